@@ -48,7 +48,13 @@ export const BUILT_IN_TOOLS: ReadonlyMap<string, ToolSpec> = new Map(
       {
         name: 'grep',
         description: 'Search file contents by regular expression.',
-        args: { pattern: 'string', 'path?': 'string', 'glob?': 'string', 'ignore_case?': 'boolean', 'limit?': 'integer' },
+        args: {
+          pattern: 'string',
+          'path?': 'string',
+          'glob?': 'string',
+          'ignore_case?': 'boolean',
+          'limit?': 'integer',
+        },
         paths: 'read',
       },
       {
@@ -63,7 +69,12 @@ export const BUILT_IN_TOOLS: ReadonlyMap<string, ToolSpec> = new Map(
         args: { command: 'string', 'timeout?': 'integer', 'cwd?': 'string' },
         paths: 'none',
       },
-      { name: 'run_tests', description: "Run the contract's test command.", args: { 'filter?': 'string' }, paths: 'none' },
+      {
+        name: 'run_tests',
+        description: "Run the contract's test command.",
+        args: { 'filter?': 'string' },
+        paths: 'none',
+      },
       { name: 'git_status', description: 'Show the state of the work tree.', args: {}, paths: 'none' },
       {
         name: 'git_diff',

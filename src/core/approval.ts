@@ -1,0 +1,170 @@
+import { blocker } from './blockers.js'
+import type { Approver, Command, Context, GateFacts } from './command.js'
+import type { Contract, Gate } from './contract.js'
+import type { ArtifactRef, BlockerFound, TaskFact } from './event.js'
+import { type Decision, decided, numbered, unrecorded, withBudget } from './refusal.js'
+import type { Approval, TaskState } from './state.js'
+
+/** What the approval gates of a transition say. */
+export type ApprovalAnswer =
+  | { readonly kind: 'open'; readonly approvalId: string | null }
+  | { readonly kind: 'blocked'; readonly blocker: BlockerFound; readonly facts: readonly TaskFact[] }
+
+interface Asked {
+  readonly gates: readonly Gate[]
+  readonly to: string
+  readonly facts: GateFacts
+  readonly artifacts: readonly ArtifactRef[]
+  readonly warnings: readonly BlockerFound[]
+  readonly now: number
+}
+
+/** True when Phaselock itself approves as soon as every blocking check holds. */
+export function isAutomatic(gate: Gate): boolean {
+  return gate.type !== 'approval' || gate.approvers.every((name) => name === 'orchestrator')
+}
+
+/** Looks for an approval of exactly this content; opens a request where there is none. */
+export function approvalFor(state: TaskState, asked: Asked): ApprovalAnswer {
+  let approvalId: string | null = null
+  for (const gate of asked.gates.filter((one) => !isAutomatic(one))) {
+    const ofGate = [...state.approvals.values()].filter((one) => one.gate === gate.id && one.visit === state.visit)
+    const same = ofGate.filter((one) => one.digest === asked.facts.digest).at(-1)
+    if (same?.status === 'approved' && same.expiresAt > asked.now) {
+      approvalId = same.id
+      continue
+    }
+    if (same?.status === 'pending' && same.expiresAt > asked.now)
+      return { kind: 'blocked', blocker: waiting(gate, same), facts: [] }
+    if (same?.status === 'rejected' || (same?.status === 'expired' && gate.onTimeout === 'reject'))
+      return { kind: 'blocked', blocker: rejected(gate, same), facts: [] }
+    return request(state, gate, {
+      ...asked,
+      superseded: ofGate.filter((one) => one.status === 'pending' || one.status === 'approved'),
+    })
+  }
+  return { kind: 'open', approvalId }
+}
+
+function request(
+  state: TaskState,
+  gate: Gate,
+  asked: Asked & { readonly superseded: readonly Approval[] },
+): ApprovalAnswer {
+  const voided: TaskFact[] = asked.superseded.map((one) => ({
+    type: 'approval_voided',
+    approvalId: one.id,
+    reason: 'the content changed or the approval expired',
+  }))
+  const approvalId = `apr-${state.version}-${state.id}`
+  const expiresAt = asked.now + gate.timeoutSeconds * 1000
+  const requested: TaskFact = {
+    type: 'approval_requested',
+    approvalId,
+    gate: gate.id,
+    to: asked.to,
+    digest: asked.facts.digest,
+    approvers: gate.approvers,
+    minApprovals: gate.minApprovals,
+    expiresAt,
+    artifacts: asked.artifacts,
+    warnings: asked.warnings,
+  }
+  return {
+    kind: 'blocked',
+    blocker: waiting(gate, { id: approvalId, approvers: gate.approvers }),
+    facts: [...voided, requested],
+  }
+}
+
+function waiting(gate: Gate, approval: Pick<Approval, 'id' | 'approvers'>): BlockerFound {
+  return blocker('approval_pending', {
+    gate: gate.id,
+    message: `Approval ${approval.id} is pending (approvers: ${approval.approvers.join(', ')})`,
+  })
+}
+
+function rejected(gate: Gate, approval: Approval): BlockerFound {
+  const last = approval.decisions.at(-1)
+  const why =
+    approval.status === 'expired'
+      ? 'nobody answered in time'
+      : last === undefined || last.comment === ''
+        ? 'no comment was given'
+        : last.comment
+  return blocker('approval_rejected', { gate: gate.id, message: `Approval ${approval.id} was rejected: ${why}` })
+}
+
+type DecideApproval = Command & { type: 'decide_approval' }
+
+/** Takes an approver's answer. Bound to the digest that was asked about; an agent never approves. */
+export function decideApproval(
+  contract: Contract,
+  state: TaskState,
+  command: DecideApproval,
+  context: Context,
+): Decision {
+  const approval = state.approvals.get(command.approvalId)
+  if (approval === undefined)
+    return unrecorded('not_found', `There is no approval ${JSON.stringify(command.approvalId)}.`)
+  if (command.by.kind === 'agent')
+    return withBudget(contract, state, {
+      type: 'approval_refused',
+      approvalId: approval.id,
+      by: command.by.name,
+      ...numbered(contract, state, {
+        code: 'not_permitted',
+        detail: `Agent ${command.by.name} may not answer an approval; approvers are ${approval.approvers.join(', ')}`,
+      }),
+    })
+  if (!mayAnswer(approval, command.by))
+    return unrecorded(
+      'not_permitted',
+      `Operator ${command.by.name} is not among the approvers (${approval.approvers.join(', ')}).`,
+    )
+  if (approval.status !== 'pending' || approval.expiresAt <= context.now)
+    return unrecorded(
+      'conflict',
+      `Approval ${approval.id} is ${approval.status === 'pending' ? 'expired' : approval.status} and cannot be answered.`,
+    )
+  if (approval.digest !== command.digest)
+    return unrecorded(
+      'conflict',
+      `The digest is not that of approval ${approval.id}: what you looked at is not what would be approved.`,
+    )
+  const { name } = command.by
+  if (approval.decisions.some((one) => one.by === name))
+    return unrecorded('conflict', `Operator ${name} has answered approval ${approval.id} already.`)
+  return decided([
+    {
+      type: 'approval_decided',
+      approvalId: approval.id,
+      decision: command.decision,
+      by: name,
+      comment: command.comment,
+      digest: approval.digest,
+    },
+  ])
+}
+
+function mayAnswer(approval: Approval, by: Approver & { kind: 'operator' }): boolean {
+  return approval.approvers.some((name) => (name === 'human' ? by.role !== 'ci' : name === by.name || name === by.role))
+}
+
+/** Closes an approval that nobody answered in time, as its gate says. */
+export function expireApproval(contract: Contract, state: TaskState, context: Context): Decision {
+  const facts: TaskFact[] = []
+  for (const approval of state.approvals.values()) {
+    if (approval.status !== 'pending' || approval.expiresAt > context.now) continue
+    const gate = contract.phases.get(state.phase)?.gates.find((one) => one.id === approval.gate)
+    const action = gate?.onTimeout ?? 'park'
+    facts.push({ type: 'approval_expired', approvalId: approval.id, action })
+    if (action === 'park')
+      facts.push({
+        type: 'task_parked',
+        reason: `Approval ${approval.id} was not answered in time`,
+        code: 'approval_pending',
+      })
+  }
+  return decided(facts)
+}

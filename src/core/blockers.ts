@@ -1,0 +1,133 @@
+import type { Code } from './codes.js'
+import { type CheckOutcome, checkKey, type GateFacts } from './command.js'
+import type { Blocker, Mode, RequiredArtifact } from './contract.js'
+import type { BlockerFound } from './event.js'
+import type { Needs } from './needs.js'
+import { remedyOf } from './refusal.js'
+import type { TaskState } from './state.js'
+
+const PROBLEMS_PER_ARTIFACT_MAX = 20
+
+export interface Findings {
+  readonly blockers: readonly BlockerFound[]
+  readonly warnings: readonly BlockerFound[]
+  /** Blockers that a mode other than strict let through. */
+  readonly violations: readonly BlockerFound[]
+}
+
+/** Everything that keeps the gates closed, all at once, apart from approvals. */
+export function findBlockers(
+  state: TaskState,
+  needed: Needs,
+  given: { readonly facts: GateFacts; readonly claims: readonly string[]; readonly mode: Mode },
+): Findings {
+  const { facts } = given
+  const found: BlockerFound[] = []
+  if (facts.visit !== state.visit)
+    found.push(blocker('evidence_stale', { message: 'The evidence was gathered in another visit of this phase' }))
+  found.push(...missingClaim(needed, given.claims))
+  for (const required of needed.artifacts) found.push(...artifactBlockers(state, required, facts))
+  for (const problem of facts.evidenceProblems) found.push(blocker('incomplete_checkpoint', { message: problem }))
+  found.push(...checkBlockers(needed, facts))
+  found.push(...unasked(needed, facts))
+
+  const warnings = found.filter((one) => one.severity !== 'blocking')
+  const blocking = found.filter((one) => one.severity === 'blocking')
+  if (given.mode === 'strict') return { blockers: blocking, warnings, violations: [] }
+  const blockers = blocking.filter((one) => HELD_IN_EVERY_MODE.has(one.code))
+  const violations = blocking.filter((one) => !HELD_IN_EVERY_MODE.has(one.code))
+  return {
+    blockers,
+    warnings: [...warnings, ...violations.map((one) => ({ ...one, severity: 'warning' as const }))],
+    violations,
+  }
+}
+
+// Permissive and advisory let gates through; what an artifact must look like and what a visit saw is no gate.
+const HELD_IN_EVERY_MODE: ReadonlySet<Code> = new Set<Code>(['invalid_artifact', 'evidence_stale'])
+
+function missingClaim(needed: Needs, claims: readonly string[]): readonly BlockerFound[] {
+  const when = needed.demand.transition?.when ?? null
+  if (when === null || claims.includes(when)) return []
+  return [
+    blocker('claim_missing', {
+      message: `The transition needs the claim ${JSON.stringify(when)}`,
+      remedy: `Send "claims": {"${when}": true}.`,
+    }),
+  ]
+}
+
+function artifactBlockers(state: TaskState, required: RequiredArtifact, facts: GateFacts): readonly BlockerFound[] {
+  const offered = facts.artifacts.find((one) => one.type === required.type)
+  if (offered !== undefined && offered.problems.length > 0)
+    return offered.problems.slice(0, PROBLEMS_PER_ARTIFACT_MAX).map((problem) =>
+      blocker('invalid_artifact', {
+        artifact: required.type,
+        message: `${required.type}${problem.pointer} ${problem.message}`,
+        remedy: `Correct ${required.type} at ${problem.pointer === '' ? 'its top level' : problem.pointer} and send it again.`,
+      }),
+    )
+  const kept = state.artifacts.get(required.type)
+  if (offered !== undefined || (kept !== undefined && kept.visit === state.visit && kept.phase === state.phase))
+    return []
+  const what = required.description === '' ? '' : ` (${required.description})`
+  return [
+    blocker('missing_artifact', {
+      artifact: required.type,
+      message: `Missing ${required.type}${what}`,
+      remedy: `Send "artifacts": {"${required.type}": {…}} with the transition request.`,
+    }),
+  ]
+}
+
+function checkBlockers(needed: Needs, facts: GateFacts): readonly BlockerFound[] {
+  const found: BlockerFound[] = []
+  const judge = (place: { gate: string | null; artifact: string | null; index: number }, asked: Blocker) => {
+    const outcome = facts.checks.get(checkKey({ ...place, check: asked.check }))
+    const problem = checkBlocker(asked, outcome)
+    if (problem !== null) found.push({ ...problem, gate: place.gate, artifact: place.artifact })
+  }
+  for (const required of needed.artifacts)
+    for (const [index, asked] of required.checks.entries()) judge({ gate: null, artifact: required.type, index }, asked)
+  for (const gate of needed.demand.gates)
+    for (const [index, asked] of gate.blockers.entries()) judge({ gate: gate.id, artifact: null, index }, asked)
+  return found
+}
+
+// A check that nobody ran blocks: missing evidence never counts as passed.
+function checkBlocker(asked: Blocker, outcome: CheckOutcome | undefined): BlockerFound | null {
+  const { check, severity } = asked
+  const words = asked.message === '' ? check : asked.message
+  if (outcome === undefined)
+    return blocker('check_error', { check, severity, message: `${words}: the check was not run` })
+  if (outcome.result === 'holds') return null
+  const code = outcome.result === 'fails' ? 'check_failed' : 'check_error'
+  return blocker(code, { check, severity, message: `${words}: ${outcome.found}`, grade: outcome.grade })
+}
+
+// An artifact that the phase does not ask for could replace one that an earlier gate has judged: it is told, and not kept.
+function unasked(needed: Needs, facts: GateFacts): readonly BlockerFound[] {
+  return facts.artifacts
+    .filter((one) => !needed.artifacts.some((required) => required.type === one.type))
+    .map((one) =>
+      blocker('invalid_artifact', {
+        artifact: one.type,
+        severity: 'warning',
+        message: `This phase does not ask for ${one.type}; it was not kept`,
+        remedy: 'Leave it out.',
+      }),
+    )
+}
+
+export function blocker(code: Code, about: Partial<BlockerFound> & { readonly message: string }): BlockerFound {
+  return {
+    code,
+    gate: null,
+    check: null,
+    artifact: null,
+    remedy: remedyOf(code),
+    severity: 'blocking',
+    grade: null,
+    ...about,
+  }
+}

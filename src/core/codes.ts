@@ -1,0 +1,143 @@
+interface CodeText {
+  readonly title: string
+  readonly remedy: string
+}
+
+/** Every code that Phaselock answers with. Codes never change their meaning; docs/errors.md has a heading for each. */
+export const CODES = {
+  invalid_request: {
+    title: 'The request does not have the right shape',
+    remedy: 'Correct the named field and send the request again.',
+  },
+  unknown_phase: { title: 'The contract has no such phase', remedy: 'Use one of the phases that the contract names.' },
+  no_transition: {
+    title: 'The contract has no such transition',
+    remedy: 'Request one of the listed transitions.',
+  },
+  tool_failed: { title: 'The tool ran and failed', remedy: 'Read the detail, change the arguments and call it again.' },
+  invalid_regex: {
+    title: 'The regular expression is not valid',
+    remedy: 'Use RE2 syntax: no look-around, no back-references.',
+  },
+  token_missing: { title: 'No token was sent', remedy: 'Send the token as "Authorization: Bearer …".' },
+  token_invalid: {
+    title: 'Invalid or expired phase token',
+    remedy: 'Claim the task again with the agent token to get a fresh phase token.',
+  },
+  token_stale: {
+    title: 'The token was superseded',
+    remedy: 'Use the newest phase token; claim the task again if it was lost.',
+  },
+  token_mismatch: {
+    title: 'The token belongs to another task',
+    remedy: 'Send the task_id that the token was issued for.',
+  },
+  forbidden_tool: {
+    title: 'The current phase does not offer this tool',
+    remedy: 'Use one of the listed tools, or finish this phase first.',
+  },
+  unknown_tool: {
+    title: 'The tool does not exist',
+    remedy: 'Use one of the listed tools; names are compared exactly.',
+  },
+  constraint_violation: {
+    title: 'The phase does not allow this tool with these arguments',
+    remedy: 'Stay within the patterns that the phase allows.',
+  },
+  not_permitted: {
+    title: 'This identity may not do that',
+    remedy: 'Ask an operator who has the right to do it.',
+  },
+  host_not_allowed: {
+    title: 'The request came with a Host or Origin that is not served here',
+    remedy: 'Use the address that the server printed when it started.',
+  },
+  not_found: { title: 'There is no such thing', remedy: 'Check the id and the path.' },
+  no_task_available: {
+    title: 'There is no task to claim',
+    remedy: 'Wait for an operator to add a task, or for a dependency to be completed.',
+  },
+  conflict: { title: 'The request does not fit the current state', remedy: 'Read the current state and decide again.' },
+  already_claimed: {
+    title: 'Another agent holds the task',
+    remedy: 'Claim another task, or wait until this one is released.',
+  },
+  phase_sequence_violation: {
+    title: 'The task is not in that phase',
+    remedy: 'Finish the current phase first.',
+  },
+  task_not_active: {
+    title: 'The task is not active',
+    remedy: 'Claim it again if it was interrupted; an operator must resume a parked one.',
+  },
+  no_active_task: { title: 'The agent holds no task', remedy: 'Claim a task first.' },
+  agents_paused: { title: 'All agents are paused', remedy: 'Wait until an operator lets the agents go on.' },
+  payload_too_large: { title: 'The body is too large', remedy: 'Send less in one request.' },
+  unsupported_media_type: { title: 'The body is not JSON', remedy: 'Send "Content-Type: application/json".' },
+  idempotency_mismatch: {
+    title: 'The idempotency key was used for another request',
+    remedy: 'Use a new key for a new request.',
+  },
+  rate_limited: { title: 'Too many requests', remedy: 'Wait as long as Retry-After says.' },
+  store_unavailable: {
+    title: 'The ledger cannot be written',
+    remedy: 'Nothing was done. Free disk space or repair the store, then send the request again.',
+  },
+  shutting_down: { title: 'The server is stopping', remedy: 'Send the request again when it is back.' },
+  confinement_unavailable: {
+    title: 'There is no confinement to run tools in',
+    remedy: 'Use /tools/check for the decision; this version decides and records tool calls but does not run them.',
+  },
+  internal_error: {
+    title: 'Phaselock is broken here',
+    remedy: 'Report it with the server log; nothing was acknowledged.',
+  },
+  'contract.invalid': { title: 'The contract does not load', remedy: 'Correct every listed problem.' },
+  'contract.not_enforced_yet': {
+    title: 'The contract asks for what this version cannot enforce',
+    remedy: 'Remove the listed parts, or use a version that enforces them.',
+  },
+  missing_artifact: {
+    title: 'A required artifact is missing',
+    remedy: 'Send the artifact with the transition request.',
+  },
+  invalid_artifact: {
+    title: 'An artifact does not fit its schema',
+    remedy: 'Correct the artifact at the named pointers.',
+  },
+  check_failed: {
+    title: 'A check of the gate does not hold',
+    remedy: 'Make what the check asks for true, then ask again.',
+  },
+  check_error: {
+    title: 'A check could not be decided',
+    remedy: 'Have an operator look at the contract and the work tree.',
+  },
+  evidence_stale: { title: 'The evidence is of another visit', remedy: 'Ask for the transition again.' },
+  incomplete_checkpoint: {
+    title: 'Checkpoint evidence is missing or wrong',
+    remedy: 'Send every evidence field as described.',
+  },
+  claim_missing: { title: 'The transition needs a claim', remedy: 'Send the named claim as true in "claims".' },
+  rule_interrupt: { title: 'A rule was violated', remedy: 'Acknowledge the interrupt with continue, or ask for help.' },
+  unledgered_change: {
+    title: 'The work tree changed without an allowed call',
+    remedy: 'Revert the change or have it accepted.',
+  },
+  consensus_pending: { title: 'The reviewers have not agreed yet', remedy: 'Wait for the reviewers to vote.' },
+  approval_pending: {
+    title: 'An approval is pending',
+    remedy: 'Wait for the approver, then send the same request again.',
+  },
+  approval_rejected: {
+    title: 'The approval was rejected',
+    remedy: "Change the work as the approver's comment asks, then request again.",
+  },
+  enforcement_not_live: { title: 'The agent is not seen by its hooks', remedy: 'Connect the harness again.' },
+  gate_blocked: {
+    title: 'The gate is blocked',
+    remedy: 'Clear every listed blocker, then request the transition again.',
+  },
+} as const satisfies Record<string, CodeText>
+
+export type Code = keyof typeof CODES

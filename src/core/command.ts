@@ -1,0 +1,139 @@
+import type { Code } from './codes.js'
+import type { CheckName, JsonObject, Mode } from './contract.js'
+import type { ArtifactRef, Grade } from './event.js'
+
+/** Who asks, when, and the functions the core is lent because it has none of its own. */
+export interface Context {
+  /** Unix milliseconds. */
+  readonly now: number
+  /** `agent:ID`, `operator:NAME` or `system`. */
+  readonly actor: string
+  readonly matchesGlob: (pattern: string, path: string) => boolean
+}
+
+/** What a tool call would touch, found by parsing its arguments. */
+export interface CallFacts {
+  /** Each says which argument is wrong and why; empty when the arguments fit the tool. */
+  readonly argProblems: readonly string[]
+  readonly paths: readonly CallPath[]
+  /** Words of every simple command in a shell line; a word that is only known at run time is null. */
+  readonly commands: readonly (readonly (string | null)[])[]
+  /** Why the shell line could not be read; null when it could. */
+  readonly shellProblem: string | null
+}
+
+export interface CallPath {
+  /** Normalised, relative to the work tree. */
+  readonly path: string
+  /** Why the path is refused whatever the contract says; null when it stays inside the tree. */
+  readonly problem: string | null
+}
+
+/** An artifact as it came with a request: stored content and what its schema says of it. */
+export interface ArtifactOffered extends ArtifactRef {
+  readonly problems: readonly { readonly pointer: string; readonly message: string }[]
+}
+
+export type CheckOutcome =
+  | { readonly result: 'holds'; readonly found: string; readonly grade: Grade }
+  | { readonly result: 'fails'; readonly found: string; readonly grade: Grade }
+  | { readonly result: 'error'; readonly found: string; readonly grade: Grade }
+
+/** What the shell gathered for one request to leave a phase. It counts only for the visit it was gathered in. */
+export interface GateFacts {
+  readonly visit: number
+  readonly artifacts: readonly ArtifactOffered[]
+  /** By `checkKey`. A check without an outcome blocks. */
+  readonly checks: ReadonlyMap<string, CheckOutcome>
+  /** Problems of the checkpoint evidence, one text a field. */
+  readonly evidenceProblems: readonly string[]
+  readonly evidence: JsonObject
+  /** SHA-256 over the canonical artifacts and the work tree: what an approval is bound to. */
+  readonly digest: string
+  /** Test files and their hashes, where a gate pins them. */
+  readonly testFiles: Readonly<Record<string, string>> | null
+}
+
+export type Command =
+  | {
+      readonly type: 'claim'
+      readonly agentId: string
+      readonly instance: string
+      readonly capabilities: readonly string[]
+      /** Dependencies that are not completed. */
+      readonly openDependencies: readonly string[]
+    }
+  | {
+      readonly type: 'use_tool'
+      readonly tool: string
+      readonly args: JsonObject
+      readonly call: CallFacts
+      readonly execute: boolean
+    }
+  | {
+      readonly type: 'finish_tool'
+      readonly tool: string
+      readonly success: boolean
+      readonly code: 'confinement_unavailable' | null
+      readonly durationMs: number
+    }
+  | {
+      readonly type: 'transition'
+      readonly target: string
+      readonly currentPhase: string | null
+      readonly claims: readonly string[]
+      /** null where `needs` said that the transition is refused anyway. */
+      readonly facts: GateFacts | null
+    }
+  | {
+      readonly type: 'decide_approval'
+      readonly approvalId: string
+      readonly decision: 'approve' | 'reject'
+      readonly digest: string
+      readonly comment: string
+      readonly by: Approver
+    }
+  | { readonly type: 'refuse_token'; readonly agentId: string; readonly code: Code; readonly detail: string }
+  | { readonly type: 'extend_lease' }
+  | { readonly type: 'renew_token' }
+  | { readonly type: 'release'; readonly reason: string }
+  | { readonly type: 'lapse_lease' }
+  | { readonly type: 'expire_approval' }
+  | { readonly type: 'cancel'; readonly reason: string }
+  | { readonly type: 'resume'; readonly reason: string; readonly agentIsFree: boolean }
+  | { readonly type: 'rewind'; readonly to: string; readonly reason: string; readonly agentIsFree: boolean }
+  | { readonly type: 'reassign'; readonly agentId: string | null; readonly reason: string }
+  | {
+      readonly type: 'update'
+      readonly title?: string
+      readonly description?: string
+      readonly metadata?: JsonObject
+      readonly priority?: number
+    }
+
+/** Who answers an approval. Agents are named too, so that their attempt is refused and recorded. */
+export type Approver =
+  | { readonly kind: 'operator'; readonly name: string; readonly role: string | null }
+  | { readonly kind: 'agent'; readonly name: string }
+
+export interface NewTask {
+  readonly id: string
+  readonly title: string
+  readonly description: string
+  readonly workspace: string
+  readonly dependsOn: readonly string[]
+  readonly requires: readonly string[]
+  readonly metadata: JsonObject
+  readonly mode: Mode | null
+  readonly priority: number
+}
+
+/** Where the outcome of one check of one gate (or of one artifact) is found in `GateFacts.checks`. */
+export function checkKey(place: {
+  readonly gate: string | null
+  readonly artifact: string | null
+  readonly index: number
+  readonly check: CheckName
+}): string {
+  return JSON.stringify([place.gate, place.artifact, place.index, place.check])
+}

@@ -1,0 +1,112 @@
+import { decideApproval, expireApproval } from './approval.js'
+import { claim } from './claim.js'
+import type { Command, Context, NewTask } from './command.js'
+import type { Contract } from './contract.js'
+import type { TaskEvent, TaskFact } from './event.js'
+import { evolve } from './evolve.js'
+import { cancel, extendLease, finishTool, lapseLease, reassign, release, resume, rewind, update } from './lifecycle.js'
+import { type Decision, decided, unrecorded } from './refusal.js'
+import type { TaskState } from './state.js'
+import { useTool } from './tool-use.js'
+import { transition } from './transition.js'
+import { unreachable } from './unreachable.js'
+
+/** What follows from a command, from nothing but the contract, the state, the command and the time. Refusals are events too. */
+export function decide(contract: Contract, state: TaskState, command: Command, context: Context): Decision {
+  switch (command.type) {
+    case 'claim':
+      return claim(contract, state, command, context)
+    case 'use_tool':
+      return useTool(contract, state, command, context)
+    case 'finish_tool':
+      return finishTool(state, command)
+    case 'transition':
+      return transition(contract, state, command, context)
+    case 'decide_approval':
+      return decideApproval(contract, state, command, context)
+    case 'refuse_token':
+      return decided([{ ...command, type: 'token_refused', success: false }], {
+        code: command.code,
+        detail: command.detail,
+      })
+    case 'extend_lease':
+      return extendLease(contract, state, 'lease_extended')
+    case 'renew_token':
+      return extendLease(contract, state, 'token_renewed')
+    case 'release':
+      return release(state, command)
+    case 'lapse_lease':
+      return lapseLease(state, context)
+    case 'expire_approval':
+      return expireApproval(contract, state, context)
+    case 'cancel':
+      return cancel(state, command)
+    case 'resume':
+      return resume(contract, state, command)
+    case 'rewind':
+      return rewind(contract, state, command)
+    case 'reassign':
+      return reassign(state, command)
+    case 'update':
+      return update(state, command)
+    default:
+      return unreachable(command)
+  }
+}
+
+/** A new task under this contract, unless the contract asks for what this version cannot enforce. */
+export function createTask(contract: Contract, task: NewTask): Decision {
+  if (contract.notEnforced.length > 0) {
+    const features = [...new Set(contract.notEnforced.map((one) => `${one.feature} (${one.path})`))]
+    return unrecorded(
+      'contract.not_enforced_yet',
+      `Contract ${contract.name} asks for what this version cannot enforce: ${features.join(', ')}`,
+    )
+  }
+  return decided([
+    {
+      type: 'task_created',
+      ...task,
+      contractHash: contract.hash,
+      contractName: contract.name,
+      contractVersion: contract.version,
+      start: contract.start,
+    },
+  ])
+}
+
+export interface Stamped {
+  readonly events: readonly TaskEvent[]
+  readonly state: TaskState
+}
+
+/** Gives facts their envelope (time, actor, epoch, phase) and folds them: what will be appended, and what is true after it. */
+export function stamp(
+  contract: Contract,
+  state: TaskState | null,
+  facts: readonly TaskFact[],
+  context: Context,
+): Stamped {
+  const events: TaskEvent[] = []
+  let next = state
+  for (const fact of facts) {
+    const event = {
+      ...fact,
+      at: context.now,
+      actor: context.actor,
+      epoch: (next?.epoch ?? 0) + (advancesEpoch(fact) ? 1 : 0),
+      phase: fact.type === 'phase_entered' ? fact.to : (next?.phase ?? contract.start),
+      contract: contract.hash,
+    } as TaskEvent
+    events.push(event)
+    next = evolve(next, event)
+  }
+  if (next === null) throw new Error('nothing was decided for a task that does not exist')
+  return { events, state: next }
+}
+
+// Every claim, transition, rewind and re-claim supersedes all older tokens of the task. (REQ-TOKEN-3)
+function advancesEpoch(fact: TaskFact): boolean {
+  if (fact.type === 'phase_entered') return fact.from !== null
+  return fact.type === 'task_claimed' || fact.type === 'task_rewound' || fact.type === 'task_reassigned'
+}

@@ -1,0 +1,206 @@
+import type { Code } from './codes.js'
+import type { JsonObject, Mode, Severity } from './contract.js'
+
+/** How strongly a fact is known: the agent said so, Phaselock read a file, Phaselock ran it. */
+export type Grade = 'reported' | 'artifact' | 'observed'
+
+/** One reason why a gate stays closed, or, among warnings, what was found but does not close it. */
+export interface BlockerFound {
+  readonly code: Code
+  readonly gate: string | null
+  readonly check: string | null
+  readonly artifact: string | null
+  readonly message: string
+  readonly remedy: string
+  readonly severity: Severity
+  readonly grade: Grade | null
+}
+
+/** A stored artifact: its content lies in the store under `sha256`. */
+export interface ArtifactRef {
+  readonly type: string
+  readonly sha256: string
+  readonly bytes: number
+  readonly grade: Grade
+}
+
+export interface Retry {
+  readonly attempt: number
+  readonly max: number
+  readonly text: string
+}
+
+/** What a mode other than strict let through. */
+export interface Violation {
+  readonly code: Code
+  readonly detail: string
+}
+
+interface Refused {
+  readonly code: Code
+  readonly detail: string
+  readonly success: false
+  readonly retry: Retry
+  /** Whether it counts toward the denial budget. */
+  readonly counted: boolean
+}
+
+interface ToolCall {
+  readonly toolName: string
+  /** Bounded, redacted arguments as the agent gave them. */
+  readonly args: JsonObject
+  readonly agentId: string
+}
+
+/** What each kind of event says, besides when, by whom and in which phase and epoch. */
+export type TaskFact =
+  | {
+      readonly type: 'task_created'
+      readonly id: string
+      readonly title: string
+      readonly description: string
+      readonly contractHash: string
+      readonly contractName: string
+      readonly contractVersion: string
+      readonly start: string
+      readonly workspace: string
+      readonly dependsOn: readonly string[]
+      readonly requires: readonly string[]
+      readonly metadata: JsonObject
+      readonly mode: Mode | null
+      readonly priority: number
+    }
+  | {
+      readonly type: 'task_updated'
+      readonly title: string
+      readonly description: string
+      readonly metadata: JsonObject
+      readonly priority: number
+    }
+  | {
+      readonly type: 'task_claimed'
+      readonly agentId: string
+      readonly instance: string
+      readonly capabilities: readonly string[]
+      readonly leaseSeconds: number
+      readonly resumed: boolean
+    }
+  | { readonly type: 'lease_extended'; readonly agentId: string; readonly leaseSeconds: number }
+  | { readonly type: 'token_renewed'; readonly agentId: string; readonly leaseSeconds: number }
+  | { readonly type: 'lease_lapsed'; readonly agentId: string }
+  | { readonly type: 'task_released'; readonly agentId: string; readonly reason: string }
+  | { readonly type: 'task_reassigned'; readonly agentId: string | null; readonly reason: string }
+  | { readonly type: 'task_parked'; readonly reason: string; readonly code: Code | null }
+  | {
+      readonly type: 'task_resumed'
+      readonly reason: string
+      readonly keepsAgent: boolean
+      readonly leaseSeconds: number
+    }
+  | { readonly type: 'task_cancelled'; readonly reason: string }
+  | { readonly type: 'task_rewound'; readonly to: string; readonly reason: string; readonly keepsAgent: boolean }
+  | { readonly type: 'task_completed' }
+  | (ToolCall & {
+      readonly type: 'tool_allowed'
+      readonly success: true
+      readonly execute: boolean
+      readonly violation: Violation | null
+      readonly leaseSeconds: number
+    })
+  | (ToolCall & Refused & { readonly type: 'tool_denied'; readonly leaseSeconds: number })
+  | {
+      readonly type: 'tool_finished'
+      readonly toolName: string
+      readonly agentId: string
+      readonly success: boolean
+      readonly code: Code | null
+      readonly durationMs: number
+    }
+  | {
+      readonly type: 'transition_requested'
+      readonly agentId: string
+      readonly to: string
+      /** Those that fit their schema; kept for the visit. */
+      readonly artifacts: readonly ArtifactRef[]
+      readonly claims: readonly string[]
+      readonly leaseSeconds: number
+    }
+  | (Refused & {
+      readonly type: 'transition_refused'
+      readonly agentId: string
+      readonly to: string
+      readonly leaseSeconds: number
+    })
+  | (Refused & {
+      readonly type: 'gate_blocked'
+      readonly agentId: string
+      readonly to: string
+      readonly gate: string | null
+      readonly blockers: readonly BlockerFound[]
+      readonly warnings: readonly BlockerFound[]
+    })
+  | {
+      readonly type: 'gate_passed'
+      readonly agentId: string
+      readonly to: string
+      readonly gate: string | null
+      readonly warnings: readonly BlockerFound[]
+      readonly violations: readonly BlockerFound[]
+      readonly approvalId: string | null
+      readonly digest: string
+      readonly success: true
+    }
+  | { readonly type: 'tests_pinned'; readonly files: Readonly<Record<string, string>> }
+  | {
+      readonly type: 'checkpoint_passed'
+      readonly agentId: string
+      readonly evidence: JsonObject
+    }
+  | {
+      readonly type: 'phase_entered'
+      readonly from: string | null
+      readonly to: string
+      readonly visit: number
+      /** Artifacts of the phase that was left. */
+      readonly artifacts: readonly ArtifactRef[]
+      readonly back: boolean
+    }
+  | {
+      readonly type: 'approval_requested'
+      readonly approvalId: string
+      readonly gate: string
+      readonly to: string
+      readonly digest: string
+      readonly approvers: readonly string[]
+      readonly minApprovals: number
+      readonly expiresAt: number
+      readonly artifacts: readonly ArtifactRef[]
+      readonly warnings: readonly BlockerFound[]
+    }
+  | {
+      readonly type: 'approval_decided'
+      readonly approvalId: string
+      readonly decision: 'approve' | 'reject'
+      readonly by: string
+      readonly comment: string
+      readonly digest: string
+    }
+  | (Refused & { readonly type: 'approval_refused'; readonly approvalId: string; readonly by: string })
+  | {
+      readonly type: 'token_refused'
+      readonly agentId: string
+      readonly code: Code
+      readonly detail: string
+      readonly success: false
+    }
+  | { readonly type: 'approval_expired'; readonly approvalId: string; readonly action: 'park' | 'reject' }
+  | { readonly type: 'approval_voided'; readonly approvalId: string; readonly reason: string }
+
+/** A fact in the life of one task. `at` is Unix milliseconds. */
+export type TaskEvent = TaskFact & {
+  readonly at: number
+  readonly actor: string
+  readonly epoch: number
+  readonly phase: string
+  readonly contract: string
+}

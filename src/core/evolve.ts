@@ -1,0 +1,296 @@
+import type { ArtifactRef, TaskEvent } from './event.js'
+import type { Approval, KeptArtifact, TaskState } from './state.js'
+import { unreachable } from './unreachable.js'
+
+// Older approvals stay in the ledger; the state keeps what can still be asked about.
+const APPROVALS_KEPT_MAX = 50
+
+/** Folds one event into the state. The first event of a stream must be `task_created`; anything else before it is a fault. */
+export function evolve(state: TaskState | null, event: TaskEvent): TaskState {
+  if (event.type === 'task_created') return created(event)
+  if (state === null) throw new Error(`the stream starts with ${event.type} instead of task_created`)
+  return { ...changed(state, event), version: state.version + 1, updatedAt: event.at }
+}
+
+function created(event: TaskEvent & { type: 'task_created' }): TaskState {
+  return {
+    id: event.id,
+    version: 1,
+    title: event.title,
+    description: event.description,
+    contract: { name: event.contractName, version: event.contractVersion, hash: event.contractHash },
+    workspace: event.workspace,
+    dependsOn: event.dependsOn,
+    requires: event.requires,
+    metadata: event.metadata,
+    mode: event.mode,
+    priority: event.priority,
+    status: 'queued',
+    phase: event.start,
+    epoch: 0,
+    visit: 0,
+    visitStartedAt: event.at,
+    held: null,
+    reservedFor: null,
+    completedPhases: [],
+    artifacts: new Map(),
+    evidence: new Map(),
+    approvals: new Map(),
+    refusals: new Map(),
+    denialsInARow: 0,
+    refusalsTotal: 0,
+    pinnedTests: null,
+    parkedReason: null,
+    createdAt: event.at,
+    updatedAt: event.at,
+  }
+}
+
+function changed(state: TaskState, event: Exclude<TaskEvent, { type: 'task_created' }>): TaskState {
+  switch (event.type) {
+    case 'task_updated':
+      return {
+        ...state,
+        title: event.title,
+        description: event.description,
+        metadata: event.metadata,
+        priority: event.priority,
+      }
+    case 'task_claimed':
+      return claimed(state, event)
+    case 'lease_extended':
+    case 'token_renewed':
+    case 'tool_allowed':
+      return extended(state, event)
+    case 'tool_denied':
+    case 'transition_refused':
+      return refused(extended(state, event), event)
+    case 'gate_blocked':
+    case 'approval_refused':
+      return refused(state, event)
+    case 'tool_finished':
+    case 'token_refused':
+      return state
+    case 'transition_requested':
+      return { ...extended(state, event), artifacts: kept(state, event.artifacts) }
+    case 'gate_passed':
+      return event.approvalId === null ? state : withApproval(state, event.approvalId, { status: 'used' })
+    case 'tests_pinned':
+      return { ...state, pinnedTests: new Map(Object.entries(event.files)) }
+    case 'checkpoint_passed':
+      return { ...state, evidence: new Map(state.evidence).set(event.phase, event.evidence) }
+    case 'phase_entered':
+      return entered(state, event)
+    default:
+      return lifecycle(state, event)
+  }
+}
+
+type Handled =
+  | 'task_created'
+  | 'task_updated'
+  | 'task_claimed'
+  | 'lease_extended'
+  | 'token_renewed'
+  | 'tool_allowed'
+  | 'tool_denied'
+  | 'transition_refused'
+  | 'gate_blocked'
+  | 'approval_refused'
+  | 'tool_finished'
+  | 'token_refused'
+  | 'transition_requested'
+  | 'gate_passed'
+  | 'tests_pinned'
+  | 'checkpoint_passed'
+  | 'phase_entered'
+
+function lifecycle(state: TaskState, event: Exclude<TaskEvent, { type: Handled }>): TaskState {
+  switch (event.type) {
+    case 'lease_lapsed':
+      return { ...state, status: 'interrupted', held: null }
+    case 'task_released':
+      return { ...state, status: 'queued', held: null }
+    case 'task_reassigned':
+      return { ...state, status: 'queued', held: null, reservedFor: event.agentId, epoch: event.epoch }
+    case 'task_parked':
+      return { ...state, status: 'parked', parkedReason: event.reason }
+    case 'task_resumed':
+      return resumed(state, event)
+    case 'task_cancelled':
+      return { ...voided(state), status: 'cancelled', held: null }
+    case 'task_completed':
+      return {
+        ...state,
+        status: 'completed',
+        held: null,
+        completedPhases: withPhase(state.completedPhases, state.phase),
+      }
+    case 'task_rewound':
+      return rewound(state, event)
+    case 'approval_requested':
+      return approvalRequested(state, event)
+    case 'approval_decided':
+      return approvalDecided(state, event)
+    case 'approval_expired':
+      return { ...withApproval(state, event.approvalId, { status: 'expired' }), status: afterWaiting(state) }
+    case 'approval_voided':
+      return { ...withApproval(state, event.approvalId, { status: 'void' }), status: afterWaiting(state) }
+    default:
+      return unreachable(event)
+  }
+}
+
+function claimed(state: TaskState, event: TaskEvent & { type: 'task_claimed' }): TaskState {
+  const waiting = [...state.approvals.values()].some((approval) => approval.status === 'pending')
+  return {
+    ...state,
+    status: waiting ? 'awaiting_approval' : 'active',
+    epoch: event.epoch,
+    reservedFor: null,
+    held: {
+      agentId: event.agentId,
+      instance: event.instance,
+      capabilities: event.capabilities,
+      leaseExpiresAt: event.at + event.leaseSeconds * 1000,
+    },
+  }
+}
+
+// A clock that goes back must not shorten a lease that was already granted.
+function extended(state: TaskState, event: { readonly at: number; readonly leaseSeconds: number }): TaskState {
+  if (state.held === null) return state
+  const leaseExpiresAt = Math.max(state.held.leaseExpiresAt, event.at + event.leaseSeconds * 1000)
+  return { ...state, held: { ...state.held, leaseExpiresAt } }
+}
+
+function refused(state: TaskState, event: { readonly code: string; readonly counted: boolean }): TaskState {
+  return {
+    ...state,
+    refusals: new Map(state.refusals).set(event.code, (state.refusals.get(event.code) ?? 0) + 1),
+    denialsInARow: state.denialsInARow + (event.counted ? 1 : 0),
+    refusalsTotal: state.refusalsTotal + 1,
+  }
+}
+
+function kept(state: TaskState, refs: readonly ArtifactRef[]): ReadonlyMap<string, KeptArtifact> {
+  const artifacts = new Map(state.artifacts)
+  for (const ref of refs) artifacts.set(ref.type, { ...ref, phase: state.phase, visit: state.visit })
+  return artifacts
+}
+
+function entered(state: TaskState, event: TaskEvent & { type: 'phase_entered' }): TaskState {
+  const left = event.from === null ? state.completedPhases : withPhase(state.completedPhases, event.from)
+  const completedPhases = event.back ? before(state.completedPhases, event.to) : left
+  return {
+    ...state,
+    phase: event.to,
+    epoch: event.epoch,
+    visit: event.visit,
+    visitStartedAt: event.at,
+    completedPhases,
+    refusals: new Map(),
+    denialsInARow: 0,
+    approvals: withoutPending(state.approvals),
+    status: state.status === 'awaiting_approval' ? 'active' : state.status,
+  }
+}
+
+function rewound(state: TaskState, event: TaskEvent & { type: 'task_rewound' }): TaskState {
+  const completedPhases = before(state.completedPhases, event.to)
+  const artifacts = new Map([...state.artifacts].filter(([, artifact]) => completedPhases.includes(artifact.phase)))
+  const evidence = new Map([...state.evidence].filter(([phase]) => completedPhases.includes(phase)))
+  return {
+    ...voided(state),
+    phase: event.to,
+    epoch: event.epoch,
+    visit: state.visit + 1,
+    visitStartedAt: event.at,
+    status: event.keepsAgent ? 'active' : 'queued',
+    held: event.keepsAgent ? state.held : null,
+    completedPhases,
+    artifacts,
+    evidence,
+    refusals: new Map(),
+    denialsInARow: 0,
+    pinnedTests: artifacts.has('test_files') ? state.pinnedTests : null,
+    parkedReason: null,
+  }
+}
+
+function resumed(state: TaskState, event: TaskEvent & { type: 'task_resumed' }): TaskState {
+  const held =
+    event.keepsAgent && state.held !== null
+      ? { ...state.held, leaseExpiresAt: event.at + event.leaseSeconds * 1000 }
+      : null
+  return {
+    ...state,
+    status: held === null ? 'queued' : 'active',
+    held,
+    parkedReason: null,
+    refusals: new Map(),
+    denialsInARow: 0,
+  }
+}
+
+function approvalRequested(state: TaskState, event: TaskEvent & { type: 'approval_requested' }): TaskState {
+  const approval: Approval = {
+    id: event.approvalId,
+    gate: event.gate,
+    to: event.to,
+    visit: state.visit,
+    digest: event.digest,
+    approvers: event.approvers,
+    minApprovals: event.minApprovals,
+    requestedAt: event.at,
+    expiresAt: event.expiresAt,
+    artifacts: event.artifacts,
+    decisions: [],
+    status: 'pending',
+  }
+  const older = [...state.approvals].slice(-APPROVALS_KEPT_MAX)
+  return { ...state, status: 'awaiting_approval', approvals: new Map(older).set(approval.id, approval) }
+}
+
+function approvalDecided(state: TaskState, event: TaskEvent & { type: 'approval_decided' }): TaskState {
+  const approval = state.approvals.get(event.approvalId)
+  if (approval === undefined) return state
+  const decision = { by: event.by, decision: event.decision, comment: event.comment, at: event.at }
+  const decisions = [...approval.decisions, decision]
+  const approvals = decisions.filter((one) => one.decision === 'approve').length
+  const status = event.decision === 'reject' ? 'rejected' : approvals >= approval.minApprovals ? 'approved' : 'pending'
+  const next = withApproval(state, event.approvalId, { decisions, status })
+  return status === 'pending' ? next : { ...next, status: afterWaiting(state) }
+}
+
+function afterWaiting(state: TaskState): TaskState['status'] {
+  return state.status === 'awaiting_approval' ? 'active' : state.status
+}
+
+function withApproval(state: TaskState, id: string, change: Partial<Approval>): TaskState {
+  const approval = state.approvals.get(id)
+  if (approval === undefined) return state
+  return { ...state, approvals: new Map(state.approvals).set(id, { ...approval, ...change }) }
+}
+
+function voided(state: TaskState): TaskState {
+  return { ...state, approvals: withoutPending(state.approvals) }
+}
+
+function withoutPending(approvals: ReadonlyMap<string, Approval>): ReadonlyMap<string, Approval> {
+  const next = new Map(approvals)
+  for (const [id, approval] of approvals) {
+    if (approval.status === 'pending' || approval.status === 'approved' || approval.status === 'rejected')
+      next.set(id, { ...approval, status: 'void' })
+  }
+  return next
+}
+
+function withPhase(phases: readonly string[], phase: string): readonly string[] {
+  return phases.includes(phase) ? phases : [...phases, phase]
+}
+
+function before(phases: readonly string[], phase: string): readonly string[] {
+  const index = phases.indexOf(phase)
+  return index === -1 ? phases : phases.slice(0, index)
+}

@@ -1,0 +1,95 @@
+import type { Command, Context } from './command.js'
+import type { Contract } from './contract.js'
+import type { TaskFact } from './event.js'
+import { type Decision, decided, unrecorded } from './refusal.js'
+import type { TaskState } from './state.js'
+
+const OVER: ReadonlySet<TaskState['status']> = new Set<TaskState['status']>(['completed', 'cancelled'])
+
+export function release(state: TaskState, command: Command & { type: 'release' }): Decision {
+  return decided([{ type: 'task_released', agentId: state.held?.agentId ?? '', reason: command.reason }])
+}
+
+/** Ends a lease that nobody extended. Nothing happens when it was extended in the meantime. */
+export function lapseLease(state: TaskState, context: Context): Decision {
+  const isHeld = state.status === 'active' || state.status === 'awaiting_approval'
+  if (!isHeld || state.held === null || state.held.leaseExpiresAt > context.now) return decided([])
+  return decided([{ type: 'lease_lapsed', agentId: state.held.agentId }])
+}
+
+export function extendLease(contract: Contract, state: TaskState, type: 'lease_extended' | 'token_renewed'): Decision {
+  return decided([{ type, agentId: state.held?.agentId ?? '', leaseSeconds: contract.enforcement.leaseSeconds }])
+}
+
+export function cancel(state: TaskState, command: Command & { type: 'cancel' }): Decision {
+  if (OVER.has(state.status)) return unrecorded('task_not_active', `Task ${state.id} is ${state.status} already.`)
+  return decided([{ type: 'task_cancelled', reason: command.reason }])
+}
+
+/** Lets a parked task go on: with its agent if that one is free, else it can be claimed. */
+export function resume(contract: Contract, state: TaskState, command: Command & { type: 'resume' }): Decision {
+  if (state.status !== 'parked') return unrecorded('conflict', `Task ${state.id} is ${state.status}, not parked.`)
+  const { leaseSeconds } = contract.enforcement
+  return decided([
+    {
+      type: 'task_resumed',
+      reason: command.reason,
+      keepsAgent: command.agentIsFree && state.held !== null,
+      leaseSeconds,
+    },
+  ])
+}
+
+/** Takes the task back to a phase it has been in. Later artifacts and approvals become void, and every token with them. */
+export function rewind(contract: Contract, state: TaskState, command: Command & { type: 'rewind' }): Decision {
+  if (!contract.phases.has(command.to))
+    return unrecorded(
+      'unknown_phase',
+      `There is no phase ${JSON.stringify(command.to)}. Phases: ${[...contract.phases.keys()].join(', ')}`,
+    )
+  if (state.status === 'cancelled' || state.visit === 0)
+    return unrecorded('task_not_active', `Task ${state.id} is ${state.status}.`)
+  if (command.to !== state.phase && !state.completedPhases.includes(command.to)) {
+    const visited = [...new Set([...state.completedPhases, state.phase])].join(', ')
+    return unrecorded(
+      'conflict',
+      `Task ${state.id} has not been in ${command.to}: a rewind only goes back. Phases it has been in: ${visited}`,
+    )
+  }
+  const keepsAgent =
+    state.held !== null &&
+    (state.status === 'active' ||
+      state.status === 'awaiting_approval' ||
+      (state.status === 'parked' && command.agentIsFree))
+  return decided([{ type: 'task_rewound', to: command.to, reason: command.reason, keepsAgent }])
+}
+
+export function reassign(state: TaskState, command: Command & { type: 'reassign' }): Decision {
+  if (OVER.has(state.status)) return unrecorded('task_not_active', `Task ${state.id} is ${state.status}.`)
+  return decided([{ type: 'task_reassigned', agentId: command.agentId, reason: command.reason }])
+}
+
+export function update(state: TaskState, command: Command & { type: 'update' }): Decision {
+  if (OVER.has(state.status)) return unrecorded('task_not_active', `Task ${state.id} is ${state.status}.`)
+  const fact: TaskFact = {
+    type: 'task_updated',
+    title: command.title ?? state.title,
+    description: command.description ?? state.description,
+    metadata: command.metadata ?? state.metadata,
+    priority: command.priority ?? state.priority,
+  }
+  return decided([fact])
+}
+
+export function finishTool(state: TaskState, command: Command & { type: 'finish_tool' }): Decision {
+  return decided([
+    {
+      type: 'tool_finished',
+      toolName: command.tool,
+      agentId: state.held?.agentId ?? '',
+      success: command.success,
+      code: command.code,
+      durationMs: command.durationMs,
+    },
+  ])
+}

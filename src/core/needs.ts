@@ -1,0 +1,62 @@
+import { phaseOf } from './access.js'
+import { checkKey } from './command.js'
+import type { Blocker, Contract, EvidenceField, RequiredArtifact } from './contract.js'
+import type { TaskState } from './state.js'
+import { type Demand, demandOf, findTransition, isFinal } from './transition-rules.js'
+
+/** A check to run, and where its outcome goes. */
+export interface CheckNeeded {
+  readonly key: string
+  readonly blocker: Blocker
+  /** The artifact whose `validation` asks for it; null for a check of a gate. */
+  readonly artifact: string | null
+}
+
+export interface Needs {
+  readonly visit: number
+  readonly demand: Demand
+  readonly artifacts: readonly RequiredArtifact[]
+  readonly evidence: ReadonlyMap<string, EvidenceField>
+  readonly checks: readonly CheckNeeded[]
+  /** The gate pins the test files: they must be listed and hashed. */
+  readonly pinsTests: boolean
+}
+
+/** What must be gathered before a transition can be decided; null when it is refused without looking at anything. */
+export function needs(
+  contract: Contract,
+  state: TaskState,
+  request: { readonly target: string; readonly claims: readonly string[] },
+): Needs | null {
+  const phase = phaseOf(contract, state.phase)
+  const inPlace = request.target === state.phase && isFinal(contract, phase)
+  const transition = inPlace
+    ? null
+    : findTransition(contract, { from: state.phase, to: request.target, claims: request.claims })
+  if (!inPlace && transition === null) return null
+  const demand = demandOf(contract, state, transition)
+  const artifacts = demand.full ? phase.requiredArtifacts : []
+  const gateChecks = demand.gates.flatMap((gate) =>
+    gate.blockers.map((blocker, index) => ({
+      key: checkKey({ gate: gate.id, artifact: null, index, check: blocker.check }),
+      blocker,
+      artifact: null,
+    })),
+  )
+  const artifactChecks = artifacts.flatMap((required) =>
+    required.checks.map((blocker, index) => ({
+      key: checkKey({ gate: null, artifact: required.type, index, check: blocker.check }),
+      blocker,
+      artifact: required.type,
+    })),
+  )
+  const checks = [...artifactChecks, ...gateChecks]
+  return {
+    visit: state.visit,
+    demand,
+    artifacts,
+    evidence: demand.full ? phase.evidence : new Map(),
+    checks,
+    pinsTests: checks.some((one) => one.blocker.check === 'tests_are_failing'),
+  }
+}

@@ -1,0 +1,168 @@
+import type { Code } from './codes.js'
+import type { Refusal } from './refusal.js'
+import { unreachable } from './unreachable.js'
+
+/** What happens outside of any task: who may act, which contracts are known, what was refused to strangers. */
+export type RegistryFact =
+  | { readonly type: 'operator_added'; readonly name: string; readonly role: string | null; readonly verifier: string }
+  | { readonly type: 'operator_revoked'; readonly name: string }
+  | {
+      readonly type: 'agent_registered'
+      readonly agentId: string
+      readonly instance: string
+      readonly capabilities: readonly string[]
+      readonly expiresAt: number
+    }
+  | { readonly type: 'agent_revoked'; readonly agentId: string }
+  | {
+      readonly type: 'contract_registered'
+      readonly hash: string
+      readonly name: string
+      readonly version: string
+      readonly origin: string
+    }
+  | { readonly type: 'agents_paused'; readonly reason: string }
+  | { readonly type: 'agents_unpaused'; readonly reason: string }
+  | { readonly type: 'secret_rotated'; readonly kid: string }
+  | { readonly type: 'server_started'; readonly programVersion: string; readonly contractHash: string }
+  | { readonly type: 'server_stopped' }
+  | {
+      readonly type: 'request_refused'
+      readonly code: Code
+      readonly detail: string
+      readonly method: string
+      readonly path: string
+      readonly success: false
+      readonly taskId: string | null
+    }
+  | { readonly type: 'requests_refused'; readonly count: number; readonly seconds: number }
+
+export type RegistryEvent = RegistryFact & { readonly at: number; readonly actor: string }
+
+export interface Operator {
+  readonly name: string
+  readonly role: string | null
+  /** SHA-256 of the token: it proves the token and does not give it away. */
+  readonly verifier: string
+  readonly addedAt: number
+  readonly revokedAt: number | null
+}
+
+export interface Agent {
+  readonly id: string
+  /** The one agent token that is alive carries this. */
+  readonly instance: string
+  readonly capabilities: readonly string[]
+  readonly expiresAt: number
+  readonly registeredAt: number
+  readonly revokedAt: number | null
+}
+
+export interface KnownContract {
+  readonly hash: string
+  readonly name: string
+  readonly version: string
+  readonly origin: string
+  readonly registeredAt: number
+}
+
+/** The fold of the system stream. */
+export interface Registry {
+  readonly version: number
+  readonly operators: ReadonlyMap<string, Operator>
+  readonly agents: ReadonlyMap<string, Agent>
+  readonly contracts: ReadonlyMap<string, KnownContract>
+  readonly paused: string | null
+}
+
+export const EMPTY_REGISTRY: Registry = {
+  version: 0,
+  operators: new Map(),
+  agents: new Map(),
+  contracts: new Map(),
+  paused: null,
+}
+
+export function evolveRegistry(registry: Registry, event: RegistryEvent): Registry {
+  return { ...changed(registry, event), version: registry.version + 1 }
+}
+
+function changed(registry: Registry, event: RegistryEvent): Registry {
+  switch (event.type) {
+    case 'operator_added': {
+      const { name, role, verifier } = event
+      return {
+        ...registry,
+        operators: new Map(registry.operators).set(name, { name, role, verifier, addedAt: event.at, revokedAt: null }),
+      }
+    }
+    case 'operator_revoked': {
+      const operator = registry.operators.get(event.name)
+      if (operator === undefined) return registry
+      return {
+        ...registry,
+        operators: new Map(registry.operators).set(event.name, { ...operator, revokedAt: event.at }),
+      }
+    }
+    case 'agent_registered': {
+      const { agentId: id, instance, capabilities, expiresAt } = event
+      const agent = { id, instance, capabilities, expiresAt, registeredAt: event.at, revokedAt: null }
+      return { ...registry, agents: new Map(registry.agents).set(id, agent) }
+    }
+    case 'agent_revoked': {
+      const agent = registry.agents.get(event.agentId)
+      if (agent === undefined) return registry
+      return { ...registry, agents: new Map(registry.agents).set(event.agentId, { ...agent, revokedAt: event.at }) }
+    }
+    case 'contract_registered': {
+      const { hash, name, version, origin } = event
+      return {
+        ...registry,
+        contracts: new Map(registry.contracts).set(hash, { hash, name, version, origin, registeredAt: event.at }),
+      }
+    }
+    case 'agents_paused':
+      return { ...registry, paused: event.reason }
+    case 'agents_unpaused':
+      return { ...registry, paused: null }
+    case 'secret_rotated':
+    case 'server_started':
+    case 'server_stopped':
+    case 'request_refused':
+    case 'requests_refused':
+      return registry
+    default:
+      return unreachable(event)
+  }
+}
+
+export type RegistryCommand = RegistryFact
+
+/** A fact that fits the registry, or why it does not. */
+export function decideRegistry(registry: Registry, command: RegistryCommand): readonly RegistryFact[] | Refusal {
+  if (command.type === 'operator_added') {
+    const known = registry.operators.get(command.name)
+    if (known !== undefined && known.revokedAt === null && command.name !== FIRST_OPERATOR)
+      return { code: 'conflict', detail: `There is an operator ${JSON.stringify(command.name)} already.` }
+  }
+  if (command.type === 'operator_revoked') {
+    const known = registry.operators.get(command.name)
+    if (known === undefined || known.revokedAt !== null)
+      return { code: 'not_found', detail: `There is no operator ${JSON.stringify(command.name)}.` }
+    const others = [...registry.operators.values()].filter((one) => one.revokedAt === null && one.name !== command.name)
+    if (others.length === 0)
+      return { code: 'conflict', detail: 'The last operator cannot be revoked: nobody could approve anything.' }
+  }
+  if (command.type === 'agent_revoked') {
+    const known = registry.agents.get(command.agentId)
+    if (known === undefined || known.revokedAt !== null)
+      return { code: 'not_found', detail: `There is no agent ${JSON.stringify(command.agentId)}.` }
+  }
+  if (command.type === 'contract_registered' && registry.contracts.has(command.hash)) return []
+  if (command.type === 'agents_paused' && registry.paused !== null) return []
+  if (command.type === 'agents_unpaused' && registry.paused === null) return []
+  return [command]
+}
+
+/** The operator whose token lies in the state directory. A lost token file is made anew under the same name. */
+export const FIRST_OPERATOR = 'admin'

@@ -1,0 +1,89 @@
+import type { JsonObject, Mode } from './contract.js'
+import type { ArtifactRef } from './event.js'
+
+export type TaskStatus =
+  | 'queued'
+  | 'active'
+  | 'awaiting_approval'
+  | 'interrupted'
+  | 'parked'
+  | 'completed'
+  | 'cancelled'
+
+export interface ApprovalDecision {
+  readonly by: string
+  readonly decision: 'approve' | 'reject'
+  readonly comment: string
+  readonly at: number
+}
+
+export interface Approval {
+  readonly id: string
+  readonly gate: string
+  readonly to: string
+  readonly visit: number
+  readonly digest: string
+  readonly approvers: readonly string[]
+  readonly minApprovals: number
+  readonly requestedAt: number
+  readonly expiresAt: number
+  readonly artifacts: readonly ArtifactRef[]
+  readonly decisions: readonly ApprovalDecision[]
+  readonly status: 'pending' | 'approved' | 'rejected' | 'expired' | 'used' | 'void'
+}
+
+export interface Held {
+  readonly agentId: string
+  readonly instance: string
+  readonly capabilities: readonly string[]
+  readonly leaseExpiresAt: number
+}
+
+/** An artifact as handed in, with the phase and visit it belongs to. */
+export interface KeptArtifact extends ArtifactRef {
+  readonly phase: string
+  readonly visit: number
+}
+
+/** Everything that is known of one task: the fold of its stream, nothing else. */
+export interface TaskState {
+  readonly id: string
+  /** Number of events folded. */
+  readonly version: number
+  readonly title: string
+  readonly description: string
+  readonly contract: { readonly name: string; readonly version: string; readonly hash: string }
+  readonly workspace: string
+  readonly dependsOn: readonly string[]
+  readonly requires: readonly string[]
+  readonly metadata: JsonObject
+  readonly mode: Mode | null
+  readonly priority: number
+  readonly status: TaskStatus
+  readonly phase: string
+  readonly epoch: number
+  /** Number of the current stay in a phase, from 1; 0 before the first claim. */
+  readonly visit: number
+  readonly visitStartedAt: number
+  /** Who works on it; kept while parked so that the agent can go on when the task is resumed. */
+  readonly held: Held | null
+  /** Only this agent may claim it; set by a reassignment. */
+  readonly reservedFor: string | null
+  readonly completedPhases: readonly string[]
+  /** Newest artifact of each type, from this visit and from the phases that led here. */
+  readonly artifacts: ReadonlyMap<string, KeptArtifact>
+  /** Accepted checkpoint evidence by phase. */
+  readonly evidence: ReadonlyMap<string, JsonObject>
+  /** All approvals, by id. */
+  readonly approvals: ReadonlyMap<string, Approval>
+  /** Refusals of this visit by kind. */
+  readonly refusals: ReadonlyMap<string, number>
+  /** Refusals since the last progress that count toward the denial budget. */
+  readonly denialsInARow: number
+  readonly refusalsTotal: number
+  /** Test files at the RED gate: path to SHA-256; null before RED. */
+  readonly pinnedTests: ReadonlyMap<string, string> | null
+  readonly parkedReason: string | null
+  readonly createdAt: number
+  readonly updatedAt: number
+}

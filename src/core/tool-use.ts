@@ -1,0 +1,137 @@
+import { isOffered, offeredTools, phaseOf, toolExists } from './access.js'
+import type { CallFacts, Command, Context } from './command.js'
+import type { Contract, Phase, ToolConstraint } from './contract.js'
+import type { TaskFact, Violation } from './event.js'
+import { type Decision, decided, modeOf, numbered, withBudget } from './refusal.js'
+import type { TaskState } from './state.js'
+import { BUILT_IN_TOOLS } from './tools.js'
+
+type UseTool = Command & { type: 'use_tool' }
+
+/** Decides one tool call, first refusal wins: tool exists, offered by the phase, arguments fit, constraints hold. */
+export function useTool(contract: Contract, state: TaskState, command: UseTool, context: Context): Decision {
+  const phase = phaseOf(contract, state.phase)
+  const agentId = state.held?.agentId ?? ''
+  const call = { toolName: command.tool, args: command.args, agentId }
+  const leaseSeconds = contract.enforcement.leaseSeconds
+  const deny = (refusal: Violation): Decision =>
+    withBudget(contract, state, { type: 'tool_denied', ...call, ...numbered(contract, state, refusal), leaseSeconds })
+
+  if (!toolExists(contract, command.tool)) return deny(unknownTool(contract, phase, command.tool))
+  const lenient = modeOf(contract, state) !== 'strict'
+  let violation: Violation | null = null
+  if (!isOffered(phase, command.tool)) {
+    violation = notOffered(contract, phase, command.tool)
+    if (!lenient) return deny(violation)
+  }
+  const [problem] = command.call.argProblems
+  if (problem !== undefined)
+    return deny({ code: 'invalid_request', detail: `${command.tool}: ${command.call.argProblems.join('; ')}` })
+  const outside = command.call.paths.find((one) => one.problem !== null)
+  if (outside !== undefined)
+    return deny({
+      code: 'constraint_violation',
+      detail: `${command.tool}: path ${quoted(outside.path)} ${outside.problem}`,
+    })
+  const broken = brokenConstraint(phase, command, context)
+  if (broken !== null) {
+    violation ??= broken
+    if (!lenient) return deny(broken)
+  }
+  const allowed: TaskFact = {
+    type: 'tool_allowed',
+    ...call,
+    success: true,
+    execute: command.execute,
+    violation,
+    leaseSeconds,
+  }
+  return decided([allowed])
+}
+
+function unknownTool(contract: Contract, phase: Phase, tool: string): Violation {
+  return {
+    code: 'unknown_tool',
+    detail: `Tool '${tool}' does not exist. Available in ${phase.id}: ${listed(offeredTools(contract, phase))}`,
+  }
+}
+
+function notOffered(contract: Contract, phase: Phase, tool: string): Violation {
+  const allowed = listed(offeredTools(contract, phase))
+  return { code: 'forbidden_tool', detail: `Called ${tool} (not allowed in ${phase.id}). Allowed: ${allowed}` }
+}
+
+function brokenConstraint(phase: Phase, command: UseTool, context: Context): Violation | null {
+  const inherits = BUILT_IN_TOOLS.get(command.tool)?.inherits
+  const constraint =
+    phase.constraints.get(command.tool) ?? (inherits === undefined ? undefined : phase.constraints.get(inherits))
+  if (constraint === undefined) return null
+  const where = { tool: command.tool, phase: phase.id }
+  return brokenPath(constraint, command.call, { ...where, context }) ?? brokenCommand(constraint, command.call, where)
+}
+
+interface Where {
+  readonly tool: string
+  readonly phase: string
+}
+
+function brokenPath(
+  constraint: ToolConstraint,
+  call: CallFacts,
+  where: Where & { readonly context: Context },
+): Violation | null {
+  for (const { path } of call.paths) {
+    const forbidden = constraint.forbiddenPatterns.find((pattern) => where.context.matchesGlob(pattern, path))
+    if (forbidden !== undefined)
+      return {
+        code: 'constraint_violation',
+        detail: `${where.tool} may not touch ${quoted(path)} in ${where.phase}: it matches the forbidden pattern ${quoted(forbidden)}`,
+      }
+    const { allowedPatterns } = constraint
+    if (allowedPatterns !== null && !allowedPatterns.some((pattern) => where.context.matchesGlob(pattern, path)))
+      return {
+        code: 'constraint_violation',
+        detail: `${where.tool} may not touch ${quoted(path)} in ${where.phase}: it matches none of the allowed patterns ${listed(allowedPatterns)}`,
+      }
+  }
+  return null
+}
+
+function brokenCommand(constraint: ToolConstraint, call: CallFacts, where: Where): Violation | null {
+  if (constraint.allowedCommands === null && constraint.forbiddenCommands.length === 0) return null
+  const violation = (detail: string): Violation => ({
+    code: 'constraint_violation',
+    detail: `${where.tool} in ${where.phase}: ${detail}`,
+  })
+  if (call.shellProblem !== null) return violation(`the command line cannot be read (${call.shellProblem})`)
+  for (const words of call.commands) {
+    const text = quoted(words.map((word) => word ?? '…').join(' '))
+    if (words[0] === null || words[0] === undefined) return violation(`the command ${text} is only known when it runs`)
+    const forbidden = constraint.forbiddenCommands.find((entry) => beginsWith(words, entry, 'any_path'))
+    if (forbidden !== undefined) return violation(`${text} begins with the forbidden command ${quoted(forbidden)}`)
+    const { allowedCommands } = constraint
+    if (allowedCommands !== null && !allowedCommands.some((entry) => beginsWith(words, entry, 'exact')))
+      return violation(`${text} begins with none of the allowed commands ${listed(allowedCommands)}`)
+  }
+  return null
+}
+
+// A forbidden program is forbidden under any path (`/usr/bin/git`), and a word that is only known at run time could be the
+// forbidden one; an allowed program must be written as the contract writes it.
+function beginsWith(words: readonly (string | null)[], entry: string, match: 'exact' | 'any_path'): boolean {
+  const wanted = entry.split(/\s+/).filter((word) => word !== '')
+  return wanted.every((word, index) => {
+    const given = words[index]
+    if (given === undefined) return false
+    if (given === null) return match === 'any_path'
+    return given === word || (match === 'any_path' && index === 0 && given.slice(given.lastIndexOf('/') + 1) === word)
+  })
+}
+
+function listed(names: readonly string[]): string {
+  return names.length === 0 ? 'nothing' : names.join(', ')
+}
+
+function quoted(text: string): string {
+  return JSON.stringify(text)
+}

@@ -1,0 +1,184 @@
+import { phaseOf } from './access.js'
+import { approvalFor } from './approval.js'
+import { findBlockers } from './blockers.js'
+import type { Code } from './codes.js'
+import type { Command, Context, GateFacts } from './command.js'
+import type { Contract } from './contract.js'
+import type { ArtifactRef, BlockerFound, TaskFact } from './event.js'
+import { type Needs, needs } from './needs.js'
+import { type Decision, decided, modeOf, numbered, withBudget } from './refusal.js'
+import type { TaskState } from './state.js'
+import { completesOnEntry, isFinal, targetsOf } from './transition-rules.js'
+
+type Request = Command & { type: 'transition' }
+
+/** Moves the task to the next phase, or says everything that is in the way. */
+export function transition(contract: Contract, state: TaskState, request: Request, context: Context): Decision {
+  const agentId = state.held?.agentId ?? ''
+  const refuse = (code: Code, detail: string): Decision =>
+    withBudget(contract, state, {
+      type: 'transition_refused',
+      agentId,
+      to: request.target,
+      leaseSeconds: contract.enforcement.leaseSeconds,
+      ...numbered(contract, state, { code, detail }),
+    })
+  if (request.currentPhase !== null && request.currentPhase !== state.phase)
+    return refuse('phase_sequence_violation', `The task is in ${state.phase}, not in ${request.currentPhase}`)
+  const needed = needs(contract, state, request)
+  if (needed === null) return refuse('no_transition', noTransition(contract, state, request.target))
+  if (request.facts === null) throw new Error('a transition that needs facts came without them')
+  return judge(contract, state, { request, needed, facts: request.facts, context, agentId })
+}
+
+function noTransition(contract: Contract, state: TaskState, target: string): string {
+  const targets = targetsOf(contract, state.phase)
+  const legal =
+    targets.length > 0
+      ? targets.join(', ')
+      : isFinal(contract, phaseOf(contract, state.phase))
+        ? `${state.phase} (to complete)`
+        : 'none'
+  return `No transition from ${state.phase} to ${target}. Legal: ${legal}`
+}
+
+interface Case {
+  readonly request: Request
+  readonly needed: Needs
+  readonly facts: GateFacts
+  readonly context: Context
+  readonly agentId: string
+}
+
+function judge(contract: Contract, state: TaskState, one: Case): Decision {
+  const { request, needed, facts } = one
+  const findings = findBlockers(state, needed, { facts, claims: request.claims, mode: modeOf(contract, state) })
+  const accepted = acceptedArtifacts(needed, facts)
+  const requested: TaskFact = {
+    type: 'transition_requested',
+    agentId: one.agentId,
+    to: request.target,
+    artifacts: accepted,
+    claims: request.claims,
+    leaseSeconds: contract.enforcement.leaseSeconds,
+  }
+  const blocked = (blockers: readonly BlockerFound[]) =>
+    blockedBy(contract, state, { ...one, requested, blockers, warnings: findings.warnings })
+  if (findings.blockers.length > 0) return blocked(findings.blockers)
+
+  const approval = approvalFor(state, {
+    gates: needed.demand.gates,
+    to: request.target,
+    facts,
+    artifacts: visitArtifacts(state, accepted),
+    warnings: findings.warnings,
+    now: one.context.now,
+  })
+  if (approval.kind === 'blocked') {
+    const decision = blocked([approval.blocker])
+    return decision.kind === 'decided'
+      ? { ...decision, facts: [requested, ...approval.facts, ...decision.facts.slice(1)] }
+      : decision
+  }
+  return decided([
+    requested,
+    ...passed(contract, state, {
+      ...one,
+      warnings: findings.warnings,
+      violations: findings.violations,
+      approvalId: approval.approvalId,
+      accepted,
+    }),
+  ])
+}
+
+function acceptedArtifacts(needed: Needs, facts: GateFacts): readonly ArtifactRef[] {
+  return facts.artifacts
+    .filter((one) => one.problems.length === 0 && needed.artifacts.some((required) => required.type === one.type))
+    .map(({ type, sha256, bytes, grade }) => ({ type, sha256, bytes, grade }))
+}
+
+function visitArtifacts(state: TaskState, accepted: readonly ArtifactRef[]): readonly ArtifactRef[] {
+  const all = new Map<string, ArtifactRef>()
+  for (const { type, sha256, bytes, grade, visit } of state.artifacts.values())
+    if (visit === state.visit) all.set(type, { type, sha256, bytes, grade })
+  for (const ref of accepted) all.set(ref.type, ref)
+  return [...all.values()]
+}
+
+interface Blocked extends Case {
+  readonly requested: TaskFact
+  readonly blockers: readonly BlockerFound[]
+  readonly warnings: readonly BlockerFound[]
+}
+
+const BLOCKERS_IN_TEXT_MAX = 3
+
+function blockedBy(contract: Contract, state: TaskState, one: Blocked): Decision {
+  const shown = one.blockers.slice(0, BLOCKERS_IN_TEXT_MAX).map((blocker) => blocker.message)
+  const more = one.blockers.length - shown.length
+  const where =
+    one.needed.demand.transition === null ? `complete ${state.phase}` : `leave ${state.phase} for ${one.request.target}`
+  const detail = `Cannot ${where}: ${shown.join('; ')}${more > 0 ? `; and ${more} more` : ''}`
+  const decision = withBudget(contract, state, {
+    type: 'gate_blocked',
+    agentId: one.agentId,
+    to: one.request.target,
+    gate: one.blockers.find((blocker) => blocker.gate !== null)?.gate ?? null,
+    blockers: one.blockers,
+    warnings: one.warnings,
+    ...numbered(contract, state, { code: kindOf(one.blockers), detail }),
+  })
+  return decision.kind === 'decided' ? { ...decision, facts: [one.requested, ...decision.facts] } : decision
+}
+
+const KINDS: readonly Code[] = [
+  'evidence_stale',
+  'claim_missing',
+  'missing_artifact',
+  'invalid_artifact',
+  'incomplete_checkpoint',
+  'approval_pending',
+  'approval_rejected',
+]
+
+// One request is one refusal: its kind is the first thing the agent has to mend.
+function kindOf(blockers: readonly BlockerFound[]): Code {
+  return KINDS.find((code) => blockers.some((blocker) => blocker.code === code)) ?? 'gate_blocked'
+}
+
+interface Passed extends Case {
+  readonly warnings: readonly BlockerFound[]
+  readonly violations: readonly BlockerFound[]
+  readonly approvalId: string | null
+  readonly accepted: readonly ArtifactRef[]
+}
+
+function passed(contract: Contract, state: TaskState, one: Passed): readonly TaskFact[] {
+  const { agentId, facts, needed, request } = one
+  const out: TaskFact[] = []
+  if (needed.evidence.size > 0) out.push({ type: 'checkpoint_passed', agentId, evidence: facts.evidence })
+  if (needed.pinsTests && facts.testFiles !== null) out.push({ type: 'tests_pinned', files: facts.testFiles })
+  out.push({
+    type: 'gate_passed',
+    agentId,
+    to: request.target,
+    gate: needed.demand.gates[0]?.id ?? null,
+    warnings: one.warnings,
+    violations: one.violations,
+    approvalId: one.approvalId,
+    digest: facts.digest,
+    success: true,
+  })
+  if (needed.demand.transition === null) return [...out, { type: 'task_completed' }]
+  out.push({
+    type: 'phase_entered',
+    from: state.phase,
+    to: request.target,
+    visit: state.visit + 1,
+    artifacts: visitArtifacts(state, one.accepted),
+    back: state.completedPhases.includes(request.target) || request.target === state.phase,
+  })
+  if (completesOnEntry(contract, phaseOf(contract, request.target))) out.push({ type: 'task_completed' })
+  return out
+}
