@@ -1,0 +1,60 @@
+import { createRequire } from 'node:module'
+
+/** The part of `DatabaseSync` that both implementations share and the store uses. */
+export interface Database {
+  exec(sql: string): void
+  prepare(sql: string): Statement
+  close(): void
+  readonly isTransaction: boolean
+}
+
+export interface Statement {
+  run(...values: readonly Value[]): { readonly changes: number | bigint }
+  get(...values: readonly Value[]): Row | undefined
+  all(...values: readonly Value[]): Row[]
+  iterate(...values: readonly Value[]): IterableIterator<Row>
+}
+
+export type Value = string | number | null | Uint8Array
+export type Row = Record<string, Value>
+
+type DatabaseConstructor = new (path: string, options?: { readOnly?: boolean; timeout?: number }) => Database
+
+const BUSY_TIMEOUT_MS = 5_000
+const require = createRequire(import.meta.url)
+let loaded: DatabaseConstructor | null = null
+
+export function openDatabase(path: string, options: { readonly readOnly?: boolean; readonly timeoutMs?: number } = {}) {
+  loaded ??= loadConstructor()
+  const Constructor = loaded
+  return new Constructor(path, { readOnly: options.readOnly ?? false, timeout: options.timeoutMs ?? BUSY_TIMEOUT_MS })
+}
+
+/** `node:sqlite` where the runtime has it; Node 20 has not, so there the package with the same interface. */
+function loadConstructor(): DatabaseConstructor {
+  if (process.getBuiltinModule('node:module').isBuiltin('node:sqlite')) return loadBuiltin()
+  return (require('@photostructure/sqlite') as { DatabaseSync: DatabaseConstructor }).DatabaseSync
+}
+
+/** The runtime warns once that its module is experimental. Only that warning is held back, only while it loads. */
+function loadBuiltin(): DatabaseConstructor {
+  const emitWarning = process.emitWarning
+  process.emitWarning = ((warning: string | Error, ...rest: never[]) => {
+    if (!String(warning).includes('SQLite')) emitWarning.call(process, warning, ...rest)
+  }) as typeof process.emitWarning
+  try {
+    return (require('node:sqlite') as unknown as { DatabaseSync: DatabaseConstructor }).DatabaseSync
+  } finally {
+    process.emitWarning = emitWarning
+  }
+}
+
+/** SQLite's result code; extended codes carry the primary code in their low byte. */
+export function sqliteCode(error: unknown): number | null {
+  if (typeof error !== 'object' || error === null) return null
+  const { errcode, sqliteCode: code, sqliteExtendedCode } = error as Record<string, unknown>
+  const found = [errcode, sqliteExtendedCode, code].find((value) => typeof value === 'number')
+  return typeof found === 'number' ? found & 0xff : null
+}
+
+export const SQLITE = { busy: 5, corrupt: 11, full: 13, tooBig: 18, constraint: 19, mismatch: 20, notADatabase: 26 }

@@ -1,0 +1,184 @@
+import { createHmac, type KeyObject } from 'node:crypto'
+import { chmodSync, mkdirSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { FIRST_PREV_HASH } from './chain.js'
+import { readNewestCheckpoint, writeNewestCheckpoint } from './checkpoint-pointer.js'
+import { type Database, openDatabase, SQLITE, sqliteCode } from './database.js'
+import { ledgerFiles, readFileIfPresent, syncDirectory } from './files.js'
+import { type Head, readHead, writeWholeHead } from './head.js'
+import { createKeys, readChainKey, readPublicKey, readSigningKey } from './keys.js'
+import { migrate, schemaDifference } from './migrations.js'
+import { StoreRefused } from './port.js'
+import { firstBadEvent } from './verify-events.js'
+
+const QUICK_CHECK_BYTES_MAX = 128 * 1024 * 1024
+const WHAT_TO_DO = 'Restore a backup of the whole directory; `phaselock audit verify` shows the details.'
+
+export interface OpenedLedger {
+  readonly key: KeyObject
+  readonly head: Head
+  readonly generation: number
+}
+
+/**
+ * Makes a new ledger, or checks the one that is there and brings it up to date.
+ * Throws StoreRefused for one that must not be used: it never starts empty in the place of a ledger that was there.
+ */
+export function openLedger(dir: string): OpenedLedger {
+  try {
+    if (isNew(dir)) create(dir)
+    const key = requireKeys(dir)
+    refuseUnreadable(dir)
+    const database = openDatabase(ledgerFiles(dir).database)
+    try {
+      return check(dir, key, database)
+    } finally {
+      database.close()
+    }
+  } catch (error) {
+    throw refusal(error)
+  }
+}
+
+export function refusal(error: unknown): StoreRefused {
+  if (error instanceof StoreRefused) return error
+  const code = sqliteCode(error)
+  const message = error instanceof Error ? error.message : String(error)
+  if (code === SQLITE.corrupt || code === SQLITE.notADatabase) {
+    return new StoreRefused('corrupt', `The ledger's database is damaged (${message}). ${WHAT_TO_DO}`, { cause: error })
+  }
+  return new StoreRefused('unreadable', `The ledger cannot be opened: ${message}. Check the directory and its disk.`, {
+    cause: error,
+  })
+}
+
+/** A directory without any part of a ledger, or one whose making was interrupted before the first event. */
+function isNew(dir: string): boolean {
+  const files = ledgerFiles(dir)
+  const parts = [files.database, files.key, files.head, files.privateKey, files.newestCheckpoint]
+  const found = parts.filter((path) => statSync(path, { throwIfNoEntry: false }) !== undefined)
+  if (found.length === 0) return readFilesOf(files.checkpoints).length === 0
+  return readFileIfPresent(files.creating) !== null && !hasEvents(files.database)
+}
+
+function readFilesOf(dir: string): readonly string[] {
+  return statSync(dir, { throwIfNoEntry: false }) === undefined ? [] : readdirSync(dir)
+}
+
+function hasEvents(path: string): boolean {
+  if ((statSync(path, { throwIfNoEntry: false })?.size ?? 0) === 0) return false
+  const database = openDatabase(path)
+  try {
+    const table = database.prepare("SELECT 1 AS found FROM sqlite_master WHERE name = 'event'").get()
+    return table !== undefined && database.prepare('SELECT 1 AS found FROM event LIMIT 1').get() !== undefined
+  } finally {
+    database.close()
+  }
+}
+
+function create(dir: string): void {
+  const files = ledgerFiles(dir)
+  writeFileSync(files.creating, '', { mode: 0o600 })
+  for (const path of [files.database, `${files.database}-wal`, `${files.database}-shm`]) rmSync(path, { force: true })
+  mkdirSync(files.checkpoints, { recursive: true, mode: 0o700 })
+  const key = createKeys(dir)
+  writeWholeHead(dir, key, { head: { count: 0, hash: FIRST_PREV_HASH }, generation: 0 })
+  writeNewestCheckpoint(dir, key, { seq: 0, hash: FIRST_PREV_HASH })
+  writeFileSync(files.database, '', { mode: 0o600 })
+  const database = openDatabase(files.database)
+  try {
+    database.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL')
+    migrate(database)
+    const seal = keySeal(key)
+    database.prepare("INSERT INTO meta (name, value) VALUES ('key_seal', ?)").run(seal)
+  } finally {
+    database.close()
+  }
+  rmSync(files.creating)
+  syncDirectory(dir)
+}
+
+/** Lets a wrong key be told apart from a changed event: a one-way image of the key. */
+export function keySeal(key: KeyObject): string {
+  return createHmac('sha256', key).update('phaselock ledger key').digest('hex')
+}
+
+function requireKeys(dir: string): KeyObject {
+  const key = readChainKey(dir)
+  const missing = [
+    ...(key === null ? ['ledger.key'] : []),
+    ...(readSigningKey(dir) === null ? ['ledger.ed25519'] : []),
+    ...(readPublicKey(dir) === null ? ['ledger.ed25519.pub'] : []),
+  ]
+  if (key !== null && missing.length === 0) return key
+  throw new StoreRefused('tampered', `The ledger's key file ${missing.join(', ')} is missing or damaged. ${WHAT_TO_DO}`)
+}
+
+function refuseUnreadable(dir: string): void {
+  const path = ledgerFiles(dir).database
+  const stat = statSync(path, { throwIfNoEntry: false })
+  if (stat === undefined) throw new StoreRefused('corrupt', `ledger.db is missing beside its keys. ${WHAT_TO_DO}`)
+  if (stat.size === 0) throw new StoreRefused('corrupt', `ledger.db is empty. ${WHAT_TO_DO}`)
+  for (const suffix of ['', '-wal', '-shm']) {
+    if (statSync(path + suffix, { throwIfNoEntry: false }) !== undefined) chmodSync(path + suffix, 0o600)
+  }
+}
+
+function check(dir: string, key: KeyObject, database: Database): OpenedLedger {
+  database.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA trusted_schema = OFF')
+  if (statSync(ledgerFiles(dir).database).size <= QUICK_CHECK_BYTES_MAX) quickCheck(database)
+  migrate(database)
+  const difference = schemaDifference(database)
+  if (difference !== null) {
+    throw new StoreRefused('tampered', `The database's schema was changed (${difference}). ${WHAT_TO_DO}`)
+  }
+  const seal = database.prepare("SELECT value FROM meta WHERE name = 'key_seal'").get()
+  if (seal?.value !== keySeal(key)) {
+    throw new StoreRefused('tampered', `ledger.key is not the key that this ledger was made with. ${WHAT_TO_DO}`)
+  }
+  const settled = settleHead(dir, key, database)
+  checkNewestCheckpoint(dir, key, settled.head)
+  return { key, ...settled }
+}
+
+/** Larger databases are only checked by `verify`, in the background: a start must not take minutes. */
+function quickCheck(database: Database): void {
+  const found = database.prepare('PRAGMA quick_check(1)').get()?.quick_check
+  if (found !== 'ok') throw new StoreRefused('corrupt', `The ledger's database is damaged (${found}). ${WHAT_TO_DO}`)
+}
+
+/** Holds the database against the head outside it. Events after the head were committed but perhaps not acknowledged. */
+function settleHead(dir: string, key: KeyObject, database: Database): { head: Head; generation: number } {
+  const found = readHead(dir, key)
+  const row = database.prepare('SELECT seq, hash FROM event ORDER BY seq DESC LIMIT 1').get()
+  const last: Head = { count: Number(row?.seq ?? 0), hash: String(row?.hash ?? FIRST_PREV_HASH) }
+  if (found.state === 'missing') throw tampered(`ledger.head is missing beside a database of ${last.count} events.`)
+  if (found.state === 'invalid') throw tampered(`ledger.head is not valid: ${found.detail}.`)
+  const { head, generation, torn } = found
+  if (last.count < head.count) {
+    throw tampered(`The database ends at event ${last.count}, the ledger head says ${head.count}: events were cut off.`)
+  }
+  const hash = head.count === 0 ? FIRST_PREV_HASH : hashAt(database, head.count)
+  if (hash !== head.hash) throw tampered(`Event ${head.count} is not the one that the ledger head names.`)
+  if (torn && last.count === head.count) throw tampered('One half of ledger.head was damaged.')
+  const bad = firstBadEvent(database, key, Math.max(0, head.count - 1))
+  if (bad !== null) throw tampered(`${bad.detail}`)
+  if (last.count === head.count && !torn) return { head, generation }
+  return { head: last, generation: writeWholeHead(dir, key, { head: last, generation }) }
+}
+
+function hashAt(database: Database, seq: number): string | null {
+  const row = database.prepare('SELECT hash FROM event WHERE seq = ?').get(seq)
+  return row === undefined ? null : String(row.hash)
+}
+
+function checkNewestCheckpoint(dir: string, key: KeyObject, head: Head): void {
+  const newest = readNewestCheckpoint(dir, key)
+  if (newest === null) throw tampered('ledger.checkpoint is missing or not valid.')
+  if (newest.seq > head.count) {
+    throw tampered(`A checkpoint was signed at event ${newest.seq}, the database ends at ${head.count}: an older copy.`)
+  }
+}
+
+function tampered(found: string): StoreRefused {
+  return new StoreRefused('tampered', `${found} ${WHAT_TO_DO}`)
+}

@@ -1,0 +1,168 @@
+import { chmodSync, mkdirSync } from 'node:fs'
+import { decodeCursor } from './cursor.js'
+import { type Lock, lockDirectory } from './lock.js'
+import { refusal } from './open-ledger.js'
+import { PointReads } from './point-reads.js'
+import {
+  type Append,
+  type AppendResult,
+  type AuditFilter,
+  type AuditStats,
+  type Page,
+  type Store,
+  type StoredEvent,
+  StoreUnavailable,
+  type TaskFilter,
+  type VerifyReport,
+} from './port.js'
+import { Reader } from './reader.js'
+import { Writer } from './writer.js'
+
+export interface SqliteStoreOptions {
+  /** The state directory; made with mode 0700 when it is not there. */
+  readonly dir: string
+  /** For the age of idempotency keys. */
+  readonly now?: () => number
+  /** A checkpoint is written at least every so many events. */
+  readonly checkpointEvery?: number
+}
+
+/** Opens or makes the ledger in `dir`. Rejects with StoreRefused when it must not be used. */
+export async function openSqliteStore(options: SqliteStoreOptions): Promise<SqliteStore> {
+  const lock = takeDirectory(options.dir)
+  const store = new SqliteStore(options, lock)
+  try {
+    await store.start()
+    return store
+  } catch (error) {
+    await store.close()
+    throw refusal(error)
+  }
+}
+
+function takeDirectory(dir: string): Lock {
+  try {
+    mkdirSync(dir, { recursive: true, mode: 0o700 })
+    chmodSync(dir, 0o700)
+    return lockDirectory(dir)
+  } catch (error) {
+    throw refusal(error)
+  }
+}
+
+export class SqliteStore implements Store {
+  readonly #lock: Lock
+  readonly #now: () => number
+  readonly #writer: Writer
+  readonly #reads: PointReads
+  readonly #reader: Reader
+  #isClosed = false
+
+  constructor(options: SqliteStoreOptions, lock: Lock) {
+    const { dir } = options
+    this.#lock = lock
+    this.#now = options.now ?? Date.now
+    this.#writer = new Writer({ dir, now: this.#now, onAppended: () => undefined })
+    this.#reads = new PointReads(dir)
+    this.#reader = new Reader(dir)
+  }
+
+  /** Transactions that carried events since the store was opened: one serves many appends. */
+  get batches(): number {
+    return this.#writer.batches
+  }
+
+  async start(): Promise<void> {
+    await this.#writer.start()
+  }
+
+  append(append: Append): Promise<AppendResult> {
+    return this.#writer.append(append)
+  }
+
+  async readStream(stream: string, afterVersion: number, limit: number) {
+    return this.#open().stream(stream, afterVersion, limit)
+  }
+
+  async readAll(afterSeq: number, limit: number) {
+    return this.#open().allStreams(afterSeq, limit)
+  }
+
+  async lastSeq() {
+    return this.#open().lastSeq()
+  }
+
+  async task(id: string) {
+    return this.#open().task(id)
+  }
+
+  async tasks(filter: TaskFilter) {
+    return this.#open().tasks(filter)
+  }
+
+  async claimable(options: { readonly offset: number; readonly limit: number }) {
+    return this.#open().claimable(options.offset, options.limit)
+  }
+
+  async heldBy(agentId: string) {
+    return this.#open().heldBy(agentId)
+  }
+
+  async overdue(options: { readonly now: number; readonly limit: number }) {
+    return this.#open().overdue(options.now, options.limit)
+  }
+
+  async taskCounts() {
+    this.#open()
+    return this.#reader.perform<{ status: string; phase: string; count: number }[]>({ type: 'task_counts' })
+  }
+
+  async dependents(id: string) {
+    return this.#open().dependents(id)
+  }
+
+  async blob(sha256: string) {
+    return this.#open().blob(sha256)
+  }
+
+  async recall(options: { readonly principal: string; readonly key: string }) {
+    return this.#open().recall({ ...options, now: this.#now() })
+  }
+
+  async query(filter: AuditFilter): Promise<Page<StoredEvent>> {
+    this.#open()
+    if (filter.cursor !== undefined) decodeCursor(filter.cursor)
+    return this.#reader.perform({ type: 'query', filter })
+  }
+
+  async stats(): Promise<AuditStats> {
+    this.#open()
+    return this.#reader.perform({ type: 'stats' })
+  }
+
+  async verify(): Promise<VerifyReport> {
+    throw new Error('not yet')
+  }
+
+  async checkpoint(): Promise<void> {
+    this.#open()
+  }
+
+  /** Answers what was handed in, then lets the directory go. */
+  async close(): Promise<void> {
+    if (this.#isClosed) return
+    this.#isClosed = true
+    try {
+      await this.#writer.close()
+      await this.#reader.close()
+      this.#reads.close()
+    } finally {
+      this.#lock.release()
+    }
+  }
+
+  #open(): PointReads {
+    if (this.#isClosed) throw new StoreUnavailable('The ledger is closed.')
+    return this.#reads
+  }
+}
