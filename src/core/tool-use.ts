@@ -104,13 +104,13 @@ function brokenCommand(constraint: ToolConstraint, call: CallFacts, where: Where
     detail: `${where.tool} in ${where.phase}: ${detail}`,
   })
   if (call.shellProblem !== null) return violation(`the command line cannot be read (${call.shellProblem})`)
-  for (const words of call.commands) {
+  for (const { words, isWrapper } of call.commands) {
     const text = quoted(words.map((word) => word ?? '…').join(' '))
     if (words[0] === null || words[0] === undefined) return violation(`the command ${text} is only known when it runs`)
     const forbidden = constraint.forbiddenCommands.find((entry) => beginsWith(words, entry, 'any_path'))
     if (forbidden !== undefined) return violation(`${text} begins with the forbidden command ${quoted(forbidden)}`)
     const { allowedCommands } = constraint
-    if (allowedCommands !== null && !allowedCommands.some((entry) => beginsWith(words, entry, 'exact')))
+    if (!isWrapper && allowedCommands !== null && !allowedCommands.some((entry) => beginsWith(words, entry, 'exact')))
       return violation(`${text} begins with none of the allowed commands ${listed(allowedCommands)}`)
   }
   return null

@@ -1,0 +1,45 @@
+import vm from 'node:vm'
+import { Environment } from '@marcbachmann/cel-js'
+import type { Json } from '../core/contract.js'
+import { type Check, errs, fails, field, holds, isText } from './inputs.js'
+
+const EVALUATION_MS_MAX = 250
+const environment = new Environment({ unlistedVariablesAreDyn: false, homogeneousAggregateLiterals: false })
+for (const name of ['artifacts', 'evidence', 'task', 'observed', 'changes']) environment.registerVariable(name, 'map')
+
+const runInside = new vm.Script('evaluate()')
+
+/** A CEL expression over what was handed in is true. Anything but a plain `true` closes the gate. */
+export const expression: Check = ({ all, evidence, params, task }) => {
+  const when = field(params, 'when')
+  if (!isText(when)) return errs('the check gives no expression')
+  const variables = {
+    artifacts: celOf(Object.fromEntries(all)),
+    evidence: celOf(evidence),
+    task: celOf(task),
+    observed: {},
+    changes: {},
+  }
+  try {
+    // CEL's `matches` uses a backtracking matcher and comprehensions nest: the time limit is what bounds both.
+    const context = vm.createContext({ evaluate: () => environment.evaluate(when, variables) })
+    const value: unknown = runInside.runInContext(context, { timeout: EVALUATION_MS_MAX })
+    if (value === true) return holds(when)
+    return fails(value === false ? `${when} is false` : `${when} gives ${typeof value}, not true or false`)
+  } catch (error) {
+    return errs(`${when} cannot be evaluated (${firstLine(error)})`)
+  }
+}
+
+// CEL tells integers from doubles; JSON does not.
+function celOf(value: Json): unknown {
+  if (typeof value === 'number' && Number.isSafeInteger(value)) return BigInt(value)
+  if (Array.isArray(value)) return value.map(celOf)
+  if (value !== null && typeof value === 'object')
+    return Object.fromEntries(Object.entries(value).map(([key, one]) => [key, celOf(one)]))
+  return value
+}
+
+function firstLine(error: unknown): string {
+  return (error instanceof Error ? error.message : String(error)).split('\n')[0] ?? ''
+}

@@ -1,0 +1,51 @@
+import type { CheckOutcome } from '../core/command.js'
+import type { Contract, Json, JsonObject } from '../core/contract.js'
+import type { Grade } from '../core/event.js'
+import type { WorkTree } from './tree.js'
+
+/** What a check may look at. */
+export interface CheckInputs {
+  readonly contract: Contract
+  /** Artifacts of this visit by type. */
+  readonly ofVisit: ReadonlyMap<string, Json>
+  /** The newest of each type, of this visit or of the phases before. */
+  readonly all: ReadonlyMap<string, Json>
+  readonly evidence: JsonObject
+  readonly task: JsonObject
+  readonly tree: WorkTree
+  readonly pinnedTests: ReadonlyMap<string, string> | null
+  readonly params: JsonObject
+}
+
+export type Check = (inputs: CheckInputs) => CheckOutcome | Promise<CheckOutcome>
+
+export function holds(found: string, grade: Grade = 'reported'): CheckOutcome {
+  return { result: 'holds', found, grade }
+}
+
+export function fails(found: string, grade: Grade = 'reported'): CheckOutcome {
+  return { result: 'fails', found, grade }
+}
+
+export function errs(found: string, grade: Grade = 'reported'): CheckOutcome {
+  return { result: 'error', found, grade }
+}
+
+export function asObject(value: Json | undefined): JsonObject | null {
+  return value !== undefined && value !== null && typeof value === 'object' && !Array.isArray(value)
+    ? (value as JsonObject)
+    : null
+}
+
+/** The own property of that name: an artifact called `constructor` must not find one in the prototype. */
+export function field(object: JsonObject | null, name: string): Json | undefined {
+  return object !== null && Object.hasOwn(object, name) ? object[name] : undefined
+}
+
+export function asList(value: Json | undefined): readonly Json[] {
+  return Array.isArray(value) ? value : []
+}
+
+export function isText(value: Json | undefined): value is string {
+  return typeof value === 'string' && value.trim() !== ''
+}

@@ -1,0 +1,87 @@
+import type { Json, JsonObject } from '../core/contract.js'
+import { asList, asObject, type Check, type CheckInputs, fails, field, holds, isText } from './inputs.js'
+
+export const planHasAcceptanceCriteria: Check = ({ all }) => {
+  const plan = asObject(all.get('plan_document'))
+  if (plan === null) return fails('there is no plan_document')
+  const criteria = criteriaOf(plan)
+  if (criteria.length === 0) return fails('no acceptance criterion is given')
+  const measurable = criteria.filter((one) => isText(field(one, 'criterion')) && isText(field(one, 'how_to_verify')))
+  return measurable.length > 0
+    ? holds(`${measurable.length} measurable criteria`)
+    : fails('no criterion has both "criterion" and "how_to_verify"')
+}
+
+export const scopeIsBounded: Check = ({ all }) => {
+  const scope = asObject(all.get('scope_definition')) ?? asObject(field(asObject(all.get('plan_document')), 'scope'))
+  if (scope === null) return fails('there is neither a scope_definition nor a plan_document.scope')
+  const empty = ['in_scope', 'out_of_scope'].filter((name) => asList(field(scope, name)).length === 0)
+  return empty.length === 0
+    ? holds('in_scope and out_of_scope are given')
+    : fails(`${empty.join(' and ')} ${empty.length === 1 ? 'is' : 'are'} empty`)
+}
+
+export const noOpenQuestions: Check = ({ ofVisit }) => {
+  const open = [...ofVisit].flatMap(([type, content]) =>
+    asList(field(asObject(content), 'open_questions'))
+      .filter(isOpen)
+      .map(() => type),
+  )
+  return open.length === 0
+    ? holds('no open question')
+    : fails(`${open.length} open question${open.length === 1 ? '' : 's'} in ${[...new Set(open)].join(', ')}`)
+}
+
+function isOpen(question: Json): boolean {
+  return typeof question === 'string' ? question.trim() !== '' : question !== null
+}
+
+export function criteriaOf(plan: JsonObject | null): readonly JsonObject[] {
+  return asList(field(plan, 'acceptance_criteria'))
+    .map(asObject)
+    .filter((one) => one !== null)
+}
+
+/** Every criterion is covered by a test file that is named, exists in the work tree and, as reported, ran. */
+export const testsExistForAcceptanceCriteria: Check = async (inputs) => {
+  const plan = asObject(inputs.all.get('plan_document'))
+  const criteria = criteriaOf(plan)
+  const files = asList(field(asObject(inputs.all.get('test_files')), 'test_files'))
+    .map(asObject)
+    .filter((one) => one !== null)
+  if (files.length === 0) return fails('test_files names no test file')
+  const missing = await missingFiles(inputs, files)
+  if (missing.length > 0) return fails(`not in the work tree: ${missing.join(', ')}`, 'artifact')
+  const covered = new Set(
+    files.flatMap((file) =>
+      asList(field(file, 'covers'))
+        .filter(isText)
+        .map((one) => one.trim()),
+    ),
+  )
+  const open = criteria.filter(
+    (one) => ![field(one, 'id'), field(one, 'criterion')].some((name) => isText(name) && covered.has(name.trim())),
+  )
+  if (open.length > 0) return fails(`no test covers ${open.map(nameOf).join(', ')}`)
+  const run = asObject(inputs.ofVisit.get('test_run_result'))
+  const ran = Number(field(run, 'passed') ?? 0) + Number(field(run, 'failed') ?? 0)
+  const ranNothing = run !== null && !(ran > 0) && !(Number(field(run, 'exit_code')) !== 0)
+  if (ranNothing) return fails('the reported test run ran no test')
+  return holds(`${criteria.length} criteria covered by ${files.length} files`)
+}
+
+async function missingFiles(inputs: CheckInputs, files: readonly JsonObject[]): Promise<readonly string[]> {
+  const missing: string[] = []
+  for (const file of files) {
+    const path = field(file, 'path')
+    if (!isText(path) || (await inputs.tree.hash(path)) === null) missing.push(isText(path) ? path : '(no path)')
+  }
+  return missing
+}
+
+const NAME_CHARS_MAX = 80
+
+function nameOf(criterion: JsonObject): string {
+  const name = field(criterion, 'id') ?? field(criterion, 'criterion')
+  return JSON.stringify(isText(name) ? name.slice(0, NAME_CHARS_MAX) : '(unnamed)')
+}

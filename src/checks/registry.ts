@@ -1,0 +1,49 @@
+import type { CheckOutcome } from '../core/command.js'
+import type { CheckName } from '../core/contract.js'
+import { expression } from './expression.js'
+import { fileExists, jsonValid, noPattern } from './files.js'
+import { type Check, type CheckInputs, errs } from './inputs.js'
+import { noOpenQuestions, planHasAcceptanceCriteria, scopeIsBounded, testsExistForAcceptanceCriteria } from './plan.js'
+import { noBlockingIssues, reviewCommentsAddressed } from './review.js'
+import { allTestsPass, noSkippedTests, testsAreFailing, testsUnchanged } from './tests.js'
+
+// Checks that are not here need a command, a diff, git or other identities: contracts with them get no tasks.
+const CHECKS: ReadonlyMap<CheckName, Check> = new Map<CheckName, Check>([
+  ['plan_has_acceptance_criteria', planHasAcceptanceCriteria],
+  ['scope_is_bounded', scopeIsBounded],
+  ['no_open_questions', noOpenQuestions],
+  ['tests_exist_for_acceptance_criteria', testsExistForAcceptanceCriteria],
+  ['tests_are_failing', testsAreFailing],
+  ['all_tests_pass', allTestsPass],
+  ['no_skipped_tests', noSkippedTests],
+  ['tests_unchanged', testsUnchanged],
+  ['no_blocking_issues', noBlockingIssues],
+  ['review_comments_addressed', reviewCommentsAddressed],
+  ['file_exists', fileExists],
+  ['json_valid', jsonValid],
+  ['no_pattern', noPattern],
+  ['expression', expression],
+])
+
+const CHECK_MS_MAX = 30_000
+
+export function isRunnable(name: CheckName): boolean {
+  return CHECKS.has(name)
+}
+
+/** Runs one check. A check that crashes, hangs or is not there is an error, and an error blocks. */
+export async function runCheck(name: CheckName, inputs: CheckInputs): Promise<CheckOutcome> {
+  const check = CHECKS.get(name)
+  if (check === undefined) return errs('this version cannot run the check')
+  let timer: NodeJS.Timeout | undefined
+  const deadline = new Promise<CheckOutcome>((resolve) => {
+    timer = setTimeout(() => resolve(errs(`not decided within ${CHECK_MS_MAX / 1000} s`)), CHECK_MS_MAX)
+  })
+  try {
+    return await Promise.race([Promise.resolve().then(() => check(inputs)), deadline])
+  } catch (error) {
+    return errs(`the check broke (${error instanceof Error ? error.message : 'unknown error'})`)
+  } finally {
+    clearTimeout(timer)
+  }
+}

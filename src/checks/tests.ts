@@ -1,0 +1,66 @@
+import type { JsonObject } from '../core/contract.js'
+import { asObject, type Check, type CheckInputs, errs, fails, field, holds } from './inputs.js'
+
+interface Run {
+  readonly exitCode: number
+  readonly passed: number
+  readonly failed: number
+  readonly skipped: number
+}
+
+// Only this visit's run counts: the result of an earlier phase says nothing of the tree as it is now.
+function runOf(inputs: CheckInputs): Run | string {
+  const result = asObject(inputs.ofVisit.get('test_run_result'))
+  if (result === null) return 'there is no test_run_result of this phase'
+  const counts = {
+    exitCode: count(result, 'exit_code'),
+    passed: count(result, 'passed'),
+    failed: count(result, 'failed'),
+    skipped: count(result, 'skipped'),
+  }
+  const { exitCode, passed, failed, skipped } = counts
+  if (exitCode === null || passed === null || failed === null || skipped === null)
+    return 'test_run_result does not give exit_code, passed, failed and skipped as whole numbers'
+  return { exitCode, passed, failed, skipped }
+}
+
+function count(result: JsonObject, name: string): number | null {
+  const value = field(result, name)
+  return typeof value === 'number' && Number.isSafeInteger(value) && (value >= 0 || name === 'exit_code') ? value : null
+}
+
+export const testsAreFailing: Check = (inputs) => {
+  const run = runOf(inputs)
+  if (typeof run === 'string') return fails(run)
+  if (run.exitCode === 0) return fails(`the run ended with exit code 0 (${run.passed} passed, ${run.failed} failed)`)
+  return run.failed > 0 ? holds(`${run.failed} failed`) : fails('no test failed')
+}
+
+export const allTestsPass: Check = (inputs) => {
+  const run = runOf(inputs)
+  if (typeof run === 'string') return fails(run)
+  if (run.failed > 0) return fails(`${run.failed} failed`)
+  if (run.exitCode !== 0) return fails(`exit code ${run.exitCode}`)
+  return run.passed > 0 ? holds(`${run.passed} passed`) : fails('no test passed')
+}
+
+export const noSkippedTests: Check = (inputs) => {
+  const run = runOf(inputs)
+  if (typeof run === 'string') return fails(run)
+  return run.skipped === 0 ? holds('none skipped') : fails(`${run.skipped} skipped`)
+}
+
+const CHANGED_SHOWN_MAX = 5
+
+/** The files recorded as tests at RED have the same content now. Phaselock reads them itself. */
+export const testsUnchanged: Check = async ({ pinnedTests, tree }) => {
+  if (pinnedTests === null) return errs('no test files were recorded at RED', 'observed')
+  const changed: string[] = []
+  for (const [path, hash] of pinnedTests) {
+    const now = await tree.hash(path)
+    if (now !== hash) changed.push(`${path} (${now === null ? 'deleted' : 'changed'})`)
+  }
+  if (changed.length === 0) return holds(`${pinnedTests.size} test files unchanged`, 'observed')
+  const more = changed.length - CHANGED_SHOWN_MAX
+  return fails(`${changed.slice(0, CHANGED_SHOWN_MAX).join(', ')}${more > 0 ? ` and ${more} more` : ''}`, 'observed')
+}
