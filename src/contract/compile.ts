@@ -1,0 +1,134 @@
+import type {
+  Blocker,
+  Contract,
+  EvidenceField,
+  Gate,
+  Json,
+  JsonObject,
+  Phase,
+  RequiredArtifact,
+  ToolConstraint,
+} from '../core/contract.js'
+import { extraTools } from './check-tools.js'
+import type {
+  ArtifactDocument,
+  BlockerDocument,
+  ConstraintDocument,
+  ContractDocument,
+  EvidenceDocument,
+  GateDocument,
+  PhaseDocument,
+  ValidationDocument,
+} from './document.js'
+import { findUnenforced } from './not-enforced.js'
+
+/** The core's contract, from a canonical document that was loaded (and perhaps stored) before. Nothing is lost between. */
+export function compileDocument(document: JsonObject, hash: string): Contract {
+  // Only `load.ts` makes canonical documents, and the hash says that this is one of them.
+  const source = document as unknown as ContractDocument
+  const { enforcement } = source
+  return {
+    hash,
+    name: source.name,
+    version: source.version,
+    description: source.description,
+    start: source.start_node,
+    phases: new Map(source.phases.map((phase) => [phase.id, compilePhase(phase)])),
+    transitions: source.transitions.map(({ from, to, gate, when }) => ({
+      from,
+      to,
+      gate: gate ?? null,
+      when: when ?? null,
+    })),
+    enforcement: {
+      mode: enforcement.mode,
+      tokenExpirySeconds: enforcement.phase_tokens.expiry_seconds,
+      secretEnvVar: enforcement.phase_tokens.secret_env_var,
+      maxAttempts: enforcement.max_attempts,
+      denialBudget: enforcement.denial_budget,
+      leaseSeconds: enforcement.lease_seconds,
+      confinement: enforcement.confinement,
+      reconcile: enforcement.reconcile,
+    },
+    tests: { patterns: source.tests.patterns, allowChanges: source.tests.allow_changes },
+    schemas: new Map(Object.entries(source.schemas)),
+    extraTools: extraTools(source),
+    notEnforced: findUnenforced(source).map(({ path, feature }) => ({ path, feature })),
+    guides: new Map(Object.entries(source.guides)),
+  }
+}
+
+function compilePhase(phase: PhaseDocument): Phase {
+  return {
+    id: phase.id,
+    name: phase.name,
+    description: phase.description,
+    prompt: phase.prompt,
+    allowedTools: phase.allowed_tools,
+    forbiddenTools: phase.forbidden_tools,
+    constraints: new Map(
+      Object.entries(phase.tool_constraints).map(([tool, constraint]) => [tool, compileConstraint(constraint)]),
+    ),
+    writable: phase.writable ?? null,
+    requiredArtifacts: phase.required_artifacts.map(compileArtifact),
+    evidence: new Map(
+      Object.entries(phase.checkpoint?.evidence ?? {}).map(([name, field]) => [name, compileEvidence(field)]),
+    ),
+    gates: phase.gates.map(compileGate),
+  }
+}
+
+function compileConstraint(constraint: ConstraintDocument): ToolConstraint {
+  return {
+    allowedPatterns: constraint.allowed_patterns ?? null,
+    forbiddenPatterns: constraint.forbidden_patterns ?? [],
+    allowedCommands: constraint.allowed_commands ?? null,
+    forbiddenCommands: constraint.forbidden_commands ?? [],
+    network: constraint.network ?? false,
+    timeoutSeconds: constraint.timeout_seconds ?? null,
+  }
+}
+
+function compileArtifact(artifact: ArtifactDocument): RequiredArtifact {
+  return {
+    type: artifact.type,
+    schema: artifact.schema ?? null,
+    description: artifact.description,
+    checks: artifact.validation.map(compileValidation),
+  }
+}
+
+function compileEvidence(field: EvidenceDocument): EvidenceField {
+  return {
+    type: field.type,
+    min: field.min ?? null,
+    max: field.max ?? null,
+    minLength: field.min_length ?? null,
+    pattern: field.pattern ?? null,
+    enum: field.enum ?? null,
+    mustBe: field.must_be,
+    optional: field.optional,
+    description: field.description,
+  }
+}
+
+function compileGate(gate: GateDocument): Gate {
+  return {
+    id: gate.id,
+    type: gate.type,
+    approvers: gate.approvers ?? [],
+    minApprovals: gate.min_approvals ?? 0,
+    timeoutSeconds: gate.timeout_seconds,
+    onTimeout: gate.on_timeout,
+    autoAdvance: gate.auto_advance,
+    blockers: gate.blockers.map(compileBlocker),
+  }
+}
+
+function compileBlocker({ check, severity, message, ...params }: BlockerDocument): Blocker {
+  return { check, severity, message, params: params as Readonly<Record<string, Json>> }
+}
+
+function compileValidation({ rule, severity, message, ...params }: ValidationDocument): Blocker {
+  return { check: rule, severity, message, params: params as Readonly<Record<string, Json>> }
+}

@@ -1,0 +1,53 @@
+import { open } from 'node:fs/promises'
+import { isAbsolute, join } from 'node:path'
+
+export type FileText =
+  | { readonly status: 'text'; readonly text: string }
+  | { readonly status: 'absent' }
+  | { readonly status: 'refused'; readonly reason: string }
+
+/** Looks up files below one folder; without a folder nothing is ever there. */
+export type FileLookup = (relative: string) => Promise<FileText>
+
+const BYTES_MAX = 1024 * 1024
+
+export function filesBelow(baseDir: string | null): FileLookup {
+  return async (relative) => {
+    if (relative.includes('\0') || isAbsolute(relative) || relative.split(/[/\\]/).includes('..')) {
+      return { status: 'refused', reason: "the path must stay below the contract's folder" }
+    }
+    return baseDir === null ? { status: 'absent' } : readBounded(join(baseDir, relative))
+  }
+}
+
+/** A UTF-8 text file of at most 1 MiB. */
+export async function readBounded(path: string): Promise<FileText> {
+  try {
+    const bytes = await readBytes(path)
+    if (bytes === null) return { status: 'refused', reason: `the file is larger than ${BYTES_MAX} bytes` }
+    return { status: 'text', text: new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes) }
+  } catch (cause) {
+    const code = (cause as NodeJS.ErrnoException).code
+    if (code === 'ENOENT' || code === 'ENOTDIR') return { status: 'absent' }
+    if (code === 'ERR_ENCODING_INVALID_ENCODED_DATA') return { status: 'refused', reason: 'the file is not UTF-8 text' }
+    return { status: 'refused', reason: `the file cannot be read (${code ?? String(cause)})` }
+  }
+}
+
+async function readBytes(path: string): Promise<Uint8Array | null> {
+  const file = await open(path, 'r')
+  try {
+    const { size } = await file.stat()
+    if (size > BYTES_MAX) return null
+    const buffer = Buffer.alloc(BYTES_MAX + 1)
+    let length = 0
+    while (length <= BYTES_MAX) {
+      const { bytesRead } = await file.read(buffer, length, buffer.length - length, null)
+      if (bytesRead === 0) return buffer.subarray(0, length)
+      length += bytesRead
+    }
+    return null
+  } finally {
+    await file.close()
+  }
+}

@@ -1,0 +1,108 @@
+import { CHECKS_NOT_ENFORCED } from '../core/contract.js'
+import { checksOf } from './check-gates.js'
+import type { ContractDocument, PhaseDocument } from './document.js'
+import { readExpression } from './expression.js'
+
+/** One thing that this version understands and cannot enforce; `made` and `key` say where it stands in the document. */
+export interface Unenforced {
+  readonly path: string
+  readonly feature: string
+  readonly made: object
+  readonly key: string | undefined
+}
+
+/** Everything in a canonical document that this version would not hold anybody to. */
+export function findUnenforced(document: ContractDocument): Unenforced[] {
+  return [...inRoot(document), ...document.phases.flatMap(inPhase), ...inTransitions(document)]
+}
+
+const ROOT_FEATURES = ['commands', 'mcp_servers', 'tools', 'agents', 'webhooks', 'knowledge', 'coordination'] as const
+
+function inRoot(document: ContractDocument): Unenforced[] {
+  const found: Unenforced[] = []
+  const add = (made: object, path: string, feature: string): void => {
+    found.push({ path, feature, made, key: path.slice(path.lastIndexOf('.') + 1) })
+  }
+  for (const key of ROOT_FEATURES) if (document[key] !== undefined) add(document, key, key)
+  for (const parent of ['recovery', 'monitoring'] as const) {
+    const part = document[parent]
+    for (const key of Object.keys(part ?? {})) if (part !== undefined) add(part, `${parent}.${key}`, `${parent}.${key}`)
+  }
+  if (document.agent_startable) add(document, 'agent_startable', 'agent_startable')
+  if (document.web.allowed_hosts.length > 0) add(document.web, 'web.allowed_hosts', 'web.allowed_hosts')
+  const { enforcement } = document
+  if (enforcement.reconcile !== 'off') add(enforcement, 'enforcement.reconcile', 'reconcile')
+  if (enforcement.reconcile_ignore.length > 0) add(enforcement, 'enforcement.reconcile_ignore', 'reconcile_ignore')
+  return found
+}
+
+function inPhase(phase: PhaseDocument): Unenforced[] {
+  const base = `phases.${phase.id}`
+  const found: Unenforced[] = []
+  for (const key of ['rules', 'consensus', 'auto_spawn'] as const) {
+    if (phase[key] !== undefined) found.push({ path: `${base}.${key}`, feature: key, made: phase, key })
+  }
+  if (phase.tasks_in_order)
+    found.push({ path: `${base}.tasks_in_order`, feature: 'tasks_in_order', made: phase, key: 'tasks_in_order' })
+  if (phase.min_verified > 0)
+    found.push({ path: `${base}.min_verified`, feature: 'min_verified', made: phase, key: 'min_verified' })
+  return [...found, ...inCheckpoint(phase, base), ...inGates(phase, base), ...inChecks(phase, base)]
+}
+
+function inCheckpoint(phase: PhaseDocument, base: string): Unenforced[] {
+  const { checkpoint } = phase
+  if (checkpoint === undefined) return []
+  const graded = Object.entries(checkpoint.evidence).filter(([, field]) => field.grade !== 'reported')
+  return [
+    ...(checkpoint.source === undefined
+      ? []
+      : [{ path: `${base}.checkpoint.source`, feature: 'checkpoint.source', made: checkpoint, key: 'source' }]),
+    ...graded.map(([name, field]) => ({
+      path: `${base}.checkpoint.evidence.${name}.grade`,
+      feature: `evidence grade ${field.grade}`,
+      made: field,
+      key: 'grade',
+    })),
+  ]
+}
+
+function inGates(phase: PhaseDocument, base: string): Unenforced[] {
+  return phase.gates
+    .filter((gate) => gate.auto_advance)
+    .map((gate) => ({
+      path: `${base}.gates.${gate.id}.auto_advance`,
+      feature: 'auto_advance',
+      made: gate,
+      key: 'auto_advance',
+    }))
+}
+
+function inChecks(phase: PhaseDocument, base: string): Unenforced[] {
+  return checksOf(phase).flatMap(({ owner, check }) => {
+    const gate = phase.gates.find((candidate) => candidate.blockers.some((blocker) => blocker === owner))
+    const artifact = phase.required_artifacts.find((candidate) => candidate.validation.some((rule) => rule === owner))
+    const path =
+      gate === undefined
+        ? `${base}.required_artifacts.${artifact?.type ?? ''}.${check}`
+        : `${base}.gates.${gate.id}.${check}`
+    const name = 'rule' in owner ? 'rule' : 'check'
+    if (CHECKS_NOT_ENFORCED.has(check)) return [{ path, feature: `check ${check}`, made: owner, key: name }]
+    const expression = check === 'expression' ? readExpression(owner.when ?? '') : null
+    const later =
+      expression?.ok === true ? ['observed', 'changes'].filter((variable) => expression.variables.has(variable)) : []
+    return later.length === 0
+      ? []
+      : [{ path, feature: `expression over ${later.join(' and ')}`, made: owner, key: 'when' }]
+  })
+}
+
+function inTransitions(document: ContractDocument): Unenforced[] {
+  return document.transitions.flatMap((transition, index) =>
+    (transition.triggers ?? []).map((trigger) => ({
+      path: `transitions[${index}].triggers`,
+      feature: `trigger ${String(trigger.action)}`,
+      made: trigger,
+      key: 'action',
+    })),
+  )
+}

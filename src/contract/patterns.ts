@@ -1,0 +1,31 @@
+import { RE2JS } from 're2js'
+
+const PATTERN_CHARS_MAX = 4096
+
+export type PatternResult =
+  | { readonly ok: true; readonly test: (text: string) => boolean }
+  | { readonly ok: false; readonly reason: string }
+
+/** Compiles a pattern that matches in linear time (RE2); what RE2 cannot take is refused, never run by the engine of V8. */
+export function compilePattern(pattern: string): PatternResult {
+  if (pattern.length > PATTERN_CHARS_MAX)
+    return { ok: false, reason: `it is longer than ${PATTERN_CHARS_MAX} characters` }
+  try {
+    // Schemas and rules are written in the dialect of JavaScript: \u0041 and /-escapes are put into RE2's words first.
+    const compiled = RE2JS.compile(RE2JS.translateRegExp(pattern))
+    return { ok: true, test: (text) => compiled.test(text) }
+  } catch (cause) {
+    const reason = cause instanceof Error ? cause.message : String(cause)
+    return { ok: false, reason: reason.replace(/^error parsing regexp: /, '') }
+  }
+}
+
+/** Why a glob is not accepted; null when it is. Globs are relative to the work tree. */
+export function globProblem(glob: string): string | null {
+  if (glob.length > PATTERN_CHARS_MAX) return `it is longer than ${PATTERN_CHARS_MAX} characters`
+  if (glob.includes('\0')) return 'it contains a NUL'
+  if (glob.startsWith('/')) return 'it is absolute; patterns are relative to the work tree'
+  if (glob.split('/').includes('..')) return 'it leaves the work tree'
+  if (glob.startsWith('!')) return 'it is negated; list what is forbidden under forbidden_patterns'
+  return null
+}

@@ -1,0 +1,93 @@
+import type { Json, JsonObject } from '../core/contract.js'
+import { Fields } from './fields.js'
+import type { Reading } from './reading.js'
+import type { ListNode, SourceNode } from './yaml.js'
+
+const HARNESSES = ['claude-code', 'codex', 'gemini', 'opencode', 'command'] as const
+const NOVELTY = ['lenient', 'balanced', 'strict'] as const
+const CONSENSUS_NUMBERS = [
+  'quorum',
+  'max_new_answers_per_agent',
+  'max_new_answers_global',
+  'max_attempts',
+  'round_timeout_seconds',
+  'timeout_seconds',
+]
+const CONSENSUS_FLAGS = ['skip_voting', 'allow_self_vote', 'final_presentation']
+
+/** A phase's `consensus`: reviewer agents that vote as part of leaving it. */
+export function readConsensus(reading: Reading, node: SourceNode): JsonObject {
+  const fields = Fields.of(reading, node, ['agents', 'question', 'novelty', ...CONSENSUS_NUMBERS, ...CONSENSUS_FLAGS])
+  if (fields === null) return {}
+  if (!fields.has('agents')) fields.missing('agents', '[reviewer_a, reviewer_b]')
+  const agents = fields.texts('agents') ?? []
+  const consensus: Record<string, Json> = { agents, question: fields.needText('question', '"Is this change ready?"') }
+  for (const key of CONSENSUS_NUMBERS) if (fields.has(key)) consensus[key] = fields.positive(key, 1)
+  for (const key of CONSENSUS_FLAGS) if (fields.has(key)) consensus[key] = fields.flag(key, false)
+  if (fields.has('novelty')) consensus.novelty = fields.choice('novelty', NOVELTY, 'lenient')
+  const quorum = consensus.quorum
+  if (typeof quorum === 'number' && agents.length > 0 && quorum > agents.length) {
+    const message = `The quorum is ${quorum}, but only ${agents.length} agents vote.`
+    fields.bad('quorum', 'contract.invalid_value', message, `Use at most ${agents.length}.`)
+  }
+  return reading.made(consensus, node)
+}
+
+/** Agents started on entering a phase: by an entry of `agents:`, or by a type and models. */
+export function readAutoSpawn(reading: Reading, list: ListNode): JsonObject[] {
+  return list.items.flatMap((item) => {
+    const fields = Fields.of(reading, item, [
+      'agent',
+      'count',
+      'agent_type',
+      'models',
+      'parallel',
+      'wait_for_completion',
+    ])
+    if (fields === null) return []
+    if (fields.has('agent') === fields.has('agent_type')) {
+      fields.bad(
+        'agent',
+        'contract.missing_field',
+        'Exactly one of agent and agent_type must be given.',
+        'Name an entry of agents.',
+      )
+    }
+    const spawn: Record<string, Json> = {}
+    for (const key of ['agent', 'agent_type']) if (fields.has(key)) spawn[key] = fields.needText(key, 'reviewer')
+    if (fields.has('agent')) spawn.count = fields.positive('count', 1)
+    else if (fields.has('count')) spawn.count = fields.positive('count', 1)
+    const models = fields.texts('models')
+    if (models !== null) spawn.models = models
+    for (const key of ['parallel', 'wait_for_completion']) if (fields.has(key)) spawn[key] = fields.flag(key, false)
+    return [reading.made(spawn, item)]
+  })
+}
+
+/** One entry of `agents:`. */
+export function readAgent(reading: Reading, node: SourceNode): JsonObject | null {
+  const fields = Fields.of(reading, node, ['harness', 'command', 'args', 'env', 'model', 'capabilities'])
+  if (fields === null) return null
+  if (!fields.has('harness')) fields.missing('harness', 'claude-code')
+  const agent: Record<string, Json> = { harness: fields.choice('harness', HARNESSES, 'command') }
+  for (const key of ['command', 'model']) if (fields.has(key)) agent[key] = fields.needText(key, 'my-agent')
+  for (const key of ['args', 'capabilities']) {
+    const texts = fields.texts(key)
+    if (texts !== null) agent[key] = texts
+  }
+  const env = readEnv(fields)
+  if (env !== null) agent.env = env
+  if (agent.harness === 'command' && fields.has('harness') && !fields.has('command'))
+    fields.missing('command', 'my-agent')
+  return reading.made(agent, node)
+}
+
+/** A map of environment variables; values are texts. */
+export function readEnv(fields: Fields): JsonObject | null {
+  const map = fields.map('env')
+  if (map === null) return null
+  const names = Fields.of(fields.reading, map, [...map.entries.keys()])
+  const env: Record<string, Json> = Object.create(null)
+  for (const name of map.entries.keys()) env[name] = names?.text(name) ?? ''
+  return fields.reading.made(env, map)
+}

@@ -1,0 +1,96 @@
+import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv'
+import { Ajv2020 } from 'ajv/dist/2020.js'
+import addFormats from 'ajv-formats'
+import type { Json, JsonObject } from '../core/contract.js'
+import { fingerprint } from './fingerprint.js'
+import { compilePattern } from './patterns.js'
+
+export interface SchemaError {
+  /** A JSON pointer into the value that was judged. */
+  readonly pointer: string
+  readonly message: string
+}
+
+/** Judges a value; no errors means that it is valid. Never throws. */
+export type Validator = (value: unknown) => SchemaError[]
+
+const ERRORS_MAX = 100
+const VALIDATORS_MAX = 500
+const cache = new Map<string, Validator>()
+
+/**
+ * Compiles a JSON Schema (2020-12, or draft-07 by `$schema`). Patterns match in linear time and nothing is fetched.
+ * Throws on a schema that `problemsOfSchema` reports; contracts are held against that when they are loaded.
+ */
+export function compileSchema(schema: JsonObject | boolean): Validator {
+  const key = fingerprint(schema)
+  const known = cache.get(key)
+  if (known !== undefined) return known
+  const validator = guarded(compileWithAjv(schema))
+  if (cache.size >= VALIDATORS_MAX) cache.delete(cache.keys().next().value ?? '')
+  cache.set(key, validator)
+  return validator
+}
+
+/** The validators of a contract, by the names that its required artifacts use. */
+export function validatorsOf(contract: {
+  readonly schemas: ReadonlyMap<string, JsonObject | boolean>
+}): ReadonlyMap<string, Validator> {
+  return new Map([...contract.schemas].map(([name, schema]) => [name, compileSchema(schema)]))
+}
+
+let patternCount = 0
+
+// Ajv keys a custom regular expression by its toString(): with the inherited one, every pattern would become the first.
+function linearRegExp(pattern: string): { test(text: string): boolean; toString(): string } {
+  const compiled = compilePattern(pattern)
+  if (!compiled.ok) throw new Error(`pattern '${pattern}' is refused: ${compiled.reason}`)
+  patternCount += 1
+  const key = `linear pattern ${patternCount}`
+  return { test: compiled.test, toString: () => key }
+}
+linearRegExp.code = 'linearRegExp'
+
+export function isDraft07(schema: Json): boolean {
+  const dialect = typeof schema === 'object' && schema !== null && '$schema' in schema ? schema.$schema : undefined
+  return typeof dialect === 'string' && /^http:\/\/json-schema\.org\/draft-07\/schema#?$/.test(dialect)
+}
+
+function compileWithAjv(schema: JsonObject | boolean): ValidateFunction {
+  const options = {
+    allErrors: true,
+    strict: false,
+    inlineRefs: false,
+    logger: false,
+    validateFormats: true,
+    code: { regExp: linearRegExp },
+  } as const
+  const ajv = isDraft07(schema) ? new Ajv(options) : new Ajv2020(options)
+  addFormats.default(ajv as Ajv)
+  // Ajv keeps what it compiled under the schema's $id: a fresh instance each, or two contracts could not both bring one.
+  return ajv.compile(typeof schema === 'boolean' ? schema : plain(schema))
+}
+
+function plain(schema: JsonObject): JsonObject {
+  return JSON.parse(JSON.stringify(schema)) as JsonObject
+}
+
+function guarded(validate: ValidateFunction): Validator {
+  return (value) => {
+    try {
+      if (validate(value)) return []
+      return (validate.errors ?? []).slice(0, ERRORS_MAX).map(toSchemaError)
+    } catch (cause) {
+      // A schema that refers to itself without end, or a value nested too deeply, exhausts the stack: not valid.
+      const reason = cause instanceof Error ? cause.message : String(cause)
+      return [{ pointer: '', message: `could not be judged: ${reason}` }]
+    }
+  }
+}
+
+function toSchemaError(error: ErrorObject): SchemaError {
+  const extra = error.keyword === 'additionalProperties' ? `: ${String(error.params.additionalProperty)}` : ''
+  const allowed =
+    error.keyword === 'enum' ? `: ${(error.params.allowedValues as unknown[]).map(String).join(', ')}` : ''
+  return { pointer: error.instancePath, message: `${error.message ?? error.keyword}${extra}${allowed}` }
+}
