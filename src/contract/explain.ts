@@ -1,0 +1,169 @@
+import type { Blocker, Contract, EvidenceField, Gate, Json, JsonObject, Phase } from '../core/contract.js'
+import type { LoadedContract } from './load.js'
+
+/** What was understood of a contract, as text, with the place of everything that an author wrote. */
+export function explainContract(result: LoadedContract): string {
+  const explained = explainJson(result) as unknown as Explained
+  const lines = [
+    `${explained.name} ${explained.version} (${explained.hash.slice(0, 12)})`,
+    ...(explained.description === '' ? [] : [explained.description]),
+    `mode ${explained.mode}, starts in ${explained.start}`,
+    ...explained.phases.flatMap(phaseLines),
+    '',
+    'Transitions',
+    ...explained.transitions.map(
+      (t) => `  ${t.from} -> ${t.to}${t.when === null ? '' : ` when ${t.when}`}, held by ${t.held_by}  (${t.at})`,
+    ),
+  ]
+  if (explained.not_enforced.length > 0) {
+    lines.push(
+      '',
+      'Not enforced by this version',
+      ...explained.not_enforced.map((entry) => `  ${entry.path}: ${entry.feature}`),
+    )
+  }
+  return `${lines.join('\n')}\n`
+}
+
+interface Placed {
+  readonly at: string
+}
+
+interface Explained {
+  readonly name: string
+  readonly version: string
+  readonly hash: string
+  readonly description: string
+  readonly mode: string
+  readonly start: string
+  readonly phases: readonly ExplainedPhase[]
+  readonly transitions: readonly (Placed & { from: string; to: string; when: string | null; held_by: string })[]
+  readonly not_enforced: readonly { path: string; feature: string }[]
+}
+
+interface ExplainedPhase extends Placed {
+  readonly id: string
+  readonly name: string
+  readonly is_final: boolean
+  readonly allowed_tools: readonly string[] | 'all'
+  readonly forbidden_tools: readonly string[]
+  readonly constraints: readonly (Placed & { tool: string; text: string })[]
+  readonly required_artifacts: readonly (Placed & { type: string; schema: string | null; checks: readonly string[] })[]
+  readonly evidence: readonly (Placed & { field: string; text: string })[]
+  readonly gates: readonly (Placed & { id: string; text: string; blockers: readonly (Placed & { text: string })[] })[]
+}
+
+/** The same as JSON. Places read `file:line`. */
+export function explainJson(result: LoadedContract): JsonObject {
+  const { contract } = result
+  const explained: Explained = {
+    name: contract.name,
+    version: contract.version,
+    hash: contract.hash,
+    description: contract.description,
+    mode: contract.enforcement.mode,
+    start: contract.start,
+    phases: [...contract.phases.values()].map((phase, index) => explainPhase(result, phase, index)),
+    transitions: contract.transitions.map(({ from, to, when, gate }, index) => ({
+      from,
+      to,
+      when,
+      held_by: gate ?? allGates(contract, from),
+      at: placeIn(result, `transitions[${index}]`),
+    })),
+    not_enforced: contract.notEnforced,
+  }
+  return explained as unknown as JsonObject
+}
+
+function explainPhase(result: LoadedContract, phase: Phase, index: number): ExplainedPhase {
+  const base = `phases[${index}]`
+  return {
+    id: phase.id,
+    name: phase.name,
+    at: placeIn(result, base),
+    is_final: !result.contract.transitions.some((transition) => transition.from === phase.id),
+    allowed_tools: phase.allowedTools,
+    forbidden_tools: phase.forbiddenTools,
+    constraints: [...phase.constraints].map(([tool, constraint]) => ({
+      tool,
+      text: shortJson(constraint as unknown as Json),
+      at: placeIn(result, `${base}.tool_constraints.${tool}`),
+    })),
+    required_artifacts: phase.requiredArtifacts.map((artifact, at) => ({
+      type: artifact.type,
+      schema: artifact.schema,
+      checks: artifact.checks.map(blockerText),
+      at: placeIn(result, `${base}.required_artifacts[${at}]`),
+    })),
+    evidence: [...phase.evidence].map(([field, evidence]) => ({
+      field,
+      text: evidenceText(evidence),
+      at: placeIn(result, `${base}.checkpoint.evidence.${field}`),
+    })),
+    gates: phase.gates.map((gate, at) => ({
+      id: gate.id,
+      text: gateText(gate),
+      at: placeIn(result, `${base}.gates[${at}]`),
+      blockers: gate.blockers.map((blocker, n) => ({
+        text: blockerText(blocker),
+        at: placeIn(result, `${base}.gates[${at}].blockers[${n}]`),
+      })),
+    })),
+  }
+}
+
+function phaseLines(phase: ExplainedPhase): string[] {
+  const tools = phase.allowed_tools === 'all' ? 'all' : phase.allowed_tools.join(', ') || 'none'
+  return [
+    '',
+    `Phase ${phase.id}${phase.name === phase.id ? '' : ` "${phase.name}"`}${phase.is_final ? ', final' : ''}  (${phase.at})`,
+    `  tools: ${tools}`,
+    ...(phase.forbidden_tools.length === 0 ? [] : [`  forbidden: ${phase.forbidden_tools.join(', ')}`]),
+    ...phase.constraints.map(({ tool, text, at }) => `  constraint ${tool}: ${text}  (${at})`),
+    ...phase.required_artifacts.flatMap(({ type, schema, checks, at }) => [
+      `  artifact ${type}: ${schema ?? 'any object'}  (${at})`,
+      ...checks.map((check) => `    ${check}`),
+    ]),
+    ...phase.evidence.map(({ field, text, at }) => `  evidence ${field}: ${text}  (${at})`),
+    ...phase.gates.flatMap(({ id, text, blockers, at }) => [
+      `  gate ${id}: ${text}  (${at})`,
+      ...blockers.map((blocker) => `    ${blocker.text}  (${blocker.at})`),
+    ]),
+  ]
+}
+
+function allGates(contract: Contract, phase: string): string {
+  const gates = contract.phases.get(phase)?.gates ?? []
+  return gates.length === 0 ? 'no gate' : gates.map((gate) => gate.id).join(', ')
+}
+
+function gateText(gate: Gate): string {
+  if (gate.type === 'validation') return `validation within ${gate.timeoutSeconds} s`
+  return `approval by ${gate.minApprovals} of ${gate.approvers.join(', ')} within ${gate.timeoutSeconds} s, then ${gate.onTimeout}`
+}
+
+function blockerText({ check, severity, message, params }: Blocker): string {
+  const given = Object.keys(params).length === 0 ? '' : ` ${shortJson(params)}`
+  return `${severity} ${check}${given}${message === '' ? '' : `: ${message}`}`
+}
+
+function evidenceText(field: EvidenceField): string {
+  const { type, optional, description, ...bounds } = field
+  const given = Object.fromEntries(
+    Object.entries(bounds).filter(([, value]) => value !== null && value !== undefined),
+  ) as JsonObject
+  const shown = Object.keys(given).length === 0 ? '' : ` ${shortJson(given)}`
+  return `${optional ? 'optional ' : ''}${type}${shown}${description === '' ? '' : `: ${description}`}`
+}
+
+function shortJson(value: Json): string {
+  return JSON.stringify(value, (_key, member: Json) =>
+    member === null || (Array.isArray(member) && member.length === 0) ? undefined : member,
+  )
+}
+
+function placeIn(result: LoadedContract, path: string): string {
+  const place = result.positions.get(path)
+  return place === undefined ? `${result.file}, implied` : `${result.file}:${place.line}`
+}
