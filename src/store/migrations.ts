@@ -27,7 +27,6 @@ CREATE TABLE event (
   UNIQUE (stream, version)
 ) STRICT;
 CREATE INDEX event_code ON event (code) WHERE code IS NOT NULL;
-CREATE INDEX event_agent ON event (agent) WHERE agent IS NOT NULL;
 CREATE TABLE stream (num INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE) STRICT;
 CREATE TABLE task (
   num INTEGER PRIMARY KEY,

@@ -5,6 +5,8 @@ export type ReaderJob =
   | { readonly type: 'query'; readonly filter: AuditFilter }
   | { readonly type: 'stats' }
   | { readonly type: 'task_counts' }
+  | { readonly type: 'checkpoint' }
+  | { readonly type: 'verify' }
 
 export interface ToReader {
   readonly id: number

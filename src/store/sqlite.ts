@@ -1,4 +1,5 @@
 import { chmodSync, mkdirSync } from 'node:fs'
+import { type Checkpoints, createCheckpoints } from './checkpoints.js'
 import { decodeCursor } from './cursor.js'
 import { type Lock, lockDirectory } from './lock.js'
 import { refusal } from './open-ledger.js'
@@ -17,6 +18,8 @@ import {
 } from './port.js'
 import { Reader } from './reader.js'
 import { Writer } from './writer.js'
+
+const CHECKPOINT_EVERY = 1_000
 
 export interface SqliteStoreOptions {
   /** The state directory; made with mode 0700 when it is not there. */
@@ -51,7 +54,9 @@ function takeDirectory(dir: string): Lock {
 }
 
 export class SqliteStore implements Store {
+  readonly #dir: string
   readonly #lock: Lock
+  readonly #checkpoints: Checkpoints
   readonly #now: () => number
   readonly #writer: Writer
   readonly #reads: PointReads
@@ -62,9 +67,12 @@ export class SqliteStore implements Store {
     const { dir } = options
     this.#lock = lock
     this.#now = options.now ?? Date.now
-    this.#writer = new Writer({ dir, now: this.#now, onAppended: () => undefined })
+    this.#dir = dir
     this.#reads = new PointReads(dir)
     this.#reader = new Reader(dir)
+    const every = options.checkpointEvery ?? CHECKPOINT_EVERY
+    this.#checkpoints = createCheckpoints({ every, write: () => this.#reader.perform({ type: 'checkpoint' }) })
+    this.#writer = new Writer({ dir, now: this.#now, onAppended: (seq) => this.#checkpoints.onAppended(seq) })
   }
 
   /** Transactions that carried events since the store was opened: one serves many appends. */
@@ -74,6 +82,7 @@ export class SqliteStore implements Store {
 
   async start(): Promise<void> {
     await this.#writer.start()
+    this.#checkpoints.startAt(this.#reads.lastSeq())
   }
 
   append(append: Append): Promise<AppendResult> {
@@ -141,11 +150,19 @@ export class SqliteStore implements Store {
   }
 
   async verify(): Promise<VerifyReport> {
-    throw new Error('not yet')
+    this.#open()
+    // A thread of its own: it may take minutes, and checkpoints and queries must not wait for it.
+    const reader = new Reader(this.#dir)
+    try {
+      return await reader.perform({ type: 'verify' })
+    } finally {
+      await reader.close()
+    }
   }
 
   async checkpoint(): Promise<void> {
     this.#open()
+    await this.#checkpoints.request()
   }
 
   /** Answers what was handed in, then lets the directory go. */
@@ -154,6 +171,7 @@ export class SqliteStore implements Store {
     this.#isClosed = true
     try {
       await this.#writer.close()
+      await this.#checkpoints.finish()
       await this.#reader.close()
       this.#reads.close()
     } finally {

@@ -1,0 +1,33 @@
+import { createHash } from 'node:crypto'
+
+export const EXPORT_FORMAT = 'phaselock-ledger/1'
+export const FIRST_DIGEST = '0'.repeat(64)
+
+/** What the closing line signs: the SHA-256 runs over the header and every event line, each with its line feed. */
+export interface ExportClosing {
+  readonly count: number
+  readonly streams: number
+  readonly sha256: string
+  readonly merkle_root: string
+}
+
+const DIGEST_END = /^(.*),"digest":"([0-9a-f]{64})"\}$/s
+
+/** Each line carries a digest over itself and all before it, so that a changed line is found at its place. */
+export function digestLine(eventText: string, before: string): { readonly text: string; readonly digest: string } {
+  const digest = digestOf(eventText, before)
+  return { text: `${eventText.slice(0, -1)},"digest":"${digest}"}`, digest }
+}
+
+/** The event's text without its digest, or null when the digest does not fit. */
+export function checkLine(line: string, before: string): { readonly text: string; readonly digest: string } | null {
+  const match = DIGEST_END.exec(line)
+  if (match === null) return null
+  const text = `${match[1]}}`
+  const digest = match[2] ?? ''
+  return digestOf(text, before) === digest ? { text, digest } : null
+}
+
+function digestOf(text: string, before: string): string {
+  return createHash('sha256').update(before).update(text).digest('hex')
+}

@@ -1,0 +1,52 @@
+const NAME_CHARS_MAX = 128
+
+// What a name ends with decides: `phase_token` holds one, `token_count`, `max_tokens` and `secret_name` do not.
+const SECRET_ENDS: ReadonlySet<string> = new Set([
+  'password',
+  'passwd',
+  'passphrase',
+  'secret',
+  'secrets',
+  'token',
+  'apikey',
+  'authorization',
+  'credential',
+  'credentials',
+  'cookie',
+  'jwt',
+  'bearer',
+  'pat',
+])
+
+const SECRET_KEYS: ReadonlySet<string> = new Set([
+  'api',
+  'access',
+  'secret',
+  'private',
+  'signing',
+  'encryption',
+  'master',
+  'session',
+  'hmac',
+  'ssh',
+  'auth',
+])
+
+// `pass` and `pwd` alone are results and directories; `DB_PASS` and `db_pwd` are secrets.
+const SECRET_WHEN_PREFIXED: ReadonlySet<string> = new Set(['pass', 'pwd', 'auth'])
+
+/** Does a field or variable of this name hold a secret? Case, dashes and camel case do not matter. */
+export function isSecretName(name: string): boolean {
+  const words = name
+    .slice(0, NAME_CHARS_MAX)
+    .replaceAll(/([a-z0-9])([A-Z])/g, '$1_$2')
+    .toLowerCase()
+    .split(/[^a-z0-9]+/)
+    .filter((word) => word !== '')
+  const last = words.at(-1) ?? ''
+  const before = words.at(-2) ?? ''
+  if (SECRET_ENDS.has(last)) return true
+  if (last === 'key') return SECRET_KEYS.has(before)
+  if (last === 'base') return before === 'key'
+  return SECRET_WHEN_PREFIXED.has(last) && before !== '' && before !== 'old'
+}
