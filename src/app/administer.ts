@@ -1,0 +1,150 @@
+import { randomBytes } from 'node:crypto'
+import { loadContractText } from '../contract/load.js'
+import type { JsonObject } from '../core/contract.js'
+import type { RegistryFact } from '../core/registry.js'
+import type { App, Once } from './app.js'
+import { newOperatorToken, verifierOf } from './identity.js'
+import { ok, type Result, refuse, refusedBy } from './result.js'
+import { isoTime, isoTimeOrNull } from './wire.js'
+
+const AGENT_TOKEN_MS = 30 * 24 * 3600 * 1000
+
+/** Registers an agent, or a new instance of a known one: its older agent token dies with that. */
+export async function addAgent(
+  app: App,
+  request: { readonly agentId: string; readonly capabilities: readonly string[] },
+  by: { readonly actor: string; readonly once: Once | undefined },
+): Promise<Result<JsonObject>> {
+  const now = app.now()
+  const agent = {
+    id: request.agentId,
+    instance: randomBytes(12).toString('base64url'),
+    expiresAt: now + AGENT_TOKEN_MS,
+  }
+  const remember = by.once === undefined ? {} : { remember: { ...by.once, status: 201, answer: { agent } } }
+  const refusal = await app.ledger.record(
+    {
+      type: 'agent_registered',
+      agentId: agent.id,
+      instance: agent.instance,
+      capabilities: request.capabilities,
+      expiresAt: agent.expiresAt,
+    },
+    { now, actor: by.actor },
+    remember,
+  )
+  return refusal === null ? ok(agentAnswer(app, agent)) : refusedBy(refusal)
+}
+
+export function agentAnswer(
+  app: App,
+  agent: { readonly id: string; readonly instance: string; readonly expiresAt: number },
+): JsonObject {
+  const minted = app.tokens.agentToken(agent, app.now())
+  return { agent_id: agent.id, agent_token: minted.token, expires_at: isoTime(minted.expiresAt) }
+}
+
+export async function listAgents(app: App): Promise<JsonObject> {
+  const agents: JsonObject[] = []
+  for (const agent of app.ledger.registry.agents.values()) {
+    const held = await app.ledger.store.heldBy(agent.id)
+    agents.push({
+      agent_id: agent.id,
+      capabilities: agent.capabilities,
+      status: agent.revokedAt === null ? (held === null ? 'idle' : 'working') : 'revoked',
+      task_id: held?.id ?? null,
+      phase: held?.phase ?? null,
+      last_activity: isoTimeOrNull(held?.updatedAt ?? null),
+      registered_at: isoTime(agent.registeredAt),
+      expires_at: isoTime(agent.expiresAt),
+    })
+  }
+  return { agents }
+}
+
+/** Adds an operator. The token is shown once and never kept. */
+export async function addOperator(
+  app: App,
+  request: { readonly name: string; readonly role: string | null },
+  actor: string,
+): Promise<Result<JsonObject>> {
+  const token = newOperatorToken()
+  const fact: RegistryFact = {
+    type: 'operator_added',
+    name: request.name,
+    role: request.role,
+    verifier: verifierOf(token),
+  }
+  const refusal = await app.ledger.record(fact, { now: app.now(), actor })
+  return refusal === null ? ok({ name: request.name, role: request.role, operator_token: token }) : refusedBy(refusal)
+}
+
+export function listOperators(app: App): JsonObject {
+  const operators = [...app.ledger.registry.operators.values()].map((one) => ({
+    name: one.name,
+    role: one.role,
+    added_at: isoTime(one.addedAt),
+    revoked_at: isoTimeOrNull(one.revokedAt),
+  }))
+  return { operators }
+}
+
+/** Records a fact of the registry that needs no answer of its own. */
+export async function note(app: App, fact: RegistryFact, actor: string): Promise<Result<JsonObject>> {
+  const refusal = await app.ledger.record(fact, { now: app.now(), actor })
+  return refusal === null ? ok({ done: true }) : refusedBy(refusal)
+}
+
+/** A new signing secret. Tokens signed with the present one go on to verify until they expire. */
+export async function rotateSecret(app: App, actor: string): Promise<Result<JsonObject>> {
+  const secrets = app.secrets.rotate()
+  if (secrets === null) {
+    const { variable } = app.secrets
+    return refuse(
+      'conflict',
+      `The signing secret comes from ${variable}: set ${variable} to a new value, put the old one into ${variable}_PREVIOUS, and restart.`,
+    )
+  }
+  app.tokens.rotate(secrets)
+  await app.ledger.record({ type: 'secret_rotated', kid: app.tokens.kid }, { now: app.now(), actor })
+  return ok({ kid: app.tokens.kid })
+}
+
+/** Loads a contract that was sent as text and makes it known. */
+export async function addContract(app: App, text: string, actor: string): Promise<Result<JsonObject>> {
+  const loaded = await loadContractText(text, { file: 'contract', baseDir: null })
+  if (!loaded.ok) {
+    const errors = loaded.diagnostics.filter((one) => one.severity === 'error')
+    return refuse(
+      'contract.invalid',
+      `The contract has ${errors.length} error${errors.length === 1 ? '' : 's'}; the first: ${errors[0]?.message ?? ''}`,
+      { errors: loaded.diagnostics.map((one) => ({ ...one })) },
+    )
+  }
+  const { contract } = loaded
+  if (contract.enforcement.secretEnvVar !== app.secrets.variable)
+    return refuse(
+      'contract.invalid',
+      `The contract names ${contract.enforcement.secretEnvVar} for the signing secret; this server signs with ${app.secrets.variable}.`,
+    )
+  const refusal = await app.contracts.register(loaded, { origin: 'api', actor, now: app.now() })
+  if (refusal !== null) return refusedBy(refusal)
+  return ok({
+    hash: contract.hash,
+    name: contract.name,
+    version: contract.version,
+    warnings: loaded.warnings.map((one) => ({ ...one })),
+  })
+}
+
+export function listContracts(app: App): JsonObject {
+  const contracts = [...app.ledger.registry.contracts.values()].map((one) => ({
+    hash: one.hash,
+    name: one.name,
+    version: one.version,
+    origin: one.origin,
+    registered_at: isoTime(one.registeredAt),
+    default: one.hash === app.defaultContract,
+  }))
+  return { contracts }
+}

@@ -1,0 +1,96 @@
+import { admit, type Bearer } from '../core/admit.js'
+import type { Command } from '../core/command.js'
+import type { Contract, JsonObject } from '../core/contract.js'
+import { nextStep } from '../core/next-step.js'
+import type { Refusal } from '../core/refusal.js'
+import type { TaskState } from '../core/state.js'
+import { type App, contextOf } from './app.js'
+import type { Handled, With } from './handle.js'
+import { ok, type Result, refuse, refusedBy } from './result.js'
+import { allowedTools } from './views.js'
+
+/** An agent's call that was held against the state of its task and admitted. */
+export interface AgentCall {
+  readonly bearer: Bearer
+  readonly state: TaskState
+  readonly contract: Contract
+}
+
+/** Finds the task an agent's token stands for and holds the token against its state. Refused tokens are recorded with the task. */
+export async function admitCall(app: App, bearer: Bearer, taskId: string | undefined): Promise<Result<AgentCall>> {
+  const id = bearer.kind === 'phase' ? bearer.taskId : await heldTask(app, bearer.agentId)
+  if (id === null) return noActiveTask(app, bearer.agentId)
+  const state = await app.ledger.peek(id)
+  if (state === null) return refuse('token_invalid', 'The task of this token is not in the store.')
+  const contract = await app.contracts.get(state.contract.hash)
+  const mismatch: Refusal | null =
+    taskId !== undefined && taskId !== id
+      ? { code: 'token_mismatch', detail: `The token was issued for task ${id}, not for ${taskId}.` }
+      : null
+  const refusal = mismatch ?? admit(state, bearer)
+  if (refusal !== null) return refuseToken(app, { bearer, state, contract }, refusal)
+  if (app.ledger.registry.paused !== null)
+    return refuse('agents_paused', `All agents are paused: ${app.ledger.registry.paused}`)
+  return ok({ bearer, state, contract })
+}
+
+/** Applies a command in the name of the agent. The token is held against the state the command is decided on, not an earlier one. */
+export async function applyAs(
+  app: App,
+  call: AgentCall,
+  command: Command,
+  options: With = {},
+): Promise<Result<Handled>> {
+  const context = contextOf(app, `agent:${call.bearer.agentId}`)
+  const target = { taskId: call.state.id, contract: call.contract }
+  let refused: Refusal | null = null
+  const guard = (state: TaskState): Refusal | null => {
+    refused = admit(state, call.bearer)
+    return refused
+  }
+  const handled = await app.ledger.apply(target, command, context, { ...options, guard })
+  if (handled === null) return refuse('token_invalid', 'The task of this token is not in the store.')
+  if (refused !== null) return refuseToken(app, { ...call, state: handled.state }, refused)
+  return ok(handled)
+}
+
+/** What helps an agent that was refused: what it may use now, and the next legal step. */
+export function helpOf(contract: Contract, state: TaskState): JsonObject {
+  return {
+    task_id: state.id,
+    phase: state.phase,
+    allowed_tools: allowedTools(contract, state),
+    next_step: nextStep(contract, state),
+  }
+}
+
+async function refuseToken(app: App, call: AgentCall, refusal: Refusal) {
+  const context = contextOf(app, `agent:${call.bearer.agentId}`)
+  const command: Command = {
+    type: 'refuse_token',
+    agentId: call.bearer.agentId,
+    code: refusal.code,
+    detail: refusal.detail,
+  }
+  await app.ledger.apply({ taskId: call.state.id, contract: call.contract }, command, context)
+  // A token that does not belong here learns nothing of the task's phase beyond the refusal itself.
+  return refusedBy(
+    refusal,
+    refusal.code === 'task_not_active' ? { next_step: nextStep(call.contract, call.state) } : {},
+  )
+}
+
+async function heldTask(app: App, agentId: string): Promise<string | null> {
+  return (await app.ledger.store.heldBy(agentId))?.id ?? null
+}
+
+async function noActiveTask(app: App, agentId: string) {
+  const parked = await app.ledger.store.tasks({ agentId, status: 'parked', limit: 1 })
+  const [row] = parked.items
+  if (row === undefined)
+    return refuse('no_active_task', `Agent ${agentId} holds no task.`, { next_step: 'Claim a task.' })
+  const state = await app.ledger.read(row.id)
+  return refuse('task_not_active', `Task ${row.id} is parked (${state?.parkedReason ?? 'no reason given'}).`, {
+    next_step: 'Wait: an operator must resume the task.',
+  })
+}

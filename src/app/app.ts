@@ -1,0 +1,37 @@
+import { matchesGlob } from '../contract/glob.js'
+import type { Context } from '../core/command.js'
+import type { Json } from '../core/contract.js'
+import type { ContractBook } from './contracts.js'
+import type { Feed } from './feed.js'
+import type { Ledger } from './handle.js'
+import type { SecretKeeper } from './secrets.js'
+import type { Tokens } from './tokens.js'
+
+/** What every operation of the orchestrator works with. */
+export interface App {
+  readonly ledger: Ledger
+  readonly contracts: ContractBook
+  readonly tokens: Tokens
+  readonly feed: Feed
+  readonly secrets: SecretKeeper
+  readonly now: () => number
+  readonly redact: (value: Json) => Json
+  /** Hash of the contract that new tasks get when they name none. */
+  readonly defaultContract: string
+  /** The work tree of tasks that name none. */
+  readonly workspace: string
+  readonly stateDir: string
+  /** Tasks whose gates are being checked. */
+  readonly checking: Set<string>
+}
+
+export function contextOf(app: App, actor: string): Context {
+  return { now: app.now(), actor, matchesGlob }
+}
+
+/** Under which key the answer of an unsafe call is kept, so that sending it twice acts once. */
+export interface Once {
+  readonly principal: string
+  readonly key: string
+  readonly bodyHash: string
+}

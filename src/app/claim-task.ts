@@ -1,0 +1,97 @@
+import type { Bearer } from '../core/admit.js'
+import type { JsonObject } from '../core/contract.js'
+import type { TaskState } from '../core/state.js'
+import { type App, contextOf, type Once } from './app.js'
+import { type Grant, grantOf, promptOf, withToken } from './grant.js'
+import { AgentBusy } from './handle.js'
+import { ok, type Result, refuse, refusedBy } from './result.js'
+import { contractView, taskView } from './views.js'
+
+const CANDIDATES_PAGE = 50
+const CANDIDATES_MAX = 2000
+
+export interface ClaimRequest {
+  readonly bearer: Bearer & { kind: 'agent' }
+  readonly capabilities: readonly string[] | undefined
+  readonly taskId: string | undefined
+  readonly once: Once | undefined
+}
+
+/** Gives the agent its own task back, the task it asks for, or the oldest one it can do. */
+export async function claimTask(app: App, request: ClaimRequest): Promise<Result<JsonObject>> {
+  const { agentId } = request.bearer
+  if (app.ledger.registry.paused !== null)
+    return refuse('agents_paused', `All agents are paused: ${app.ledger.registry.paused}`)
+  const registered = app.ledger.registry.agents.get(agentId)?.capabilities ?? []
+  const unknown = (request.capabilities ?? []).filter((one) => registered.length > 0 && !registered.includes(one))
+  if (unknown.length > 0)
+    return refuse('not_permitted', `Agent ${agentId} is not registered with the capabilities ${unknown.join(', ')}.`)
+  const capabilities = request.capabilities ?? registered
+
+  const held = await app.ledger.store.heldBy(agentId)
+  if (held !== null && request.taskId !== undefined && held.id !== request.taskId)
+    return refuse('conflict', `Agent ${agentId} holds task ${held.id}; release it before claiming ${request.taskId}.`)
+  const wanted = held?.id ?? request.taskId
+  if (wanted !== undefined) return tryClaim(app, wanted, { ...request, capabilities })
+  return claimOldest(app, { ...request, capabilities })
+}
+
+type Ready = ClaimRequest & { readonly capabilities: readonly string[] }
+
+async function claimOldest(app: App, request: Ready): Promise<Result<JsonObject>> {
+  for (let offset = 0; offset < CANDIDATES_MAX; offset += CANDIDATES_PAGE) {
+    const page = await app.ledger.store.claimable({ offset, limit: CANDIDATES_PAGE })
+    for (const row of page) {
+      if (!row.requires.every((one) => request.capabilities.includes(one))) continue
+      const result = await tryClaim(app, row.id, request)
+      if (result.ok || result.problem.code === 'conflict') return result
+    }
+    if (page.length < CANDIDATES_PAGE) break
+  }
+  return refuse('no_task_available', 'There is no task that this agent could claim now.')
+}
+
+async function tryClaim(app: App, taskId: string, request: Ready): Promise<Result<JsonObject>> {
+  const state = await app.ledger.peek(taskId)
+  if (state === null) return refuse('not_found', `There is no task ${JSON.stringify(taskId)}.`)
+  const contract = await app.contracts.get(state.contract.hash)
+  const { agentId, instance } = request.bearer
+  const openDependencies = await unfinished(app, state)
+  const command = { type: 'claim', agentId, instance, capabilities: request.capabilities, openDependencies } as const
+  const context = contextOf(app, `agent:${agentId}`)
+  const { once } = request
+  try {
+    const handled = await app.ledger.apply({ taskId, contract }, command, context, {
+      remember: (done) =>
+        once === undefined
+          ? undefined
+          : { ...once, status: 200, answer: { claim: { ...grantOf(done.state, agentId) } } },
+    })
+    if (handled === null) return refuse('not_found', `There is no task ${JSON.stringify(taskId)}.`)
+    if (handled.refusal !== null) return refusedBy(handled.refusal, {}, handled.events.length > 0)
+    return ok(await claimAnswer(app, grantOf(handled.state, agentId)))
+  } catch (error) {
+    if (error instanceof AgentBusy) return refuse('conflict', `Agent ${agentId} holds another task already.`)
+    throw error
+  }
+}
+
+/** The answer to a claim; also given again to a client that lost it. */
+export async function claimAnswer(app: App, grant: Grant): Promise<JsonObject> {
+  const state = await app.ledger.read(grant.taskId)
+  if (state === null) throw new Error(`task ${grant.taskId} is gone`)
+  const contract = await app.contracts.get(state.contract.hash)
+  return {
+    task: taskView(state),
+    phase: grant.phase,
+    ...(await withToken(app, grant)),
+    prompt: await promptOf(app, contract, state),
+    contract: contractView(contract, state),
+  }
+}
+
+async function unfinished(app: App, state: TaskState): Promise<readonly string[]> {
+  const open: string[] = []
+  for (const id of state.dependsOn) if ((await app.ledger.store.task(id))?.status !== 'completed') open.push(id)
+  return open
+}

@@ -1,0 +1,76 @@
+import { compileDocument } from '../contract/compile.js'
+import { canonicalJson } from '../contract/fingerprint.js'
+import { compileSchema } from '../contract/schemas.js'
+import type { Contract, JsonObject } from '../core/contract.js'
+import type { Refusal } from '../core/refusal.js'
+import type { Ledger } from './handle.js'
+
+export interface SchemaProblem {
+  readonly pointer: string
+  readonly message: string
+}
+export type Validate = (value: unknown) => readonly SchemaProblem[]
+
+interface Compiled {
+  readonly contract: Contract
+  readonly validators: Map<string, Validate>
+}
+
+const COMPILED_MAX = 200
+
+/** The contracts that tasks run under, by hash. A stored contract never changes, whatever happens to its file. */
+export class ContractBook {
+  readonly #compiled = new Map<string, Compiled>()
+
+  constructor(private readonly ledger: Ledger) {}
+
+  /** Makes the contract known, so that tasks can be created under it. Knowing it twice is the same as once. */
+  async register(
+    loaded: { readonly contract: Contract; readonly document: JsonObject },
+    by: { readonly origin: string; readonly actor: string; readonly now: number },
+  ): Promise<Refusal | null> {
+    const { hash, name, version } = loaded.contract
+    this.#keep(hash, { contract: loaded.contract, validators: new Map() })
+    return this.ledger.record({ type: 'contract_registered', hash, name, version, origin: by.origin }, by, {
+      blobs: [{ sha256: hash, content: canonicalJson(loaded.document) }],
+    })
+  }
+
+  /** The contract of a task. Rejects when it was never registered: a task cannot exist without its contract. */
+  async get(hash: string): Promise<Contract> {
+    return (await this.#load(hash)).contract
+  }
+
+  async document(hash: string): Promise<JsonObject | null> {
+    if (!this.ledger.registry.contracts.has(hash)) return null
+    const content = await this.ledger.store.blob(hash)
+    return content === null ? null : (JSON.parse(content) as JsonObject)
+  }
+
+  /** The validator of one of the contract's schemas; compiled once. */
+  async validator(hash: string, schema: string): Promise<Validate> {
+    const compiled = await this.#load(hash)
+    const known = compiled.validators.get(schema)
+    if (known !== undefined) return known
+    const definition = compiled.contract.schemas.get(schema)
+    if (definition === undefined) throw new Error(`contract ${hash} has no schema ${JSON.stringify(schema)}`)
+    const validate = compileSchema(definition)
+    compiled.validators.set(schema, validate)
+    return validate
+  }
+
+  async #load(hash: string): Promise<Compiled> {
+    const known = this.#compiled.get(hash)
+    if (known !== undefined) return known
+    const document = await this.document(hash)
+    if (document === null) throw new Error(`contract ${hash} is not in the store`)
+    const compiled = { contract: compileDocument(document, hash), validators: new Map<string, Validate>() }
+    this.#keep(hash, compiled)
+    return compiled
+  }
+
+  #keep(hash: string, compiled: Compiled): void {
+    if (this.#compiled.size >= COMPILED_MAX) this.#compiled.delete(this.#compiled.keys().next().value ?? '')
+    this.#compiled.set(hash, compiled)
+  }
+}

@@ -1,0 +1,135 @@
+import { createHash } from 'node:crypto'
+import { evidenceProblems } from '../checks/evidence.js'
+import { runCheck } from '../checks/registry.js'
+import { openWorkTree, type WorkTree } from '../checks/tree.js'
+import { canonicalJson } from '../contract/fingerprint.js'
+import { matchesGlob } from '../contract/glob.js'
+import type { ArtifactOffered, CheckOutcome, GateFacts } from '../core/command.js'
+import type { Contract, Json, JsonObject } from '../core/contract.js'
+import type { Needs } from '../core/needs.js'
+import type { TaskState } from '../core/state.js'
+import type { Blob } from '../store/port.js'
+import type { App } from './app.js'
+import { taskView } from './views.js'
+
+export interface Offer {
+  /** Redacted already: what is judged is what is stored. */
+  readonly artifacts: ReadonlyMap<string, Json>
+  readonly evidence: JsonObject
+}
+
+export interface Gathered {
+  readonly facts: GateFacts
+  readonly blobs: readonly Blob[]
+}
+
+/** Gathers once, outside any transaction, what a transition needs to be decided. Bound to the visit it was gathered in. */
+export async function gather(
+  app: App,
+  contract: Contract,
+  state: TaskState,
+  work: { readonly needed: Needs; readonly offer: Offer },
+): Promise<Gathered> {
+  const { needed, offer } = work
+  const { offered, blobs } = await judgeArtifacts(app, contract, { needed, offer })
+  const contents = await contentsOf(
+    app,
+    state,
+    offered.filter((one) => one.problems.length === 0).map((one) => one.type),
+    offer,
+  )
+  const tree = openWorkTree(state.workspace)
+  const checks = new Map<string, CheckOutcome>()
+  for (const { key, blocker } of needed.checks) {
+    const inputs = {
+      ...contents,
+      contract,
+      evidence: offer.evidence,
+      task: taskView(state),
+      tree,
+      pinnedTests: state.pinnedTests,
+      params: blocker.params,
+    }
+    checks.set(key, await runCheck(blocker.check, inputs))
+  }
+  return {
+    blobs,
+    facts: {
+      visit: needed.visit,
+      artifacts: offered,
+      checks,
+      evidence: offer.evidence,
+      evidenceProblems: evidenceProblems(needed.evidence, offer.evidence),
+      digest: digestOf(state, offered, contents.ofVisit),
+      testFiles: needed.pinsTests ? await testFiles(contract, tree) : null,
+    },
+  }
+}
+
+async function judgeArtifacts(app: App, contract: Contract, work: { readonly needed: Needs; readonly offer: Offer }) {
+  const offered: ArtifactOffered[] = []
+  const blobs: Blob[] = []
+  for (const [type, content] of work.offer.artifacts) {
+    const required = work.needed.artifacts.find((one) => one.type === type)
+    const text = canonicalJson(content)
+    const sha256 = createHash('sha256').update(text).digest('hex')
+    const validate =
+      required?.schema === null || required === undefined
+        ? onlyObject
+        : await app.contracts.validator(contract.hash, required.schema)
+    const problems = validate(content)
+    offered.push({ type, sha256, bytes: Buffer.byteLength(text), grade: 'reported', problems })
+    if (required !== undefined && problems.length === 0) blobs.push({ sha256, content: text })
+  }
+  return { offered, blobs }
+}
+
+function onlyObject(value: unknown): readonly { pointer: string; message: string }[] {
+  return value !== null && typeof value === 'object' && !Array.isArray(value)
+    ? []
+    : [{ pointer: '', message: 'must be an object' }]
+}
+
+async function contentsOf(
+  app: App,
+  state: TaskState,
+  accepted: readonly string[],
+  offer: Offer,
+): Promise<{ ofVisit: Map<string, Json>; all: Map<string, Json> }> {
+  const all = new Map<string, Json>()
+  const ofVisit = new Map<string, Json>()
+  for (const [type, kept] of state.artifacts) {
+    const text = await app.ledger.store.blob(kept.sha256)
+    if (text === null) continue
+    const content = JSON.parse(text) as Json
+    all.set(type, content)
+    if (kept.visit === state.visit) ofVisit.set(type, content)
+  }
+  for (const type of accepted) {
+    const content = offer.artifacts.get(type)
+    if (content === undefined) continue
+    all.set(type, content)
+    ofVisit.set(type, content)
+  }
+  return { all, ofVisit }
+}
+
+// What an approver sees is what is bound: the artifacts of the visit, whether handed in now or before.
+function digestOf(state: TaskState, offered: readonly ArtifactOffered[], ofVisit: ReadonlyMap<string, Json>): string {
+  const artifacts: Record<string, Json> = {}
+  for (const type of ofVisit.keys())
+    artifacts[type] = offered.find((one) => one.type === type)?.sha256 ?? state.artifacts.get(type)?.sha256 ?? null
+  return createHash('sha256')
+    .update(canonicalJson({ task: state.id, visit: state.visit, artifacts, tree: null }))
+    .digest('hex')
+}
+
+async function testFiles(contract: Contract, tree: WorkTree): Promise<Readonly<Record<string, string>>> {
+  const files: Record<string, string> = {}
+  for (const path of await tree.list()) {
+    if (!contract.tests.patterns.some((pattern) => matchesGlob(pattern, path))) continue
+    const hash = await tree.hash(path)
+    if (hash !== null) files[path] = hash
+  }
+  return files
+}

@@ -1,0 +1,46 @@
+import { renderPrompt } from '../contract/prompt.js'
+import { phaseOf } from '../core/access.js'
+import type { Contract, Json, JsonObject } from '../core/contract.js'
+import type { TaskState } from '../core/state.js'
+import type { App } from './app.js'
+import { allowedTools } from './views.js'
+import { isoTime } from './wire.js'
+
+/** What a phase token is minted from. Kept with an idempotent answer, so that the token can be minted anew and is never stored. */
+export interface Grant {
+  readonly agentId: string
+  readonly taskId: string
+  readonly phase: string
+  readonly epoch: number
+  readonly contract: string
+}
+
+export function grantOf(state: TaskState, agentId: string): Grant {
+  return { agentId, taskId: state.id, phase: state.phase, epoch: state.epoch, contract: state.contract.hash }
+}
+
+/** The members that every answer which changes the phase carries: `phase_token, expires_at, allowed_tools`. */
+export async function withToken(app: App, grant: Grant): Promise<JsonObject> {
+  const contract = await app.contracts.get(grant.contract)
+  const tools = allowedTools(contract, { phase: grant.phase } as TaskState)
+  const { tokenExpirySeconds: expirySeconds } = contract.enforcement
+  const minted = app.tokens.phaseToken({ ...grant, allowedTools: tools, expirySeconds }, app.now())
+  return { phase_token: minted.token, expires_at: isoTime(minted.expiresAt), allowed_tools: tools }
+}
+
+/** The prompt of the task's phase, with what earlier phases handed in. */
+export async function promptOf(app: App, contract: Contract, state: TaskState): Promise<string> {
+  const phase = phaseOf(contract, state.phase)
+  const artifacts: Record<string, Json> = {}
+  if (phase.prompt.includes('{{'))
+    for (const [type, kept] of state.artifacts) {
+      const content = phase.prompt.includes(type) ? await app.ledger.store.blob(kept.sha256) : null
+      if (content !== null) artifacts[type] = JSON.parse(content) as Json
+    }
+  return renderPrompt(phase.prompt, {
+    task: { title: state.title, description: state.description },
+    artifacts,
+    guides: contract.guides,
+    variables: {},
+  })
+}

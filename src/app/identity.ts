@@ -1,0 +1,47 @@
+import { createHash, randomBytes } from 'node:crypto'
+import type { Bearer } from '../core/admit.js'
+import type { Registry } from '../core/registry.js'
+import type { Tokens } from './tokens.js'
+
+/** Who is calling, proven by a token. */
+export type Principal =
+  | { readonly kind: 'operator'; readonly name: string; readonly role: string | null }
+  | { readonly kind: 'agent'; readonly bearer: Bearer }
+
+const OPERATOR_PREFIX = 'plop_'
+const OPERATOR_TOKEN = /^plop_[A-Za-z0-9_-]{43}$/
+
+export function newOperatorToken(): string {
+  return OPERATOR_PREFIX + randomBytes(32).toString('base64url')
+}
+
+/** What the ledger keeps of an operator token. The token has 256 bits of chance, so its hash does not give it away. */
+export function verifierOf(token: string): string {
+  return createHash('sha256').update(token).digest('hex')
+}
+
+/** The principal behind a token; null when the token is not ours, expired, revoked or of an older instance. */
+export function principalOf(
+  token: string,
+  known: { readonly registry: Registry; readonly tokens: Tokens; readonly now: number },
+): Principal | null {
+  if (OPERATOR_TOKEN.test(token)) {
+    // Compared by hash: how long the comparison takes says nothing about the token.
+    const verifier = verifierOf(token)
+    for (const operator of known.registry.operators.values())
+      if (operator.verifier === verifier && operator.revokedAt === null)
+        return { kind: 'operator', name: operator.name, role: operator.role }
+    return null
+  }
+  const bearer = known.tokens.bearer(token, known.now)
+  if (bearer === null) return null
+  const agent = known.registry.agents.get(bearer.agentId)
+  if (agent === undefined || agent.revokedAt !== null) return null
+  if (bearer.kind === 'agent' && agent.instance !== bearer.instance) return null
+  return { kind: 'agent', bearer }
+}
+
+/** How the ledger names the principal. */
+export function actorOf(principal: Principal): string {
+  return principal.kind === 'operator' ? `operator:${principal.name}` : `agent:${principal.bearer.agentId}`
+}

@@ -1,0 +1,154 @@
+import type { Bearer } from '../core/admit.js'
+import type { Json, JsonObject } from '../core/contract.js'
+import { needs } from '../core/needs.js'
+import type { TaskState } from '../core/state.js'
+import { type AgentCall, admitCall, applyAs, helpOf } from './agent-call.js'
+import type { App, Once } from './app.js'
+import { gather } from './gather.js'
+import { type Grant, grantOf, promptOf, withToken } from './grant.js'
+import type { Handled } from './handle.js'
+import { ok, type Result, refuse, refusedBy } from './result.js'
+import { blockerView } from './views.js'
+import { isoTime } from './wire.js'
+
+export interface MoveRequest {
+  readonly bearer: Bearer
+  readonly taskId: string | undefined
+  readonly currentPhase: string | null
+  readonly target: string
+  readonly artifacts: ReadonlyMap<string, Json>
+  readonly evidence: JsonObject
+  readonly claims: readonly string[]
+  readonly once: Once | undefined
+}
+
+/** A request to leave the phase: everything that is needed is gathered first, then it is decided once. */
+export async function requestTransition(app: App, request: MoveRequest): Promise<Result<JsonObject>> {
+  const call = await admitCall(app, request.bearer, request.taskId)
+  if (!call.ok) return call
+  const { contract, state } = call.value
+  const sequenceFits = request.currentPhase === null || request.currentPhase === state.phase
+  const needed = sequenceFits ? needs(contract, state, request) : null
+  if (needed === null) return settle(app, call.value, { request, gathered: null })
+  // Checks read the work tree: while they run, another request for the same task waits its turn by asking again.
+  if (app.checking.has(state.id))
+    return refuse('conflict', `The gates of task ${state.id} are being checked.`, {
+      next_step: 'Wait for the answer of the running transition request.',
+    })
+  app.checking.add(state.id)
+  try {
+    const offer = { artifacts: cleaned(app, request.artifacts), evidence: app.redact(request.evidence) as JsonObject }
+    const gathered = await gather(app, contract, state, { needed, offer })
+    return await settle(app, call.value, { request, gathered })
+  } finally {
+    app.checking.delete(state.id)
+  }
+}
+
+function cleaned(app: App, artifacts: ReadonlyMap<string, Json>): ReadonlyMap<string, Json> {
+  return new Map([...artifacts].map(([type, content]) => [type, app.redact(content)]))
+}
+
+async function settle(
+  app: App,
+  call: AgentCall,
+  one: { readonly request: MoveRequest; readonly gathered: Awaited<ReturnType<typeof gather>> | null },
+): Promise<Result<JsonObject>> {
+  const { request, gathered } = one
+  const command = {
+    type: 'transition',
+    target: request.target,
+    currentPhase: request.currentPhase,
+    claims: request.claims,
+    facts: gathered?.facts ?? null,
+  } as const
+  const { once } = request
+  const handled = await applyAs(app, call, command, {
+    blobs: gathered?.blobs ?? [],
+    remember: (done) => (once === undefined ? undefined : { ...once, status: 200, answer: answerOf(call, done) }),
+  })
+  if (!handled.ok) return handled
+  const answer = answerOf(call, handled.value)
+  if ('problem' in answer) {
+    const refusal = handled.value.refusal
+    return refusal === null
+      ? refuse('internal_error', 'a refusal without a reason')
+      : refusedBy(refusal, helpOf(call.contract, handled.value.state))
+  }
+  return ok(await moveAnswer(app, answer))
+}
+
+/** What is kept of the answer: everything but tokens and the prompt, which are made anew. */
+function answerOf(call: AgentCall, done: Handled): JsonObject {
+  const { refusal, state } = done
+  if (refusal !== null && !done.events.some((event) => event.type === 'gate_blocked'))
+    return {
+      problem: {
+        code: refusal.code,
+        detail: refusal.detail,
+        extra: {
+          ...helpOf(call.contract, state),
+          ...(refusal.retry === undefined ? {} : { retry: { ...refusal.retry } }),
+        },
+        recorded: true,
+      },
+    }
+  const blocked = done.events.find((event) => event.type === 'gate_blocked')
+  if (blocked?.type === 'gate_blocked') return { body: blockedAnswer(call, state, blocked) }
+  const passed = done.events.find((event) => event.type === 'gate_passed')
+  if (passed?.type !== 'gate_passed') throw new Error('a transition was neither passed nor blocked')
+  const entered = done.events.find((event) => event.type === 'phase_entered')
+  const body = {
+    allowed: true,
+    phase: state.phase,
+    status: state.status,
+    warnings: passed.warnings.map(blockerView),
+    artifacts: [...state.artifacts.values()].map(({ type, sha256, bytes, grade, phase }) => ({
+      type,
+      sha256,
+      bytes,
+      grade,
+      phase,
+    })),
+    ...(passed.violations.length === 0
+      ? {}
+      : { violation: { code: 'gate_blocked', detail: passed.violations.map((one) => one.message).join('; ') } }),
+  }
+  if (state.status === 'completed')
+    return { body: { ...body, phase_token: null, expires_at: null, allowed_tools: [], prompt: null, completed: true } }
+  return { body, grant: { ...grantOf(state, call.bearer.agentId) }, entered: entered !== undefined }
+}
+
+function blockedAnswer(
+  call: AgentCall,
+  state: TaskState,
+  blocked: Extract<Handled['events'][number], { type: 'gate_blocked' }>,
+): JsonObject {
+  const pending = [...state.approvals.values()].find(
+    (approval) => approval.status === 'pending' && approval.visit === state.visit,
+  )
+  const waits = pending !== undefined && blocked.code === 'approval_pending'
+  return {
+    allowed: false,
+    phase: state.phase,
+    phase_token: null,
+    blockers: blocked.blockers.map(blockerView),
+    warnings: blocked.warnings.map(blockerView),
+    retry: { ...blocked.retry },
+    ...(waits
+      ? { pending_approval: { id: pending.id, digest: pending.digest, expires_at: isoTime(pending.expiresAt) } }
+      : {}),
+    ...helpOf(call.contract, state),
+  }
+}
+
+/** The answer to a transition; also given again to a client that lost it. */
+export async function moveAnswer(app: App, answer: JsonObject): Promise<JsonObject> {
+  const body = answer.body as JsonObject
+  if (answer.grant === undefined) return body
+  const grant = answer.grant as unknown as Grant
+  const state = await app.ledger.read(grant.taskId)
+  const contract = await app.contracts.get(grant.contract)
+  const prompt = state === null || state.phase !== grant.phase ? null : await promptOf(app, contract, state)
+  return { ...body, ...(await withToken(app, grant)), prompt }
+}

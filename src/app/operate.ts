@@ -1,0 +1,110 @@
+import { randomBytes } from 'node:crypto'
+import { stat } from 'node:fs/promises'
+import { isAbsolute } from 'node:path'
+import type { Command } from '../core/command.js'
+import type { JsonObject, Mode } from '../core/contract.js'
+import { type App, contextOf, type Once } from './app.js'
+import { ok, type Result, refuse, refusedBy } from './result.js'
+import { taskView } from './views.js'
+
+export interface TaskRequest {
+  readonly id: string | undefined
+  readonly title: string
+  readonly description: string
+  readonly contract: string | undefined
+  readonly workspace: string | undefined
+  readonly dependsOn: readonly string[]
+  readonly requires: readonly string[]
+  readonly metadata: JsonObject
+  readonly mode: Mode | null
+  readonly priority: number
+}
+
+/** Creates a task under a contract that is known here, named by hash or by name; the newest of that name counts. */
+export async function createTask(
+  app: App,
+  request: TaskRequest,
+  by: { readonly actor: string; readonly once: Once | undefined },
+): Promise<Result<JsonObject>> {
+  const hash = request.contract === undefined ? app.defaultContract : findContract(app, request.contract)
+  if (hash === null) {
+    const names = [...new Set([...app.ledger.registry.contracts.values()].map((one) => one.name))]
+    return refuse('not_found', `There is no contract ${JSON.stringify(request.contract)}. Known: ${names.join(', ')}`)
+  }
+  const contract = await app.contracts.get(hash)
+  const workspace = request.workspace ?? app.workspace
+  if (!isAbsolute(workspace) || !(await isDirectory(workspace)))
+    return refuse('invalid_request', `workspace: ${JSON.stringify(workspace)} is not an absolute path of a directory.`)
+  for (const id of request.dependsOn)
+    if ((await app.ledger.store.task(id)) === null)
+      return refuse('invalid_request', `depends_on: there is no task ${JSON.stringify(id)}.`)
+  const id = request.id ?? `task-${randomBytes(6).toString('hex')}`
+  const task = {
+    ...request,
+    id,
+    workspace,
+    metadata: app.redact(request.metadata) as JsonObject,
+    title: app.redact(request.title) as string,
+    description: app.redact(request.description) as string,
+  }
+  const { contract: _, ...fresh } = task
+  const { once } = by
+  const created = await app.ledger.create(contract, fresh, contextOf(app, by.actor), {
+    remember: (done) =>
+      once === undefined ? undefined : { ...once, status: 201, answer: { body: taskView(done.state) } },
+  })
+  if (!('state' in created)) {
+    const extra =
+      created.code === 'contract.not_enforced_yet'
+        ? { not_enforced: contract.notEnforced.map((one) => ({ ...one })) }
+        : {}
+    return refusedBy(created, extra, false)
+  }
+  return ok(taskView(created.state))
+}
+
+function findContract(app: App, named: string): string | null {
+  const known = app.ledger.registry.contracts
+  if (known.has(named)) return named
+  const ofName = [...known.values()].filter((one) => one.name === named)
+  return ofName.at(-1)?.hash ?? null
+}
+
+async function isDirectory(path: string): Promise<boolean> {
+  try {
+    return (await stat(path)).isDirectory()
+  } catch {
+    return false
+  }
+}
+
+/** An operator's command on one task. */
+export async function operate(
+  app: App,
+  taskId: string,
+  command: Command,
+  by: { readonly actor: string; readonly once: Once | undefined },
+): Promise<Result<JsonObject>> {
+  const state = await app.ledger.peek(taskId)
+  if (state === null) return refuse('not_found', `There is no task ${JSON.stringify(taskId)}.`)
+  const contract = await app.contracts.get(state.contract.hash)
+  const { once } = by
+  const handled = await app.ledger.apply({ taskId, contract }, command, contextOf(app, by.actor), {
+    remember: (done) =>
+      once === undefined || done.refusal !== null
+        ? undefined
+        : { ...once, status: 200, answer: { body: taskView(done.state) } },
+  })
+  if (handled === null) return refuse('not_found', `There is no task ${JSON.stringify(taskId)}.`)
+  return handled.refusal === null
+    ? ok(taskView(handled.state))
+    : refusedBy(handled.refusal, {}, handled.events.length > 0)
+}
+
+/** Whether the agent that worked on a parked task works on nothing else now. */
+export async function agentIsFree(app: App, taskId: string): Promise<boolean> {
+  const agentId = (await app.ledger.peek(taskId))?.held?.agentId
+  if (agentId === undefined) return false
+  const held = await app.ledger.store.heldBy(agentId)
+  return held === null || held.id === taskId
+}

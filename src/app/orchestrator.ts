@@ -1,0 +1,135 @@
+import { existsSync, mkdirSync, realpathSync } from 'node:fs'
+import { isAbsolute, relative, resolve } from 'node:path'
+import type { Contract, Json, JsonObject } from '../core/contract.js'
+import { FIRST_OPERATOR } from '../core/registry.js'
+import { boundData } from '../store/bound.js'
+import type { Store } from '../store/port.js'
+import { makeRedactor } from '../store/redact.js'
+import type { App } from './app.js'
+import { ContractBook } from './contracts.js'
+import { Feed } from './feed.js'
+import { Ledger } from './handle.js'
+import { verifierOf } from './identity.js'
+import { InFlight } from './recall.js'
+import { openSecrets, type SecretKeeper } from './secrets.js'
+import { RefusalLog } from './strangers.js'
+import { startSweep } from './sweep.js'
+import { Tokens } from './tokens.js'
+
+export const PROGRAM_VERSION = '0.1.0'
+
+export interface OrchestratorOptions {
+  readonly store: Store
+  readonly stateDir: string
+  readonly workspace: string
+  readonly contract: { readonly contract: Contract; readonly document: JsonObject; readonly origin: string }
+  readonly environment: NodeJS.ProcessEnv
+  readonly now?: () => number
+  readonly onFault: (error: unknown) => void
+}
+
+/** A running orchestrator: everything but the entrances. */
+export interface Orchestrator extends App {
+  readonly refusals: RefusalLog
+  readonly inFlight: InFlight
+  readonly contractOf: Contract
+  /** True when the operator token was written by this start. */
+  readonly firstStart: boolean
+  close(): Promise<void>
+}
+
+/** The state directory holds every key and the ledger: it must not lie where agents work. */
+export class BadPlace extends Error {
+  override readonly name = 'BadPlace'
+}
+
+export async function openOrchestrator(options: OrchestratorOptions): Promise<Orchestrator> {
+  const now = options.now ?? Date.now
+  const { contract } = options.contract
+  const kept = openSecrets(options.stateDir, options.environment, contract.enforcement.secretEnvVar)
+  const tokens = new Tokens(kept.signing())
+  let redactor = makeRedactor(kept.signing())
+  const redact = (value: Json): Json => redactor(value)
+  const secrets: SecretKeeper = {
+    ...kept,
+    rotate: () => {
+      const signing = kept.rotate()
+      if (signing !== null) redactor = makeRedactor(signing)
+      return signing
+    },
+  }
+  const ledger = new Ledger(options.store, (data) => boundData(redact(data) as JsonObject))
+  await ledger.start()
+  const contracts = new ContractBook(ledger)
+  const system = { now: now(), actor: 'system' }
+  await contracts.register(options.contract, { ...system, origin: options.contract.origin })
+  const firstStart = await ensureOperator(ledger, secrets, system)
+  await ledger.record({ type: 'server_started', programVersion: PROGRAM_VERSION, contractHash: contract.hash }, system)
+  const feed = new Feed(ledger)
+  const app: App = {
+    ledger,
+    contracts,
+    tokens,
+    feed,
+    secrets,
+    now,
+    redact,
+    defaultContract: contract.hash,
+    workspace: options.workspace,
+    stateDir: options.stateDir,
+    checking: new Set(),
+  }
+  const refusals = new RefusalLog(ledger, now)
+  const stopSweep = startSweep(app, options.onFault)
+  const stopCheckpoints = checkpointOnCompletion(app, options.onFault)
+  const close = async (): Promise<void> => {
+    stopSweep()
+    stopCheckpoints()
+    feed.close()
+    try {
+      await refusals.flush()
+      await ledger.record({ type: 'server_stopped' }, { now: now(), actor: 'system' })
+    } finally {
+      await options.store.close()
+    }
+  }
+  return { ...app, refusals, inFlight: new InFlight(), contractOf: contract, firstStart, close }
+}
+
+// A checkpoint outside the database pins the ledger at every completed task. The store coalesces calls.
+function checkpointOnCompletion(app: App, onFault: (error: unknown) => void): () => void {
+  return app.feed.subscribe((event) => {
+    if (event.type === 'task_completed') app.ledger.store.checkpoint().catch(onFault)
+  })
+}
+
+// A lost token file would lock everybody out: a new token is written for the same operator, and the old one dies.
+async function ensureOperator(
+  ledger: Ledger,
+  secrets: SecretKeeper,
+  by: { readonly now: number; readonly actor: string },
+): Promise<boolean> {
+  const present = secrets.readOperatorToken()
+  const known = ledger.registry.operators.get(FIRST_OPERATOR)
+  if (present !== null && known !== undefined && known.verifier === verifierOf(present)) return false
+  const token = secrets.writeOperatorToken()
+  await ledger.record({ type: 'operator_added', name: FIRST_OPERATOR, role: null, verifier: verifierOf(token) }, by)
+  return known === undefined
+}
+
+/** Resolves and checks where the state and the work tree lie. */
+export function placesOf(given: { readonly stateDir: string; readonly workspace: string }): {
+  readonly stateDir: string
+  readonly workspace: string
+} {
+  mkdirSync(given.stateDir, { recursive: true, mode: 0o700 })
+  const stateDir = realpathSync(resolve(given.stateDir))
+  if (!existsSync(given.workspace)) throw new BadPlace(`the work tree ${given.workspace} does not exist`)
+  const workspace = realpathSync(resolve(given.workspace))
+  const inside = relative(workspace, stateDir)
+  if (inside === '' || !(inside === '..' || inside.startsWith('../') || isAbsolute(inside)))
+    throw new BadPlace(
+      `the state directory ${stateDir} lies inside the work tree ${workspace}, where agents could reach it; choose another with --state-dir`,
+    )
+  return { stateDir, workspace }
+}

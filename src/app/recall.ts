@@ -1,0 +1,58 @@
+import type { Json, JsonObject } from '../core/contract.js'
+import { agentAnswer } from './administer.js'
+import type { App, Once } from './app.js'
+import { claimAnswer } from './claim-task.js'
+import type { Grant } from './grant.js'
+import { moveAnswer } from './move.js'
+import { ok, type Problem, type Result, refuse } from './result.js'
+
+export interface Recalled {
+  readonly status: number
+  readonly result: Result<JsonObject>
+}
+
+/** The answer that was given to the same call before; null when it is new. Tokens in it are minted anew. */
+export async function recall(app: App, once: Once): Promise<Recalled | null> {
+  const kept = await app.ledger.store.recall({ principal: once.principal, key: once.key })
+  if (kept === null) return null
+  if (kept.bodyHash !== once.bodyHash)
+    return {
+      status: 422,
+      result: refuse(
+        'idempotency_mismatch',
+        `The idempotency key ${JSON.stringify(once.key)} was used for another request.`,
+      ),
+    }
+  return { status: kept.status, result: await rebuilt(app, kept.answer as JsonObject) }
+}
+
+async function rebuilt(app: App, answer: JsonObject): Promise<Result<JsonObject>> {
+  if (answer.problem !== undefined) return { ok: false, problem: answer.problem as unknown as Problem }
+  if (answer.claim !== undefined) return ok(await claimAnswer(app, answer.claim as unknown as Grant))
+  if (answer.agent !== undefined)
+    return ok(agentAnswer(app, answer.agent as unknown as { id: string; instance: string; expiresAt: number }))
+  return ok(await moveAnswer(app, answer))
+}
+
+/** Makes concurrent calls under one key wait for each other, so that the second finds what the first did. */
+export class InFlight {
+  readonly #running = new Map<string, Promise<unknown>>()
+
+  async run<T>(once: Once, work: () => Promise<T>): Promise<T> {
+    const id = JSON.stringify([once.principal, once.key])
+    for (let before = this.#running.get(id); before !== undefined; before = this.#running.get(id))
+      await before.catch(ignore)
+    const mine = work()
+    this.#running.set(id, mine)
+    try {
+      return await mine
+    } finally {
+      this.#running.delete(id)
+    }
+  }
+}
+
+// The failure is the other caller's answer, not ours.
+function ignore(): Json {
+  return null
+}

@@ -1,0 +1,44 @@
+import type { Code } from '../core/codes.js'
+import type { Json, JsonObject } from '../core/contract.js'
+import type { Refusal } from '../core/refusal.js'
+
+/** A refusal with everything that helps the caller on. `extra` becomes members of the problem document. */
+export interface Problem {
+  readonly code: Code
+  readonly detail: string
+  readonly extra: JsonObject
+  /** Whether an event of the task says so already; if not, the entrance records what was refused to an agent. */
+  readonly recorded: boolean
+}
+
+export type Result<T> = { readonly ok: true; readonly value: T } | { readonly ok: false; readonly problem: Problem }
+
+export function ok<T>(value: T): Result<T> {
+  return { ok: true, value }
+}
+
+export function refuse(
+  code: Code,
+  detail: string,
+  extra: JsonObject = {},
+): { readonly ok: false; readonly problem: Problem } {
+  return { ok: false, problem: { code, detail, extra, recorded: false } }
+}
+
+/** A refusal of the core, which has been recorded unless the core said otherwise. */
+export function refusedBy(
+  refusal: Refusal,
+  extra: JsonObject = {},
+  recorded = true,
+): { readonly ok: false; readonly problem: Problem } {
+  const retry: Json | undefined = refusal.retry === undefined ? undefined : { ...refusal.retry }
+  return {
+    ok: false,
+    problem: {
+      code: refusal.code,
+      detail: refusal.detail,
+      extra: retry === undefined ? extra : { ...extra, retry },
+      recorded,
+    },
+  }
+}

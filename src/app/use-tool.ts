@@ -1,0 +1,122 @@
+import type { Bearer } from '../core/admit.js'
+import type { JsonObject } from '../core/contract.js'
+import type { TaskEvent } from '../core/event.js'
+import { describeCall } from '../tools/describe.js'
+import { type AgentCall, admitCall, applyAs, helpOf } from './agent-call.js'
+import type { App, Once } from './app.js'
+import { ok, type Problem, type Result, refuse } from './result.js'
+import { allowedTools } from './views.js'
+
+export interface ToolRequest {
+  readonly bearer: Bearer
+  readonly taskId: string | undefined
+  readonly tool: string
+  readonly args: JsonObject
+  readonly once?: Once | undefined
+}
+
+/** Decides and records a tool call exactly as an execution does, without running it. A refusal is a normal answer here. */
+export async function checkTool(app: App, request: ToolRequest): Promise<Result<JsonObject>> {
+  const call = await admitCall(app, request.bearer, request.taskId)
+  return call.ok ? decideCall(app, call.value, { ...request, execute: false }) : call
+}
+
+/** Decides a tool call and runs it. This version has no confinement to run tools in: an allowed call says so, and is recorded as not run. */
+export async function executeTool(app: App, request: ToolRequest): Promise<Result<JsonObject>> {
+  const call = await admitCall(app, request.bearer, request.taskId)
+  if (!call.ok) return call
+  const decided = await decideCall(app, call.value, { ...request, execute: true })
+  if (!decided.ok) return decided
+  if (decided.value.allowed !== true) return { ok: false, problem: denial(call.value, decided.value) }
+  const { contract, state } = call.value
+  const notRun = refuse(
+    'confinement_unavailable',
+    `${request.tool} is allowed in ${state.phase}, but this version has no confinement to run it in.`,
+    helpOf(contract, state),
+  )
+  const finish = {
+    type: 'finish_tool',
+    tool: request.tool,
+    success: false,
+    code: 'confinement_unavailable',
+    durationMs: 0,
+  } as const
+  await applyAs(app, call.value, finish)
+  return { ok: false, problem: { ...notRun.problem, recorded: true } }
+}
+
+function denial(call: AgentCall, answer: JsonObject): Problem {
+  const { code, detail, retry } = answer as { code: Problem['code']; detail: string; retry: JsonObject }
+  return { code, detail, extra: { ...helpOf(call.contract, call.state), retry }, recorded: true }
+}
+
+/** Up to 32 calls, each decided on its own, in order. */
+export async function batchTools(
+  app: App,
+  request: {
+    readonly bearer: Bearer
+    readonly taskId: string | undefined
+    readonly calls: readonly { readonly tool: string; readonly args: JsonObject }[]
+  },
+): Promise<Result<JsonObject>> {
+  const results: JsonObject[] = []
+  for (const { tool, args } of request.calls) {
+    const result = await executeTool(app, { bearer: request.bearer, taskId: request.taskId, tool, args })
+    if (result.ok) results.push({ tool_name: tool, ...result.value })
+    else if (STOPS_BATCH.has(result.problem.code) && results.length === 0) return result
+    else
+      results.push({
+        tool_name: tool,
+        error: { code: result.problem.code, detail: result.problem.detail, ...result.problem.extra },
+      })
+  }
+  return ok({ results })
+}
+
+const STOPS_BATCH: ReadonlySet<string> = new Set([
+  'token_invalid',
+  'token_stale',
+  'token_mismatch',
+  'task_not_active',
+  'no_active_task',
+  'agents_paused',
+])
+
+async function decideCall(
+  app: App,
+  call: AgentCall,
+  request: ToolRequest & { readonly execute: boolean },
+): Promise<Result<JsonObject>> {
+  const args = app.redact(request.args) as JsonObject
+  const facts = describeCall(call.contract, request.tool, request.args)
+  const { once } = request
+  const handled = await applyAs(
+    app,
+    call,
+    { type: 'use_tool', tool: request.tool, args, call: facts, execute: request.execute },
+    {
+      remember: (done) => {
+        const answer = checkAnswer(call, done.events)
+        if (once === undefined || (request.execute && answer.allowed === true)) return undefined
+        return {
+          ...once,
+          status: 200,
+          answer: request.execute ? { problem: { ...denial(call, answer) } } : { body: answer },
+        }
+      },
+    },
+  )
+  return handled.ok ? ok(checkAnswer(call, handled.value.events)) : handled
+}
+
+function checkAnswer(call: AgentCall, events: readonly TaskEvent[]): JsonObject {
+  const allowed_tools = allowedTools(call.contract, call.state)
+  const denied = events.find((event) => event.type === 'tool_denied')
+  if (denied?.type === 'tool_denied')
+    return { allowed: false, code: denied.code, detail: denied.detail, allowed_tools, retry: { ...denied.retry } }
+  const allowed = events.find((event) => event.type === 'tool_allowed')
+  if (allowed?.type !== 'tool_allowed') throw new Error('a tool call was neither allowed nor denied')
+  return allowed.violation === null
+    ? { allowed: true, allowed_tools }
+    : { allowed: true, allowed_tools, violation: { ...allowed.violation } }
+}

@@ -1,0 +1,121 @@
+import { offeredTools, phaseOf } from '../core/access.js'
+import type { Contract, Json, JsonObject } from '../core/contract.js'
+import type { BlockerFound } from '../core/event.js'
+import type { Approval, TaskState } from '../core/state.js'
+import type { TaskRow } from '../store/port.js'
+import { isoTime, isoTimeOrNull } from './wire.js'
+
+export function taskView(state: TaskState): JsonObject {
+  return {
+    id: state.id,
+    title: state.title,
+    description: state.description,
+    status: state.status,
+    phase: state.phase,
+    epoch: state.epoch,
+    agent_id: state.held?.agentId ?? null,
+    capabilities: state.held?.capabilities ?? [],
+    contract: { ...state.contract },
+    depends_on: state.dependsOn,
+    requires: state.requires,
+    workspace: state.workspace,
+    completed_phases: state.completedPhases,
+    lease_expires_at: isoTimeOrNull(state.held?.leaseExpiresAt ?? null),
+    created_at: isoTime(state.createdAt),
+    updated_at: isoTime(state.updatedAt),
+    metadata: state.metadata,
+    mode: state.mode,
+    priority: state.priority,
+    visit: state.visit,
+    refusals: state.refusalsTotal,
+    parked_reason: state.parkedReason,
+    pending_approval: pendingView(state),
+  }
+}
+
+export function taskRowView(row: TaskRow): JsonObject {
+  return {
+    id: row.id,
+    title: row.title,
+    status: row.status,
+    phase: row.phase,
+    agent_id: row.agentId,
+    contract: row.contract,
+    depends_on: row.dependsOn,
+    requires: row.requires,
+    priority: row.priority,
+    lease_expires_at: isoTimeOrNull(row.leaseExpiresAt),
+    created_at: isoTime(row.createdAt),
+    updated_at: isoTime(row.updatedAt),
+  }
+}
+
+function pendingView(state: TaskState): Json {
+  const pending = [...state.approvals.values()].find((approval) => approval.status === 'pending')
+  return pending === undefined
+    ? null
+    : { id: pending.id, digest: pending.digest, expires_at: isoTime(pending.expiresAt) }
+}
+
+export function approvalView(state: TaskState, approval: Approval): JsonObject {
+  return {
+    id: approval.id,
+    task_id: state.id,
+    task_title: state.title,
+    agent_id: state.held?.agentId ?? null,
+    gate: approval.gate,
+    phase: state.phase,
+    target_phase: approval.to,
+    status: approval.status,
+    digest: approval.digest,
+    approvers: approval.approvers,
+    min_approvals: approval.minApprovals,
+    decisions: approval.decisions.map((one) => ({
+      by: one.by,
+      decision: one.decision,
+      comment: one.comment,
+      at: isoTime(one.at),
+    })),
+    artifacts: approval.artifacts.map((one) => ({ ...one })),
+    requested_at: isoTime(approval.requestedAt),
+    expires_at: isoTime(approval.expiresAt),
+  }
+}
+
+export function blockerView(found: BlockerFound): JsonObject {
+  const { code, gate, check, artifact, message, remedy, severity, grade } = found
+  return grade === null
+    ? { code, gate, check, artifact, message, remedy, severity }
+    : { code, gate, check, artifact, message, remedy, severity, grade }
+}
+
+/** The contract as an agent may see it: of phases that are not open yet only ids and names. */
+export function contractView(contract: Contract, state: TaskState): JsonObject {
+  const phases = [...contract.phases.values()].map((phase) => {
+    const isOpen = phase.id === state.phase || state.completedPhases.includes(phase.id)
+    if (!isOpen) return { id: phase.id, name: phase.name }
+    return {
+      id: phase.id,
+      name: phase.name,
+      description: phase.description,
+      allowed_tools: offeredTools(contract, phase),
+      required_artifacts: phase.requiredArtifacts.map((one) => ({ type: one.type, description: one.description })),
+      evidence: [...phase.evidence].map(([name, field]) => ({
+        name,
+        type: field.type,
+        description: field.description,
+        optional: field.optional,
+      })),
+      gates: phase.gates.map((gate) => ({
+        id: gate.id,
+        type: gate.type,
+        checks: gate.blockers.map((one) => one.check),
+      })),
+    }
+  })
+  return { name: contract.name, version: contract.version, hash: contract.hash, phases }
+}
+
+export function allowedTools(contract: Contract, state: TaskState): readonly string[] {
+  return offeredTools(contract, phaseOf(contract, state.phase))
+}

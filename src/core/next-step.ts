@@ -1,0 +1,38 @@
+import { phaseOf } from './access.js'
+import type { Contract } from './contract.js'
+import type { TaskState } from './state.js'
+import { isFinal } from './transition-rules.js'
+
+/** The next legal step of the agent that works on the task, in one sentence. */
+export function nextStep(contract: Contract, state: TaskState): string {
+  switch (state.status) {
+    case 'queued':
+    case 'interrupted':
+      return 'Claim the task.'
+    case 'parked':
+      return 'Wait: an operator must resume the task.'
+    case 'completed':
+      return 'Nothing: the task is completed. Claim another one.'
+    case 'cancelled':
+      return 'Nothing: the task was cancelled. Claim another one.'
+    case 'awaiting_approval':
+      return 'Wait for the approval, then send the same transition request again.'
+    case 'active':
+      return leavePhase(contract, state)
+  }
+}
+
+function leavePhase(contract: Contract, state: TaskState): string {
+  const phase = phaseOf(contract, state.phase)
+  const missing = phase.requiredArtifacts
+    .map((one) => one.type)
+    .filter((type) => state.artifacts.get(type)?.visit !== state.visit)
+  const fields = [...phase.evidence].filter(([, field]) => !field.optional).map(([name]) => name)
+  const open = [...missing, ...fields]
+  const what = open.length === 0 ? `Finish ${state.phase}` : `Finish ${state.phase} (missing: ${open.join(', ')})`
+  if (isFinal(contract, phase)) return `${what}, then request ${state.phase} itself to complete the task.`
+  const ways = contract.transitions
+    .filter((one) => one.from === state.phase)
+    .map((one) => (one.when === null ? one.to : `${one.to} (with the claim ${one.when})`))
+  return `${what}, then request ${[...new Set(ways)].join(' or ')}.`
+}
