@@ -24,10 +24,48 @@ const BUSY_TIMEOUT_MS = 5_000
 const require = createRequire(import.meta.url)
 let loaded: DatabaseConstructor | null = null
 
-export function openDatabase(path: string, options: { readonly readOnly?: boolean; readonly timeoutMs?: number } = {}) {
+// More than any connection of the store needs; only audit filters make texts that vary.
+const STATEMENTS_MAX = 512
+
+export function openDatabase(
+  path: string,
+  options: { readonly readOnly?: boolean; readonly timeoutMs?: number } = {},
+): Database {
   loaded ??= loadConstructor()
   const Constructor = loaded
-  return new Constructor(path, { readOnly: options.readOnly ?? false, timeout: options.timeoutMs ?? BUSY_TIMEOUT_MS })
+  const readOnly = options.readOnly ?? false
+  const database = new Constructor(path, { readOnly, timeout: options.timeoutMs ?? BUSY_TIMEOUT_MS })
+  return keepStatements(database)
+}
+
+/**
+ * Prepares each text once. The package lets go of a closed file only when its statements are collected as garbage:
+ * ending the transaction first drops the locks at once.
+ */
+function keepStatements(database: Database): Database {
+  const statements = new Map<string, Statement>()
+  return {
+    exec: (sql) => database.exec(sql),
+    prepare(sql) {
+      const known = statements.get(sql)
+      if (known !== undefined) return known
+      if (statements.size >= STATEMENTS_MAX) throw new Error(`more than ${STATEMENTS_MAX} statements on one connection`)
+      const statement = database.prepare(sql)
+      statements.set(sql, statement)
+      return statement
+    },
+    close() {
+      statements.clear()
+      try {
+        if (database.isTransaction) database.exec('ROLLBACK')
+      } finally {
+        database.close()
+      }
+    },
+    get isTransaction() {
+      return database.isTransaction
+    },
+  }
 }
 
 /** `node:sqlite` where the runtime has it; Node 20 has not, so there the package with the same interface. */

@@ -22,7 +22,7 @@ export function lockDirectory(dir: string): Lock {
     database.exec('BEGIN IMMEDIATE')
     database.exec('CREATE TABLE IF NOT EXISTS holder (pid INTEGER NOT NULL)')
     database.exec('DELETE FROM holder')
-    database.prepare('INSERT INTO holder (pid) VALUES (?)').run(process.pid)
+    database.exec(`INSERT INTO holder (pid) VALUES (${process.pid})`)
     database.exec('COMMIT')
     chmodSync(path, 0o600)
     database.exec('BEGIN IMMEDIATE')

@@ -1,5 +1,5 @@
 import { decodeCursor, encodeCursor, pageLimit, readLimit } from './cursor.js'
-import { type Database, openDatabase, type Statement, type Value } from './database.js'
+import { type Database, openDatabase, type Value } from './database.js'
 import { ledgerFiles } from './files.js'
 import { KEY_LIFETIME_MS } from './ledger-writer.js'
 import {
@@ -13,10 +13,14 @@ import {
 import { EVENT_COLUMNS, toRemembered, toStoredEvent, toTaskRow } from './wire.js'
 import { HELD } from './write-statements.js'
 
+// The index is named: statistics must never talk the planner into sorting all waiting tasks for one claim.
+export const CLAIMABLE_SQL = `SELECT document FROM task INDEXED BY task_claimable
+  WHERE status IN ('queued', 'interrupted') AND open_deps = 0
+  ORDER BY priority DESC, created_at, num LIMIT ? OFFSET ?`
+
 /** Small indexed reads on a read-only connection. Each sees everything that was acknowledged before it. */
 export class PointReads {
   #database: Database | null = null
-  #statements = new Map<string, Statement>()
   readonly #dir: string
 
   constructor(dir: string) {
@@ -64,11 +68,7 @@ export class PointReads {
   }
 
   claimable(offset: number, limit: number): readonly TaskRow[] {
-    return this.#all(
-      `SELECT document FROM task WHERE status IN ('queued', 'interrupted') AND open_deps = 0
-       ORDER BY priority DESC, created_at, num LIMIT ? OFFSET ?`,
-      [pageLimit(limit), Math.max(0, Math.trunc(offset))],
-    ).map(toTaskRow)
+    return this.#all(CLAIMABLE_SQL, [pageLimit(limit), Math.max(0, Math.trunc(offset))]).map(toTaskRow)
   }
 
   heldBy(agentId: string): TaskRow | null {
@@ -80,7 +80,7 @@ export class PointReads {
   overdue(now: number, limit: number): readonly TaskRow[] {
     return this.#all(
       `SELECT document FROM task WHERE num IN (
-         SELECT num FROM (SELECT num FROM task WHERE status IN ${HELD} AND lease_expires_at < ?1
+         SELECT num FROM (SELECT num FROM task INDEXED BY task_lease WHERE status IN ${HELD} AND lease_expires_at < ?1
            ORDER BY lease_expires_at LIMIT ?2)
          UNION SELECT num FROM (SELECT num FROM task WHERE approval_expires_at IS NOT NULL
            AND approval_expires_at < ?1 ORDER BY approval_expires_at LIMIT ?2))
@@ -111,18 +111,12 @@ export class PointReads {
   close(): void {
     this.#database?.close()
     this.#database = null
-    this.#statements.clear()
   }
 
   #all(sql: string, values: readonly Value[]) {
     try {
       this.#database ??= openDatabase(ledgerFiles(this.#dir).database, { readOnly: true })
-      let statement = this.#statements.get(sql)
-      if (statement === undefined) {
-        statement = this.#database.prepare(sql)
-        this.#statements.set(sql, statement)
-      }
-      return statement.all(...values)
+      return this.#database.prepare(sql).all(...values)
     } catch (error) {
       this.close()
       throw new StoreUnavailable(`The ledger cannot be read now: ${String(error)}`, { cause: error })
