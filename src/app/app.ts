@@ -35,3 +35,5 @@ export interface Once {
   readonly key: string
   readonly bodyHash: string
 }
+
+export { StoreUnavailable } from '../store/port.js'

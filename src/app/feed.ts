@@ -1,4 +1,7 @@
 import type { StoredEvent } from '../store/port.js'
+
+export type { StoredEvent } from '../store/port.js'
+
 import type { Ledger } from './handle.js'
 
 type Listener = (event: StoredEvent) => void

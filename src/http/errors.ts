@@ -1,0 +1,27 @@
+import type { FastifyRequest } from 'fastify'
+import { StoreUnavailable } from '../app/app.js'
+import { type Problem, refuse } from '../app/result.js'
+import { BadBody } from './json-body.js'
+
+const NEVER_SHOWN = 'Something went wrong inside; the server log has the details.'
+
+/** The problem document for whatever was thrown while a request was read or answered. Nothing a client sends ends in a 500. */
+export function problemOfError(error: unknown, request: FastifyRequest): Problem {
+  if (error instanceof BadBody) return refuse('invalid_request', error.message).problem
+  if (error instanceof StoreUnavailable)
+    return refuse('store_unavailable', 'The ledger cannot be written now; nothing was done.').problem
+  const code = error instanceof Error && 'code' in error ? String(error.code) : ''
+  const status = error instanceof Error && 'statusCode' in error ? Number(error.statusCode) : 500
+  if (code === 'FST_ERR_CTP_BODY_TOO_LARGE') return refuse('payload_too_large', 'The body is too large.').problem
+  if (code === 'FST_ERR_CTP_INVALID_MEDIA_TYPE')
+    return refuse(
+      'unsupported_media_type',
+      `The body must be application/json, not ${JSON.stringify((request.headers['content-type'] ?? 'nothing').slice(0, 100))}.`,
+    ).problem
+  if (status >= 400 && status < 500)
+    return refuse(
+      'invalid_request',
+      error instanceof Error ? error.message.slice(0, 300) : 'The request cannot be read.',
+    ).problem
+  return refuse('internal_error', NEVER_SHOWN).problem
+}

@@ -1,0 +1,38 @@
+import type { JsonObject } from '../core/contract.js'
+
+const ID = '^[A-Za-z0-9_.-]{1,64}$'
+
+/** Schemas of the fields that requests are made of. */
+export const FIELD = {
+  id: { type: 'string', pattern: ID, description: 'Letters, digits, `_`, `.`, `-`; at most 64.' },
+  name: { type: 'string', pattern: ID, description: 'Letters, digits, `_`, `.`, `-`; at most 64.' },
+  title: { type: 'string', minLength: 1, maxLength: 200 },
+  text: { type: 'string', maxLength: 10_000 },
+  reason: { type: 'string', minLength: 1, maxLength: 2000, description: 'Why; kept in the ledger.' },
+  ids: { type: 'array', items: { type: 'string', pattern: ID }, maxItems: 100, uniqueItems: true },
+  object: { type: 'object' },
+  metadata: { type: 'object', maxProperties: 100, description: 'Anything; at most 16 KiB of JSON.' },
+  mode: { enum: ['strict', 'permissive', 'advisory'] },
+  priority: { type: 'integer', minimum: -1000, maximum: 1000, description: 'Higher is claimed first; default 0.' },
+  token: {
+    type: 'string',
+    maxLength: 8192,
+    description: 'The phase token, where it is not in the Authorization header.',
+  },
+  phase: { type: 'string', minLength: 1, maxLength: 64 },
+  tool: { type: 'string', minLength: 1, maxLength: 200 },
+  key: { type: 'string', minLength: 1, maxLength: 200, description: 'The same as the header Idempotency-Key.' },
+  limit: { type: 'integer', minimum: 1, maximum: 1000, description: 'How many at most.' },
+  cursor: { type: 'string', maxLength: 200, description: '`next_cursor` of the page before.' },
+  time: { type: 'string', format: 'date-time', description: 'RFC 3339.' },
+} as const satisfies Record<string, JsonObject>
+
+/** An object schema that refuses unknown fields. */
+export function shape(properties: Record<string, JsonObject>, required: readonly string[] = []): JsonObject {
+  return { type: 'object', additionalProperties: false, properties, required }
+}
+
+/** The body of an agent's call: POST bodies may carry the phase token. */
+export function agentShape(properties: Record<string, JsonObject>, required: readonly string[] = []): JsonObject {
+  return shape({ ...properties, phase_token: FIELD.token }, required)
+}

@@ -1,0 +1,30 @@
+import type { IncomingMessage } from 'node:http'
+
+/** The names under which the server may be asked for: a page elsewhere that points its own name at us is refused. */
+export function allowedHosts(bound: {
+  readonly host: string
+  readonly port: number
+  readonly extra: readonly string[]
+}): ReadonlySet<string> {
+  const names = new Set(['localhost', '127.0.0.1', '[::1]', ...bound.extra])
+  if (bound.host !== '0.0.0.0' && bound.host !== '::')
+    names.add(bound.host.includes(':') && !bound.host.startsWith('[') ? `[${bound.host}]` : bound.host)
+  const withPorts = [...names].map((name) => `${name}:${bound.port}`)
+  return new Set(bound.port === 80 || bound.port === 443 ? [...withPorts, ...names] : withPorts)
+}
+
+/** Why the request is refused for its Host, Origin or target; null when it is not. */
+export function hostProblem(request: IncomingMessage, hosts: ReadonlySet<string>): string | null {
+  const given = request.rawHeaders.filter((_, index) => index % 2 === 0).filter((name) => name.toLowerCase() === 'host')
+  if (given.length !== 1)
+    return given.length === 0 ? 'The request has no Host header.' : 'The request has more than one Host header.'
+  const host = request.headers.host ?? ''
+  if (!hosts.has(host.toLowerCase())) return `Host ${JSON.stringify(host.slice(0, 200))} is not served here.`
+  if (!(request.url ?? '').startsWith('/')) return 'The request target must be a path.'
+  const { origin } = request.headers
+  if (origin === undefined) return null
+  const match = /^https?:\/\/(.+)$/.exec(origin)
+  return match?.[1] !== undefined && hosts.has(match[1].toLowerCase())
+    ? null
+    : `Origin ${JSON.stringify(origin.slice(0, 200))} is not allowed here.`
+}

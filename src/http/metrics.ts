@@ -1,0 +1,114 @@
+import type { StoredEvent } from '../app/feed.js'
+import type { Orchestrator } from '../app/orchestrator.js'
+
+const SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5]
+
+/** Counts what happens for Prometheus. It carries no task texts: names of events, codes, routes and phases only. */
+export class Metrics {
+  readonly #events = new Map<string, number>()
+  readonly #refusals = new Map<string, number>()
+  readonly #requests = new Map<string, number>()
+  readonly #latency = { buckets: SECONDS.map(() => 0), sum: 0, count: 0 }
+  #gatesPassed = 0
+  #gatesBlocked = 0
+
+  constructor(private readonly app: Orchestrator) {
+    app.feed.subscribe((event) => this.#count(event))
+  }
+
+  request(route: string, status: number, seconds: number): void {
+    add(this.#requests, `route="${route}",status="${status}"`)
+    this.#latency.count += 1
+    this.#latency.sum += seconds
+    for (const [index, bound] of SECONDS.entries())
+      if (seconds <= bound) this.#latency.buckets[index] = (this.#latency.buckets[index] ?? 0) + 1
+  }
+
+  async text(): Promise<string> {
+    const counts = await this.app.ledger.store.taskCounts()
+    const lines = [
+      ...series('phaselock_events_total', 'counter', 'Events in the ledger since start, by type.', this.#events),
+      ...series('phaselock_refusals_total', 'counter', 'Refusals since start, by code.', this.#refusals),
+      ...series('phaselock_http_requests_total', 'counter', 'Requests since start.', this.#requests),
+      ...series(
+        'phaselock_tasks',
+        'gauge',
+        'Tasks by status and phase.',
+        new Map(counts.map((one) => [`status="${one.status}",phase="${escaped(one.phase)}"`, one.count])),
+      ),
+      ...series(
+        'phaselock_gates_total',
+        'counter',
+        'Gate decisions since start.',
+        new Map([
+          ['outcome="passed"', this.#gatesPassed],
+          ['outcome="blocked"', this.#gatesBlocked],
+        ]),
+      ),
+      ...this.#histogram(),
+      ...series(
+        'phaselock_event_listeners',
+        'gauge',
+        'Clients on the event stream.',
+        new Map([['', this.app.feed.size]]),
+      ),
+      ...series(
+        'process_resident_memory_bytes',
+        'gauge',
+        'Resident memory.',
+        new Map([['', process.memoryUsage.rss()]]),
+      ),
+    ]
+    return `${lines.join('\n')}\n`
+  }
+
+  /** The same numbers as an object, for programs and the dashboard. */
+  async summary() {
+    const counts = await this.app.ledger.store.taskCounts()
+    const gates = this.#gatesPassed + this.#gatesBlocked
+    return {
+      events: Object.fromEntries(this.#events),
+      refusals: Object.fromEntries([...this.#refusals].map(([label, count]) => [label.slice(6, -1), count])),
+      tasks: counts.map((one) => ({ ...one })),
+      gate_pass_rate: gates === 0 ? null : this.#gatesPassed / gates,
+      requests: this.#latency.count,
+      mean_seconds: this.#latency.count === 0 ? null : this.#latency.sum / this.#latency.count,
+    }
+  }
+
+  #count(event: StoredEvent): void {
+    add(this.#events, `type="${event.type}"`)
+    if (typeof event.data.code === 'string') add(this.#refusals, `code="${event.data.code}"`)
+    if (event.type === 'gate_passed') this.#gatesPassed += 1
+    if (event.type === 'gate_blocked') this.#gatesBlocked += 1
+  }
+
+  #histogram(): readonly string[] {
+    const name = 'phaselock_http_request_seconds'
+    const rows = SECONDS.map((bound, index) => `${name}_bucket{le="${bound}"} ${this.#latency.buckets[index] ?? 0}`)
+    return [
+      `# HELP ${name} Time from request to answer.`,
+      `# TYPE ${name} histogram`,
+      ...rows,
+      `${name}_bucket{le="+Inf"} ${this.#latency.count}`,
+      `${name}_sum ${this.#latency.sum}`,
+      `${name}_count ${this.#latency.count}`,
+    ]
+  }
+}
+
+function series(name: string, type: string, help: string, values: ReadonlyMap<string, number>): readonly string[] {
+  return [
+    `# HELP ${name} ${help}`,
+    `# TYPE ${name} ${type}`,
+    ...[...values].map(([labels, value]) => `${name}${labels === '' ? '' : `{${labels}}`} ${value}`),
+  ]
+}
+
+function add(counts: Map<string, number>, key: string): void {
+  counts.set(key, (counts.get(key) ?? 0) + 1)
+}
+
+function escaped(text: string): string {
+  return text.replace(/[\\"\n]/g, '_')
+}

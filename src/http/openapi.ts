@@ -1,0 +1,107 @@
+import { PROGRAM_VERSION } from '../app/orchestrator.js'
+import { CODES } from '../core/codes.js'
+import type { Json, JsonObject } from '../core/contract.js'
+import type { Access, Route } from './route.js'
+
+const WHO: Readonly<Record<Access, string>> = {
+  agent: 'Agents (agent or phase token).',
+  operator: 'Operators.',
+  any: 'Agents and operators.',
+  public: 'Anybody.',
+}
+
+/** The OpenAPI 3.1 document, made from the same table and schemas that serve the requests. */
+export function openApi(routes: readonly Route[]): JsonObject {
+  const paths: Record<string, Record<string, Json>> = {}
+  for (const route of routes) {
+    const path = route.path.replace(/:([a-z_]+)/g, '{$1}')
+    paths[path] = { ...paths[path], [route.method.toLowerCase()]: operation(route) }
+  }
+  return {
+    openapi: '3.1.0',
+    info: {
+      title: 'Phaselock',
+      version: PROGRAM_VERSION,
+      description: 'The orchestrator that makes steps impossible to skip.',
+    },
+    servers: [{ url: '/api/v1' }],
+    paths,
+    components: {
+      securitySchemes: {
+        token: { type: 'http', scheme: 'bearer', description: 'Operator token, agent token or phase token.' },
+      },
+      schemas: { Problem: problemSchema() },
+    },
+    security: [{ token: [] }],
+  }
+}
+
+function operation(route: Route): JsonObject {
+  const parameters = [
+    ...pathParameters(route),
+    ...queryParameters(route),
+    ...(route.method === 'GET' ? [] : [idempotencyKey()]),
+  ]
+  const success = String(route.success ?? 200)
+  return {
+    operationId: route.id,
+    summary: route.summary,
+    description: WHO[route.access],
+    ...(route.access === 'public' ? { security: [] } : {}),
+    ...(parameters.length === 0 ? {} : { parameters }),
+    ...(route.body === undefined
+      ? {}
+      : { requestBody: { required: true, content: { 'application/json': { schema: route.body } } } }),
+    responses: {
+      [success]: { description: route.answer, content: { 'application/json': { schema: { type: 'object' } } } },
+      default: {
+        description: 'A problem',
+        content: { 'application/problem+json': { schema: { $ref: '#/components/schemas/Problem' } } },
+      },
+    },
+  }
+}
+
+function pathParameters(route: Route): readonly JsonObject[] {
+  return [...route.path.matchAll(/:([a-z_]+)/g)].map(([, name]) => ({
+    name: name ?? '',
+    in: 'path',
+    required: true,
+    schema: { type: 'string', maxLength: 128 },
+  }))
+}
+
+function queryParameters(route: Route): readonly JsonObject[] {
+  return Object.entries(route.query ?? {}).map(([name, schema]) => ({ name, in: 'query', required: false, schema }))
+}
+
+function idempotencyKey(): JsonObject {
+  return {
+    name: 'Idempotency-Key',
+    in: 'header',
+    required: false,
+    schema: { type: 'string', minLength: 1, maxLength: 200 },
+  }
+}
+
+function problemSchema(): JsonObject {
+  return {
+    type: 'object',
+    required: ['type', 'title', 'status', 'detail', 'code'],
+    properties: {
+      type: { type: 'string' },
+      title: { type: 'string' },
+      status: { type: 'integer' },
+      detail: { type: 'string' },
+      code: { enum: Object.keys(CODES) },
+      remedy: { type: 'string' },
+      next_step: { type: 'string' },
+      allowed_tools: { type: 'array', items: { type: 'string' } },
+      blockers: { type: 'array', items: { type: 'object' } },
+      retry: {
+        type: 'object',
+        properties: { attempt: { type: 'integer' }, max: { type: 'integer' }, text: { type: 'string' } },
+      },
+    },
+  }
+}

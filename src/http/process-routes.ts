@@ -1,0 +1,41 @@
+import { readFile } from 'node:fs/promises'
+import type { FastifyInstance } from 'fastify'
+import type { Orchestrator } from '../app/orchestrator.js'
+import type { Metrics } from './metrics.js'
+import { openApi } from './openapi.js'
+import { docsPage, errorsPage, STYLE, startPage } from './pages.js'
+import { ROUTES } from './routes/all.js'
+
+const SCHEMAS = new Map([
+  ['agent_workflow.schema.json', new URL('../../schemas/agent_workflow.schema.json', import.meta.url)],
+])
+
+/** What needs no token: health, metrics, the description of the API and the pages. None of it carries task texts. */
+export function addProcessRoutes(
+  server: FastifyInstance,
+  parts: { readonly app: Orchestrator; readonly metrics: Metrics },
+): void {
+  const { app, metrics } = parts
+  const document = openApi(ROUTES)
+  const health = async () => ({
+    status: 'ok',
+    workflow_loaded: true,
+    enforcement_mode: app.contractOf.enforcement.mode,
+  })
+  for (const prefix of ['', '/api/v1']) server.get(`${prefix}/health`, health)
+  server.get('/ready', async (_request, reply) => {
+    await app.ledger.store.lastSeq()
+    return reply.send({ status: 'ready' })
+  })
+  server.get('/metrics', async (_request, reply) => reply.type('text/plain; version=0.0.4').send(await metrics.text()))
+  server.get('/api/v1/openapi.json', async () => document)
+  server.get('/docs', async (_request, reply) => reply.type('text/html; charset=utf-8').send(docsPage(ROUTES)))
+  server.get('/docs/errors', async (_request, reply) => reply.type('text/html; charset=utf-8').send(errorsPage()))
+  server.get('/', async (_request, reply) => reply.type('text/html; charset=utf-8').send(startPage(app)))
+  server.get('/style.css', async (_request, reply) => reply.type('text/css; charset=utf-8').send(STYLE))
+  server.get('/schemas/:name', async (request, reply) => {
+    const file = SCHEMAS.get((request.params as { name: string }).name)
+    if (file === undefined) return reply.callNotFound()
+    return reply.type('application/schema+json').send(await readFile(file, 'utf8'))
+  })
+}

@@ -1,0 +1,45 @@
+import type { Once } from '../app/app.js'
+import type { Principal } from '../app/identity.js'
+import type { Orchestrator } from '../app/orchestrator.js'
+import type { Result } from '../app/result.js'
+import type { Bearer } from '../core/admit.js'
+import type { JsonObject } from '../core/contract.js'
+
+/** Who may call: agents with either of their tokens, operators, both, or anybody. */
+export type Access = 'agent' | 'operator' | 'any' | 'public'
+
+export interface Call {
+  readonly app: Orchestrator
+  readonly principal: Principal
+  readonly params: Readonly<Record<string, string>>
+  readonly query: Readonly<Record<string, string>>
+  readonly body: JsonObject
+  readonly once: Once | undefined
+}
+
+/** One endpoint: what it takes, who may call it and what it does. The OpenAPI document and the reference are made from this. */
+export interface Route {
+  readonly method: 'GET' | 'POST' | 'PATCH'
+  readonly path: string
+  readonly id: string
+  readonly summary: string
+  readonly access: Access
+  /** JSON Schema of the body; the same one validates the request. */
+  readonly body?: JsonObject
+  readonly query?: Readonly<Record<string, JsonObject>>
+  readonly success?: number
+  /** What the answer looks like, in words. */
+  readonly answer: string
+  readonly handle: (call: Call) => Promise<Result<JsonObject>>
+}
+
+/** The agent's token of a call that only agents can make. */
+export function bearerOf(call: Call): Bearer {
+  if (call.principal.kind !== 'agent') throw new Error('an agent route was reached without an agent')
+  return call.principal.bearer
+}
+
+export function operatorOf(call: Call): string {
+  if (call.principal.kind !== 'operator') throw new Error('an operator route was reached without an operator')
+  return `operator:${call.principal.name}`
+}

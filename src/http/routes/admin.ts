@@ -1,0 +1,220 @@
+import {
+  addAgent,
+  addContract,
+  addOperator,
+  listAgents,
+  listContracts,
+  listOperators,
+  note,
+  rotateSecret,
+} from '../../app/administer.js'
+import { decideApproval, listApprovals, showApproval } from '../../app/approvals.js'
+import { ok, refuse } from '../../app/result.js'
+import { FIELD, shape } from '../fields.js'
+import { limitOf } from '../query.js'
+import { operatorOf, type Route } from '../route.js'
+
+/** Who may act, which contracts are known, and what waits for a human. */
+export const ADMIN_ROUTES: readonly Route[] = [
+  {
+    method: 'POST',
+    path: '/agents',
+    id: 'addAgent',
+    summary: 'Register an agent; for a known id a new token is minted and the older one dies',
+    access: 'operator',
+    success: 201,
+    body: shape({ agent_id: FIELD.id, capabilities: FIELD.ids }, ['agent_id']),
+    answer: '`{agent_id, agent_token, expires_at}`',
+    handle: async (call) =>
+      addAgent(
+        call.app,
+        {
+          agentId: call.body.agent_id as string,
+          capabilities: (call.body.capabilities as readonly string[] | undefined) ?? [],
+        },
+        { actor: operatorOf(call), once: call.once },
+      ),
+  },
+  {
+    method: 'GET',
+    path: '/agents',
+    id: 'listAgents',
+    summary: 'Agents and what they work on',
+    access: 'operator',
+    answer: '`{agents}`',
+    handle: async ({ app }) => ok(await listAgents(app)),
+  },
+  {
+    method: 'POST',
+    path: '/agents/:id/revoke',
+    id: 'revokeAgent',
+    summary: "End the agent's tokens at once",
+    access: 'operator',
+    body: shape({ reason: FIELD.reason }),
+    answer: '`{done: true}`',
+    handle: async (call) => note(call.app, { type: 'agent_revoked', agentId: call.params.id ?? '' }, operatorOf(call)),
+  },
+  {
+    method: 'POST',
+    path: '/operators',
+    id: 'addOperator',
+    summary: 'Add an operator; the token is shown once',
+    access: 'operator',
+    success: 201,
+    body: shape({ name: FIELD.name, role: FIELD.name }, ['name']),
+    answer: '`{name, role, operator_token}`',
+    handle: async (call) =>
+      addOperator(
+        call.app,
+        { name: call.body.name as string, role: (call.body.role as string | undefined) ?? null },
+        operatorOf(call),
+      ),
+  },
+  {
+    method: 'GET',
+    path: '/operators',
+    id: 'listOperators',
+    summary: 'Operators and their roles',
+    access: 'operator',
+    answer: '`{operators}`',
+    handle: async ({ app }) => ok(listOperators(app)),
+  },
+  {
+    method: 'POST',
+    path: '/operators/:name/revoke',
+    id: 'revokeOperator',
+    summary: "End an operator's token at once",
+    access: 'operator',
+    body: shape({ reason: FIELD.reason }),
+    answer: '`{done: true}`',
+    handle: async (call) =>
+      note(call.app, { type: 'operator_revoked', name: call.params.name ?? '' }, operatorOf(call)),
+  },
+  {
+    method: 'POST',
+    path: '/secret/rotate',
+    id: 'rotateSecret',
+    summary: 'Sign new tokens with a new secret; present tokens go on to verify',
+    access: 'operator',
+    body: shape({ reason: FIELD.reason }),
+    answer: '`{kid}`',
+    handle: async (call) => rotateSecret(call.app, operatorOf(call)),
+  },
+  {
+    method: 'POST',
+    path: '/contracts',
+    id: 'addContract',
+    summary: 'Make a contract known, as YAML or JSON text or as an object',
+    access: 'operator',
+    success: 201,
+    body: {
+      ...shape({ source: { type: 'string', minLength: 1, maxLength: 1_048_576 }, contract: { type: 'object' } }),
+      minProperties: 1,
+      maxProperties: 1,
+    },
+    answer: '`{hash, name, version, warnings}`',
+    handle: async (call) => {
+      const { source, contract } = call.body
+      return addContract(
+        call.app,
+        typeof source === 'string' ? source : JSON.stringify(contract, null, 2),
+        operatorOf(call),
+      )
+    },
+  },
+  {
+    method: 'GET',
+    path: '/contracts',
+    id: 'listContracts',
+    summary: 'Known contracts',
+    access: 'operator',
+    answer: '`{contracts}`',
+    handle: async ({ app }) => ok(listContracts(app)),
+  },
+  {
+    method: 'GET',
+    path: '/contracts/:hash',
+    id: 'getContract',
+    summary: 'One contract in its canonical form',
+    access: 'operator',
+    answer: '`{hash, contract}`',
+    handle: async ({ app, params }) => {
+      const document = await app.contracts.document(params.hash ?? '')
+      return document === null
+        ? refuse('not_found', `There is no contract ${JSON.stringify(params.hash)}.`)
+        : ok({ hash: params.hash ?? '', contract: document })
+    },
+  },
+  {
+    method: 'GET',
+    path: '/approvals',
+    id: 'listApprovals',
+    summary: 'Approvals that wait for an answer',
+    access: 'operator',
+    query: { limit: FIELD.limit, cursor: FIELD.cursor },
+    answer: '`{approvals, next_cursor}`',
+    handle: async ({ app, query }) =>
+      ok(
+        await listApprovals(app, {
+          limit: limitOf(query, 100),
+          ...(query.cursor === undefined ? {} : { cursor: query.cursor }),
+        }),
+      ),
+  },
+  {
+    method: 'GET',
+    path: '/approvals/:id',
+    id: 'getApproval',
+    summary: 'One approval with the content to approve; agents see those of their own task',
+    access: 'any',
+    answer: 'The approval, with `contents`',
+    handle: async ({ app, principal, params }) => showApproval(app, principal, params.id ?? ''),
+  },
+  {
+    method: 'POST',
+    path: '/approvals/:id/decision',
+    id: 'decideApproval',
+    summary: 'Approve or reject exactly what the digest names',
+    access: 'any',
+    body: shape(
+      {
+        decision: { enum: ['approve', 'reject'] },
+        digest: { type: 'string', pattern: '^[0-9a-f]{64}$' },
+        comment: { type: 'string', maxLength: 4000 },
+        phase_token: FIELD.token,
+      },
+      ['decision', 'digest'],
+    ),
+    answer: 'The approval',
+    handle: async ({ app, principal, params, body, once }) =>
+      decideApproval(app, principal, {
+        id: params.id ?? '',
+        decision: body.decision as 'approve' | 'reject',
+        digest: body.digest as string,
+        comment: (body.comment as string | undefined) ?? '',
+        once,
+      }),
+  },
+  pause('pause', 'Stop all agents: their calls are refused until unpause', 'agents_paused'),
+  pause('unpause', 'Let all agents go on', 'agents_unpaused'),
+]
+
+function pause(name: string, summary: string, type: 'agents_paused' | 'agents_unpaused'): Route {
+  return {
+    method: 'POST',
+    path: `/${name}`,
+    id: name,
+    summary,
+    access: 'operator',
+    body: shape({ reason: FIELD.reason }),
+    answer: '`{paused}`',
+    handle: async (call) => {
+      const done = await note(
+        call.app,
+        { type, reason: (call.body.reason as string | undefined) ?? 'by an operator' },
+        operatorOf(call),
+      )
+      return done.ok ? ok({ paused: type === 'agents_paused' }) : done
+    },
+  }
+}

@@ -1,0 +1,255 @@
+import { admitCall, applyAs } from '../../app/agent-call.js'
+import { claimTask } from '../../app/claim-task.js'
+import { grantOf, promptOf, withToken } from '../../app/grant.js'
+import { requestTransition } from '../../app/move.js'
+import { ok, refuse } from '../../app/result.js'
+import { overviewOf, snapshotOf } from '../../app/snapshot.js'
+import { batchTools, checkTool, executeTool } from '../../app/use-tool.js'
+import { taskView } from '../../app/views.js'
+import { isoTimeOrNull } from '../../app/wire.js'
+import type { Json, JsonObject } from '../../core/contract.js'
+import type { TaskState } from '../../core/state.js'
+import { agentShape, FIELD } from '../fields.js'
+import { bearerOf, type Call, type Route } from '../route.js'
+
+const CALLS_MAX = 32
+
+/** What agents call: claim, transition, tools, snapshot and the life of a lease. */
+export const AGENT_ROUTES: readonly Route[] = [
+  {
+    method: 'POST',
+    path: '/tasks/claim',
+    id: 'claimTask',
+    summary: 'Claim a task, or get the task back that the agent already holds',
+    access: 'agent',
+    body: agentShape({ agent_id: FIELD.id, capabilities: FIELD.ids, task_id: FIELD.id }, ['agent_id']),
+    answer: '`{task, phase, phase_token, expires_at, prompt, allowed_tools, contract}`',
+    handle: async (call) => {
+      const bearer = bearerOf(call)
+      if (bearer.kind !== 'agent') return refuse('not_permitted', 'A claim needs the agent token, not a phase token.')
+      if (call.body.agent_id !== bearer.agentId)
+        return refuse(
+          'not_permitted',
+          `The token belongs to agent ${bearer.agentId}, not to ${String(call.body.agent_id)}.`,
+        )
+      return claimTask(call.app, {
+        bearer,
+        capabilities: call.body.capabilities as readonly string[] | undefined,
+        taskId: call.body.task_id as string | undefined,
+        once: call.once,
+      })
+    },
+  },
+  {
+    method: 'POST',
+    path: '/tasks/transition',
+    id: 'requestTransition',
+    summary: 'Ask to leave the phase; every blocker is named, or a new token is given',
+    access: 'agent',
+    body: agentShape(
+      {
+        task_id: FIELD.id,
+        current_phase: FIELD.phase,
+        target_phase: FIELD.phase,
+        artifacts: { type: 'object', maxProperties: 50, description: 'Artifact type to content.' },
+        evidence: { type: 'object', maxProperties: 200, description: 'Checkpoint fields.' },
+        claims: {
+          type: 'object',
+          maxProperties: 50,
+          additionalProperties: { type: 'boolean' },
+          description: 'Claim to true.',
+        },
+      },
+      ['task_id', 'target_phase'],
+    ),
+    answer:
+      '`{allowed: true, phase, phase_token, expires_at, prompt, allowed_tools, warnings, artifacts}` or `{allowed: false, phase, phase_token: null, blockers, warnings, retry, pending_approval?}`',
+    handle: async (call) =>
+      requestTransition(call.app, {
+        bearer: bearerOf(call),
+        taskId: call.body.task_id as string | undefined,
+        currentPhase: (call.body.current_phase as string | undefined) ?? null,
+        target: call.body.target_phase as string,
+        artifacts: new Map(Object.entries((call.body.artifacts as Record<string, Json> | undefined) ?? {})),
+        evidence: (call.body.evidence as JsonObject | undefined) ?? {},
+        claims: claimsOf(call.body.claims),
+        once: call.once,
+      }),
+  },
+  {
+    method: 'POST',
+    path: '/tools/execute',
+    id: 'executeTool',
+    summary: 'Decide and run a tool call',
+    access: 'agent',
+    body: agentShape({ task_id: FIELD.id, tool_name: FIELD.tool, args: FIELD.object, idempotency_key: FIELD.key }, [
+      'task_id',
+      'tool_name',
+      'args',
+    ]),
+    answer:
+      '`{result, logged: true, decision, duration_ms}`; in this version an allowed call answers 503 `confinement_unavailable`',
+    handle: async (call) => executeTool(call.app, toolRequest(call)),
+  },
+  {
+    method: 'POST',
+    path: '/tools/check',
+    id: 'checkTool',
+    summary: 'Decide and record a tool call without running it',
+    access: 'agent',
+    body: agentShape({ task_id: FIELD.id, tool_name: FIELD.tool, args: FIELD.object }, [
+      'task_id',
+      'tool_name',
+      'args',
+    ]),
+    answer: '`{allowed, code?, detail?, allowed_tools, violation?, retry?}`, also 200 when refused',
+    handle: async (call) => checkTool(call.app, toolRequest(call)),
+  },
+  {
+    method: 'POST',
+    path: '/tools/batch',
+    id: 'batchTools',
+    summary: `Up to ${CALLS_MAX} tool calls, each decided on its own`,
+    access: 'agent',
+    body: agentShape(
+      {
+        task_id: FIELD.id,
+        calls: {
+          type: 'array',
+          minItems: 1,
+          maxItems: CALLS_MAX,
+          items: {
+            type: 'object',
+            additionalProperties: false,
+            required: ['tool_name', 'args'],
+            properties: { tool_name: FIELD.tool, args: FIELD.object },
+          },
+        },
+      },
+      ['task_id', 'calls'],
+    ),
+    answer: '`{results}` in order',
+    handle: async (call) =>
+      batchTools(call.app, {
+        bearer: bearerOf(call),
+        taskId: call.body.task_id as string | undefined,
+        calls: (call.body.calls as readonly JsonObject[]).map((one) => ({
+          tool: one.tool_name as string,
+          args: (one.args as JsonObject | undefined) ?? {},
+        })),
+      }),
+  },
+  {
+    method: 'GET',
+    path: '/state/snapshot',
+    id: 'getSnapshot',
+    summary: 'A read-only view of the state, under 100 KB',
+    access: 'any',
+    answer:
+      '`{task, current_phase, task_dependencies, completed_tasks, blockers, phases, agents, events, counts, truncated}`',
+    handle: async (call) => {
+      if (call.principal.kind === 'operator') return ok(await overviewOf(call.app))
+      const admitted = await admitCall(call.app, bearerOf(call), undefined)
+      if (admitted.ok) return ok(await snapshotOf(call.app, admitted.value))
+      return admitted.problem.code === 'no_active_task' ? ok(await snapshotOf(call.app, null)) : admitted
+    },
+  },
+  {
+    method: 'GET',
+    path: '/prompt',
+    id: 'getPrompt',
+    summary: 'The prompt of the phase the task is in',
+    access: 'agent',
+    answer: '`{kind: "prompt", text, phase}`',
+    handle: async (call) => {
+      const admitted = await admitCall(call.app, bearerOf(call), undefined)
+      if (!admitted.ok) return admitted
+      const { contract, state } = admitted.value
+      return ok({ kind: 'prompt', text: await promptOf(call.app, contract, state), phase: state.phase })
+    },
+  },
+  {
+    method: 'POST',
+    path: '/tokens/renew',
+    id: 'renewToken',
+    summary: 'A new token for the same phase and epoch',
+    access: 'agent',
+    body: agentShape({ task_id: FIELD.id }),
+    answer: '`{phase, phase_token, expires_at, allowed_tools}`',
+    handle: async (call) => {
+      const done = await agentCommand(call, { type: 'renew_token' })
+      return done.ok
+        ? ok({ phase: done.value.phase, ...(await withToken(call.app, grantOf(done.value, bearerOf(call).agentId))) })
+        : done
+    },
+  },
+  {
+    method: 'POST',
+    path: '/tasks/heartbeat',
+    id: 'heartbeat',
+    summary: 'Extend the lease',
+    access: 'agent',
+    body: agentShape({ task_id: FIELD.id }),
+    answer: '`{task_id, lease_expires_at}`',
+    handle: async (call) => {
+      const done = await agentCommand(call, { type: 'extend_lease' })
+      return done.ok ? ok(leaseView(done.value)) : done
+    },
+  },
+  {
+    method: 'POST',
+    path: '/tasks/release',
+    id: 'releaseTask',
+    summary: 'Give the task back',
+    access: 'agent',
+    body: agentShape({ task_id: FIELD.id, reason: FIELD.reason }),
+    answer: '`{task}`',
+    handle: async (call) => {
+      const done = await agentCommand(call, {
+        type: 'release',
+        reason: (call.body.reason as string | undefined) ?? 'released by the agent',
+      })
+      return done.ok ? ok({ task: taskView(done.value) }) : done
+    },
+  },
+]
+
+async function agentCommand(
+  call: Call,
+  command: { type: 'renew_token' } | { type: 'extend_lease' } | { type: 'release'; reason: string },
+) {
+  const admitted = await admitCall(call.app, bearerOf(call), call.body.task_id as string | undefined)
+  if (!admitted.ok) return admitted
+  const { once } = call
+  const handled = await applyAs(call.app, admitted.value, command, {
+    remember: (done) =>
+      once === undefined || command.type === 'renew_token'
+        ? undefined
+        : {
+            ...once,
+            status: 200,
+            answer: { body: command.type === 'release' ? { task: taskView(done.state) } : leaseView(done.state) },
+          },
+  })
+  return handled.ok ? ok(handled.value.state) : handled
+}
+
+function leaseView(state: TaskState): JsonObject {
+  return { task_id: state.id, lease_expires_at: isoTimeOrNull(state.held?.leaseExpiresAt ?? null) }
+}
+
+function toolRequest(call: Call) {
+  return {
+    bearer: bearerOf(call),
+    taskId: call.body.task_id as string | undefined,
+    tool: call.body.tool_name as string,
+    args: (call.body.args as JsonObject | undefined) ?? {},
+    once: call.once,
+  }
+}
+
+function claimsOf(claims: Json | undefined): readonly string[] {
+  return Object.entries((claims as Record<string, boolean> | undefined) ?? {})
+    .filter(([, made]) => made)
+    .map(([name]) => name)
+}

@@ -1,0 +1,91 @@
+import { ok } from '../../app/result.js'
+import { eventView, isoTimeOrNull } from '../../app/wire.js'
+import { FIELD } from '../fields.js'
+import { limitOf, timeOf } from '../query.js'
+import type { Route } from '../route.js'
+
+/** What the ledger answers. */
+export const AUDIT_ROUTES: readonly Route[] = [
+  {
+    method: 'GET',
+    path: '/audit/query',
+    id: 'queryAudit',
+    summary: 'Events by filter, newest first',
+    access: 'operator',
+    query: {
+      task_id: FIELD.id,
+      agent_id: FIELD.id,
+      phase: FIELD.phase,
+      tool_name: FIELD.tool,
+      code: FIELD.phase,
+      type: FIELD.phase,
+      success: { enum: ['true', 'false'] },
+      since: FIELD.time,
+      until: FIELD.time,
+      limit: FIELD.limit,
+      cursor: FIELD.cursor,
+    },
+    answer: '`{events, next_cursor}`',
+    handle: async ({ app, query }) => {
+      const filter = {
+        taskId: query.task_id,
+        agentId: query.agent_id,
+        phase: query.phase,
+        toolName: query.tool_name,
+        code: query.code,
+        type: query.type,
+        success: query.success === undefined ? undefined : query.success === 'true',
+        since: timeOf(query.since),
+        until: timeOf(query.until),
+        cursor: query.cursor,
+      }
+      const given = Object.fromEntries(Object.entries(filter).filter(([, value]) => value !== undefined))
+      const page = await app.ledger.store.query({ ...given, limit: limitOf(query, 100) })
+      return ok({ events: page.items.map(eventView), next_cursor: page.nextCursor })
+    },
+  },
+  {
+    method: 'GET',
+    path: '/audit/recent',
+    id: 'recentAudit',
+    summary: 'The newest events',
+    access: 'operator',
+    query: { count: FIELD.limit },
+    answer: '`{events}`',
+    handle: async ({ app, query }) => {
+      const page = await app.ledger.store.query({ limit: query.count === undefined ? 50 : Number(query.count) })
+      return ok({ events: page.items.map(eventView) })
+    },
+  },
+  {
+    method: 'GET',
+    path: '/audit/stats',
+    id: 'auditStats',
+    summary: 'Counts by type and by refusal code',
+    access: 'operator',
+    answer: '`{events, streams, by_type, by_code, first_at, last_at}`',
+    handle: async ({ app }) => {
+      const stats = await app.ledger.store.stats()
+      return ok({
+        events: stats.events,
+        streams: stats.streams,
+        by_type: stats.byType,
+        by_code: stats.byCode,
+        first_at: isoTimeOrNull(stats.firstAt),
+        last_at: isoTimeOrNull(stats.lastAt),
+      })
+    },
+  },
+  {
+    method: 'GET',
+    path: '/audit/verify',
+    id: 'verifyAudit',
+    summary: 'Verify the whole ledger',
+    access: 'operator',
+    answer: '`{ok, events, streams, checkpoints, problems}`',
+    handle: async ({ app }) => {
+      const report = await app.ledger.store.verify()
+      return ok({ ...report, problems: report.problems.map((one) => ({ ...one })) })
+    },
+  },
+]

@@ -1,0 +1,196 @@
+import { agentIsFree, createTask, operate } from '../../app/operate.js'
+import { ok, type Result, refuse } from '../../app/result.js'
+import { taskRowView, taskView } from '../../app/views.js'
+import { eventView } from '../../app/wire.js'
+import type { Command } from '../../core/command.js'
+import type { JsonObject, Mode } from '../../core/contract.js'
+import { FIELD, shape } from '../fields.js'
+import { limitOf } from '../query.js'
+import { type Call, operatorOf, type Route } from '../route.js'
+
+const METADATA_BYTES_MAX = 16 * 1024
+
+/** What operators do with tasks. */
+export const TASK_ROUTES: readonly Route[] = [
+  {
+    method: 'POST',
+    path: '/tasks',
+    id: 'createTask',
+    summary: 'Create a task',
+    access: 'operator',
+    success: 201,
+    body: shape(
+      {
+        title: FIELD.title,
+        description: FIELD.text,
+        id: FIELD.id,
+        contract: {
+          type: 'string',
+          minLength: 1,
+          maxLength: 200,
+          description: 'Hash or name of a known contract; default: the one the server was started with.',
+        },
+        workspace: { type: 'string', minLength: 1, maxLength: 4096, description: 'Absolute path of the work tree.' },
+        depends_on: FIELD.ids,
+        requires: FIELD.ids,
+        metadata: FIELD.metadata,
+        mode: FIELD.mode,
+        priority: FIELD.priority,
+      },
+      ['title'],
+    ),
+    answer: 'The task',
+    handle: async ({ app, body, once, ...call }) => {
+      const metadata = (body.metadata as JsonObject | undefined) ?? {}
+      if (JSON.stringify(metadata).length > METADATA_BYTES_MAX)
+        return refuse('invalid_request', `metadata: larger than ${METADATA_BYTES_MAX} bytes of JSON.`)
+      return createTask(
+        app,
+        {
+          id: body.id as string | undefined,
+          title: body.title as string,
+          description: (body.description as string | undefined) ?? '',
+          contract: body.contract as string | undefined,
+          workspace: body.workspace as string | undefined,
+          dependsOn: (body.depends_on as readonly string[] | undefined) ?? [],
+          requires: (body.requires as readonly string[] | undefined) ?? [],
+          metadata,
+          mode: (body.mode as Mode | undefined) ?? null,
+          priority: (body.priority as number | undefined) ?? 0,
+        },
+        { actor: operatorOf({ app, body, once, ...call }), once },
+      )
+    },
+  },
+  {
+    method: 'GET',
+    path: '/tasks',
+    id: 'listTasks',
+    summary: 'Tasks, newest first',
+    access: 'operator',
+    query: { status: FIELD.phase, phase: FIELD.phase, agent_id: FIELD.id, limit: FIELD.limit, cursor: FIELD.cursor },
+    answer: '`{tasks, next_cursor}`',
+    handle: async ({ app, query }) => {
+      const { status, phase, agent_id: agentId, cursor } = query
+      const page = await app.ledger.store.tasks({
+        limit: limitOf(query, 100),
+        ...(status === undefined ? {} : { status }),
+        ...(phase === undefined ? {} : { phase }),
+        ...(agentId === undefined ? {} : { agentId }),
+        ...(cursor === undefined ? {} : { cursor }),
+      })
+      return ok({ tasks: page.items.map(taskRowView), next_cursor: page.nextCursor })
+    },
+  },
+  {
+    method: 'GET',
+    path: '/tasks/:id',
+    id: 'getTask',
+    summary: 'One task',
+    access: 'operator',
+    answer: 'The task',
+    handle: async ({ app, params }) => {
+      const state = await app.ledger.read(params.id ?? '')
+      return state === null ? noTask(params.id) : ok(taskView(state))
+    },
+  },
+  {
+    method: 'PATCH',
+    path: '/tasks/:id',
+    id: 'updateTask',
+    summary: 'Change title, description, metadata or priority',
+    access: 'operator',
+    body: {
+      ...shape({ title: FIELD.title, description: FIELD.text, metadata: FIELD.metadata, priority: FIELD.priority }),
+      minProperties: 1,
+    },
+    answer: 'The task',
+    handle: async (call) => {
+      const { title, description, metadata, priority } = call.app.redact(call.body) as {
+        title?: string
+        description?: string
+        metadata?: JsonObject
+        priority?: number
+      }
+      if (JSON.stringify(metadata ?? {}).length > METADATA_BYTES_MAX)
+        return refuse('invalid_request', `metadata: larger than ${METADATA_BYTES_MAX} bytes of JSON.`)
+      return onTask(call, {
+        type: 'update',
+        ...(title === undefined ? {} : { title }),
+        ...(description === undefined ? {} : { description }),
+        ...(metadata === undefined ? {} : { metadata }),
+        ...(priority === undefined ? {} : { priority }),
+      })
+    },
+  },
+  {
+    method: 'GET',
+    path: '/tasks/:id/timeline',
+    id: 'getTimeline',
+    summary: 'Every event of the task, oldest first',
+    access: 'operator',
+    query: { after: { type: 'integer', minimum: 0, description: 'Version to start after.' }, limit: FIELD.limit },
+    answer: '`{events, next_after}`',
+    handle: async ({ app, params, query }) => {
+      const id = params.id ?? ''
+      if ((await app.ledger.read(id)) === null) return noTask(id)
+      const limit = limitOf(query, 500)
+      const events = await app.ledger.store.readStream(`task:${id}`, Number(query.after ?? 0), limit)
+      return ok({
+        events: events.map(eventView),
+        next_after: events.length < limit ? null : (events.at(-1)?.version ?? null),
+      })
+    },
+  },
+  action('cancel', 'Cancel the task', {}, async (_, reason) => ({ type: 'cancel', reason })),
+  action('resume', 'Let a parked task go on', {}, async (call, reason) => ({
+    type: 'resume',
+    reason,
+    agentIsFree: await agentIsFree(call.app, call.params.id ?? ''),
+  })),
+  action('rewind', 'Take the task back to an earlier phase', { to_phase: FIELD.phase }, async (call, reason) => ({
+    type: 'rewind',
+    reason,
+    to: call.body.to_phase as string,
+    agentIsFree: await agentIsFree(call.app, call.params.id ?? ''),
+  })),
+  {
+    ...action(
+      'reassign',
+      'Take the task from its agent; with `agent_id`, keep it for that one',
+      {},
+      async (call, reason) => ({
+        type: 'reassign',
+        reason,
+        agentId: (call.body.agent_id as string | undefined) ?? null,
+      }),
+    ),
+    body: shape({ reason: FIELD.reason, agent_id: FIELD.id }, ['reason']),
+  },
+]
+
+function action(
+  name: string,
+  summary: string,
+  fields: Record<string, JsonObject>,
+  command: (call: Call, reason: string) => Promise<Command>,
+): Route {
+  return {
+    method: 'POST',
+    path: `/tasks/:id/${name}`,
+    id: `${name}Task`,
+    summary,
+    access: 'operator',
+    body: shape({ ...fields, reason: FIELD.reason }, [...Object.keys(fields), 'reason']),
+    answer: 'The task',
+    handle: async (call) => onTask(call, await command(call, call.app.redact(call.body.reason ?? '') as string)),
+  }
+}
+
+function onTask(call: Call, command: Command): Promise<Result<JsonObject>> {
+  return operate(call.app, call.params.id ?? '', command, { actor: operatorOf(call), once: call.once })
+}
+
+function noTask(id: string | undefined) {
+  return refuse('not_found', `There is no task ${JSON.stringify(id ?? '')}.`)
+}

@@ -1,0 +1,273 @@
+import { createHash } from 'node:crypto'
+import Fastify, { type FastifyError, type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify'
+import { actorOf, type Principal, principalOf } from '../app/identity.js'
+import type { Orchestrator } from '../app/orchestrator.js'
+import { recall } from '../app/recall.js'
+import { ok, type Problem, refuse } from '../app/result.js'
+import type { JsonObject } from '../core/contract.js'
+import { problemOfError } from './errors.js'
+import { streamEvents } from './events.js'
+import { hostProblem } from './hosts.js'
+import { parseBody } from './json-body.js'
+import { Metrics } from './metrics.js'
+import { problemDocument, statusOf } from './problem.js'
+import { addProcessRoutes } from './process-routes.js'
+import { RateLimit } from './rate.js'
+import type { Call, Route } from './route.js'
+import { ROUTES } from './routes/all.js'
+import { requestValidator } from './validate.js'
+
+export const API = '/api/v1'
+const BODY_BYTES_MAX = 10 * 1024 * 1024
+const STRANGERS_PER_SECOND = 20
+const AGENT_PER_SECOND = 500
+const HEADERS_MS_MAX = 10_000
+const REQUEST_MS_MAX = 60_000
+
+export interface ServerOptions {
+  readonly bodyBytesMax?: number
+  readonly agentPerSecond?: number
+  readonly tls?: { readonly cert: Buffer; readonly key: Buffer }
+  /** Names and addresses the server may be asked under; known once it listens. */
+  readonly hosts: () => ReadonlySet<string>
+  readonly onFault: (error: unknown) => void
+}
+
+/** The REST entrance. It reads requests, proves who is calling, asks the app and words the answer; it contains no rule. */
+export interface Entrance {
+  readonly server: FastifyInstance
+  /** From now on every request is answered with 503 `shutting_down`. */
+  readonly drain: () => void
+}
+
+export function buildServer(app: Orchestrator, options: ServerOptions): Entrance {
+  const server = Fastify({
+    logger: false,
+    bodyLimit: options.bodyBytesMax ?? BODY_BYTES_MAX,
+    connectionTimeout: REQUEST_MS_MAX,
+    requestTimeout: REQUEST_MS_MAX,
+    routerOptions: { maxParamLength: 128 },
+    http: { headersTimeout: HEADERS_MS_MAX, connectionsCheckingInterval: 5000 },
+    ...(options.tls === undefined ? {} : { https: options.tls }),
+    frameworkErrors: (error: Error, request: FastifyRequest, reply: FastifyReply) =>
+      answerProblem(reply, problemOfError(error, request)),
+  } as Parameters<typeof Fastify>[0]) as unknown as FastifyInstance
+  const metrics = new Metrics(app)
+  const gate = new Gatekeeper(app, options)
+
+  server.removeAllContentTypeParsers()
+  server.addContentTypeParser('application/json', { parseAs: 'string' }, (_request, body, done) => {
+    try {
+      done(null, parseBody(body as string))
+    } catch (error) {
+      done(error as Error)
+    }
+  })
+  server.setValidatorCompiler(() => () => true)
+  server.addHook('onRequest', (request, reply, done) => {
+    reply.headers(SECURITY_HEADERS)
+    const problem = gate.firstProblem(request)
+    if (problem === null) done()
+    else void gate.refuse(request, reply, problem)
+  })
+  server.addHook('onResponse', (request, reply, done) => {
+    metrics.request(request.routeOptions.url ?? 'none', reply.statusCode, reply.elapsedTime / 1000)
+    done()
+  })
+  server.setErrorHandler(async (error: FastifyError, request, reply) => {
+    const problem = problemOfError(error, request)
+    if (problem.code === 'internal_error') options.onFault(error)
+    return answerProblem(reply, problem)
+  })
+  server.setNotFoundHandler(async (request, reply) =>
+    answerProblem(
+      reply,
+      refuse('not_found', `There is nothing at ${request.method} ${request.url.slice(0, 200)}.`).problem,
+    ),
+  )
+  addProcessRoutes(server, { app, metrics })
+  for (const route of [...ROUTES, metricsRoute(metrics)]) addRoute(server, route, { app, gate })
+  server.get(`${API}/events`, async (request, reply) => {
+    const principal = gate.identify(request)
+    if ('code' in principal) return gate.refuse(request, reply, principal)
+    return streamEvents(app, request, reply, principal)
+  })
+  return { server, drain: () => gate.drain() }
+}
+
+const SECURITY_HEADERS = {
+  'x-content-type-options': 'nosniff',
+  'x-frame-options': 'DENY',
+  'referrer-policy': 'no-referrer',
+  'cache-control': 'no-store',
+  'content-security-policy':
+    "default-src 'none'; style-src 'self'; img-src 'self'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'",
+} as const
+
+function addRoute(
+  server: FastifyInstance,
+  route: Route,
+  parts: { readonly app: Orchestrator; readonly gate: Gatekeeper },
+): void {
+  const { app, gate } = parts
+  const validate = requestValidator(route)
+  server.route({
+    method: route.method,
+    url: `${API}${route.path}`,
+    handler: async (request, reply) => {
+      const principal = gate.identify(request)
+      if ('code' in principal) return gate.refuse(request, reply, principal)
+      const forbidden = accessProblem(route, principal)
+      if (forbidden !== null) return gate.refuse(request, reply, forbidden, principal)
+      const wrong = validate(request)
+      if (wrong !== null) return gate.refuse(request, reply, wrong, principal)
+      const call: Call = {
+        app,
+        principal,
+        params: request.params as Record<string, string>,
+        query: request.query as Record<string, string>,
+        body: (request.body ?? {}) as JsonObject,
+        once: undefined,
+      }
+      const { status, result } = await perform(route, call, request)
+      if (!result.ok) return gate.refuse(request, reply, result.problem, principal)
+      return reply.code(status).send(result.value)
+    },
+  })
+}
+
+function metricsRoute(metrics: Metrics): Route {
+  return {
+    method: 'GET',
+    path: '/metrics/summary',
+    id: 'metricsSummary',
+    summary: 'Counts since the start of the server',
+    access: 'operator',
+    answer: '`{events, refusals, tasks, gate_pass_rate, requests, mean_seconds}`',
+    handle: async () => ok(await metrics.summary()),
+  }
+}
+
+async function perform(route: Route, call: Call, request: FastifyRequest) {
+  const { app } = call
+  const key = request.headers['idempotency-key'] ?? call.body.idempotency_key
+  const fresh = async (one: Call) => ({ status: route.success ?? 200, result: await route.handle(one) })
+  if (route.method === 'GET' || typeof key !== 'string') return fresh(call)
+  const { phase_token: _token, idempotency_key: _key, ...said } = call.body
+  const bodyHash = createHash('sha256')
+    .update(JSON.stringify([route.method, request.url, said]))
+    .digest('hex')
+  const once = { principal: actorOf(call.principal), key, bodyHash }
+  return app.inFlight.run(once, async () => (await recall(app, once)) ?? fresh({ ...call, once }))
+}
+
+function accessProblem(route: Route, principal: Principal): Problem | null {
+  if (route.access === 'any' || route.access === principal.kind) return null
+  const detail =
+    route.access === 'operator'
+      ? 'Only an operator may do this.'
+      : 'This call is for agents; use an agent or phase token.'
+  return refuse('not_permitted', detail).problem
+}
+
+function answerProblem(reply: FastifyReply, problem: Problem): FastifyReply {
+  const status = statusOf(problem.code)
+  const wait = problem.extra.retry_after
+  if (typeof wait === 'number') reply.header('retry-after', String(wait))
+  return reply
+    .code(status)
+    .type('application/problem+json')
+    .send(JSON.stringify(problemDocument(problem)))
+}
+
+/** Stands before every route: who is asking, from where, and how often. */
+class Gatekeeper {
+  readonly #strangers: RateLimit
+  readonly #agents: RateLimit
+  #isDraining = false
+
+  constructor(
+    private readonly app: Orchestrator,
+    private readonly options: ServerOptions,
+  ) {
+    this.#strangers = new RateLimit(STRANGERS_PER_SECOND, app.now)
+    this.#agents = new RateLimit(options.agentPerSecond ?? AGENT_PER_SECOND, app.now)
+  }
+
+  drain(): void {
+    this.#isDraining = true
+  }
+
+  /** What refuses the request whoever sends it. */
+  firstProblem(request: FastifyRequest): Problem | null {
+    const host = hostProblem(request.raw, this.options.hosts())
+    if (host !== null) return refuse('host_not_allowed', host).problem
+    return this.#isDraining ? refuse('shutting_down', 'The server is stopping.').problem : null
+  }
+
+  /** The principal behind the request, or why there is none. */
+  identify(request: FastifyRequest): Principal | Problem {
+    const token = tokenOf(request)
+    if (token === null) return this.#stranger(request, refuse('token_missing', 'The request carries no token.').problem)
+    const principal = principalOf(token, {
+      registry: this.app.ledger.registry,
+      tokens: this.app.tokens,
+      now: this.app.now(),
+    })
+    if (principal === null)
+      return this.#stranger(request, refuse('token_invalid', 'Invalid or expired phase token').problem)
+    if (principal.kind === 'operator') return principal
+    const wait = this.#agents.take(principal.bearer.agentId)
+    return wait === 0 ? principal : limited(wait)
+  }
+
+  /** Words a refusal, and records what no event of a task says. */
+  async refuse(
+    request: FastifyRequest,
+    reply: FastifyReply,
+    problem: Problem,
+    principal?: Principal,
+  ): Promise<FastifyReply> {
+    const isStranger = principal === undefined
+    const isAgent = principal?.kind === 'agent'
+    if (!problem.recorded && (isStranger || isAgent) && !UNRECORDED.has(problem.code)) {
+      const path = request.url.split('?')[0] ?? ''
+      await this.app.refusals.record({
+        code: problem.code,
+        detail: problem.detail,
+        method: request.method,
+        path,
+        actor: principal === undefined ? 'stranger' : actorOf(principal),
+      })
+    }
+    return answerProblem(reply, problem)
+  }
+
+  #stranger(request: FastifyRequest, problem: Problem): Problem {
+    const wait = this.#strangers.take(request.ip)
+    return wait === 0 ? problem : limited(wait)
+  }
+}
+
+// Polling for work, waiting and a broken store are not refusals that the ledger should fill up with.
+const UNRECORDED: ReadonlySet<string> = new Set([
+  'no_task_available',
+  'rate_limited',
+  'store_unavailable',
+  'shutting_down',
+  'internal_error',
+  'not_found',
+  'agents_paused',
+  'no_active_task',
+])
+
+function limited(wait: number): Problem {
+  return refuse('rate_limited', `Too many requests; wait ${wait} s.`, { retry_after: wait }).problem
+}
+
+function tokenOf(request: FastifyRequest): string | null {
+  const { authorization } = request.headers
+  if (authorization !== undefined) return /^Bearer ([^\s]+)$/.exec(authorization)?.[1] ?? ''
+  const body = request.body as { phase_token?: unknown } | null | undefined
+  return typeof body?.phase_token === 'string' ? body.phase_token : null
+}

@@ -1,0 +1,78 @@
+import { Ajv2020, type ErrorObject, type ValidateFunction } from 'ajv/dist/2020.js'
+import formatsModule from 'ajv-formats'
+import type { FastifyRequest } from 'fastify'
+import { type Problem, refuse } from '../app/result.js'
+import type { JsonObject } from '../core/contract.js'
+import type { Route } from './route.js'
+
+const ajv = new Ajv2020({ allErrors: true, strict: false })
+const addFormats = formatsModule as unknown as (instance: Ajv2020) => void
+addFormats(ajv)
+const PROBLEMS_SHOWN_MAX = 10
+
+/** Validates body and query of a route against the very schemas its documentation shows. */
+export function requestValidator(route: Route): (request: FastifyRequest) => Problem | null {
+  const body = route.body === undefined ? null : ajv.compile(route.body)
+  const query = ajv.compile(querySchema(route))
+  return (request) => {
+    if (body !== null && !body(request.body ?? {})) return wrong(body, '')
+    if (
+      body === null &&
+      request.method !== 'GET' &&
+      request.body !== undefined &&
+      request.body !== null &&
+      Object.keys(request.body).length > 0
+    )
+      return refuse('invalid_request', 'The call takes no body.').problem
+    const asked = typedQuery(route, request.query as Record<string, unknown>)
+    if (!query(asked)) return wrong(query, 'query')
+    return Object.values(request.params as Record<string, string>).some((value) => value.includes('\0'))
+      ? refuse('invalid_request', 'The path contains a NUL character.').problem
+      : null
+  }
+}
+
+function querySchema(route: Route): JsonObject {
+  return { type: 'object', additionalProperties: false, properties: route.query ?? {} }
+}
+
+// Query values are text; those that the schema wants as numbers are read as such, all others are kept.
+function typedQuery(route: Route, query: Record<string, unknown>): Record<string, unknown> {
+  return Object.fromEntries(
+    Object.entries(query).map(([name, value]) => {
+      const isNumber =
+        route.query?.[name]?.type === 'integer' && typeof value === 'string' && /^-?\d{1,15}$/.test(value)
+      return [name, isNumber ? Number(value) : value]
+    }),
+  )
+}
+
+function wrong(validate: ValidateFunction, where: string): Problem {
+  const problems = (validate.errors ?? [])
+    .slice(0, PROBLEMS_SHOWN_MAX)
+    .map((error) => ({ field: fieldOf(error, where), message: messageOf(error) }))
+  const [first] = problems
+  return refuse('invalid_request', `${first?.field ?? 'body'}: ${first?.message ?? 'is not valid'}`, {
+    errors: problems,
+  }).problem
+}
+
+function fieldOf(error: ErrorObject, where: string): string {
+  const path = error.instancePath.split('/').filter((part) => part !== '')
+  if (error.keyword === 'required') path.push(String(error.params.missingProperty))
+  if (error.keyword === 'additionalProperties') path.push(String(error.params.additionalProperty))
+  return [where, ...path].filter((part) => part !== '').join('.') || 'body'
+}
+
+function messageOf(error: ErrorObject): string {
+  switch (error.keyword) {
+    case 'required':
+      return 'is missing'
+    case 'additionalProperties':
+      return 'is not a known field'
+    case 'enum':
+      return `must be one of ${(error.params.allowedValues as readonly unknown[]).map((one) => JSON.stringify(one)).join(', ')}`
+    default:
+      return error.message ?? 'is not valid'
+  }
+}
