@@ -45,7 +45,7 @@ describe('a contract that says what cannot be honoured does not load', () => {
     expect(hit.severity).toBe('warning')
   })
 
-  it.each(BROKEN_CONTRACTS.filter((broken) => broken.isShape))(
+  it.each(BROKEN_CONTRACTS.filter((broken) => broken.is_shape))(
     '[REQ-CONTRACT-2] the published JSON Schema refuses $name too',
     (broken) => {
       expect(formatErrors(parse(marked(broken.text).text, { logLevel: 'silent', uniqueKeys: false }))).not.toEqual([])
