@@ -61,6 +61,7 @@ function compileWithAjv(schema: JsonObject | boolean): ValidateFunction {
     allErrors: true,
     strict: false,
     inlineRefs: false,
+    ownProperties: true,
     logger: false,
     validateFormats: true,
     code: { regExp: linearRegExp },
