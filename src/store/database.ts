@@ -1,4 +1,4 @@
-import { createRequire } from 'node:module'
+import { createRequire, isBuiltin } from 'node:module'
 
 /** The part of `DatabaseSync` that both implementations share and the store uses. */
 export interface Database {
@@ -68,9 +68,13 @@ function keepStatements(database: Database): Database {
   }
 }
 
-/** `node:sqlite` where the runtime has it; Node 20 has not, so there the package with the same interface. */
+/** `node:sqlite` where the runtime has all of it; Node 20 has not, so there the package with the same interface. */
 function loadConstructor(): DatabaseConstructor {
-  if (process.getBuiltinModule('node:module').isBuiltin('node:sqlite')) return loadBuiltin()
+  if (isBuiltin('node:sqlite')) {
+    const builtin = loadBuiltin()
+    // Its first versions do not say whether a transaction is open.
+    if ('isTransaction' in builtin.prototype) return builtin
+  }
   return (require('@photostructure/sqlite') as { DatabaseSync: DatabaseConstructor }).DatabaseSync
 }
 

@@ -137,6 +137,7 @@ function check(dir: string, key: KeyObject, database: Database): OpenedLedger {
   }
   const settled = settleHead(dir, key, database)
   checkNewestCheckpoint(dir, key, settled.head)
+  rmSync(ledgerFiles(dir).creating, { force: true })
   return { key, ...settled }
 }
 

@@ -62,6 +62,7 @@ export class SqliteStore implements Store {
   readonly #reads: PointReads
   readonly #reader: Reader
   #isClosed = false
+  #closing: Promise<void> | null = null
 
   constructor(options: SqliteStoreOptions, lock: Lock) {
     const { dir } = options
@@ -166,8 +167,12 @@ export class SqliteStore implements Store {
   }
 
   /** Answers what was handed in, then lets the directory go. */
-  async close(): Promise<void> {
-    if (this.#isClosed) return
+  close(): Promise<void> {
+    this.#closing ??= this.#close()
+    return this.#closing
+  }
+
+  async #close(): Promise<void> {
     this.#isClosed = true
     try {
       await this.#writer.close()

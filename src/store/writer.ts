@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import { Worker } from 'node:worker_threads'
 import { type Append, type AppendResult, StoreRefused, StoreUnavailable } from './port.js'
 import {
@@ -15,6 +16,8 @@ const PENDING_MAX = 10_000
 const PENDING_CHARS_MAX = 64 * 1024 * 1024
 const MESSAGE_APPENDS_MAX = 256
 const RESTART_PAUSE_MS = 250
+// A disk that hangs must not keep the process from ending.
+const CLOSE_MS_MAX = 30_000
 
 interface Pending {
   readonly append: Append
@@ -77,7 +80,8 @@ export class Writer {
   /** Everything that was handed in is answered first. */
   async close(): Promise<void> {
     this.#isClosed = true
-    while (this.#pending.size > 0) await new Promise((resolve) => setTimeout(resolve, 1))
+    const deadline = performance.now() + CLOSE_MS_MAX
+    while (this.#pending.size > 0 && performance.now() < deadline) await sleep(1)
     const worker = this.#worker
     if (worker === null) return
     this.#worker = null
@@ -85,7 +89,7 @@ export class Writer {
       this.#stopped = resolve
     })
     worker.postMessage({ type: 'stop' } satisfies ToWriter)
-    await stopped
+    await Promise.race([stopped, sleep(CLOSE_MS_MAX, undefined, { ref: false })])
     await worker.terminate()
   }
 

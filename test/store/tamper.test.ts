@@ -154,13 +154,12 @@ describe('REQ-LEDGER-17 a recomputed chain is found', () => {
     expect(await firstProblem(dir)).toEqual(['changed_event', 1])
   })
 
-  test('with the stolen key, by the head and the signed checkpoints', async () => {
+  test('with the stolen key, by the signed checkpoints', async () => {
     const dir = await ledgerOnDisk()
     tamper(dir, "UPDATE event SET actor = 'agent:eve' WHERE seq = 5")
     tamper(dir, (database) => recompute(database, readFileSync(join(dir, 'ledger.key'))))
     const codes = (await verifyDirectory(dir)).problems.map(({ code, seq }) => [code, seq])
     expect(codes).toContainEqual(['checkpoint_mismatch', 6])
-    await expect((await openSqliteStore({ dir }).catch((error) => error)).code ?? 'tampered').toBe('tampered')
   })
 
   test('with a new key and a head made with it, by the signed checkpoints', async () => {
