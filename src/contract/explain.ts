@@ -1,4 +1,4 @@
-import type { Blocker, Contract, EvidenceField, Gate, Json, JsonObject, Phase } from '../core/contract.js'
+import type { Blocker, Contract, EvidenceField, Gate, Json, JsonObject, Phase, Transition } from '../core/contract.js'
 import type { LoadedContract } from './load.js'
 
 /** What was understood of a contract, as text, with the place of everything that an author wrote. */
@@ -68,7 +68,7 @@ export function explainJson(result: LoadedContract): JsonObject {
       from,
       to,
       when,
-      held_by: gate ?? allGates(contract, from),
+      held_by: heldBy(contract, { from, to, when, gate }),
       at: placeIn(result, `transitions[${index}]`),
     })),
     not_enforced: contract.notEnforced,
@@ -133,9 +133,13 @@ function phaseLines(phase: ExplainedPhase): string[] {
   ]
 }
 
-function allGates(contract: Contract, phase: string): string {
-  const gates = contract.phases.get(phase)?.gates ?? []
-  return gates.length === 0 ? 'no gate' : gates.map((gate) => gate.id).join(', ')
+function heldBy(contract: Contract, { from, to, when, gate }: Transition): string {
+  if (gate !== null) return gate
+  const order = [...contract.phases.keys()]
+  // A claimed way back needs its claim alone, whatever gates the phase has.
+  if (when !== null && order.indexOf(to) <= order.indexOf(from)) return 'its claim'
+  const gates = contract.phases.get(from)?.gates ?? []
+  return gates.length === 0 ? 'no gate' : gates.map((one) => one.id).join(', ')
 }
 
 function gateText(gate: Gate): string {

@@ -1,0 +1,180 @@
+import { readFileSync } from 'node:fs'
+import { Environment } from '@marcbachmann/cel-js'
+import { describe, expect, it } from 'vitest'
+import { HEAD, mustLoad } from './load.js'
+
+const TWO = `${HEAD}phases:\n  - {id: A}\n  - {id: B}\n`
+const phase = (line: string): string => `${HEAD}phases:\n  - id: A\n    ${line}\n`
+const gate = (line: string): string => phase(`gates: [{id: g, type: validation, ${line}}]`)
+const agents = 'agents: {a: {harness: codex}}\n'
+
+const LATER: readonly (readonly [name: string, text: string, path: string, line: number])[] = [
+  ['commands', `${TWO}commands: {tests: {run: npm test}}\n`, 'commands', 6],
+  ['mcp_servers', `${TWO}mcp_servers: {gh: {command: gh}}\n`, 'mcp_servers', 6],
+  ['own tools', `${TWO}tools: {lint: {command: [eslint]}}\n`, 'tools', 6],
+  ['agents', `${TWO}${agents}`, 'agents', 6],
+  ['webhooks', `${TWO}webhooks: [{url: "http://x", events: [a]}]\n`, 'webhooks', 6],
+  ['knowledge', `${TWO}knowledge: {sources: [docs]}\n`, 'knowledge', 6],
+  ['coordination', `${TWO}coordination: {event_bus: {type: sqlite}}\n`, 'coordination', 6],
+  ['alerts', `${TWO}monitoring: {alerts: [{condition: "gate_block_rate > 50%"}]}\n`, 'monitoring.alerts', 6],
+  ['metrics', `${TWO}monitoring: {metrics: [a]}\n`, 'monitoring.metrics', 6],
+  ['export', `${TWO}monitoring: {export: {type: prometheus}}\n`, 'monitoring.export', 6],
+  ['agent_crash', `${TWO}recovery: {agent_crash: {max_retries: 1}}\n`, 'recovery.agent_crash', 6],
+  ['orchestrator_crash', `${TWO}recovery: {orchestrator_crash: {}}\n`, 'recovery.orchestrator_crash', 6],
+  ['agent_startable', `${TWO}agent_startable: true\n`, 'agent_startable', 6],
+  ['reconcile: block', `${TWO}enforcement: {reconcile: block}\n`, 'enforcement.reconcile', 6],
+  ['reconcile: warn', `${TWO}enforcement: {reconcile: warn}\n`, 'enforcement.reconcile', 6],
+  ['reconcile_ignore', `${TWO}enforcement: {reconcile_ignore: [a]}\n`, 'enforcement.reconcile_ignore', 6],
+  ['allowed_hosts', `${TWO}web: {allowed_hosts: [x.org]}\n`, 'web.allowed_hosts', 6],
+  [
+    'a trigger',
+    `${TWO}transitions:\n  - {from: A, to: B, triggers: [{action: spawn_review_agents}]}\n`,
+    'transitions[0].triggers',
+    7,
+  ],
+  ['rules', phase('rules: [{token_budget: {max_tokens: 1}}]'), 'phases.A.rules', 5],
+  ['auto_spawn', phase('auto_spawn: [{agent_type: review}]'), 'phases.A.auto_spawn', 5],
+  ['tasks_in_order', phase('tasks_in_order: true'), 'phases.A.tasks_in_order', 5],
+  ['min_verified', phase('min_verified: 1'), 'phases.A.min_verified', 5],
+  ['checkpoint.source', phase('checkpoint: {source: docs/a.md}'), 'phases.A.checkpoint.source', 5],
+  [
+    'grade artifact',
+    phase('checkpoint: {evidence: {f: {type: string, grade: artifact}}}'),
+    'phases.A.checkpoint.evidence.f.grade',
+    5,
+  ],
+  [
+    'grade observed',
+    phase('checkpoint: {evidence: {f: {type: string, grade: observed}}}'),
+    'phases.A.checkpoint.evidence.f.grade',
+    5,
+  ],
+  ['auto_advance', gate('auto_advance: true'), 'phases.A.gates.g.auto_advance', 5],
+  ['a git check', gate('blockers: [{check: committed}]'), 'phases.A.gates.g.committed', 5],
+  ['a command check', gate('blockers: [{check: command_succeeds, run: x}]'), 'phases.A.gates.g.command_succeeds', 5],
+  [
+    'an expression over observed',
+    gate('blockers: [{check: expression, when: "observed.tests.passed > 1"}]'),
+    'phases.A.gates.g.expression',
+    5,
+  ],
+  [
+    'an expression over changes',
+    gate('blockers: [{check: expression, when: "size(changes) > 1"}]'),
+    'phases.A.gates.g.expression',
+    5,
+  ],
+]
+
+describe('what this version cannot enforce', () => {
+  it.each(LATER)(
+    '[REQ-CONTRACT-19] %s gives one warning at its place and one entry',
+    async (_name, text, path, line) => {
+      const { contract, warnings } = await mustLoad(text)
+      const later = warnings.filter((d) => d.code === 'contract.not_enforced_yet')
+      expect(later.map((d) => d.line)).toEqual([line])
+      expect(contract.notEnforced.map((entry) => entry.path)).toEqual([path])
+    },
+  )
+
+  it('[REQ-CONTRACT-19] a consensus gives an entry beside the agents it names', async () => {
+    const { contract } = await mustLoad(`${phase('consensus: {agents: [a], question: ok}')}${agents}`)
+    expect(contract.notEnforced.map((entry) => entry.path)).toEqual(['agents', 'phases.A.consensus'])
+  })
+
+  it.each([
+    ['confinement', `${TWO}enforcement: {confinement: required}\n`],
+    ['writable', phase('writable: []')],
+    ['reconcile: off', `${TWO}enforcement: {reconcile: off}\n`],
+    ['empty parts', `${TWO}commands: {}\nrecovery: {}\ncoordination: {}\nweb: {allowed_hosts: []}\nmonitoring: {}\n`],
+    ['no rules', phase('rules: []')],
+    ['a gate time-out', `${TWO}recovery: {gate_timeout: {action: park}}\n`],
+    ['an expression over evidence', gate('blockers: [{check: expression, when: "evidence.n > 1"}]')],
+  ])('[REQ-CONTRACT-19] %s is not flagged', async (_name, text) => {
+    const { contract, warnings } = await mustLoad(text)
+    expect([contract.notEnforced, warnings]).toEqual([[], []])
+  })
+})
+
+describe('a contract with the keys of PRD-007', () => {
+  const load = () => mustLoad(readFileSync(new URL('../cases/review-board.yaml', import.meta.url), 'utf8'))
+
+  it('[REQ-CONTRACT-18] each key whose effect differs from its words is warned about', async () => {
+    const { warnings } = await load()
+    expect(warnings.filter((d) => d.code === 'contract.effect_differs').map((d) => d.path)).toEqual([
+      'phases[2].required_artifacts[0].validation[1].rule',
+      'transitions[3].triggers[0].action',
+      'transitions[3].triggers[1].action',
+      'enforcement.agent_sdk.required',
+      'enforcement.agent_sdk.version',
+      'enforcement.agent_sdk.endpoint',
+      'enforcement.agent_sdk.fallback_endpoint',
+      'enforcement.tool_enforcement.audit_log',
+      'coordination.event_bus.db_path',
+      'monitoring.export.path',
+      'recovery.orchestrator_crash.resume_from',
+      'recovery.orchestrator_crash.checkpoint_interval_seconds',
+    ])
+    expect(warnings.filter((d) => d.code === 'contract.human_decides')).toHaveLength(2)
+  })
+
+  it('[REQ-CONTRACT-18] validation rules are checks or facts about their artifact', async () => {
+    const { contract } = await load()
+    const rules = [...contract.phases.values()].flatMap((one) =>
+      one.requiredArtifacts.flatMap((artifact) => artifact.checks),
+    )
+    expect(rules.map((rule) => [rule.check, Object.keys(rule.params).join()])).toEqual([
+      ['plan_has_acceptance_criteria', ''],
+      ['expression', 'when'],
+      ['expression', 'when'],
+      ['expression', 'when'],
+      ['expression', 'when'],
+      ['tests_exist_for_acceptance_criteria', ''],
+      ['expression', 'when'],
+      ['tests_are_failing', ''],
+      ['expression', 'when'],
+      ['expression', 'when'],
+      ['all_tests_pass', ''],
+      ['all_review_models_completed', 'required_reviews'],
+      ['no_blocking_issues', ''],
+      ['expression', 'when'],
+      ['expression', 'when'],
+    ])
+  })
+
+  it('[REQ-CONTRACT-18] the facts hold for honest artifacts and not for empty ones', async () => {
+    const { contract } = await load()
+    const environment = new Environment({ unlistedVariablesAreDyn: false }).registerVariable('artifacts', 'map')
+    const honest = {
+      plan_document: { implementation_steps: ['a'] },
+      scope_definition: { in_scope: ['a'], out_of_scope: ['b'] },
+      test_files: { test_files: ['t'] },
+      test_run_result: { command: 'pytest', exit_code: 1n },
+      implementation_files: { files_created: ['a'] },
+      completion_summary: { summary: 'Done', files_changed: ['a'] },
+    }
+    const facts = [...contract.phases.values()].flatMap((one) =>
+      one.requiredArtifacts.flatMap(({ type, checks }) =>
+        checks
+          .filter((check) => check.check === 'expression')
+          .map((check) => ({ type, when: String(check.params.when) })),
+      ),
+    )
+    for (const { type, when } of facts) {
+      expect(environment.evaluate(when, { artifacts: honest }), when).toBe(true)
+      if (!when.includes('in artifacts') || when.startsWith('"plan_document"')) continue
+      expect(environment.evaluate(when, { artifacts: { ...honest, [type]: {} } }), when).toBe(false)
+    }
+  })
+
+  it('[REQ-CONTRACT-18] escalate_to_human is park, and string alerts become limits', async () => {
+    const { contract, document } = await load()
+    expect(contract.phases.get('OUTLINE')?.gates[0]).toMatchObject({ onTimeout: 'park', timeoutSeconds: 1200 })
+    expect(document.monitoring).toMatchObject({
+      alerts: [
+        { condition: 'gate_block_rate', above: 0.5 },
+        { condition: 'task_stuck_in_phase', above_seconds: 7200 },
+      ],
+    })
+  })
+})

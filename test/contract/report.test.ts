@@ -1,0 +1,150 @@
+import { readFileSync } from 'node:fs'
+import { describe, expect, it } from 'vitest'
+import { explainContract, explainJson } from '../../src/contract/explain.js'
+import { formatJson, formatSarif, formatText } from '../../src/contract/format.js'
+import { toDot, toMermaid, toSvg } from '../../src/contract/graph.js'
+import { loadContractText } from '../../src/contract/load.js'
+import { HEAD, mustLoad } from './load.js'
+
+async function diagnosticsOf(text: string, file = 'flows/a b.yaml') {
+  const result = await loadContractText(text, { file, baseDir: null })
+  if (result.ok) throw new Error('it loaded')
+  return result.diagnostics
+}
+
+const BAD = `${HEAD}phases:\n  - id: A\n    rules: [{token_budget: {max_tokens: 0}}]\n`
+
+describe('diagnostics', () => {
+  it('[REQ-CONTRACT-22] text has one line for the place and one for the remedy', async () => {
+    const [first] = await diagnosticsOf(BAD)
+    expect(formatText(first === undefined ? [] : [first])).toBe(
+      'flows/a b.yaml:5:13: warning contract.not_enforced_yet: This version reads rules but does not enforce it.\n    Remove it to create tasks under this contract with this version.\n'.replace(
+        '5:13',
+        `${first?.line}:${first?.column}`,
+      ),
+    )
+    expect(formatText(await diagnosticsOf(BAD))).toContain(
+      "flows/a b.yaml:5:41: error contract.invalid_rule_threshold: The field 'max_tokens' is 0, not a positive integer.",
+    )
+  })
+
+  it('[REQ-CONTRACT-22] control characters of the file do not reach the terminal', async () => {
+    const text = formatText(await diagnosticsOf(`${HEAD}phases:\n  - id: "A\\e[31m\\u202E"\n`))
+    expect(text).not.toMatch(/[^\P{Cc}\n]|\u202E/u)
+    expect(text).toContain('\\u001b')
+  })
+
+  it('[REQ-CONTRACT-22] JSON counts errors and warnings', async () => {
+    expect(formatJson(await diagnosticsOf(BAD))).toMatchObject({ errors: 1, warnings: 1 })
+  })
+
+  it('[REQ-CONTRACT-22] SARIF names rule, level and region', async () => {
+    const sarif = formatSarif(await diagnosticsOf(BAD), '0.1.0')
+    expect(sarif).toMatchObject({
+      version: '2.1.0',
+      runs: [
+        {
+          tool: {
+            driver: {
+              name: 'phaselock',
+              rules: [{ id: 'contract.invalid_rule_threshold' }, { id: 'contract.not_enforced_yet' }],
+            },
+          },
+          results: [
+            { level: 'warning' },
+            {
+              ruleId: 'contract.invalid_rule_threshold',
+              ruleIndex: 0,
+              level: 'error',
+              locations: [
+                {
+                  physicalLocation: {
+                    artifactLocation: { uri: 'flows/a%20b.yaml' },
+                    region: { startLine: 5, startColumn: 41 },
+                  },
+                },
+              ],
+              properties: { kind: 'InvalidRuleThreshold', rule_id: 'A[0]', value: 0 },
+            },
+          ],
+        },
+      ],
+    })
+  })
+})
+
+const TDD = readFileSync(new URL('../../contracts/tdd.yaml', import.meta.url), 'utf8')
+const EVERYTHING = readFileSync(new URL('../cases/everything.yaml', import.meta.url), 'utf8')
+const lineOf = (text: string, part: string): number => text.slice(0, text.indexOf(part)).split('\n').length
+
+describe('explain', () => {
+  it('[REQ-CONTRACT-23] phases, gates, blockers and transitions are printed with their lines', async () => {
+    const text = explainContract(await mustLoad(TDD))
+    expect(text).toContain(`Phase TDD "Write failing tests"  (agent_workflow.yaml:${lineOf(TDD, 'id: TDD')})`)
+    expect(text).toContain(
+      `gate plan_approval: approval by 1 of human within 3600 s, then park  (agent_workflow.yaml:${lineOf(TDD, 'id: plan_approval')})`,
+    )
+    expect(text).toContain(
+      `blocking all_tests_pass: All tests must pass  (agent_workflow.yaml:${lineOf(TDD, 'check: all_tests_pass')})`,
+    )
+    expect(text).toContain(
+      `REVIEW -> IMPL when changes_requested, held by its claim  (agent_workflow.yaml:${lineOf(TDD, 'when: changes_requested')})`,
+    )
+    expect(text).not.toContain('Not enforced')
+  })
+
+  it('[REQ-CONTRACT-23] evidence fields are printed with their bounds, lines and what is not enforced', async () => {
+    const text = explainContract(await mustLoad(EVERYTHING))
+    expect(text).toContain(
+      `evidence count: integer {"max":9,"min":1}: How many  (agent_workflow.yaml:${lineOf(EVERYTHING, 'count: {type')})`.replace(
+        '{"max":9,"min":1}',
+        '{"min":1,"max":9}',
+      ),
+    )
+    expect(text).toContain('phases.PLAN.consensus: consensus')
+  })
+
+  it('[REQ-CONTRACT-23] the same can be had as JSON', async () => {
+    expect(explainJson(await mustLoad(TDD))).toMatchObject({
+      name: 'tdd',
+      start: 'PLAN',
+      phases: [{ id: 'PLAN', is_final: false }, {}, {}, {}, { id: 'COMPLETE', is_final: true }],
+    })
+  })
+})
+
+describe('graphs', () => {
+  const HOSTILE = `${HEAD}phases:
+  - {id: end, name: 'a"] --> b <script>&'}
+  - {id: B.x, name: "second\\nline"}
+transitions:
+  - {from: end, to: B.x, when: 'x"|y<z'}
+  - {from: end, to: end, when: again}
+`
+  it('[REQ-CONTRACT-24] Mermaid numbers the nodes and escapes the labels', async () => {
+    expect(toMermaid((await mustLoad(HOSTILE)).contract)).toBe(
+      [
+        'flowchart TD',
+        '  p0["end: a#34;#93; --#62; b #60;script#62;#38;"]',
+        '  p1(["B.x: second#10;line"])',
+        '  p0 -->|"when x#34;#124;y#60;z"| p1',
+        '  p0 -->|"when again"| p0',
+        '',
+      ].join('\n'),
+    )
+  })
+
+  it('[REQ-CONTRACT-24] DOT quotes every name', async () => {
+    const dot = toDot((await mustLoad(HOSTILE)).contract)
+    expect(dot).toContain('"end" [label="end\\na\\"] --> b <script>&"];')
+    expect(dot).toContain('"end" -> "B.x" [label="when x\\"|y<z", style=dashed];')
+  })
+
+  it('[REQ-CONTRACT-24] SVG holds every phase and no markup of the contract', async () => {
+    const svg = toSvg((await mustLoad(HOSTILE)).contract)
+    expect(svg).not.toContain('<script')
+    expect(svg).toContain('&lt;script&gt;&amp;')
+    expect(svg.match(/<rect /g)).toHaveLength(2)
+    expect(svg.match(/marker-end/g)).toHaveLength(2)
+  })
+})
