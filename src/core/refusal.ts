@@ -37,15 +37,16 @@ interface RefusalText {
 /** Numbers a refusal within its visit and kind, and says what to do when the tries are used up. */
 export function numbered(contract: Contract, state: TaskState, refusal: RefusalText): Refused {
   const max = contract.enforcement.maxAttempts
-  const before = state.refusals.get(refusal.code) ?? 0
+  const counted = !COUNTED_NOT.has(refusal.code)
+  const before = counted ? (state.refusals.get(refusal.code) ?? 0) : 0
   const attempt = Math.min(before + 1, max)
-  const advice = before + 1 >= max ? ` ${usedUp(before + 1 > max)}` : ''
+  const advice = counted && before + 1 >= max ? ` ${usedUp(before + 1 > max)}` : ''
   return {
     code: refusal.code,
     detail: refusal.detail,
     success: false,
     retry: { attempt, max, text: `Retry (${attempt}/${max}): ${refusal.detail}${advice}` },
-    counted: COUNTED_NOT.has(refusal.code) === false,
+    counted,
   }
 }
 

@@ -1,0 +1,164 @@
+import { describe, expect, it } from 'vitest'
+import type { Approver, Command } from '../../src/core/command.js'
+import { contractOf, gate, phase, T0, World } from './world.js'
+
+const human: Approver = { kind: 'operator', name: 'ann', role: null }
+
+function gated(about: Parameters<typeof gate>[1] = {}) {
+  return contractOf([
+    phase('A', { gates: [gate('g', { type: 'approval', approvers: ['human'], ...about })] }),
+    phase('B', { gates: [gate('x')] }),
+  ])
+}
+
+function waiting(about: Parameters<typeof gate>[1] = {}): World {
+  const world = new World(gated(about))
+  world.claim()
+  world.move('B')
+  return world
+}
+
+function answer(world: World, about: Partial<Command & { type: 'decide_approval' }> = {}): readonly string[] {
+  const pending = [...world.state.approvals.values()].at(-1)
+  return world.do({
+    type: 'decide_approval',
+    approvalId: pending?.id ?? '',
+    decision: 'approve',
+    digest: pending?.digest ?? '',
+    comment: '',
+    by: human,
+    ...about,
+  })
+}
+
+describe('approvals', () => {
+  it('[REQ-APPROVAL-1] an approval gate opens nothing by itself: it opens a request and waits', () => {
+    const world = new World(gated())
+    world.claim()
+    expect(world.move('B')).toEqual(['transition_requested', 'approval_requested', 'gate_blocked'])
+    expect(world.state).toMatchObject({ status: 'awaiting_approval', phase: 'A' })
+    expect(world.move('B')).toEqual(['transition_requested', 'gate_blocked'])
+  })
+
+  it('[REQ-APPROVAL-2] an agent cannot approve, neither the one that asks nor another, and the attempt is recorded', () => {
+    for (const name of ['a', 'b']) {
+      const world = waiting()
+      expect(answer(world, { by: { kind: 'agent', name } })).toEqual(['approval_refused'])
+      expect(world.last()).toMatchObject({ code: 'not_permitted' })
+      expect(world.move('B')).toContain('gate_blocked')
+    }
+  })
+
+  it('[REQ-APPROVAL-3] an operator who is not among the approvers is refused', () => {
+    expect(answer(waiting({ approvers: ['lead'] }))).toEqual(['!not_permitted'])
+    expect(answer(waiting(), { by: { kind: 'operator', name: 'bot', role: 'ci' } })).toEqual(['!not_permitted'])
+  })
+
+  it('[REQ-APPROVAL-3] a name, a role or being human makes an approver', () => {
+    expect(answer(waiting({ approvers: ['lead'] }), { by: { kind: 'operator', name: 'lead', role: 'ci' } })).toEqual([
+      'approval_decided',
+    ])
+    expect(answer(waiting({ approvers: ['lead'] }), { by: { kind: 'operator', name: 'bob', role: 'lead' } })).toEqual([
+      'approval_decided',
+    ])
+    expect(answer(waiting())).toEqual(['approval_decided'])
+  })
+
+  it('[REQ-APPROVAL-4] an answer for another digest is a conflict', () => {
+    expect(answer(waiting(), { digest: 'other' })).toEqual(['!conflict'])
+  })
+
+  it('[REQ-APPROVAL-5] the same request succeeds once after approval', () => {
+    const world = waiting()
+    answer(world)
+    expect(world.state.status).toBe('active')
+    expect(world.move('B')).toEqual(['transition_requested', 'gate_passed', 'phase_entered'])
+    expect([...world.state.approvals.values()]).toMatchObject([{ status: 'used' }])
+  })
+
+  it('[REQ-APPROVAL-5] changed content asks for a new approval and voids the one that was given', () => {
+    const world = waiting()
+    answer(world)
+    expect(world.move('B', { digest: 'd2' })).toEqual([
+      'transition_requested',
+      'approval_voided',
+      'approval_requested',
+      'gate_blocked',
+    ])
+    expect(world.move('B', { digest: 'd1' })).toContain('gate_blocked')
+  })
+
+  it('[REQ-APPROVAL-6] a rejected approval is a blocker with the comment, until the content changes', () => {
+    const world = waiting()
+    answer(world, { decision: 'reject', comment: 'too vague' })
+    world.move('B')
+    expect(world.last()).toMatchObject({
+      type: 'gate_blocked',
+      blockers: [{ code: 'approval_rejected', message: expect.stringContaining('too vague') }],
+    })
+    expect(world.move('B', { digest: 'd2' })).toContain('approval_requested')
+  })
+
+  it('[REQ-APPROVAL-7] one operator counts once toward min_approvals', () => {
+    const world = waiting({ minApprovals: 2 })
+    answer(world)
+    expect(answer(world)).toEqual(['!conflict'])
+    expect(world.move('B')).toContain('gate_blocked')
+    answer(world, { by: { kind: 'operator', name: 'bob', role: null } })
+    expect(world.move('B')).toContain('phase_entered')
+  })
+
+  it('[REQ-APPROVAL-8] an approval that nobody answers parks the task, just after its time and not before', () => {
+    const world = waiting({ timeoutSeconds: 10 })
+    world.now = T0 + 9_999
+    expect(world.do({ type: 'expire_approval' }, 'system')).toEqual([])
+    world.now = T0 + 10_000
+    expect(answer(world)).toEqual(['!conflict'])
+    expect(world.do({ type: 'expire_approval' }, 'system')).toEqual(['approval_expired', 'task_parked'])
+  })
+
+  it('[REQ-APPROVAL-8] with on_timeout reject the task goes on and the gate stays closed for that content', () => {
+    const world = waiting({ timeoutSeconds: 10, onTimeout: 'reject' })
+    world.now = T0 + 10_000
+    expect(world.do({ type: 'expire_approval' }, 'system')).toEqual(['approval_expired'])
+    expect(world.state.status).toBe('active')
+    world.move('B')
+    expect(world.last()).toMatchObject({ blockers: [{ code: 'approval_rejected' }] })
+  })
+
+  it('[REQ-APPROVAL-9] an approval that was given and not used in time is asked for again', () => {
+    const world = waiting({ timeoutSeconds: 10 })
+    answer(world)
+    world.now = T0 + 10_000
+    expect(world.move('B')).toContain('approval_requested')
+  })
+
+  it('[REQ-APPROVAL-10] orchestrator alone approves when every check holds; together with human the human decides', () => {
+    const alone = new World(gated({ approvers: ['orchestrator'] }))
+    alone.claim()
+    expect(alone.move('B')).toContain('phase_entered')
+    const both = new World(gated({ approvers: ['human', 'orchestrator'] }))
+    both.claim()
+    expect(both.move('B')).toContain('approval_requested')
+  })
+
+  it.each(['permissive', 'advisory'] as const)('[REQ-APPROVAL-11] %s mode does not let an approval through', (mode) => {
+    const world = new World(gated(), { mode })
+    world.claim()
+    expect(world.move('B')).toContain('gate_blocked')
+  })
+
+  it('[REQ-APPROVAL-12] waiting for an approval uses up no budget, however often it is asked', () => {
+    const world = waiting()
+    for (let i = 0; i < 30; i += 1) world.move('B')
+    expect(world.state.status).toBe('awaiting_approval')
+    expect(world.state.denialsInARow).toBe(0)
+  })
+
+  it('[REQ-APPROVAL-13] a rewind voids approvals, also one that was given', () => {
+    const world = waiting()
+    answer(world)
+    world.do({ type: 'rewind', to: 'A', reason: 'again', agentIsFree: true }, 'operator:ann')
+    expect(world.move('B')).toContain('approval_requested')
+  })
+})
