@@ -1,19 +1,19 @@
-import { readdirSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 
 // The same two steps up from src/contract and from dist/contract.
 const FOLDER = new URL('../../contracts/', import.meta.url)
 
-/** The path of a contract that ships with Phaselock, such as `tdd`; null when there is none of that name. */
-export function bundledContract(name: string): string | null {
-  return bundledContractNames().includes(name) ? fileURLToPath(new URL(`${name}.yaml`, FOLDER)) : null
+/** The contracts that ship with Phaselock. */
+export const BUNDLED_CONTRACTS = ['plan-review', 'tdd'] as const
+export type BundledContract = (typeof BUNDLED_CONTRACTS)[number]
+
+export function isBundledContract(name: string): name is BundledContract {
+  return BUNDLED_CONTRACTS.some((bundled) => bundled === name)
 }
 
-export function bundledContractNames(): readonly string[] {
-  return readdirSync(FOLDER)
-    .filter((file) => file.endsWith('.yaml'))
-    .map((file) => file.slice(0, -'.yaml'.length))
-    .sort()
+/** The path of a contract that ships with Phaselock. */
+export function bundledContract(name: BundledContract): string {
+  return fileURLToPath(new URL(`${name}.yaml`, FOLDER))
 }
 
 /** The folder of the built-in artifact schemas (`plan.json` and the others). */

@@ -1,6 +1,7 @@
 import type { Json, JsonObject } from '../core/contract.js'
 import { compilePattern } from './patterns.js'
-import { compileSchema, isDraft07 } from './schemas.js'
+import type { SchemaError } from './schemas.js'
+import { compileSchema, isDraft07, schemaErrors } from './schemas.js'
 
 export interface SchemaProblem {
   readonly code: 'contract.invalid_schema' | 'contract.invalid_regex'
@@ -30,7 +31,9 @@ export function problemsOfSchema(schema: Json): SchemaProblem[] {
   const found: SchemaProblem[] = []
   const ids = ownIds(object)
   walk(object, [], (node, path) => found.push(...problemsOfNode(node, path, ids)))
-  return found.length > 0 ? found : problemsOfCompiling(object)
+  if (found.length > 0) return found
+  const [wrong] = schemaErrors(object)
+  return wrong === undefined ? problemsOfCompiling(object) : [metaProblem(object, wrong)]
 }
 
 function problemsOfNode(node: JsonObject, path: readonly string[], ids: ReadonlySet<string>): SchemaProblem[] {
@@ -70,6 +73,15 @@ function ownIds(root: JsonObject): ReadonlySet<string> {
     ids.add(id.slice(id.lastIndexOf('/') + 1))
   })
   return ids
+}
+
+function metaProblem(schema: JsonObject, { pointer, message }: SchemaError): SchemaProblem {
+  const path = pointer
+    .split('/')
+    .slice(1)
+    .map((key) => key.replaceAll('~1', '/').replaceAll('~0', '~'))
+  const dialect = isDraft07(schema) ? 'draft-07' : '2020-12'
+  return { code: 'contract.invalid_schema', path, message: `Not a valid JSON Schema (${dialect}): ${message}.` }
 }
 
 function problemsOfCompiling(schema: JsonObject): SchemaProblem[] {

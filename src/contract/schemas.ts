@@ -56,20 +56,40 @@ export function isDraft07(schema: Json): boolean {
   return typeof dialect === 'string' && /^http:\/\/json-schema\.org\/draft-07\/schema#?$/.test(dialect)
 }
 
+const OPTIONS = {
+  allErrors: true,
+  strict: false,
+  inlineRefs: false,
+  ownProperties: true,
+  logger: false,
+  code: { regExp: linearRegExp },
+} as const
+
+// Compiling the meta-schemas is the expensive part, so one instance of each dialect does nothing but judge schemas.
+const judges = new Map<string, Ajv>()
+
+/** What the meta-schema of its dialect says about a schema; pointers lead into the schema. */
+export function schemaErrors(schema: JsonObject): SchemaError[] {
+  const dialect = isDraft07(schema) ? 'draft-07' : '2020-12'
+  const judge = judges.get(dialect) ?? newAjv(schema, {})
+  judges.set(dialect, judge)
+  if (judge.validateSchema(plain(schema)) === true) return []
+  return (judge.errors ?? []).slice(0, ERRORS_MAX).map(toSchemaError)
+}
+
 function compileWithAjv(schema: JsonObject | boolean): ValidateFunction {
-  const options = {
-    allErrors: true,
-    strict: false,
-    inlineRefs: false,
-    ownProperties: true,
-    logger: false,
-    validateFormats: true,
-    code: { regExp: linearRegExp },
-  } as const
-  const ajv = isDraft07(schema) ? new Ajv(options) : new Ajv2020(options)
-  addFormats.default(ajv as Ajv)
+  if (typeof schema === 'boolean') return newAjv(schema, {}).compile(schema)
+  const [error] = schemaErrors(schema)
+  if (error !== undefined) throw new Error(`${error.pointer} ${error.message}`)
   // Ajv keeps what it compiled under the schema's $id: a fresh instance each, or two contracts could not both bring one.
-  return ajv.compile(typeof schema === 'boolean' ? schema : plain(schema))
+  return newAjv(schema, { validateSchema: false }).compile(plain(schema))
+}
+
+function newAjv(schema: Json, more: { readonly validateSchema?: false }): Ajv {
+  const options = { ...OPTIONS, ...more }
+  const ajv = (isDraft07(schema) ? new Ajv(options) : new Ajv2020(options)) as Ajv
+  addFormats.default(ajv)
+  return ajv
 }
 
 function plain(schema: JsonObject): JsonObject {

@@ -1,7 +1,7 @@
-import { readFileSync } from 'node:fs'
+import { readdirSync, readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 import { parse } from 'yaml'
-import { bundledContract, bundledContractNames } from '../../src/contract/bundled.js'
+import { BUNDLED_CONTRACTS, bundledContract, isBundledContract } from '../../src/contract/bundled.js'
 import { compileDocument } from '../../src/contract/compile.js'
 import { canonicalJson } from '../../src/contract/fingerprint.js'
 import { loadContractFile } from '../../src/contract/load.js'
@@ -219,8 +219,8 @@ describe('tests between RED and GREEN', () => {
 })
 
 describe('bundled contracts', () => {
-  it.each(bundledContractNames())('[REQ-CONTRACT-21] %s loads without a warning', async (name) => {
-    const result = await loadContractFile(bundledContract(name) ?? '')
+  it.each(BUNDLED_CONTRACTS)('[REQ-CONTRACT-21] %s loads without a warning', async (name) => {
+    const result = await loadContractFile(bundledContract(name))
     expect(result).toMatchObject({ ok: true, warnings: [] })
   })
 
@@ -232,7 +232,13 @@ describe('bundled contracts', () => {
     expect(contract.notEnforced).toEqual([])
   })
 
-  it('[REQ-CONTRACT-21] a name that is not bundled has no path', () => {
-    expect(bundledContract('../package')).toBeNull()
+  it('[REQ-CONTRACT-21] the bundled contracts are those in the folder, and a path is no name of one', () => {
+    const files = readdirSync(new URL('../../contracts/', import.meta.url)).filter((file) => file.endsWith('.yaml'))
+    expect(files.sort()).toEqual(BUNDLED_CONTRACTS.map((name) => `${name}.yaml`))
+    expect([isBundledContract('tdd'), isBundledContract('../package'), isBundledContract('constructor')]).toEqual([
+      true,
+      false,
+      false,
+    ])
   })
 })
