@@ -112,7 +112,9 @@ export class Writer {
     }
   }
 
+  /** What waits is sent when the thread is ready, or fails with it. A thread that dies at once is not started in a loop. */
   #restart(): void {
+    if (this.#starting !== null) return
     if (performance.now() - this.#startedAt < RESTART_PAUSE_MS) {
       this.#failAll('The ledger writer stopped and is starting again.')
       return

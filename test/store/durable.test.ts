@@ -96,6 +96,13 @@ test('REQ-LEDGER-11 when the writer thread dies its appends fail and the next on
   const result = await append(1)
   const version = result.ok ? 2 : result.reason === 'version_conflict' ? result.version : 0
   expect(version).toBe(2)
+  await new Promise((resolve) => setTimeout(resolve, 300))
+  await writer.kill()
+  const together = await Promise.allSettled([
+    append(2),
+    new Promise((resolve) => setTimeout(resolve, 20)).then(() => append(3)),
+  ])
+  expect(together.map((each) => each.status)).toEqual(['fulfilled', 'fulfilled'])
   expect((await verifyDirectory(dir)).problems).toEqual([])
 })
 
