@@ -1,0 +1,125 @@
+import { mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { openOrchestrator, type Orchestrator } from '../../src/app/orchestrator.js'
+import { bundledContract } from '../../src/contract/bundled.js'
+import { loadContractFile, loadContractText } from '../../src/contract/load.js'
+import { allowedHosts } from '../../src/http/hosts.js'
+import { buildServer, type ServerOptions } from '../../src/http/server.js'
+import { openSqliteStore } from '../../src/store/sqlite.js'
+
+export type Answer = { readonly status: number; readonly body: Record<string, never> & Record<string, unknown>; readonly headers: Headers }
+
+/** A real server on a real port with a real SQLite file, in this process so that the clock can be moved. */
+export interface Running {
+  readonly url: string
+  readonly port: number
+  readonly app: Orchestrator
+  readonly workspace: string
+  readonly stateDir: string
+  readonly operator: string
+  readonly faults: unknown[]
+  now: number | null
+  call(method: string, path: string, token: string | null, body?: unknown, headers?: Record<string, string>): Promise<Answer>
+  addAgent(id: string, capabilities?: readonly string[]): Promise<string>
+  addTask(about?: Record<string, unknown>): Promise<string>
+  /** Claims and gives the phase token. */
+  claim(agentId: string, agentToken: string, taskId?: string): Promise<string>
+  stop(): Promise<void>
+  /** Stops and starts again on the same state directory. */
+  restart(): Promise<Running>
+}
+
+export interface StartOptions extends Partial<Pick<ServerOptions, 'agentPerSecond' | 'bodyBytesMax'>> {
+  readonly contract?: string
+  readonly environment?: NodeJS.ProcessEnv
+  readonly dir?: string
+}
+
+export async function start(options: StartOptions = {}): Promise<Running> {
+  const dir = options.dir ?? mkdtempSync(join(tmpdir(), 'phaselock-test-'))
+  const workspace = join(dir, 'tree')
+  const stateDir = join(dir, 'state')
+  mkdirSync(workspace, { recursive: true })
+  const loaded = options.contract === undefined ? await loadContractFile(bundledContract('tdd') ?? '') : await loadContractText(options.contract, { file: 'test.yaml', baseDir: null })
+  if (!loaded.ok) throw new Error(loaded.diagnostics.map((one) => `${one.line}:${one.column} ${one.code} ${one.message}`).join('\n'))
+  const store = await openSqliteStore({ dir: stateDir })
+  const faults: unknown[] = []
+  const running = { now: null as number | null }
+  const app = await openOrchestrator({
+    store,
+    stateDir,
+    workspace,
+    contract: { ...loaded, origin: 'test' },
+    environment: options.environment ?? {},
+    now: () => running.now ?? Date.now(),
+    onFault: (error) => faults.push(error),
+  })
+  let port = 0
+  const { server } = buildServer(app, { ...options, hosts: () => allowedHosts({ host: '127.0.0.1', port, extra: [] }), onFault: (error) => faults.push(error) })
+  await server.listen({ port: 0, host: '127.0.0.1' })
+  const address = server.server.address()
+  port = typeof address === 'object' && address !== null ? address.port : 0
+  const operator = readFileSync(join(stateDir, 'operator.token'), 'utf8').trim()
+  const url = `http://127.0.0.1:${port}`
+  const close = async () => {
+    await server.close()
+    await app.close()
+  }
+  const call: Running['call'] = async (method, path, token, body, headers = {}) => {
+    const response = await fetch(path.startsWith('/') && !path.startsWith('/api') && !ROOT.has(path) ? `${url}/api/v1${path}` : `${url}${path}`, {
+      method,
+      headers: { ...(token === null ? {} : { authorization: `Bearer ${token}` }), ...(body === undefined ? {} : { 'content-type': 'application/json' }), ...headers },
+      ...(body === undefined ? {} : { body: typeof body === 'string' ? body : JSON.stringify(body) }),
+    })
+    const text = await response.text()
+    return { status: response.status, body: parsed(text), headers: response.headers }
+  }
+  return Object.assign(running, {
+    url,
+    port,
+    app,
+    workspace,
+    stateDir,
+    operator,
+    faults,
+    call,
+    addAgent: async (id: string, capabilities?: readonly string[]) => {
+      const added = await call('POST', '/agents', operator, { agent_id: id, ...(capabilities === undefined ? {} : { capabilities }) })
+      return String(added.body.agent_token)
+    },
+    addTask: async (about: Record<string, unknown> = {}) => String((await call('POST', '/tasks', operator, { title: 'A task', ...about })).body.id),
+    claim: async (agentId: string, agentToken: string, taskId?: string) => {
+      const claimed = await call('POST', '/tasks/claim', agentToken, { agent_id: agentId, ...(taskId === undefined ? {} : { task_id: taskId }) })
+      if (claimed.status !== 200) throw new Error(JSON.stringify(claimed.body))
+      return String(claimed.body.phase_token)
+    },
+    stop: async () => {
+      await close()
+      rmSync(dir, { recursive: true, force: true })
+    },
+    restart: async () => {
+      await close()
+      return start({ ...options, dir })
+    },
+  })
+}
+
+const ROOT = new Set(['/', '/health', '/ready', '/metrics', '/docs', '/docs/errors', '/style.css', '/schemas/agent_workflow.schema.json'])
+
+function parsed(text: string): Answer['body'] {
+  try {
+    return JSON.parse(text) as Answer['body']
+  } catch {
+    return { text } as unknown as Answer['body']
+  }
+}
+
+export const PLAN = {
+  title: 'A plan that says enough',
+  acceptance_criteria: [{ id: 'AC1', criterion: 'It adds', how_to_verify: 'a unit test' }],
+  implementation_steps: ['write it'],
+  scope: { in_scope: ['adding'], out_of_scope: ['everything else'] },
+}
+export const RED = { command: 'npm test', exit_code: 1, passed: 0, failed: 1, skipped: 0 }
+export const GREEN = { command: 'npm test', exit_code: 0, passed: 1, failed: 0, skipped: 0 }
