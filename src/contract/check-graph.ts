@@ -45,7 +45,9 @@ function closure(
   const next = new Map<string, string[]>()
   for (const transition of transitions) {
     const [from, to] = step(transition)
-    next.set(from, [...(next.get(from) ?? []), to])
+    const targets = next.get(from)
+    if (targets === undefined) next.set(from, [to])
+    else targets.push(to)
   }
   const seen = new Set(start)
   for (const id of seen) for (const to of next.get(id) ?? []) seen.add(to)

@@ -43,6 +43,7 @@ export const CONTRACT_CODES = {
   'contract.unknown_tag': error('A YAML tag is not accepted', 'Remove the tag; plain values are enough.'),
   'contract.alias_limit': error('Aliases expand too far', 'Write the values out, or use fewer aliases.'),
   'contract.too_deep': error('Values are nested too deeply', 'Keep nesting under 64 levels.'),
+  'contract.too_many': error('A list or map has too many entries', 'Keep every list and map under 1000 entries.'),
   'contract.empty': error('The file is empty', 'Write a contract with name, version and phases.'),
   'contract.no_phases': error('The contract has no phases', 'Add at least one entry under phases.'),
   'contract.duplicate_id': error('An id is used twice', 'Give each its own id.'),

@@ -33,6 +33,7 @@ export const BYTES_MAX = 1024 * 1024
 const DEPTH_MAX = 64
 const NODES_MAX = 100_000
 const ALIASES_MAX = 100
+const ENTRIES_MAX = 1000
 const ERRORS_MAX = 50
 const START: Place = { line: 1, column: 1, path: '' }
 
@@ -46,7 +47,8 @@ export function parseSource(text: string, report: (report: Report) => void): Sou
   const lines = new LineCounter()
   const document = parseDocument(text, {
     lineCounter: lines,
-    uniqueKeys: true,
+    // Duplicates are found while converting: the parser's own search compares every key with every other.
+    uniqueKeys: false,
     prettyErrors: false,
     schema: 'core',
     merge: false,
@@ -126,7 +128,6 @@ function placeOfOffset(text: string, offset: number): Place {
 }
 
 const CODE_OF_YAML_ERROR: Partial<Record<ErrorCode, ContractCode>> = {
-  DUPLICATE_KEY: 'contract.duplicate_key',
   MULTIPLE_DOCS: 'contract.multiple_documents',
   TAG_RESOLVE_FAILED: 'contract.unknown_tag',
 }
@@ -167,6 +168,9 @@ class Converter {
     if (depth > DEPTH_MAX) return this.stop('contract.too_deep', at, `Nested more than ${DEPTH_MAX} levels.`)
     if (this.nodes > NODES_MAX) return this.stop('contract.alias_limit', at, `More than ${NODES_MAX} values.`)
     if (isAlias(node)) return this.alias(node, at, depth)
+    if ((isMap(node) || isSeq(node)) && node.items.length > ENTRIES_MAX) {
+      return this.stop('contract.too_many', at, `More than ${ENTRIES_MAX} entries in one list or map.`)
+    }
     if (isMap(node)) return this.map(node, at, depth)
     if (isSeq(node)) {
       const items = node.items.map((item, index) =>
@@ -208,6 +212,9 @@ class Converter {
       const name = typeof key.value === 'string' ? key.value : (key.source ?? String(key.value))
       const path = at.path === '' ? name : `${at.path}.${name}`
       const keyAt = this.placeOf(key, at, path)
+      if (entries.has(name)) {
+        this.report({ code: 'contract.duplicate_key', at: keyAt, message: `The key '${name}' stands above already.` })
+      }
       const child = this.node(value as Node, this.placeOf(value, keyAt, path), depth + 1)
       entries.set(name, { keyAt, value: child.kind === 'map' ? { ...child, keyAt } : child })
     }

@@ -99,7 +99,12 @@ describe('hostile texts', () => {
     ['dashes', '- '.repeat(300_000)],
     ['question marks', '? '.repeat(300_000)],
     ['columns', Array.from({ length: 1000 }, (_, n) => `${' '.repeat(n)}a:`).join('\n')],
-    ['errors', Array.from({ length: 20_000 }, (_, n) => `k${n}: 1`).join('\n')],
+    ['keys', Array.from({ length: 80_000 }, (_, n) => `k${n}: 1`).join('\n')],
+    ['unknown keys', Array.from({ length: 1000 }, (_, n) => `k${n}: 1`).join('\n')],
+    [
+      'phases',
+      `${HEAD}phases:\n${Array.from({ length: 1000 }, (_, n) => `  - {id: p${n}, prompt: "{{task.title}}"}`).join('\n')}\n`,
+    ],
     ['placeholders', `${HEAD}phases: [{id: A, prompt: "${'{{'.repeat(100_000)}"}]`],
     ['a self-holding alias', `${HEAD}phases: &a [*a]\n`],
   ])('[REQ-CONTRACT-7] many %s are answered in bounded time', async (_name, text) => {
