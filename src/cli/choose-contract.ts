@@ -1,0 +1,63 @@
+import { existsSync, statSync } from 'node:fs'
+import { join, relative, resolve } from 'node:path'
+import { BUNDLED_CONTRACTS, type BundledContract, bundledContract, isBundledContract } from '../contract/bundled.js'
+import { formatText } from '../contract/format.js'
+import { type LoadedContract, loadContractFile } from '../contract/load.js'
+import { nearest } from '../contract/nearest.js'
+import { EXIT, Stop } from './exit.js'
+import { CONTRACT_FILE } from './places.js'
+import { tell } from './terminal.js'
+
+const DEFAULT_CONTRACT = 'tdd'
+
+export interface ContractChoice {
+  readonly path: string
+  /** `bundled:tdd` or `file`. */
+  readonly origin: string
+}
+
+/** The contract that was named, as a file or as one that ships with Phaselock; else the work tree's own, else `tdd`. */
+export function chooseContract(named: string | undefined, workspace: string): ContractChoice {
+  if (named === undefined) {
+    const own = join(workspace, CONTRACT_FILE)
+    return existsSync(own) ? { path: shortPath(own), origin: 'file' } : bundled(DEFAULT_CONTRACT)
+  }
+  if (isFile(named)) return { path: named, origin: 'file' }
+  if (isBundledContract(named)) return bundled(named)
+  if (!/^[A-Za-z0-9_-]+$/.test(named)) return { path: named, origin: 'file' }
+  const close = nearest(named, BUNDLED_CONTRACTS)
+  const meant = close === null ? '' : ` Did you mean ${close}?`
+  throw new Stop(
+    EXIT.usage,
+    `There is no file and no bundled contract '${named}'.${meant}\nBundled: ${BUNDLED_CONTRACTS.join(', ')}`,
+  )
+}
+
+/** Loads the contract, or stops with everything that is wrong with it. Warnings are told. */
+export async function loadChosen(choice: ContractChoice): Promise<LoadedContract> {
+  const loaded = await loadContractFile(choice.path)
+  if (!loaded.ok) {
+    const errors = loaded.diagnostics.filter((one) => one.severity === 'error').length
+    throw new Stop(
+      EXIT.refused,
+      `${formatText(loaded.diagnostics)}The contract has ${errors} ${errors === 1 ? 'error' : 'errors'}; nothing was started.`,
+      { diagnostics: loaded.diagnostics },
+    )
+  }
+  if (loaded.warnings.length > 0) tell(formatText(loaded.warnings))
+  return loaded
+}
+
+/** The path from here when that is shorter to read. */
+export function shortPath(path: string): string {
+  const from = relative(process.cwd(), resolve(path))
+  return from === '' || from.startsWith('..') ? resolve(path) : from
+}
+
+function bundled(name: BundledContract): ContractChoice {
+  return { path: bundledContract(name), origin: `bundled:${name}` }
+}
+
+function isFile(path: string): boolean {
+  return existsSync(path) && statSync(path).isFile()
+}

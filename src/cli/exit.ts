@@ -1,0 +1,17 @@
+/** How the program ends: 0 is success, the rest says who has to do something. */
+export const EXIT = { ok: 0, refused: 1, usage: 2, unreachable: 3, interrupted: 4 } as const
+
+export type ExitCode = (typeof EXIT)[keyof typeof EXIT]
+
+/** Ends the command with a message for people. It is an answer, not a fault: no stack trace is shown. */
+export class Stop extends Error {
+  override readonly name = 'Stop'
+  constructor(
+    readonly exit: ExitCode,
+    message: string,
+    /** The same for programs; printed instead of the message with `--json`. */
+    readonly details: Readonly<Record<string, unknown>> = {},
+  ) {
+    super(message)
+  }
+}

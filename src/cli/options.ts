@@ -1,0 +1,44 @@
+import { InvalidArgumentError } from 'commander'
+
+const PORT_MAX = 65_535
+
+/** Examples at the end of a help text: the command, and what it does. */
+export function examples(list: readonly (readonly [string, string])[]): string {
+  const room = Math.max(...list.map(([command]) => command.length))
+  const isWide = room > 44
+  const lines = list.map(([command, text]) => {
+    if (text === '') return `  ${command}`
+    return isWide ? `  ${command}\n      ${text}` : `  ${command.padEnd(room)}  ${text}`
+  })
+  return `\nExamples:\n${lines.join('\n')}`
+}
+
+/** Gathers an option that may be given several times, or as a list with commas. */
+export function collect(value: string, before: readonly string[]): readonly string[] {
+  return [
+    ...before,
+    ...value
+      .split(',')
+      .map((one) => one.trim())
+      .filter((one) => one !== ''),
+  ]
+}
+
+export function portNumber(value: string): number {
+  return integerIn(value, 0, PORT_MAX)
+}
+
+export function positiveNumber(value: string): number {
+  return integerIn(value, 1, 1000)
+}
+
+export function integer(value: string): number {
+  return integerIn(value, -1000, 1000)
+}
+
+function integerIn(value: string, min: number, max: number): number {
+  const number = Number(value)
+  if (!/^-?\d+$/.test(value) || number < min || number > max)
+    throw new InvalidArgumentError(`Give a whole number from ${min} to ${max}.`)
+  return number
+}

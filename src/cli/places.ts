@@ -1,0 +1,56 @@
+import { createHash } from 'node:crypto'
+import { existsSync, realpathSync } from 'node:fs'
+import { homedir } from 'node:os'
+import { basename, dirname, join, resolve } from 'node:path'
+
+export const CONTRACT_FILE = 'agent_workflow.yaml'
+const HASH_CHARS = 12
+const NAME_CHARS_MAX = 40
+const LEVELS_MAX = 64
+
+/** Where the state of a work tree is kept unless somebody says otherwise: never in the tree itself. */
+export function defaultStateDir(workspace: string, environment: NodeJS.ProcessEnv = process.env): string {
+  const real = existsSync(workspace) ? realpathSync(workspace) : resolve(workspace)
+  const name = basename(real)
+    .replace(/[^A-Za-z0-9_.-]+/g, '-')
+    .replace(/^[-.]+/, '')
+    .slice(0, NAME_CHARS_MAX)
+  const hash = createHash('sha256').update(real).digest('hex').slice(0, HASH_CHARS)
+  const base = xdg(environment.XDG_STATE_HOME, environment) ?? join(homeOf(environment), '.local', 'state')
+  return join(base, 'phaselock', `${name === '' ? 'root' : name}-${hash}`)
+}
+
+/** The sample project that `npm start` works on. */
+export function samplePath(environment: NodeJS.ProcessEnv = process.env): string {
+  const base = xdg(environment.XDG_DATA_HOME, environment) ?? join(homeOf(environment), '.local', 'share')
+  return join(base, 'phaselock', 'sample')
+}
+
+/** The state directory that was asked for by option or variable; null when nobody asked for one. */
+export function givenStateDir(option: string | undefined, environment: NodeJS.ProcessEnv = process.env): string | null {
+  const given = option ?? environment.PHASELOCK_STATE_DIR
+  return given === undefined || given === '' ? null : resolve(given)
+}
+
+/** The folder and those above it, nearest first. */
+export function upwards(from: string): readonly string[] {
+  const found: string[] = []
+  let at = resolve(from)
+  while (found.length < LEVELS_MAX) {
+    found.push(at)
+    const above = dirname(at)
+    if (above === at) break
+    at = above
+  }
+  return found
+}
+
+// The XDG rules: a relative path counts as not set.
+function xdg(value: string | undefined, environment: NodeJS.ProcessEnv): string | null {
+  if (value === undefined || value === '') return null
+  return value.startsWith('~/') ? join(homeOf(environment), value.slice(2)) : value.startsWith('/') ? value : null
+}
+
+function homeOf(environment: NodeJS.ProcessEnv): string {
+  return environment.HOME ?? homedir()
+}

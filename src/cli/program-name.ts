@@ -1,0 +1,26 @@
+import { realpathSync } from 'node:fs'
+import { delimiter, join, relative } from 'node:path'
+import { fileURLToPath } from 'node:url'
+
+const SCRIPT = fileURLToPath(new URL('../../bin/phaselock', import.meta.url))
+
+/** How a person can call this program from here: by name when it is on the path, else by its place in the checkout. */
+export function programName(): string {
+  const folders = (process.env.PATH ?? '').split(delimiter)
+  if (folders.some((folder) => isThisProgram(join(folder, 'phaselock')))) return 'phaselock'
+  const from = relative(process.cwd(), SCRIPT)
+  return from.startsWith('..') ? SCRIPT : from
+}
+
+export function programScript(): string {
+  return SCRIPT
+}
+
+function isThisProgram(path: string): boolean {
+  try {
+    return realpathSync(path) === realpathSync(SCRIPT)
+  } catch {
+    // Not there: another folder of the path may have it.
+    return false
+  }
+}

@@ -1,0 +1,52 @@
+import { type Orchestrator, PROGRAM_VERSION } from '../app/orchestrator.js'
+import { plainLine } from './plain-text.js'
+import { programName } from './program-name.js'
+import { paint } from './terminal.js'
+
+/** What a person reads when the server is ready. It says where the token is, never what it is. */
+export function readyText(running: {
+  readonly app: Orchestrator
+  readonly url: string
+  readonly origin: string
+  readonly file: string
+  readonly isInsecure: boolean
+}): string {
+  const { app, url } = running
+  const { name, version, hash, enforcement } = app.contractOf
+  const contract = running.origin === 'file' ? running.file : running.origin.replace(':', ' ')
+  const { secrets } = app
+  const lines: (readonly [string, string])[] = [
+    ['Page', `${url}/`],
+    ['API', `${url}/api/v1`],
+    ['Docs', `${url}/docs`],
+    ['Contract', `${plainLine(name)} ${plainLine(version)} (${hash.slice(0, 12)}), ${enforcement.mode}`],
+    ['', contract],
+    ['Work tree', app.workspace],
+    ['State', app.stateDir],
+    ['Operator', `token in ${secrets.operatorTokenFile}`],
+    [
+      'Signing',
+      secrets.source === 'file'
+        ? `secret generated into the state directory (signing.secret)`
+        : `secret from the variable ${secrets.variable}`,
+    ],
+    ['Confined', 'this version decides and records tool calls and does not run'],
+    ['', 'them, so nothing runs unconfined'],
+    ...(running.isInsecure
+      ? [['Warning', 'plain HTTP on an open address: tokens can be read on the way'] as const]
+      : []),
+  ]
+  const program = programName()
+  return [
+    paint('bold', `Phaselock ${PROGRAM_VERSION} is ready.`),
+    '',
+    ...lines.map(([label, text]) => `  ${paint('cyan', label.padEnd(10))} ${text}`),
+    '',
+    'Next:',
+    `  1. Add a task:         ${program} task add "Add a health endpoint"`,
+    `  2. Let an agent in:    ${program} agent add coder`,
+    `  3. See what happens:   ${program} status`,
+    '',
+    'Ctrl-C stops.',
+  ].join('\n')
+}

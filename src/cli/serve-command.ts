@@ -1,0 +1,33 @@
+import type { Command } from 'commander'
+import { collect, examples, portNumber } from './options.js'
+import { type ServeOptions, serve } from './serve.js'
+
+export function addServeCommand(program: Command): void {
+  serverOptions(program.command('serve').description('run the server in this terminal'))
+    .option('--json', 'print one line of JSON when ready')
+    .addHelpText(
+      'after',
+      examples([
+        ['phaselock serve', 'this folder, its own contract or the bundled tdd'],
+        ['phaselock serve --contract plan-review', 'another bundled contract'],
+        ['phaselock serve --port 0 --json', 'any free port, announced as JSON'],
+        ['phaselock serve --host 0.0.0.0 --tls-cert c.pem --tls-key k.pem', ''],
+      ]),
+    )
+    .action((options: ServeOptions) => serve(options))
+}
+
+/** What `serve` and `up` have in common. */
+export function serverOptions(command: Command): Command {
+  return command
+    .option('--port <number>', 'port to listen on; 0 picks a free one', portNumber, 8000)
+    .option('--host <address>', 'address to listen on', '127.0.0.1')
+    .option('--contract <file|name>', 'contract file or bundled contract (default: ./agent_workflow.yaml, else tdd)')
+    .option('--workspace <dir>', 'work tree of the tasks (default: this folder)')
+    .option('--state-dir <dir>', 'where ledger, keys and tokens are kept (default: below $XDG_STATE_HOME/phaselock)')
+    .option('--store <url>', 'only the embedded store exists in this version')
+    .option('--tls-cert <file>', 'certificate, PEM')
+    .option('--tls-key <file>', 'private key of the certificate, PEM')
+    .option('--insecure-http', 'listen on an open address without TLS')
+    .option('--allow-host <name>', 'another name the server may be asked under; repeatable', collect, [])
+}

@@ -1,0 +1,180 @@
+import { readFileSync } from 'node:fs'
+import { type Orchestrator, openOrchestrator, placesOf } from '../app/orchestrator.js'
+import { allowedHosts } from '../http/hosts.js'
+import { buildServer, type Entrance } from '../http/server.js'
+import { openSqliteStore } from '../store/sqlite.js'
+import { chooseContract, loadChosen } from './choose-contract.js'
+import { EXIT, Stop } from './exit.js'
+import { addressOf, isLoopback, type Listening, listen } from './listen.js'
+import { defaultStateDir, givenStateDir } from './places.js'
+import { plainJson, plainLine } from './plain-text.js'
+import { readyText } from './ready-text.js'
+import { removeServerNote, writeServerNote } from './server-file.js'
+import { startFailure } from './start-failure.js'
+import { print, tell, tolerateClosedPipes } from './terminal.js'
+
+const CLOSE_MS_MAX = 10_000
+// One Ctrl-C reaches a process several times when npm and the terminal both pass it on.
+const SAME_SIGNAL_MS = 300
+
+export interface ServeOptions {
+  readonly port: number
+  readonly host: string
+  readonly contract?: string
+  readonly workspace?: string
+  readonly stateDir?: string
+  readonly store?: string
+  readonly tlsCert?: string
+  readonly tlsKey?: string
+  readonly insecureHttp?: boolean
+  readonly allowHost: readonly string[]
+  readonly json?: boolean
+}
+
+/** Runs the server in this process until it is told to stop. */
+export async function serve(options: ServeOptions): Promise<void> {
+  tolerateClosedPipes(() => undefined)
+  const tls = transportOf(options)
+  refuseOtherStores(options.store ?? process.env.PHASELOCK_STORE)
+  try {
+    const running = await start(options, tls)
+    stopOnSignals(running)
+    print(options.json === true ? plainJson(running.announcement) : running.text)
+  } catch (error) {
+    throw startFailure(error, options)
+  }
+}
+
+interface Running {
+  readonly app: Orchestrator
+  readonly entrance: Entrance
+  readonly listening: Listening
+  readonly stateDir: string
+  readonly announcement: Readonly<Record<string, unknown>>
+  readonly text: string
+}
+
+type Tls = { readonly cert: Buffer; readonly key: Buffer } | null
+
+async function start(options: ServeOptions, tls: Tls): Promise<Running> {
+  const wanted = options.workspace ?? process.cwd()
+  const choice = chooseContract(options.contract, wanted)
+  const { stateDir, workspace } = placesOf({
+    workspace: wanted,
+    stateDir: givenStateDir(options.stateDir) ?? defaultStateDir(wanted),
+  })
+  const contract = await loadChosen(choice)
+  const app = await openApp({ stateDir, workspace }, { ...contract, origin: choice.origin })
+  try {
+    let hosts: ReadonlySet<string> = new Set()
+    const entrance = buildServer(app, { hosts: () => hosts, onFault, ...(tls === null ? {} : { tls }) })
+    const listening = await listen(entrance.server, options)
+    const { port } = listening
+    hosts = new Set([
+      ...allowedHosts({ host: options.host, port, extra: options.allowHost }),
+      ...options.allowHost.map((name) => name.toLowerCase()),
+    ])
+    const url = addressOf({ host: options.host, port, isTls: tls !== null })
+    writeServerNote(stateDir, { pid: process.pid, url, startedAt: new Date().toISOString() })
+    const announcement = { event: 'ready', url, api: `${url}/api/v1`, pid: process.pid, state_dir: stateDir }
+    const text = readyText({
+      app,
+      url,
+      origin: choice.origin,
+      file: contract.file,
+      isInsecure: isExposed(options, tls),
+    })
+    return { app, entrance, listening, stateDir, announcement, text }
+  } catch (error) {
+    await app.close()
+    throw error
+  }
+}
+
+async function openApp(
+  places: { readonly stateDir: string; readonly workspace: string },
+  contract: Parameters<typeof openOrchestrator>[0]['contract'],
+): Promise<Orchestrator> {
+  const store = await openSqliteStore({ dir: places.stateDir })
+  try {
+    return await openOrchestrator({ ...places, store, contract, environment: process.env, onFault })
+  } catch (error) {
+    await store.close()
+    throw error
+  }
+}
+
+function stopOnSignals(running: Running): void {
+  let firstAt: number | null = null
+  const onSignal = (): void => {
+    if (firstAt === null) {
+      firstAt = Date.now()
+      void stop(running)
+    } else if (Date.now() - firstAt > SAME_SIGNAL_MS) {
+      removeServerNote(running.stateDir, process.pid)
+      process.exit(130)
+    }
+  }
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, onSignal)
+}
+
+async function stop({ app, entrance, listening, stateDir }: Running): Promise<void> {
+  tell('Stopping: running requests are finished first. Once more stops at once.')
+  let code: number = EXIT.ok
+  try {
+    entrance.drain()
+    const deadline = setTimeout(() => entrance.server.server.closeAllConnections(), CLOSE_MS_MAX)
+    await listening.close()
+    clearTimeout(deadline)
+    await app.close()
+    tell('Stopped. Everything that was answered is on disk.')
+  } catch (error) {
+    code = EXIT.refused
+    onFault(error)
+  }
+  removeServerNote(stateDir, process.pid)
+  process.exit(code)
+}
+
+function transportOf(options: ServeOptions): Tls {
+  const { tlsCert, tlsKey } = options
+  if ((tlsCert === undefined) !== (tlsKey === undefined))
+    throw new Stop(EXIT.usage, 'TLS needs both --tls-cert FILE and --tls-key FILE.')
+  if (tlsCert !== undefined && tlsKey !== undefined)
+    return { cert: readPem('--tls-cert', tlsCert), key: readPem('--tls-key', tlsKey) }
+  if (!isLoopback(options.host) && options.insecureHttp !== true)
+    throw new Stop(
+      EXIT.usage,
+      `Other machines could reach ${options.host} and read the tokens that go over it.\nGive --tls-cert FILE and --tls-key FILE, or take the risk with --insecure-http.`,
+    )
+  return null
+}
+
+function isExposed(options: ServeOptions, tls: Tls): boolean {
+  return tls === null && !isLoopback(options.host)
+}
+
+function readPem(option: string, file: string): Buffer {
+  try {
+    return readFileSync(file)
+  } catch (error) {
+    throw new Stop(
+      EXIT.usage,
+      `${option}: ${file} cannot be read (${(error as NodeJS.ErrnoException).code ?? 'fault'}).`,
+    )
+  }
+}
+
+function refuseOtherStores(store: string | undefined): void {
+  if (store === undefined || store === '' || store === 'sqlite' || store === 'embedded') return
+  const what = /^postgres(ql)?:/i.test(store) ? 'no PostgreSQL store' : 'only the embedded store'
+  throw new Stop(
+    EXIT.usage,
+    `This version has ${what}: the ledger is kept in the state directory.\nLeave out --store and unset PHASELOCK_STORE; --state-dir says where the ledger lies.`,
+  )
+}
+
+function onFault(error: unknown): void {
+  const text = error instanceof Error ? `${error.name}: ${error.message}` : String(error)
+  tell(`${new Date().toISOString()} fault: ${plainLine(text)}`)
+}

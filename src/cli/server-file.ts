@@ -1,0 +1,73 @@
+import { readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { openDatabase } from '../store/database.js'
+import { ledgerFiles } from '../store/files.js'
+import { lockDirectory } from '../store/lock.js'
+import { StoreRefused } from '../store/port.js'
+
+/** What a running server writes beside its state, so that clients find it. */
+export interface ServerNote {
+  readonly pid: number
+  readonly url: string
+  readonly startedAt: string
+}
+
+export function serverFile(stateDir: string): string {
+  return join(stateDir, 'server.json')
+}
+
+export function writeServerNote(stateDir: string, note: ServerNote): void {
+  const file = serverFile(stateDir)
+  const text = JSON.stringify({ pid: note.pid, url: note.url, started_at: note.startedAt })
+  writeFileSync(`${file}.new`, `${text}\n`, { mode: 0o600 })
+  renameSync(`${file}.new`, file)
+}
+
+/** Removes the note, unless another server has written its own by now. */
+export function removeServerNote(stateDir: string, pid: number): void {
+  if (readServerNote(stateDir)?.pid === pid) rmSync(serverFile(stateDir), { force: true })
+}
+
+/** The note; null when there is none or it cannot be understood. */
+export function readServerNote(stateDir: string): ServerNote | null {
+  try {
+    const note = JSON.parse(readFileSync(serverFile(stateDir), 'utf8')) as Record<string, unknown>
+    const { pid, url, started_at: startedAt } = note
+    const isNote = typeof pid === 'number' && Number.isSafeInteger(pid) && pid > 0 && typeof url === 'string'
+    return isNote ? { pid, url, startedAt: typeof startedAt === 'string' ? startedAt : '' } : null
+  } catch {
+    // Missing, unreadable or half written: nobody left word here.
+    return null
+  }
+}
+
+/** The note of a server whose process is there; a note left behind by a killed one does not count. */
+export function liveServerNote(stateDir: string): ServerNote | null {
+  const note = readServerNote(stateDir)
+  return note !== null && isAlive(note.pid) ? note : null
+}
+
+/** The process that holds the state directory's lock, which only a live server can; null when none does. */
+export function lockHolder(stateDir: string): number | null {
+  try {
+    lockDirectory(stateDir).release()
+    return null
+  } catch (error) {
+    if (!(error instanceof StoreRefused) || error.code !== 'locked') throw error
+  }
+  const database = openDatabase(ledgerFiles(stateDir).lock, { readOnly: true })
+  try {
+    return Number(database.prepare('SELECT pid FROM holder').get()?.pid ?? 0)
+  } finally {
+    database.close()
+  }
+}
+
+export function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0)
+    return true
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === 'EPERM'
+  }
+}
