@@ -1,0 +1,34 @@
+import { expect, test } from 'vitest'
+import { CODES, type Code } from '../../src/core/codes.js'
+import { statusOf } from '../../src/http/problem.js'
+import { sectionsOf } from './blocks.js'
+
+const BLOCKER_STATUS = '200, blocker'
+const NO_STATUS = 409
+const sections = sectionsOf('docs/errors.md')
+
+test('every code has a heading, and every heading is a code, in the order of the table', () => {
+  expect([...sections.keys()]).toEqual(Object.keys(CODES))
+})
+
+test.each(Object.entries(CODES))('%s is documented with the title and the remedy of the table', (code, words) => {
+  const body = sections.get(code) ?? ''
+  expect(fieldOf(body, 'Title')).toBe(words.title)
+  expect(fieldOf(body, 'Remedy')).toBe(words.remedy)
+  expect(fieldOf(body, 'Example')).toMatch(/^`.+`$/)
+})
+
+test.each(Object.keys(CODES) as Code[])('%s is documented with the status that the server gives it', (code) => {
+  const status = fieldOf(sections.get(code) ?? '', 'Status')
+  if (status === BLOCKER_STATUS) expect(statusOf(code)).toBe(NO_STATUS)
+  else expect(status).toBe(String(statusOf(code)))
+})
+
+test.each([...sections])('%s says in words what it means', (_, body) => {
+  const prose = body.split('\n').filter((line) => line !== '' && !line.startsWith('- '))
+  expect(prose.join(' ').length).toBeGreaterThan(30)
+})
+
+function fieldOf(body: string, name: string): string | undefined {
+  return new RegExp(`^- ${name}: (.+)$`, 'm').exec(body)?.[1]
+}
