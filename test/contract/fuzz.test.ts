@@ -4,6 +4,7 @@ import { describe, expect, it } from 'vitest'
 import { parse, stringify } from 'yaml'
 import { formatText } from '../../src/contract/format.js'
 import { loadContractText } from '../../src/contract/load.js'
+import { formatErrors } from './format-schema.js'
 import { HEAD } from './load.js'
 
 const GOOD = ['tdd.yaml', 'plan-review.yaml'].map((name) =>
@@ -80,6 +81,38 @@ describe('hostile texts', () => {
         await answers(stringify(document, { aliasDuplicateObjects: false }))
       }),
       { numRuns: 300 },
+    )
+  })
+
+  it('[REQ-CONTRACT-2] what the published JSON Schema refuses in a changed contract does not load', async () => {
+    const value = fc.constantFrom<unknown>(
+      null,
+      0,
+      -1,
+      1.5,
+      '',
+      'x',
+      true,
+      [],
+      {},
+      [[]],
+      ['x'],
+      { a: 1 },
+      'approval',
+      'none',
+    )
+    await fc.assert(
+      fc.asyncProperty(fc.constantFrom(...GOOD), fc.nat(), value, async (text, at, replacement) => {
+        const document = parse(text) as object
+        const places = placesIn(document)
+        const place = places[at % places.length]
+        if (place !== undefined) Reflect.set(place.holder, place.key, replacement)
+        const errors = formatErrors(document)
+        const result = await loadContractText(JSON.stringify(document), { file: 'f.json', baseDir: null })
+        if (errors.length > 0)
+          expect(result.ok, `${place?.key} = ${JSON.stringify(replacement)}: ${errors.join(', ')}`).toBe(false)
+      }),
+      { numRuns: 200 },
     )
   })
 
