@@ -26,7 +26,7 @@ export async function startServer(): Promise<DocsServer> {
   const port = await freePort()
   const args = ['serve', '--port', String(port), '--workspace', workspace, '--state-dir', stateDir]
   const env = { PATH: process.env.PATH, HOME: home, XDG_STATE_HOME: join(home, 'state') }
-  const child = spawn(process.env.PL_BIN ?? join(ROOT, 'bin/phaselock'), args, { cwd: ROOT, env, stdio: ['ignore', 'pipe', 'pipe'] })
+  const child = spawn(join(ROOT, 'bin/phaselock'), args, { cwd: ROOT, env, stdio: ['ignore', 'pipe', 'pipe'] })
   let said = ''
   child.stdout.on('data', (chunk) => {
     said += String(chunk)

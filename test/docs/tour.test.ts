@@ -35,7 +35,11 @@ test('every block of the tour is a command that is run or the answer to one', ()
 
 test('an answer that differs from the one shown is found', async () => {
   const shown = blocksOf(FILE)
-  const ask = { ...shown[1], language: 'bash', text: 'curl -s http://localhost:8000/health\n' } as (typeof shown)[number]
+  const ask = {
+    ...shown[1],
+    language: 'bash',
+    text: 'curl -s http://localhost:8000/health\n',
+  } as (typeof shown)[number]
   const answer = (mode: string) =>
     ({
       ...shown[2],
