@@ -15,6 +15,8 @@ export interface DocsServer {
   readonly stateDir: string
   readonly workspace: string
   readonly operatorToken: string
+  /** What it has printed so far. */
+  said(): string
   stop(): Promise<void>
 }
 
@@ -45,7 +47,7 @@ export async function startServer(): Promise<DocsServer> {
     throw new Error(`the server did not start: ${said}`, { cause: error })
   }
   const operatorToken = readFileSync(join(stateDir, 'operator.token'), 'utf8').trim()
-  return { port, stateHome: join(home, 'state'), stateDir, workspace, operatorToken, stop }
+  return { port, stateHome: join(home, 'state'), stateDir, workspace, operatorToken, said: () => said, stop }
 }
 
 function freePort(): Promise<number> {

@@ -1,0 +1,39 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { loadContractText } from '../../src/contract/load.js'
+import { type Block, blocksOf, placeOf } from './blocks.js'
+import { type DocsServer, startServer } from './server.js'
+import { differencesOf, runBlocks } from './session.js'
+
+const FILES = ['README.md', 'docs/agents.md', 'docs/api.md', 'docs/operate.md']
+
+describe.each(FILES)('%s', (file) => {
+  const blocks = blocksOf(file)
+  const commands = blocks.filter((block) => block.language === 'bash')
+  const contracts = blocks.filter((block) => block.language === 'yaml')
+  let server: DocsServer | undefined
+
+  beforeAll(async () => {
+    if (commands.length > 0) server = await startServer()
+  })
+  afterAll(async () => {
+    await server?.stop()
+  })
+
+  test('every block in bash or yaml is marked as one that is run', () => {
+    expect([...commands, ...contracts].filter((block) => !block.marks.includes('run')).map(placeOf)).toEqual([])
+  })
+
+  test.runIf(commands.length > 0)('every command runs and gives the answer that is shown', async () => {
+    if (server === undefined) throw new Error('there is no server')
+    expect(differencesOf(blocks, await runBlocks(commands, server))).toEqual([])
+  })
+
+  test('every contract loads without errors', async () => {
+    for (const block of contracts) expect(await problemsOf(block)).toEqual([])
+  })
+})
+
+async function problemsOf(block: Block): Promise<readonly string[]> {
+  const loaded = await loadContractText(block.text, { file: placeOf(block), baseDir: null })
+  return loaded.ok ? [] : loaded.diagnostics.map((one) => one.message)
+}
