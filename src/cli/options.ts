@@ -1,11 +1,12 @@
 import { InvalidArgumentError } from 'commander'
 
 const PORT_MAX = 65_535
+const EXAMPLE_COLUMNS_MAX = 79
 
 /** Examples at the end of a help text: the command, and what it does. */
 export function examples(list: readonly (readonly [string, string])[]): string {
   const room = Math.max(...list.map(([command]) => command.length))
-  const isWide = room > 44
+  const isWide = list.some(([, text]) => room + text.length + 4 > EXAMPLE_COLUMNS_MAX)
   const lines = list.map(([command, text]) => {
     if (text === '') return `  ${command}`
     return isWide ? `  ${command}\n      ${text}` : `  ${command.padEnd(room)}  ${text}`
@@ -14,7 +15,7 @@ export function examples(list: readonly (readonly [string, string])[]): string {
 }
 
 /** Gathers an option that may be given several times, or as a list with commas. */
-export function collect(value: string, before: readonly string[]): readonly string[] {
+export function collect(value: string, before: readonly string[] = []): readonly string[] {
   return [
     ...before,
     ...value
@@ -41,4 +42,10 @@ function integerIn(value: string, min: number, max: number): number {
   if (!/^-?\d+$/.test(value) || number < min || number > max)
     throw new InvalidArgumentError(`Give a whole number from ${min} to ${max}.`)
   return number
+}
+
+/** The number of an event, as text. */
+export function sequence(value: string): string {
+  if (!/^\d{1,15}$/.test(value)) throw new InvalidArgumentError('Give the number of an event.')
+  return value
 }

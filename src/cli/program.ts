@@ -1,7 +1,24 @@
 import { Command } from 'commander'
 import { PROGRAM_VERSION } from '../app/orchestrator.js'
+import { addAdminCommands } from './admin-commands.js'
+import { addApprovalCommands } from './approval-commands.js'
+import { addAuditCommands } from './audit-commands.js'
+import { addBackgroundCommands } from './background.js'
+import { addCompletionCommand } from './completion.js'
+import { addContractCommands } from './contract-commands.js'
+import { addDoctorCommand } from './doctor.js'
+import { addInitCommand } from './init.js'
+import { addLookCommands } from './look-commands.js'
+import { examples } from './options.js'
 import { addServeCommand } from './serve-command.js'
+import { addTaskCommands } from './task-commands.js'
 import { width } from './terminal.js'
+
+const HELP_WIDTH_MAX = 100
+
+const EXIT_CODES = `
+Exit codes: 0 done, 1 refused or a check failed, 2 wrong usage, 3 no server
+reached, 4 interrupted.`
 
 /** The whole command line. */
 export function buildProgram(): Command {
@@ -10,8 +27,32 @@ export function buildProgram(): Command {
     .version(PROGRAM_VERSION, '-V, --version', 'print the version')
     .helpOption('-h, --help', 'print this help')
     .helpCommand('help [command]', 'print the help of a command')
-    .configureHelp({ helpWidth: Math.min(width(), 100), sortSubcommands: false })
+    .configureHelp({ helpWidth: Math.min(width(), HELP_WIDTH_MAX) })
     .exitOverride()
+    .addHelpText(
+      'after',
+      `${examples([
+        ['phaselock init', 'write a contract for this repository'],
+        ['phaselock serve', 'start the server'],
+        ['phaselock task add "Add a health endpoint"', 'give agents something to do'],
+        ['phaselock approve', 'see what waits for you'],
+      ])}\n${EXIT_CODES}`,
+    )
+  program.commandsGroup('Start:')
+  addInitCommand(program)
   addServeCommand(program)
+  addBackgroundCommands(program)
+  addDoctorCommand(program)
+  program.commandsGroup('Work:')
+  addTaskCommands(program)
+  addApprovalCommands(program)
+  program.commandsGroup('Look:')
+  addLookCommands(program)
+  addAuditCommands(program)
+  program.commandsGroup('Contracts:')
+  addContractCommands(program)
+  program.commandsGroup('Administer:')
+  addAdminCommands(program)
+  addCompletionCommand(program)
   return program
 }

@@ -29,5 +29,5 @@ export function serverOptions(command: Command): Command {
     .option('--tls-cert <file>', 'certificate, PEM')
     .option('--tls-key <file>', 'private key of the certificate, PEM')
     .option('--insecure-http', 'listen on an open address without TLS')
-    .option('--allow-host <name>', 'another name the server may be asked under; repeatable', collect, [])
+    .option('--allow-host <name>', 'another name the server may be asked under; repeatable', collect)
 }

@@ -27,7 +27,7 @@ export interface ServeOptions {
   readonly tlsCert?: string
   readonly tlsKey?: string
   readonly insecureHttp?: boolean
-  readonly allowHost: readonly string[]
+  readonly allowHost?: readonly string[]
   readonly json?: boolean
 }
 
@@ -70,10 +70,8 @@ async function start(options: ServeOptions, tls: Tls): Promise<Running> {
     const entrance = buildServer(app, { hosts: () => hosts, onFault, ...(tls === null ? {} : { tls }) })
     const listening = await listen(entrance.server, options)
     const { port } = listening
-    hosts = new Set([
-      ...allowedHosts({ host: options.host, port, extra: options.allowHost }),
-      ...options.allowHost.map((name) => name.toLowerCase()),
-    ])
+    const names = (options.allowHost ?? []).map((name) => name.toLowerCase())
+    hosts = new Set([...allowedHosts({ host: options.host, port, extra: names }), ...names])
     const url = addressOf({ host: options.host, port, isTls: tls !== null })
     writeServerNote(stateDir, { pid: process.pid, url, startedAt: new Date().toISOString() })
     const announcement = { event: 'ready', url, api: `${url}/api/v1`, pid: process.pid, state_dir: stateDir }

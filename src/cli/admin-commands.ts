@@ -1,0 +1,127 @@
+import { type Command, Option } from 'commander'
+import { Client, segment } from './client.js'
+import { type ClientOptions, clientOptions } from './connection.js'
+import { collect, examples } from './options.js'
+import { plainLine } from './plain-text.js'
+import { table } from './table.js'
+import { paint, print, printJson } from './terminal.js'
+import { given, listOf, textOf, timeOf } from './values.js'
+
+/** Who may act: agents, operators, and the secret that signs. */
+export function addAdminCommands(program: Command): void {
+  addAgents(program)
+  addOperators(program)
+  const secret = program
+    .command('secret')
+    .description('the secret that signs tokens')
+    .addHelpText('after', examples([['phaselock secret rotate', '']]))
+  clientOptions(secret.command('rotate').description('sign with a new secret; present tokens go on to verify'))
+    .addHelpText('after', examples([['phaselock secret rotate', '']]))
+    .action(async (options: ClientOptions) => {
+      const answer = await new Client(options).post('/secret/rotate')
+      if (options.json === true) return printJson(answer)
+      print(`New tokens are signed with the key ${textOf(answer.kid)}. Older tokens stay valid until they expire.`)
+    })
+  addPauses(program)
+}
+
+function addAgents(program: Command): void {
+  const agent = program
+    .command('agent')
+    .alias('agents')
+    .description('let agents in, list and revoke them')
+    .addHelpText('after', examples([['phaselock agent add coder', '']]))
+  clientOptions(agent.command('add').argument('<id>').description('register an agent and print its token once'))
+    .option('--capability <name>', 'what it is capable of; repeatable', collect)
+    .addHelpText('after', examples([['phaselock agent add coder --capability python', '']]))
+    .action(async (id: string, options: ClientOptions & { readonly capability?: readonly string[] }) => {
+      const answer = await new Client(options).post(
+        '/agents',
+        given({ agent_id: id, capabilities: options.capability }),
+      )
+      if (options.json === true) return printJson(answer)
+      print(
+        `Agent ${plainLine(textOf(answer.agent_id))} may claim tasks until ${timeOf(answer.expires_at)}.\nIts token is shown this once; an older one is dead now:\n\n${textOf(answer.agent_token)}`,
+      )
+    })
+  clientOptions(agent.command('list').alias('ls').description('list agents and what they work on'))
+    .addHelpText('after', examples([['phaselock agent list', '']]))
+    .action(async (options: ClientOptions) => {
+      const answer = await new Client(options).get('/agents')
+      if (options.json === true) return printJson(answer)
+      const agents = listOf(answer.agents)
+      const text = table(agents, [
+        { title: 'AGENT', text: (one) => textOf(one.agent_id) },
+        { title: 'STATUS', text: (one) => textOf(one.status) },
+        { title: 'TASK', text: (one) => textOf(one.task_id) || '-' },
+        { title: 'PHASE', text: (one) => textOf(one.phase) || '-' },
+        { title: 'CAPABLE OF', text: (one) => textOf(one.capabilities) || '-', isFlexible: true },
+      ])
+      print(agents.length === 0 ? 'No agents. Let one in with `phaselock agent add ID`.' : text)
+    })
+  addRevoke(agent, 'agent')
+}
+
+function addOperators(program: Command): void {
+  const operator = program
+    .command('operator')
+    .alias('operators')
+    .description('people who may steer and approve')
+    .addHelpText('after', examples([['phaselock operator list', '']]))
+  clientOptions(operator.command('add').argument('<name>').description('add an operator and print the token once'))
+    .option('--role <role>', 'a role that approval gates can name, such as lead or ci')
+    .addHelpText('after', examples([['phaselock operator add ada --role lead', '']]))
+    .action(async (name: string, options: ClientOptions & { readonly role?: string }) => {
+      const answer = await new Client(options).post('/operators', given({ name, role: options.role }))
+      if (options.json === true) return printJson(answer)
+      const role = answer.role === null ? '' : ` as ${plainLine(textOf(answer.role))}`
+      print(
+        `Operator ${plainLine(textOf(answer.name))} is added${role}. The token is shown this once:\n\n${textOf(answer.operator_token)}`,
+      )
+    })
+  clientOptions(operator.command('list').alias('ls').description('list operators'))
+    .addHelpText('after', examples([['phaselock operator list', '']]))
+    .action(async (options: ClientOptions) => {
+      const answer = await new Client(options).get('/operators')
+      if (options.json === true) return printJson(answer)
+      print(
+        table(listOf(answer.operators), [
+          { title: 'NAME', text: (one) => textOf(one.name) },
+          { title: 'ROLE', text: (one) => textOf(one.role) || '-' },
+          { title: 'ADDED', text: (one) => timeOf(one.added_at) },
+          { title: 'REVOKED', text: (one) => timeOf(one.revoked_at) || '-' },
+        ]),
+      )
+    })
+  addRevoke(operator, 'operator')
+}
+
+function addRevoke(parent: Command, kind: 'agent' | 'operator'): void {
+  const name = kind === 'agent' ? 'id' : 'name'
+  clientOptions(parent.command('revoke').argument(`<${name}>`).description('end its tokens at once'))
+    .option('--reason <text>', 'why')
+    .addHelpText('after', examples([[`phaselock ${kind} revoke ${kind === 'agent' ? 'coder' : 'ada'}`, '']]))
+    .action(async (id: string, options: ClientOptions & { readonly reason?: string }) => {
+      const path = `/${kind}s/${segment(id)}/revoke`
+      const answer = await new Client(options).post(path, given({ reason: options.reason }))
+      if (options.json === true) return printJson(answer)
+      print(`The tokens of ${kind} ${plainLine(id)} are refused from now on.`)
+    })
+}
+
+function addPauses(program: Command): void {
+  const texts = {
+    pause: ['stop all agents: their calls are refused until unpause', 'All agents are paused.'],
+    unpause: ['let all agents go on', 'Agents go on.'],
+  } as const
+  for (const [name, [description, done]] of Object.entries(texts)) {
+    clientOptions(program.command(name).description(description))
+      .addOption(new Option('--reason <text>', 'why; kept in the ledger'))
+      .addHelpText('after', examples([[`phaselock ${name} --reason "looking at a leak"`, '']]))
+      .action(async (options: ClientOptions & { readonly reason?: string }) => {
+        const answer = await new Client(options).post(`/${name}`, given({ reason: options.reason }))
+        if (options.json === true) return printJson(answer)
+        print(paint('bold', done))
+      })
+  }
+}

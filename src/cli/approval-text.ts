@@ -1,0 +1,67 @@
+import type { Json, JsonObject } from '../core/contract.js'
+import { plainLine, plainText } from './plain-text.js'
+import { table } from './table.js'
+import { paint } from './terminal.js'
+import { listOf, objectOf, textOf, timeOf } from './values.js'
+
+const LINES_MAX = 200
+
+export function approvalTable(approvals: readonly JsonObject[]): string {
+  return table(approvals, [
+    { title: 'ID', text: (one) => textOf(one.id) },
+    { title: 'GATE', text: (one) => textOf(one.gate), isFlexible: true },
+    { title: 'STEP', text: (one) => `${textOf(one.phase)} -> ${textOf(one.target_phase)}` },
+    { title: 'TASK', text: (one) => textOf(one.task_title), isFlexible: true },
+  ])
+}
+
+/** Exactly what is to be approved: every artifact with its digest and content. */
+export function approvalText(approval: JsonObject): string {
+  const contents = objectOf(approval.contents)
+  const field = (label: string, text: string): string => `  ${label.padEnd(10)} ${plainLine(text)}`
+  return [
+    `${paint('bold', plainLine(textOf(approval.id)))}  ${plainLine(textOf(approval.task_title))}`,
+    field('Task', `${textOf(approval.task_id)}, agent ${textOf(approval.agent_id) || '-'}`),
+    field('Step', `${textOf(approval.phase)} -> ${textOf(approval.target_phase)}, gate ${textOf(approval.gate)}`),
+    field('Approvers', `${textOf(approval.min_approvals)} of ${textOf(approval.approvers)}`),
+    field('Status', textOf(approval.status)),
+    field('Expires', timeOf(approval.expires_at)),
+    field('Digest', textOf(approval.digest)),
+    ...listOf(approval.decisions).map((one) =>
+      field('Decided', `${textOf(one.decision)} by ${textOf(one.by)} ${textOf(one.comment)}`),
+    ),
+    ...listOf(approval.artifacts).flatMap((artifact) => artifactLines(artifact, contents[textOf(artifact.type)])),
+    ...(listOf(approval.artifacts).length === 0 ? ['', '  There are no artifacts.'] : []),
+    '',
+  ].join('\n')
+}
+
+function artifactLines(artifact: JsonObject, content: Json | undefined): readonly string[] {
+  const raw = readable(content ?? null, '')
+  const text = plainText(raw)
+  const lines = text.split('\n')
+  const hidden = raw.length - text.length
+  return [
+    '',
+    `${paint('bold', plainLine(textOf(artifact.type)))}  ${textOf(artifact.bytes)} bytes, ${textOf(artifact.grade)}`,
+    `  sha256 ${plainLine(textOf(artifact.sha256))}`,
+    ...lines.slice(0, LINES_MAX).map((line) => `  ${line}`),
+    ...(lines.length > LINES_MAX
+      ? [`  … ${lines.length - LINES_MAX} lines are not shown: read them with \`phaselock approvals ID --json\``]
+      : []),
+    ...(hidden > 0 ? [`  ! ${hidden} control or invisible characters were taken out; --json shows them`] : []),
+  ]
+}
+
+/** A value as people read it: keys, lists with dashes, texts as they are. */
+function readable(value: Json, indent: string): string {
+  if (typeof value === 'string') return value.split('\n').join(`\n${indent}`)
+  if (value === null || typeof value !== 'object') return String(value)
+  if (Array.isArray(value)) {
+    if (value.length === 0) return '(none)'
+    return (value as readonly Json[]).map((one) => `\n${indent}- ${readable(one, `${indent}  `).trimStart()}`).join('')
+  }
+  return Object.entries(value as JsonObject)
+    .map(([key, one]) => `\n${indent}${key}: ${readable(one, `${indent}  `)}`)
+    .join('')
+}

@@ -1,0 +1,67 @@
+import { createPublicKey } from 'node:crypto'
+import { createReadStream, existsSync, readFileSync } from 'node:fs'
+import { createInterface } from 'node:readline'
+import { verifyExport } from '../store/verify-export.js'
+import { verifyDirectory } from '../store/verify-ledger.js'
+import { Client } from './client.js'
+import type { ClientOptions } from './connection.js'
+import { EXIT, Stop } from './exit.js'
+import { ledgerStateDir } from './ledger-place.js'
+import { plainLine } from './plain-text.js'
+import { liveServerNote } from './server-file.js'
+import { paint, print, printJson, tell } from './terminal.js'
+import { listOf, textOf } from './values.js'
+
+const VERIFY_MS_MAX = 30 * 60_000
+
+interface VerifyOptions extends ClientOptions {
+  readonly publicKey?: string
+}
+
+/** Verifies an export, or the ledger: through its server, or on its files when none runs. */
+export async function verifyLedgerCommand(file: string | undefined, options: VerifyOptions): Promise<void> {
+  if (file !== undefined) return verifyFile(file, options)
+  if (options.publicKey !== undefined) throw new Stop(EXIT.usage, '--public-key is for an export: name its file.')
+  const dir = options.url === undefined ? ledgerStateDir(options.stateDir) : null
+  const isOffline = dir !== null && liveServerNote(dir) === null
+  if (!isOffline) tell('Verifying the ledger through the server …')
+  const report = isOffline
+    ? { where: dir, ...(await verifyDirectory(dir)) }
+    : await new Client(options).get('/audit/verify', {}, VERIFY_MS_MAX)
+  const problems = listOf(report.problems as never)
+  if (options.json === true) printJson(report)
+  else {
+    for (const one of problems) print(`${paint('red', textOf(one.code))}: ${plainLine(textOf(one.detail))}`)
+    const counted = `${report.events} events in ${report.streams} streams, ${report.checkpoints} checkpoints`
+    print(report.ok === true ? `The ledger is intact: ${counted}.` : `The ledger is NOT intact (${counted} read).`)
+    if (isOffline) print(`Checked without a server in ${dir}`)
+  }
+  if (report.ok !== true) throw new Stop(EXIT.refused, '')
+}
+
+async function verifyFile(file: string, options: VerifyOptions): Promise<void> {
+  if (!existsSync(file)) throw new Stop(EXIT.usage, `There is no file ${file}.`)
+  const key = options.publicKey === undefined ? undefined : readKey(options.publicKey)
+  const report = await verifyExport(createInterface({ input: createReadStream(file), crlfDelay: 0 }), key)
+  if (options.json === true) printJson(report)
+  else if (report.problem === null) {
+    print(`The export is intact: ${report.events} events in ${report.streams} streams.`)
+    if (report.key === 'embedded')
+      print('Its own key vouches for it. To know who signed it, give --public-key FILE with the key of the server.')
+  } else {
+    const { line, code, detail } = report.problem
+    print(`${file}:${line}: ${paint('red', code)}: ${plainLine(detail)}`)
+    print(`The export is NOT intact; ${report.events} events before that line are.`)
+  }
+  if (!report.ok) throw new Stop(EXIT.refused, '')
+}
+
+function readKey(file: string): string {
+  try {
+    const pem = readFileSync(file, 'utf8')
+    createPublicKey(pem)
+    return pem
+  } catch {
+    throw new Stop(EXIT.usage, `--public-key: ${file} is not a readable public key in PEM form.`)
+  }
+}

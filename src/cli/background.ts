@@ -1,0 +1,159 @@
+import { spawn } from 'node:child_process'
+import { closeSync, existsSync, openSync, readFileSync, renameSync } from 'node:fs'
+import { join } from 'node:path'
+import { setTimeout as wait } from 'node:timers/promises'
+import type { Command } from 'commander'
+import { placesOf } from '../app/orchestrator.js'
+import { likelyStateDirs } from './connection.js'
+import { EXIT, Stop } from './exit.js'
+import { examples } from './options.js'
+import { defaultStateDir, givenStateDir } from './places.js'
+import { plainText } from './plain-text.js'
+import { programScript } from './program-name.js'
+import type { ServeOptions } from './serve.js'
+import { serverOptions } from './serve-command.js'
+import { isAlive, liveServerNote, lockHolder, type ServerNote } from './server-file.js'
+import { startFailure } from './start-failure.js'
+import { print, printJson } from './terminal.js'
+
+const READY_MS_MAX = 30_000
+const STOP_MS_MAX = 15_000
+const POLL_MS = 50
+const LOG_LINES_MAX = 30
+
+/** `up` and `down`. */
+export function addBackgroundCommands(program: Command): void {
+  serverOptions(program.command('up').description('run the server in the background'))
+    .option('--json', 'print JSON')
+    .addHelpText('after', examples([['phaselock up --port 8001', 'returns when the server answers']]))
+    .action(up)
+  program
+    .command('down')
+    .description('stop the server of this work tree')
+    .option('--workspace <dir>', 'whose server (default: of this folder or one above)')
+    .option('--state-dir <dir>', 'whose server, by its state directory ($PHASELOCK_STATE_DIR)')
+    .option('--json', 'print JSON')
+    .addHelpText('after', examples([['phaselock down', 'finishes running requests first']]))
+    .action(down)
+}
+
+async function up(options: ServeOptions): Promise<void> {
+  const { stateDir } = placesFor(options)
+  const note = runningIn(stateDir)
+  if (note !== null) return sayRunning(note, stateDir, { ...options, isNew: false })
+  const log = join(stateDir, 'server.log')
+  if (existsSync(log)) renameSync(log, `${log}.1`)
+  const file = openSync(log, 'a', 0o600)
+  const child = spawn(process.execPath, [programScript(), 'serve', ...argumentsOf(options), '--json'], {
+    detached: true,
+    stdio: ['ignore', file, file],
+  })
+  closeSync(file)
+  let ended: number | null = null
+  child.once('exit', (code) => {
+    ended = code ?? EXIT.refused
+  })
+  const deadline = Date.now() + READY_MS_MAX
+  while (Date.now() < deadline && ended === null) {
+    const started = liveServerNote(stateDir)
+    if (started?.pid === child.pid && started !== null) {
+      child.unref()
+      return sayRunning(started, stateDir, { ...options, isNew: true })
+    }
+    await wait(POLL_MS)
+  }
+  const said = plainText(readFileSync(log, 'utf8')).trimEnd().split('\n').slice(-LOG_LINES_MAX).join('\n')
+  if (ended !== null) throw new Stop(ended === EXIT.usage ? EXIT.usage : EXIT.refused, messageIn(said))
+  throw new Stop(EXIT.refused, `The server is not ready after ${READY_MS_MAX / 1000} s. Its log is ${log}\n${said}`)
+}
+
+// The child speaks JSON; what it said to people is inside.
+function messageIn(said: string): string {
+  const last = said.split('\n').at(-1) ?? ''
+  try {
+    const { error } = JSON.parse(last) as { error?: unknown }
+    return typeof error === 'string' ? error : said
+  } catch {
+    // Not JSON: a fault, shown as it stands.
+    return said
+  }
+}
+
+function placesFor(options: ServeOptions): { readonly stateDir: string } {
+  const workspace = options.workspace ?? process.cwd()
+  try {
+    return placesOf({ workspace, stateDir: givenStateDir(options.stateDir) ?? defaultStateDir(workspace) })
+  } catch (error) {
+    throw startFailure(error, options)
+  }
+}
+
+function argumentsOf(options: ServeOptions): readonly string[] {
+  const given: readonly (readonly [string, string | undefined])[] = [
+    ['--port', String(options.port)],
+    ['--host', options.host],
+    ['--contract', options.contract],
+    ['--workspace', options.workspace],
+    ['--state-dir', options.stateDir],
+    ['--store', options.store],
+    ['--tls-cert', options.tlsCert],
+    ['--tls-key', options.tlsKey],
+    ...(options.allowHost ?? []).map((name) => ['--allow-host', name] as const),
+  ]
+  const named = given.flatMap(([name, value]) => (value === undefined ? [] : [name, value]))
+  return options.insecureHttp === true ? [...named, '--insecure-http'] : named
+}
+
+function sayRunning(
+  note: ServerNote,
+  stateDir: string,
+  how: { readonly isNew: boolean; readonly json?: boolean },
+): void {
+  if (how.json === true) {
+    printJson({ event: how.isNew ? 'ready' : 'running', ...pick(note), state_dir: stateDir })
+    return
+  }
+  print(how.isNew ? `Phaselock runs at ${note.url} (pid ${note.pid}).` : alreadyRuns(note))
+  print(`State and log: ${stateDir}\nStop it with: phaselock down`)
+}
+
+function alreadyRuns(note: ServerNote): string {
+  return `A server already runs at ${note.url} (pid ${note.pid}); it was left as it is.`
+}
+
+function pick(note: ServerNote) {
+  return { url: note.url, api: `${note.url}/api/v1`, pid: note.pid, started_at: note.startedAt }
+}
+
+interface DownOptions {
+  readonly workspace?: string
+  readonly stateDir?: string
+  readonly json?: boolean
+}
+
+async function down(options: DownOptions): Promise<void> {
+  const given = givenStateDir(options.stateDir)
+  const named = options.workspace === undefined ? null : defaultStateDir(options.workspace)
+  const dirs = given !== null ? [given] : named !== null ? [named] : likelyStateDirs()
+  const dir = dirs.find((one) => runningIn(one) !== null)
+  const note = dir === undefined ? null : runningIn(dir)
+  if (note === null || dir === undefined) {
+    if (options.json === true) return printJson({ event: 'not_running' })
+    return print('No server runs for this work tree.')
+  }
+  process.kill(note.pid, 'SIGTERM')
+  const deadline = Date.now() + STOP_MS_MAX
+  while (isAlive(note.pid)) {
+    if (Date.now() > deadline)
+      throw new Stop(EXIT.refused, `The server (pid ${note.pid}) has not stopped after ${STOP_MS_MAX / 1000} s.`)
+    await wait(POLL_MS)
+  }
+  if (options.json === true) return printJson({ event: 'stopped', pid: note.pid, state_dir: dir })
+  print(`Stopped the server at ${note.url} (pid ${note.pid}).`)
+}
+
+/** The server of a state directory; the lock proves that the process is one, and not another with its old number. */
+function runningIn(stateDir: string): ServerNote | null {
+  const note = liveServerNote(stateDir)
+  return note !== null && lockHolder(stateDir) === note.pid ? note : null
+}

@@ -1,0 +1,101 @@
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import type { Command } from 'commander'
+import { EXIT, Stop } from './exit.js'
+import { defaultStateDir, givenStateDir, samplePath, upwards } from './places.js'
+import { liveServerNote } from './server-file.js'
+
+const DEFAULT_URL = 'http://localhost:8000'
+const STATE_DIRS_MAX = 1000
+
+export interface ClientOptions {
+  readonly url?: string
+  readonly tokenFile?: string
+  readonly stateDir?: string
+  readonly json?: boolean
+}
+
+/** Where the server is, and what proves that we may ask it. */
+export interface Connection {
+  readonly url: string
+  readonly token: string | null
+}
+
+/** The options of every command that talks to a server. */
+export function clientOptions(command: Command): Command {
+  return command
+    .option('--json', 'print JSON')
+    .option('--url <address>', 'address of the server ($PHASELOCK_URL; default: the one of this work tree)')
+    .option('--token-file <file>', "file with the operator token (default: the server's operator.token)")
+    .option('--state-dir <dir>', "the server's state directory ($PHASELOCK_STATE_DIR)")
+}
+
+/**
+ * Finds the server and the operator token. A token that nobody named is only sent to the server
+ * whose state directory it lies in: whoever else listens on that port must not get it.
+ */
+export function connect(options: ClientOptions): Connection {
+  const named = options.url ?? process.env.PHASELOCK_URL
+  if (named !== undefined && named !== '') {
+    const url = checkedUrl(named)
+    const dir = givenStateDir(options.stateDir) ?? stateDirServing(url)
+    return { url, token: tokenOf(options, dir) }
+  }
+  const dir = stateDirOf(options)
+  if (dir !== null) return { url: checkedUrl(liveServerNote(dir)?.url ?? DEFAULT_URL), token: tokenOf(options, dir) }
+  return { url: DEFAULT_URL, token: tokenOf(options, stateDirServing(DEFAULT_URL)) }
+}
+
+/** The state directory of the server that a command means: the one named, else of this work tree, else of the sample. */
+function stateDirOf(options: ClientOptions): string | null {
+  const given = givenStateDir(options.stateDir)
+  if (given !== null) return liveServerNote(given) === null ? null : given
+  return likelyStateDirs().find((dir) => liveServerNote(dir) !== null) ?? null
+}
+
+/** The state directories a command run here could mean, likeliest first. */
+export function likelyStateDirs(): readonly string[] {
+  return [...upwards(process.cwd()), samplePath()].map((folder) => defaultStateDir(folder))
+}
+
+function stateDirServing(url: string): string | null {
+  const base = dirname(defaultStateDir('/'))
+  if (!existsSync(base)) return null
+  const port = portOf(url)
+  const isHere = ['localhost', '127.0.0.1', '[::1]'].includes(new URL(url).hostname)
+  const dirs = readdirSync(base).slice(0, STATE_DIRS_MAX)
+  const serves = (dir: string): boolean => {
+    const note = liveServerNote(dir)
+    return note !== null && (note.url === url || (isHere && portOf(note.url) === port))
+  }
+  return dirs.map((name) => join(base, name)).find(serves) ?? null
+}
+
+function tokenOf(options: ClientOptions, dir: string | null): string | null {
+  if (options.tokenFile !== undefined) return readToken(options.tokenFile)
+  const named = process.env.PHASELOCK_OPERATOR_TOKEN
+  if (named !== undefined && named !== '') return named.trim()
+  const file = dir === null ? null : join(dir, 'operator.token')
+  return file !== null && existsSync(file) ? readToken(file) : null
+}
+
+function readToken(file: string): string {
+  try {
+    return readFileSync(file, 'utf8').trim()
+  } catch (error) {
+    const code = (error as NodeJS.ErrnoException).code ?? 'fault'
+    throw new Stop(EXIT.usage, `The token file ${file} cannot be read (${code}).`)
+  }
+}
+
+function checkedUrl(text: string): string {
+  const url = URL.canParse(text) ? new URL(text) : null
+  if (url === null || (url.protocol !== 'http:' && url.protocol !== 'https:'))
+    throw new Stop(EXIT.usage, `'${text}' is not an address such as ${DEFAULT_URL}.`)
+  return url.origin
+}
+
+function portOf(url: string): string {
+  const { port, protocol } = new URL(url)
+  return port === '' ? (protocol === 'https:' ? '443' : '80') : port
+}

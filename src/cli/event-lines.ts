@@ -1,0 +1,72 @@
+import type { JsonObject } from '../core/contract.js'
+import { table } from './table.js'
+import { objectOf, textOf } from './values.js'
+
+const CLOCK = /T(\d\d:\d\d:\d\d)/
+
+// What tells the most about an event, most telling first.
+const TELLING = [
+  'code',
+  'tool_name',
+  'to',
+  'gate',
+  'decision',
+  'approval_id',
+  'by',
+  'agent_id',
+  'name',
+  'title',
+  'reason',
+  'comment',
+  'detail',
+  'count',
+] as const
+
+/** Events as a table, in the order given. */
+export function eventTable(events: readonly JsonObject[]): string {
+  const days = new Set(events.map((event) => dayOf(event)))
+  return table(events, [
+    { title: 'SEQ', text: (event) => textOf(event.seq) },
+    { title: 'TIME (UTC)', text: (event) => (days.size > 1 ? `${dayOf(event)} ${clockOf(event)}` : clockOf(event)) },
+    { title: 'EVENT', text: (event) => textOf(event.type) },
+    { title: 'TASK', text: taskOf, isFlexible: true },
+    { title: 'PHASE', text: (event) => textOf(event.phase) },
+    { title: 'DETAIL', text: summaryOf, isFlexible: true },
+  ])
+}
+
+/** One event on one line. */
+export function eventLine(event: JsonObject): string {
+  return [
+    `#${textOf(event.seq)}`,
+    clockOf(event),
+    textOf(event.type),
+    taskOf(event),
+    textOf(event.phase),
+    textOf(event.actor),
+    summaryOf(event),
+  ]
+    .filter((part) => part !== '')
+    .join('  ')
+}
+
+/** What happened, in the words of the event's data. */
+export function summaryOf(event: JsonObject): string {
+  const data = objectOf(event.data)
+  const parts = TELLING.filter((key) => key !== 'agent_id' || textOf(event.actor) === 'system')
+    .map((key) => (key === 'to' && data.to !== undefined ? `-> ${textOf(data.to)}` : textOf(data[key])))
+    .filter((part) => part !== '')
+  return parts.join(' · ')
+}
+
+function taskOf(event: JsonObject): string {
+  return textOf(event.stream).replace(/^task:/, '')
+}
+
+function clockOf(event: JsonObject): string {
+  return CLOCK.exec(textOf(event.at))?.[1] ?? ''
+}
+
+function dayOf(event: JsonObject): string {
+  return textOf(event.at).slice(5, 10)
+}

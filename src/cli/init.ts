@@ -1,0 +1,128 @@
+import { existsSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { join, resolve } from 'node:path'
+import { type Command, Option } from 'commander'
+import { isMap, isScalar, isSeq, parseDocument } from 'yaml'
+import { BUNDLED_CONTRACTS, type BundledContract, bundledContract } from '../contract/bundled.js'
+import { formatText } from '../contract/format.js'
+import { loadContractText } from '../contract/load.js'
+import { shortPath } from './choose-contract.js'
+import { EXIT, Stop } from './exit.js'
+import { examples } from './options.js'
+import { CONTRACT_FILE } from './places.js'
+import { plainLine } from './plain-text.js'
+import { programName } from './program-name.js'
+import { type Survey, survey } from './survey.js'
+import { canAsk, confirm, print, printJson, tell } from './terminal.js'
+
+interface InitOptions {
+  readonly template: BundledContract
+  readonly force?: boolean
+  readonly yes?: boolean
+  readonly json?: boolean
+}
+
+/** `phaselock init` */
+export function addInitCommand(program: Command): void {
+  program
+    .command('init')
+    .argument('[dir]', 'the repository', '.')
+    .description(`look at a repository and write ${CONTRACT_FILE}`)
+    .addOption(
+      new Option('--template <name>', 'what to start from; guardrails and documents come later')
+        .choices(BUNDLED_CONTRACTS)
+        .default('tdd'),
+    )
+    .option('--force', 'overwrite a contract that is there')
+    .option('-y, --yes', 'do not ask')
+    .option('--json', 'print JSON')
+    .addHelpText(
+      'after',
+      examples([
+        ['phaselock init', 'plan, failing tests, code, review'],
+        ['phaselock init --template plan-review', 'for work without tests'],
+      ]),
+    )
+    .action(init)
+}
+
+async function init(dir: string, options: InitOptions): Promise<void> {
+  const folder = resolve(dir)
+  if (!existsSync(folder) || !statSync(folder).isDirectory()) throw new Stop(EXIT.usage, `${dir} is not a folder.`)
+  const file = join(folder, CONTRACT_FILE)
+  const found = survey(folder)
+  if (options.json !== true) print(surveyText(found))
+  await mayWrite(file, options)
+  const text = contractFor(found, options.template)
+  const loaded = await loadContractText(text, { file: CONTRACT_FILE, baseDir: folder })
+  if (!loaded.ok)
+    throw new Stop(
+      EXIT.refused,
+      `${formatText(loaded.diagnostics)}The contract would not load here; nothing was written.`,
+    )
+  write(file, text)
+  if (options.json === true)
+    return printJson({ file, template: options.template, hash: loaded.contract.hash, ...asJson(found) })
+  if (loaded.warnings.length > 0) tell(formatText(loaded.warnings))
+  const program = programName()
+  print(`\nWrote ${shortPath(file)}: ${[...loaded.contract.phases.keys()].join(' -> ')}`)
+  print(`\nNext:\n  1. Read it, change it:  ${program} explain\n  2. Start the server:    ${program} serve`)
+}
+
+async function mayWrite(file: string, options: InitOptions): Promise<void> {
+  if (!existsSync(file) || options.force === true) return
+  if (options.yes === true || !canAsk())
+    throw new Stop(
+      EXIT.refused,
+      `${shortPath(file)} is there already and was left as it is. Overwrite it with --force.`,
+    )
+  if (!(await confirm(`${shortPath(file)} is there already. Overwrite it?`)))
+    throw new Stop(EXIT.refused, 'It was left as it is.')
+}
+
+function write(file: string, text: string): void {
+  try {
+    // A link could lead out of the repository: it is replaced, not followed.
+    rmSync(file, { force: true })
+    writeFileSync(file, text, { flag: 'wx' })
+  } catch (error) {
+    throw new Stop(EXIT.refused, `${file} cannot be written (${(error as NodeJS.ErrnoException).code ?? 'fault'}).`)
+  }
+}
+
+function surveyText(found: Survey): string {
+  const why = found.because === '' ? '' : ` (${found.because})`
+  return [
+    `Project    ${plainLine(found.project)}`,
+    `Language   ${found.language}${why}`,
+    `Tests      ${found.testCommand ?? 'no test command found'}`,
+    `Git        ${found.hasGit ? 'yes' : 'no: changes cannot be compared; run `git init`'}`,
+  ].join('\n')
+}
+
+function asJson(found: Survey) {
+  return { project: found.project, language: found.language, test_command: found.testCommand, git: found.hasGit }
+}
+
+/** The bundled contract, made this repository's own: its name, and how its tests are run and where they lie. */
+function contractFor(found: Survey, template: BundledContract): string {
+  const document = parseDocument(readFileSync(bundledContract(template), 'utf8'))
+  document.commentBefore = [
+    ` The contract of ${plainLine(found.project)}: which steps an agent takes, and what opens the way to the next.`,
+    ' Check it with `phaselock validate`, see what was understood with `phaselock explain`.',
+    ' While a server runs, editors find its schema at http://localhost:8000/schemas/agent_workflow.schema.json',
+  ].join('\n')
+  const phases = document.get('phases')
+  for (const phase of isSeq(phases) ? phases.items : []) {
+    if (!isMap(phase)) continue
+    const prompt = phase.get('prompt', true)
+    const runsTests = phase.get('id') === 'TDD' || phase.get('id') === 'IMPL'
+    if (runsTests && found.testCommand !== null && isScalar(prompt))
+      prompt.value = `${String(prompt.value)}The tests are run with: ${found.testCommand}\n`
+    if (found.language !== 'Java' && found.language !== 'Kotlin') continue
+    for (const kind of ['allowed_patterns', 'forbidden_patterns']) {
+      const patterns = phase.getIn(['tool_constraints', 'write_files', kind], true)
+      if (runsTests && isSeq(patterns)) patterns.add('src/test/**')
+    }
+  }
+  return document.toString({ lineWidth: 118 })
+}

@@ -1,0 +1,28 @@
+import type { Json, JsonObject } from '../core/contract.js'
+import { plainLine, plainText } from './plain-text.js'
+
+const LIST_MAX = 20
+
+/** A problem document in words: what was refused, why, and what to do about it. */
+export function problemText(problem: JsonObject): string {
+  const detail = textOf(problem.detail) || textOf(problem.title) || 'The server refused without saying why.'
+  const lines = [`${plainText(detail)} [${plainLine(textOf(problem.code) || 'unknown')}]`]
+  lines.push(...list(problem.errors).map(diagnosticLine))
+  lines.push(...list(problem.blockers).map((one) => `  ${textOf(one.message)} [${textOf(one.code)}]`))
+  lines.push(...list(problem.not_enforced).map((one) => `  ${textOf(one.path)}: ${textOf(one.feature)}`))
+  for (const advice of [problem.next_step, problem.remedy])
+    if (typeof advice === 'string' && advice !== '') lines.push(plainText(advice))
+  return lines.map((line) => plainText(line)).join('\n')
+}
+
+function diagnosticLine(one: JsonObject): string {
+  return `  ${one.line ?? '?'}:${one.column ?? '?'}: ${textOf(one.severity)} ${textOf(one.code)}: ${textOf(one.message)}`
+}
+
+function list(value: Json | undefined): readonly JsonObject[] {
+  return Array.isArray(value) ? (value as readonly JsonObject[]).slice(0, LIST_MAX) : []
+}
+
+function textOf(value: Json | undefined): string {
+  return typeof value === 'string' ? plainLine(value) : ''
+}

@@ -1,0 +1,45 @@
+import type { JsonObject } from '../core/contract.js'
+import { approvalTable } from './approval-text.js'
+import { plainLine } from './plain-text.js'
+import { table } from './table.js'
+import { paint } from './terminal.js'
+import { listOf, objectOf, textOf, timeOf } from './values.js'
+
+/** Everything an operator wants to know at a glance. */
+export function statusText(status: JsonObject): string {
+  const server = objectOf(status.server)
+  const contract = objectOf(status.contract)
+  const approvals = listOf(status.approvals)
+  const active = listOf(status.active)
+  const field = (label: string, text: string): string => `${label.padEnd(9)} ${plainLine(text)}`
+  const name = `${textOf(contract.name)} ${textOf(contract.version)} (${textOf(contract.hash).slice(0, 12)})`
+  return [
+    field('Server', `${textOf(server.url)}, ${textOf(server.status)}`),
+    field('Contract', name),
+    field('Mode', textOf(status.mode)),
+    ...(status.paused === null ? [] : [field('Paused', `all agents: ${textOf(status.paused)}`)]),
+    field('Tasks', countsText(objectOf(objectOf(status.tasks).by_status))),
+    '',
+    paint('bold', 'Working'),
+    active.length === 0 ? '  Nobody works on a task.' : activeTable(active),
+    '',
+    paint('bold', 'Waiting for you'),
+    approvals.length === 0
+      ? '  Nothing.'
+      : `${approvalTable(approvals)}\nLook and answer: phaselock approve ID, phaselock reject ID --comment TEXT`,
+  ].join('\n')
+}
+
+function countsText(counts: JsonObject): string {
+  const parts = Object.entries(counts).map(([status, count]) => `${textOf(count)} ${status}`)
+  return parts.length === 0 ? 'none' : parts.join(', ')
+}
+
+function activeTable(active: readonly JsonObject[]): string {
+  return table(active, [
+    { title: 'TASK', text: (one) => textOf(one.task_id) },
+    { title: 'PHASE', text: (one) => textOf(one.phase) },
+    { title: 'AGENT', text: (one) => textOf(one.agent_id), isFlexible: true },
+    { title: 'LAST CHANGE', text: (one) => timeOf(one.since) },
+  ])
+}

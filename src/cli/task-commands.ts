@@ -1,0 +1,165 @@
+import { resolve } from 'node:path'
+import { type Command, InvalidArgumentError } from 'commander'
+import type { JsonObject } from '../core/contract.js'
+import { Client, segment } from './client.js'
+import { type ClientOptions, clientOptions } from './connection.js'
+import { collect, examples, integer, positiveNumber } from './options.js'
+import { plainLine } from './plain-text.js'
+import { showTask, taskTable } from './task-text.js'
+import { print, printJson } from './terminal.js'
+import { given, listOf, textOf } from './values.js'
+
+/** `phaselock task …` */
+export function addTaskCommands(program: Command): void {
+  const task = program
+    .command('task')
+    .description('add tasks, look at them and steer them')
+    .addHelpText(
+      'after',
+      examples([
+        ['phaselock task list', ''],
+        ['phaselock task show task-1', ''],
+      ]),
+    )
+  addAdd(task)
+  addList(task)
+  addShow(task)
+  addSteering(task)
+}
+
+interface AddOptions extends ClientOptions {
+  readonly id?: string
+  readonly description?: string
+  readonly contract?: string
+  readonly dependsOn?: readonly string[]
+  readonly requires?: readonly string[]
+  readonly workspace?: string
+  readonly mode?: string
+  readonly priority?: number
+  readonly metadata?: JsonObject
+}
+
+function addAdd(task: Command): void {
+  clientOptions(task.command('add').argument('<title>', 'what will be different').description('add a task'))
+    .option('--id <id>', 'letters, digits, _ . -; at most 64 (default: made up)')
+    .option('--description <text>', 'what the agent needs to know')
+    .option('--contract <name|hash>', "a contract the server knows (default: the server's)")
+    .option('--depends-on <id>', 'a task that must be completed first; repeatable', collect)
+    .option('--requires <capability>', 'what the agent must be capable of; repeatable', collect)
+    .option('--workspace <dir>', "work tree (default: the server's)")
+    .option('--mode <mode>', 'strict, permissive or advisory, for this task only')
+    .option('--priority <number>', 'higher is claimed first (default: 0)', integer)
+    .option('--metadata <json>', 'a JSON object kept with the task', jsonObject)
+    .addHelpText(
+      'after',
+      examples([
+        ['phaselock task add "Add a health endpoint"', ''],
+        ['phaselock task add "Write the docs" --depends-on api --priority 5', ''],
+      ]),
+    )
+    .action(async (title: string, options: AddOptions) => {
+      const { id, description, contract, dependsOn, requires, workspace, mode, priority, metadata } = options
+      const body = given({
+        ...{ title, id, description, contract, mode, priority, metadata, requires },
+        depends_on: dependsOn,
+        workspace: workspace === undefined ? undefined : resolve(workspace),
+      })
+      const added = await new Client(options).post('/tasks', body)
+      if (options.json === true) return printJson(added)
+      print(`Added ${line(added.id)}: ${line(added.title)} (${line(added.status)}, starts in ${line(added.phase)})`)
+    })
+}
+
+interface ListOptions extends ClientOptions {
+  readonly status?: string
+  readonly phase?: string
+  readonly agent?: string
+  readonly limit: number
+  readonly cursor?: string
+}
+
+function addList(task: Command): void {
+  clientOptions(task.command('list').alias('ls').description('list tasks, newest first'))
+    .option('--status <status>', 'queued, active, awaiting_approval, interrupted, parked, completed or cancelled')
+    .option('--phase <id>', 'only tasks in this phase')
+    .option('--agent <id>', 'only tasks of this agent')
+    .option('--limit <number>', 'how many at most', positiveNumber, 50)
+    .option('--cursor <cursor>', 'go on where the page before ended')
+    .addHelpText('after', examples([['phaselock task list --status active', 'what is being worked on']]))
+    .action(async (options: ListOptions) => {
+      const { status, phase, agent, limit, cursor } = options
+      const answer = await new Client(options).get('/tasks', { status, phase, agent_id: agent, limit, cursor })
+      if (options.json === true) return printJson(answer)
+      const tasks = listOf(answer.tasks)
+      print(tasks.length === 0 ? 'No tasks.' : taskTable(tasks))
+      if (answer.next_cursor !== null) print(`There are more: add --cursor ${line(answer.next_cursor)}`)
+    })
+}
+
+function addShow(task: Command): void {
+  clientOptions(task.command('show').argument('<id>').description('show one task and what happened to it'))
+    .option('--limit <number>', 'how many of the newest events', positiveNumber, 30)
+    .addHelpText('after', examples([['phaselock task show task-1 --json', 'with the whole timeline']]))
+    .action(async (id: string, options: ClientOptions & { readonly limit: number }) => {
+      const client = new Client(options)
+      const shown = await client.get(`/tasks/${segment(id)}`)
+      const events = await timeline(client, id)
+      if (options.json === true) return printJson({ task: shown, events })
+      print(showTask(shown, events, options.limit))
+    })
+}
+
+const TIMELINE_PAGE = 500
+const TIMELINE_PAGES_MAX = 40
+
+async function timeline(client: Client, id: string): Promise<readonly JsonObject[]> {
+  const events: JsonObject[] = []
+  let after = 0
+  for (let page = 0; page < TIMELINE_PAGES_MAX; page++) {
+    const answer = await client.get(`/tasks/${segment(id)}/timeline`, { after, limit: TIMELINE_PAGE })
+    events.push(...listOf(answer.events))
+    if (typeof answer.next_after !== 'number') break
+    after = answer.next_after
+  }
+  return events
+}
+
+const STEERING = {
+  cancel: ['cancel a task for good', 'phaselock task cancel task-1 --reason "not needed any more"'],
+  resume: ['let a parked task go on', 'phaselock task resume task-1 --reason "the database is back"'],
+  rewind: ['take a task back to an earlier phase', 'phaselock task rewind task-1 --to PLAN --reason "wrong plan"'],
+  reassign: ['take a task from its agent', 'phaselock task reassign task-1 --agent other --reason "stuck"'],
+} as const
+
+function addSteering(task: Command): void {
+  for (const [name, [text, example]] of Object.entries(STEERING)) {
+    const command = clientOptions(task.command(name).argument('<id>').description(text)).requiredOption(
+      '--reason <text>',
+      'why; kept in the ledger',
+    )
+    if (name === 'rewind') command.requiredOption('--to <phase>', 'the phase to go back to')
+    if (name === 'reassign') command.option('--agent <id>', 'keep the task for this agent')
+    command
+      .addHelpText('after', examples([[example, '']]))
+      .action(async (id: string, options: ClientOptions & { reason: string; to?: string; agent?: string }) => {
+        const body = given({ reason: options.reason, to_phase: options.to, agent_id: options.agent })
+        const changed = await new Client(options).post(`/tasks/${segment(id)}/${name}`, body)
+        if (options.json === true) return printJson(changed)
+        print(`${line(changed.id)} is ${line(changed.status)} in ${line(changed.phase)}.`)
+      })
+  }
+}
+
+function line(value: JsonObject[string] | undefined): string {
+  return plainLine(textOf(value))
+}
+
+function jsonObject(text: string): JsonObject {
+  try {
+    const value: unknown = JSON.parse(text)
+    if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value as JsonObject
+  } catch (error) {
+    if (!(error instanceof SyntaxError)) throw error
+  }
+  throw new InvalidArgumentError('Give a JSON object, such as {"ticket": 7}.')
+}

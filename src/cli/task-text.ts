@@ -1,0 +1,62 @@
+import type { JsonObject } from '../core/contract.js'
+import { eventTable } from './event-lines.js'
+import { plainLine, plainText } from './plain-text.js'
+import { table } from './table.js'
+import { paint } from './terminal.js'
+import { objectOf, textOf, timeOf } from './values.js'
+
+export function taskTable(tasks: readonly JsonObject[]): string {
+  return table(tasks, [
+    { title: 'ID', text: (task) => textOf(task.id) },
+    { title: 'STATUS', text: (task) => textOf(task.status) },
+    { title: 'PHASE', text: (task) => textOf(task.phase) },
+    { title: 'AGENT', text: (task) => textOf(task.agent_id) || '-', isFlexible: true },
+    { title: 'TITLE', text: (task) => textOf(task.title), isFlexible: true },
+  ])
+}
+
+/** A task with its newest events. */
+export function showTask(task: JsonObject, events: readonly JsonObject[], eventsMax: number): string {
+  const shown = events.slice(-eventsMax)
+  const left = events.length - shown.length
+  const note = left === 0 ? '' : ` (the newest ${shown.length} of ${events.length}; --limit or --json shows more)`
+  return [
+    `${paint('bold', plainLine(textOf(task.id)))}  ${plainLine(textOf(task.title))}`,
+    ...fieldsOf(task).map(([label, text]) => `  ${label.padEnd(12)} ${plainLine(text)}`),
+    ...indented(textOf(task.description)),
+    '',
+    `Timeline${note}`,
+    eventTable(shown),
+  ].join('\n')
+}
+
+function fieldsOf(task: JsonObject): readonly (readonly [string, string])[] {
+  const contract = objectOf(task.contract)
+  const approval = objectOf(task.pending_approval)
+  const all: readonly (readonly [string, string])[] = [
+    ['Status', textOf(task.status)],
+    ['Parked', textOf(task.parked_reason)],
+    ['Phase', textOf(task.phase)],
+    ['Done', textOf(task.completed_phases)],
+    ['Agent', textOf(task.agent_id)],
+    ['Lease until', timeOf(task.lease_expires_at)],
+    ['Approval', approval.id === undefined ? '' : `${textOf(approval.id)} is waiting`],
+    [
+      'Contract',
+      `${textOf(contract.name)} ${textOf(contract.version)} (${textOf(contract.hash).slice(0, 12)})${task.mode === null ? '' : `, ${textOf(task.mode)}`}`,
+    ],
+    ['Depends on', textOf(task.depends_on)],
+    ['Requires', textOf(task.requires)],
+    ['Work tree', textOf(task.workspace)],
+    ['Refusals', textOf(task.refusals)],
+    ['Created', timeOf(task.created_at)],
+    ['Changed', timeOf(task.updated_at)],
+  ]
+  return all.filter(([, text]) => text !== '')
+}
+
+function indented(text: string): readonly string[] {
+  if (text === '') return []
+  const lines = plainText(text).split('\n')
+  return ['', ...lines.map((line) => `  ${line}`)]
+}
