@@ -10,6 +10,8 @@ export function problemOfError(error: unknown, request: FastifyRequest): Problem
   if (error instanceof BadBody) return refuse('invalid_request', error.message).problem
   if (error instanceof StoreUnavailable)
     return refuse('store_unavailable', 'The ledger cannot be written now; nothing was done.').problem
+  if (error instanceof RangeError && error.message.includes('cursor'))
+    return refuse('invalid_request', `query.cursor: ${error.message}`).problem
   const code = error instanceof Error && 'code' in error ? String(error.code) : ''
   const status = error instanceof Error && 'statusCode' in error ? Number(error.statusCode) : 500
   if (code === 'FST_ERR_CTP_BODY_TOO_LARGE') return refuse('payload_too_large', 'The body is too large.').problem

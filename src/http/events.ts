@@ -1,3 +1,4 @@
+import type { ServerResponse } from 'node:http'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { StoredEvent } from '../app/feed.js'
 import type { Principal } from '../app/identity.js'
@@ -8,18 +9,34 @@ const CATCH_UP_PAGE = 500
 const PENDING_BYTES_MAX = 4 * 1024 * 1024
 const KEEP_ALIVE_MS = 15_000
 
+/** The open streams of a server, so that it can end them when it stops. */
+export class EventStreams {
+  readonly #open = new Set<ServerResponse>()
+
+  add(response: ServerResponse): void {
+    this.#open.add(response)
+    response.on('close', () => this.#open.delete(response))
+  }
+
+  end(): void {
+    // The connection goes with the stream: kept alive, it would hold the server back from closing.
+    for (const response of this.#open) response.end(() => response.socket?.destroy())
+  }
+}
+
 /** Server-sent events: what was missed since `Last-Event-ID`, then what happens. An agent sees its own task only. */
 export async function streamEvents(
-  app: Orchestrator,
+  to: { readonly app: Orchestrator; readonly streams: EventStreams; readonly principal: Principal },
   request: FastifyRequest,
   reply: FastifyReply,
-  principal: Principal,
 ): Promise<void> {
+  const { app, principal } = to
   const own = principal.kind === 'agent' ? await ownStream(app, principal) : null
   const isVisible = (event: StoredEvent): boolean => own === null || event.stream === own
   const since = startOf(request)
   reply.hijack()
   const { raw } = reply
+  to.streams.add(raw)
   raw.writeHead(200, {
     'content-type': 'text/event-stream',
     'cache-control': 'no-store',

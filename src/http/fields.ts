@@ -6,8 +6,14 @@ const ID = '^[A-Za-z0-9_.-]{1,64}$'
 export const FIELD = {
   id: { type: 'string', pattern: ID, description: 'Letters, digits, `_`, `.`, `-`; at most 64.' },
   name: { type: 'string', pattern: ID, description: 'Letters, digits, `_`, `.`, `-`; at most 64.' },
-  title: { type: 'string', minLength: 1, maxLength: 200 },
-  text: { type: 'string', maxLength: 10_000 },
+  title: {
+    type: 'string',
+    minLength: 1,
+    maxLength: 200,
+    pattern: '^[^\\u0000-\\u001f\\u007f]*$',
+    description: 'One line.',
+  },
+  text: { type: 'string', maxLength: 10_000, pattern: '^[^\\u0000]*$' },
   reason: { type: 'string', minLength: 1, maxLength: 2000, description: 'Why; kept in the ledger.' },
   ids: { type: 'array', items: { type: 'string', pattern: ID }, maxItems: 100, uniqueItems: true },
   object: { type: 'object' },

@@ -17,6 +17,8 @@ export function parseBody(text: string): unknown {
     )
   }
   refuseUnsafe(value)
+  // Half a character can be neither stored nor shown as it is. Text from a socket is well-formed; an escape may not be.
+  if (text.includes('\\u')) refuseHalfCharacters(value)
   return value
 }
 
@@ -38,4 +40,12 @@ function refuseUnsafe(root: unknown): void {
       if (item !== null && typeof item === 'object') open.push({ value: item, depth: depth + 1 })
     }
   }
+}
+
+function refuseHalfCharacters(value: unknown): void {
+  JSON.stringify(value, (key, one: unknown) => {
+    if (!key.isWellFormed() || (typeof one === 'string' && !one.isWellFormed()))
+      throw new BadBody('The body contains half of a surrogate pair.')
+    return one
+  })
 }

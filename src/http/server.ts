@@ -6,7 +6,7 @@ import { recall } from '../app/recall.js'
 import { ok, type Problem, refuse } from '../app/result.js'
 import type { JsonObject } from '../core/contract.js'
 import { problemOfError } from './errors.js'
-import { streamEvents } from './events.js'
+import { EventStreams, streamEvents } from './events.js'
 import { hostProblem } from './hosts.js'
 import { parseBody } from './json-body.js'
 import { Metrics } from './metrics.js'
@@ -23,6 +23,8 @@ const STRANGERS_PER_SECOND = 20
 const AGENT_PER_SECOND = 500
 const HEADERS_MS_MAX = 10_000
 const REQUEST_MS_MAX = 60_000
+const CLOSE_MS_MAX = 10_000
+const CLOSE_POLL_MS = 20
 
 export interface ServerOptions {
   readonly bodyBytesMax?: number
@@ -87,12 +89,36 @@ export function buildServer(app: Orchestrator, options: ServerOptions): Entrance
   )
   addProcessRoutes(server, { app, metrics })
   for (const route of [...ROUTES, metricsRoute(metrics)]) addRoute(server, route, { app, gate })
+  const streams = new EventStreams()
+  closeWithoutWaitingForIdle(server, streams)
   server.get(`${API}/events`, async (request, reply) => {
     const principal = gate.identify(request)
     if ('code' in principal) return gate.refuse(request, reply, principal)
-    return streamEvents(app, request, reply, principal)
+    return streamEvents({ app, streams, principal }, request, reply)
   })
   return { server, drain: () => gate.drain() }
+}
+
+// A connection that never sent a request keeps `close` waiting: once no request is running, all connections are ended.
+function closeWithoutWaitingForIdle(server: FastifyInstance, streams: EventStreams): void {
+  let running = 0
+  server.addHook('onRequest', (_request, reply, done) => {
+    running += 1
+    reply.raw.once('close', () => {
+      running -= 1
+    })
+    done()
+  })
+  server.addHook('preClose', (done) => {
+    streams.end()
+    const deadline = Date.now() + CLOSE_MS_MAX
+    const timer = setInterval(() => {
+      if (running > 0 && Date.now() < deadline) return
+      clearInterval(timer)
+      server.server.closeAllConnections()
+    }, CLOSE_POLL_MS)
+    done()
+  })
 }
 
 const SECURITY_HEADERS = {

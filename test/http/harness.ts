@@ -1,14 +1,18 @@
 import { mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { openOrchestrator, type Orchestrator } from '../../src/app/orchestrator.js'
+import { type Orchestrator, openOrchestrator } from '../../src/app/orchestrator.js'
 import { bundledContract } from '../../src/contract/bundled.js'
 import { loadContractFile, loadContractText } from '../../src/contract/load.js'
 import { allowedHosts } from '../../src/http/hosts.js'
 import { buildServer, type ServerOptions } from '../../src/http/server.js'
 import { openSqliteStore } from '../../src/store/sqlite.js'
 
-export type Answer = { readonly status: number; readonly body: Record<string, never> & Record<string, unknown>; readonly headers: Headers }
+export type Answer = {
+  readonly status: number
+  readonly body: Record<string, never> & Record<string, unknown>
+  readonly headers: Headers
+}
 
 /** A real server on a real port with a real SQLite file, in this process so that the clock can be moved. */
 export interface Running {
@@ -20,7 +24,13 @@ export interface Running {
   readonly operator: string
   readonly faults: unknown[]
   now: number | null
-  call(method: string, path: string, token: string | null, body?: unknown, headers?: Record<string, string>): Promise<Answer>
+  call(
+    method: string,
+    path: string,
+    token: string | null,
+    body?: unknown,
+    headers?: Record<string, string>,
+  ): Promise<Answer>
   addAgent(id: string, capabilities?: readonly string[]): Promise<string>
   addTask(about?: Record<string, unknown>): Promise<string>
   /** Claims and gives the phase token. */
@@ -41,8 +51,12 @@ export async function start(options: StartOptions = {}): Promise<Running> {
   const workspace = join(dir, 'tree')
   const stateDir = join(dir, 'state')
   mkdirSync(workspace, { recursive: true })
-  const loaded = options.contract === undefined ? await loadContractFile(bundledContract('tdd') ?? '') : await loadContractText(options.contract, { file: 'test.yaml', baseDir: null })
-  if (!loaded.ok) throw new Error(loaded.diagnostics.map((one) => `${one.line}:${one.column} ${one.code} ${one.message}`).join('\n'))
+  const loaded =
+    options.contract === undefined
+      ? await loadContractFile(bundledContract('tdd') ?? '')
+      : await loadContractText(options.contract, { file: 'test.yaml', baseDir: null })
+  if (!loaded.ok)
+    throw new Error(loaded.diagnostics.map((one) => `${one.line}:${one.column} ${one.code} ${one.message}`).join('\n'))
   const store = await openSqliteStore({ dir: stateDir })
   const faults: unknown[] = []
   const running = { now: null as number | null }
@@ -56,7 +70,11 @@ export async function start(options: StartOptions = {}): Promise<Running> {
     onFault: (error) => faults.push(error),
   })
   let port = 0
-  const { server } = buildServer(app, { ...options, hosts: () => allowedHosts({ host: '127.0.0.1', port, extra: [] }), onFault: (error) => faults.push(error) })
+  const { server } = buildServer(app, {
+    ...options,
+    hosts: () => allowedHosts({ host: '127.0.0.1', port, extra: [] }),
+    onFault: (error) => faults.push(error),
+  })
   await server.listen({ port: 0, host: '127.0.0.1' })
   const address = server.server.address()
   port = typeof address === 'object' && address !== null ? address.port : 0
@@ -67,11 +85,18 @@ export async function start(options: StartOptions = {}): Promise<Running> {
     await app.close()
   }
   const call: Running['call'] = async (method, path, token, body, headers = {}) => {
-    const response = await fetch(path.startsWith('/') && !path.startsWith('/api') && !ROOT.has(path) ? `${url}/api/v1${path}` : `${url}${path}`, {
-      method,
-      headers: { ...(token === null ? {} : { authorization: `Bearer ${token}` }), ...(body === undefined ? {} : { 'content-type': 'application/json' }), ...headers },
-      ...(body === undefined ? {} : { body: typeof body === 'string' ? body : JSON.stringify(body) }),
-    })
+    const response = await fetch(
+      path.startsWith('/') && !path.startsWith('/api') && !ROOT.has(path) ? `${url}/api/v1${path}` : `${url}${path}`,
+      {
+        method,
+        headers: {
+          ...(token === null ? {} : { authorization: `Bearer ${token}` }),
+          ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+          ...headers,
+        },
+        ...(body === undefined ? {} : { body: typeof body === 'string' ? body : JSON.stringify(body) }),
+      },
+    )
     const text = await response.text()
     return { status: response.status, body: parsed(text), headers: response.headers }
   }
@@ -85,12 +110,19 @@ export async function start(options: StartOptions = {}): Promise<Running> {
     faults,
     call,
     addAgent: async (id: string, capabilities?: readonly string[]) => {
-      const added = await call('POST', '/agents', operator, { agent_id: id, ...(capabilities === undefined ? {} : { capabilities }) })
+      const added = await call('POST', '/agents', operator, {
+        agent_id: id,
+        ...(capabilities === undefined ? {} : { capabilities }),
+      })
       return String(added.body.agent_token)
     },
-    addTask: async (about: Record<string, unknown> = {}) => String((await call('POST', '/tasks', operator, { title: 'A task', ...about })).body.id),
+    addTask: async (about: Record<string, unknown> = {}) =>
+      String((await call('POST', '/tasks', operator, { title: 'A task', ...about })).body.id),
     claim: async (agentId: string, agentToken: string, taskId?: string) => {
-      const claimed = await call('POST', '/tasks/claim', agentToken, { agent_id: agentId, ...(taskId === undefined ? {} : { task_id: taskId }) })
+      const claimed = await call('POST', '/tasks/claim', agentToken, {
+        agent_id: agentId,
+        ...(taskId === undefined ? {} : { task_id: taskId }),
+      })
       if (claimed.status !== 200) throw new Error(JSON.stringify(claimed.body))
       return String(claimed.body.phase_token)
     },
@@ -105,7 +137,16 @@ export async function start(options: StartOptions = {}): Promise<Running> {
   })
 }
 
-const ROOT = new Set(['/', '/health', '/ready', '/metrics', '/docs', '/docs/errors', '/style.css', '/schemas/agent_workflow.schema.json'])
+const ROOT = new Set([
+  '/',
+  '/health',
+  '/ready',
+  '/metrics',
+  '/docs',
+  '/docs/errors',
+  '/style.css',
+  '/schemas/agent_workflow.schema.json',
+])
 
 function parsed(text: string): Answer['body'] {
   try {

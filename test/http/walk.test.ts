@@ -9,8 +9,15 @@ describe('the five phases of the bundled contract', () => {
   let token: string
   let old: string
   const move = (with_: string, target: string, artifacts?: Record<string, unknown>) =>
-    run.call('POST', '/tasks/transition', with_, { task_id: 'T1', target_phase: target, ...(artifacts === undefined ? {} : { artifacts }) })
-  const codes = (body: Record<string, unknown>) => (body.blockers as { code: string; check: string | null; artifact: string | null }[]).map((one) => `${one.code}:${one.check ?? one.artifact ?? ''}`)
+    run.call('POST', '/tasks/transition', with_, {
+      task_id: 'T1',
+      target_phase: target,
+      ...(artifacts === undefined ? {} : { artifacts }),
+    })
+  const codes = (body: Record<string, unknown>) =>
+    (body.blockers as { code: string; check: string | null; artifact: string | null }[]).map(
+      (one) => `${one.code}:${one.check ?? one.artifact ?? ''}`,
+    )
 
   beforeAll(async () => {
     run = await start()
@@ -24,7 +31,10 @@ describe('the five phases of the bundled contract', () => {
     const named = await run.call('POST', '/tasks/claim', agent, { agent_id: 'coder', task_id: 'T2' })
     expect(named).toMatchObject({ status: 409, body: { code: 'conflict', detail: 'Task T2 waits for T1.' } })
     const claimed = await run.call('POST', '/tasks/claim', agent, { agent_id: 'coder' })
-    expect(claimed).toMatchObject({ status: 200, body: { phase: 'PLAN', task: { id: 'T1', status: 'active', epoch: 1 }, contract: { name: 'tdd' } } })
+    expect(claimed).toMatchObject({
+      status: 200,
+      body: { phase: 'PLAN', task: { id: 'T1', status: 'active', epoch: 1 }, contract: { name: 'tdd' } },
+    })
     expect(String(claimed.body.prompt)).toContain('Add numbers')
     token = String(claimed.body.phase_token)
   })
@@ -39,13 +49,23 @@ describe('the five phases of the bundled contract', () => {
 
   it('[REQ-API-3] skipping ahead is refused and names the legal step', async () => {
     for (const target of ['IMPL', 'REVIEW', 'COMPLETE', 'constructor'])
-      expect(await move(token, target), target).toMatchObject({ status: 400, body: { code: 'no_transition', detail: `No transition from PLAN to ${target}. Legal: TDD` } })
+      expect(await move(token, target), target).toMatchObject({
+        status: 400,
+        body: { code: 'no_transition', detail: `No transition from PLAN to ${target}. Legal: TDD` },
+      })
   })
 
   it('[REQ-API-4] a blocked transition names every blocker at once, gives no token and leaves the phase', async () => {
     const blocked = await move(token, 'TDD')
-    expect(blocked).toMatchObject({ status: 200, body: { allowed: false, phase: 'PLAN', phase_token: null, retry: { attempt: 1, max: 3 } } })
-    expect(codes(blocked.body)).toEqual(['missing_artifact:plan_document', 'check_failed:plan_has_acceptance_criteria', 'check_failed:scope_is_bounded'])
+    expect(blocked).toMatchObject({
+      status: 200,
+      body: { allowed: false, phase: 'PLAN', phase_token: null, retry: { attempt: 1, max: 3 } },
+    })
+    expect(codes(blocked.body)).toEqual([
+      'missing_artifact:plan_document',
+      'check_failed:plan_has_acceptance_criteria',
+      'check_failed:scope_is_bounded',
+    ])
     const wrong = await move(token, 'TDD', { plan_document: { ...PLAN, title: 'short', scope: { in_scope: [] } } })
     const messages = (wrong.body.blockers as { message: string }[]).map((one) => one.message)
     expect(messages.some((one) => one.startsWith('plan_document/title'))).toBe(true)
@@ -56,13 +76,16 @@ describe('the five phases of the bundled contract', () => {
     const asked = await move(token, 'TDD', { plan_document: PLAN })
     expect(codes(asked.body)).toEqual(['approval_pending:'])
     const { id, digest } = asked.body.pending_approval as { id: string; digest: string }
-    const decide = (by: string, given = digest) => run.call('POST', `/approvals/${id}/decision`, by, { decision: 'approve', digest: given })
+    const decide = (by: string, given = digest) =>
+      run.call('POST', `/approvals/${id}/decision`, by, { decision: 'approve', digest: given })
     expect(await decide(token)).toMatchObject({ status: 403, body: { code: 'not_permitted' } })
     expect(await decide(agent)).toMatchObject({ status: 403, body: { code: 'not_permitted' } })
     expect(await decide(run.operator, '0'.repeat(64))).toMatchObject({ status: 409, body: { code: 'conflict' } })
     expect((await move(token, 'TDD', { plan_document: PLAN })).body.allowed).toBe(false)
     expect(await decide(run.operator)).toMatchObject({ status: 200, body: { status: 'approved' } })
-    expect((await move(token, 'TDD', { plan_document: { ...PLAN, title: 'Another plan altogether' } })).body.allowed).toBe(false)
+    expect(
+      (await move(token, 'TDD', { plan_document: { ...PLAN, title: 'Another plan altogether' } })).body.allowed,
+    ).toBe(false)
   })
 
   it('[REQ-API-6] the approved plan opens the phase once, with a new token, and the old token is refused at once', async () => {
@@ -74,7 +97,9 @@ describe('the five phases of the bundled contract', () => {
     old = token
     token = String(moved.body.phase_token)
     for (const path of ['/tools/check', '/tools/execute'])
-      expect(await run.call('POST', path, old, { task_id: 'T1', tool_name: 'read_files', args: { path: 'a' } })).toMatchObject({ status: 403, body: { code: 'token_stale' } })
+      expect(
+        await run.call('POST', path, old, { task_id: 'T1', tool_name: 'read_files', args: { path: 'a' } }),
+      ).toMatchObject({ status: 403, body: { code: 'token_stale' } })
     expect(await move(old, 'IMPL')).toMatchObject({ status: 403, body: { code: 'token_stale' } })
     expect(await run.call('GET', '/prompt', old)).toMatchObject({ status: 403, body: { code: 'token_stale' } })
     expect(await run.call('GET', '/prompt', token)).toMatchObject({ status: 200, body: { phase: 'TDD' } })
@@ -84,10 +109,17 @@ describe('the five phases of the bundled contract', () => {
     const test_files = { test_files: [{ path: 'tests/add.test.js', covers: ['AC1'] }] }
     const invented = await move(token, 'IMPL', { test_files, test_run_result: GREEN })
     expect(codes(invented.body)).toEqual(['check_failed:tests_are_failing'])
-    expect(invented.body.warnings).toMatchObject([{ check: 'tests_exist_for_acceptance_criteria', message: 'Every acceptance criterion needs a test: not in the work tree: tests/add.test.js' }])
+    expect(invented.body.warnings).toMatchObject([
+      {
+        check: 'tests_exist_for_acceptance_criteria',
+        message: 'Every acceptance criterion needs a test: not in the work tree: tests/add.test.js',
+      },
+    ])
     mkdirSync(join(run.workspace, 'tests'))
     writeFileSync(join(run.workspace, 'tests/add.test.js'), 'test')
-    expect(codes((await move(token, 'IMPL', { test_files, test_run_result: { ...RED, failed: 0 } })).body)).toEqual(['check_failed:tests_are_failing'])
+    expect(codes((await move(token, 'IMPL', { test_files, test_run_result: { ...RED, failed: 0 } })).body)).toEqual([
+      'check_failed:tests_are_failing',
+    ])
     const moved = await move(token, 'IMPL', { test_files, test_run_result: RED })
     expect(moved.body).toMatchObject({ allowed: true, phase: 'IMPL' })
     token = String(moved.body.phase_token)
@@ -95,12 +127,22 @@ describe('the five phases of the bundled contract', () => {
 
   it('[REQ-API-8] GREEN with a failing, skipped or missing run, or with tests edited after RED, opens nothing', async () => {
     const implementation_files = { files_changed: [{ path: 'src/add.js', change_type: 'created' }], summary: 'adds' }
-    expect(codes((await move(token, 'REVIEW', { implementation_files })).body)).toContain('missing_artifact:test_run_result')
-    expect(codes((await move(token, 'REVIEW', { implementation_files, test_run_result: RED })).body)).toEqual(['check_failed:all_tests_pass'])
-    expect(codes((await move(token, 'REVIEW', { implementation_files, test_run_result: { ...GREEN, skipped: 2 } })).body)).toEqual(['check_failed:no_skipped_tests'])
-    expect(codes((await move(token, 'REVIEW', { implementation_files, test_run_result: { ...GREEN, passed: 0 } })).body)).toEqual(['check_failed:all_tests_pass'])
+    expect(codes((await move(token, 'REVIEW', { implementation_files })).body)).toContain(
+      'missing_artifact:test_run_result',
+    )
+    expect(codes((await move(token, 'REVIEW', { implementation_files, test_run_result: RED })).body)).toEqual([
+      'check_failed:all_tests_pass',
+    ])
+    expect(
+      codes((await move(token, 'REVIEW', { implementation_files, test_run_result: { ...GREEN, skipped: 2 } })).body),
+    ).toEqual(['check_failed:no_skipped_tests'])
+    expect(
+      codes((await move(token, 'REVIEW', { implementation_files, test_run_result: { ...GREEN, passed: 0 } })).body),
+    ).toEqual(['check_failed:all_tests_pass'])
     writeFileSync(join(run.workspace, 'tests/add.test.js'), 'weakened')
-    expect(codes((await move(token, 'REVIEW', { implementation_files, test_run_result: GREEN })).body)).toEqual(['check_failed:tests_unchanged'])
+    expect(codes((await move(token, 'REVIEW', { implementation_files, test_run_result: GREEN })).body)).toEqual([
+      'check_failed:tests_unchanged',
+    ])
     writeFileSync(join(run.workspace, 'tests/add.test.js'), 'test')
     const moved = await move(token, 'REVIEW', { implementation_files, test_run_result: GREEN })
     expect(moved.body).toMatchObject({ allowed: true, phase: 'REVIEW' })
@@ -108,8 +150,12 @@ describe('the five phases of the bundled contract', () => {
   })
 
   it('[REQ-API-9] a finished-looking task with open work is not finished', async () => {
-    expect(codes((await move(token, 'COMPLETE', { review_report: { reviews: {}, blocking_issues: ['leaks'] } })).body)).toEqual(['check_failed:no_blocking_issues'])
-    const entered = await move(token, 'COMPLETE', { review_report: { reviews: { peer: { status: 'done' } }, blocking_issues: [] } })
+    expect(
+      codes((await move(token, 'COMPLETE', { review_report: { reviews: {}, blocking_issues: ['leaks'] } })).body),
+    ).toEqual(['check_failed:no_blocking_issues'])
+    const entered = await move(token, 'COMPLETE', {
+      review_report: { reviews: { peer: { status: 'done' } }, blocking_issues: [] },
+    })
     expect(entered.body).toMatchObject({ allowed: true, phase: 'COMPLETE', status: 'active' })
     token = String(entered.body.phase_token)
     expect((await run.call('GET', '/tasks/T1', run.operator)).body.status).toBe('active')
@@ -117,15 +163,40 @@ describe('the five phases of the bundled contract', () => {
   })
 
   it('[REQ-API-10] completion ends the task, its tokens, and unblocks the dependent one', async () => {
-    const done = await move(token, 'COMPLETE', { completion_summary: { summary: 'Numbers are added', files_changed: ['src/add.js'] } })
+    const done = await move(token, 'COMPLETE', {
+      completion_summary: { summary: 'Numbers are added', files_changed: ['src/add.js'] },
+    })
     expect(done.body).toMatchObject({ allowed: true, status: 'completed', phase_token: null })
-    expect(await run.call('POST', '/tools/check', token, { task_id: 'T1', tool_name: 'read_files', args: { path: 'a' } })).toMatchObject({ status: 409, body: { code: 'task_not_active' } })
-    expect((await run.call('POST', '/tasks/claim', agent, { agent_id: 'coder' })).body).toMatchObject({ task: { id: 'T2' }, phase: 'PLAN' })
+    expect(
+      await run.call('POST', '/tools/check', token, { task_id: 'T1', tool_name: 'read_files', args: { path: 'a' } }),
+    ).toMatchObject({ status: 409, body: { code: 'task_not_active' } })
+    expect((await run.call('POST', '/tasks/claim', agent, { agent_id: 'coder' })).body).toMatchObject({
+      task: { id: 'T2' },
+      phase: 'PLAN',
+    })
   })
 
   it('[REQ-API-11] everything is in the ledger, the ledger verifies, and no fault was logged', async () => {
-    const types = new Set(((await run.call('GET', '/tasks/T1/timeline', run.operator)).body.events as { type: string }[]).map((event) => event.type))
-    for (const type of ['task_created', 'task_claimed', 'transition_requested', 'transition_refused', 'gate_blocked', 'gate_passed', 'approval_requested', 'approval_refused', 'approval_decided', 'phase_entered', 'tests_pinned', 'token_refused', 'task_completed'])
+    const types = new Set(
+      ((await run.call('GET', '/tasks/T1/timeline', run.operator)).body.events as { type: string }[]).map(
+        (event) => event.type,
+      ),
+    )
+    for (const type of [
+      'task_created',
+      'task_claimed',
+      'transition_requested',
+      'transition_refused',
+      'gate_blocked',
+      'gate_passed',
+      'approval_requested',
+      'approval_refused',
+      'approval_decided',
+      'phase_entered',
+      'tests_pinned',
+      'token_refused',
+      'task_completed',
+    ])
       expect([...types]).toContain(type)
     expect((await run.call('GET', '/audit/verify', run.operator)).body).toMatchObject({ ok: true, problems: [] })
     expect(run.faults).toEqual([])
