@@ -23,6 +23,15 @@ test('every command of the tour runs and gives the answer that is shown', async 
   expect(differencesOf(blocks, ran)).toEqual([])
 })
 
+test('the tour can be walked again on the same server', async () => {
+  const blocks = blocksOf(FILE)
+  const again = await runBlocks(
+    blocks.filter((block) => block.language === 'bash'),
+    server,
+  )
+  expect(differencesOf(blocks, again)).toEqual([])
+})
+
 test('every block of the tour is a command that is run or the answer to one', () => {
   const blocks = blocksOf(FILE)
   const odd = blocks.filter((block, index) => {
