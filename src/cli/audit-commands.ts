@@ -1,6 +1,6 @@
 import type { Command } from 'commander'
-import { exportCommand } from './audit-export.js'
-import { verifyLedgerCommand } from './audit-verify.js'
+import type { ExportOptions } from './audit-export.js'
+import type { VerifyOptions } from './audit-verify.js'
 import { Client } from './client.js'
 import { type ClientOptions, clientOptions } from './connection.js'
 import { eventTable } from './event-lines.js'
@@ -48,7 +48,9 @@ export function addAuditCommands(program: Command): void {
         ['phaselock audit verify ledger.jsonl --public-key k.pub', 'on any machine'],
       ]),
     )
-    .action(verifyLedgerCommand)
+    .action(async (file: string | undefined, options: VerifyOptions) =>
+      (await import('./audit-verify.js')).verifyLedgerCommand(file, options),
+    )
   audit
     .command('export')
     .description('write the ledger as signed lines of JSON; a running server goes on')
@@ -56,7 +58,7 @@ export function addAuditCommands(program: Command): void {
     .option('--state-dir <dir>', 'whose ledger ($PHASELOCK_STATE_DIR; default: the one of this work tree)')
     .option('--json', 'print the summary as JSON (with --output)')
     .addHelpText('after', examples([['phaselock audit export -o ledger.jsonl', '']]))
-    .action(exportCommand)
+    .action(async (options: ExportOptions) => (await import('./audit-export.js')).exportCommand(options))
 }
 
 interface QueryOptions extends ClientOptions {

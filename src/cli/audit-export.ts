@@ -7,7 +7,7 @@ import { EXIT, Stop } from './exit.js'
 import { ledgerStateDir } from './ledger-place.js'
 import { print, printJson, tell } from './terminal.js'
 
-interface ExportOptions {
+export interface ExportOptions {
   readonly output?: string
   readonly stateDir?: string
   readonly json?: boolean

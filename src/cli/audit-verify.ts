@@ -14,7 +14,7 @@ import { listOf, textOf } from './values.js'
 
 const VERIFY_MS_MAX = 30 * 60_000
 
-interface VerifyOptions extends ClientOptions {
+export interface VerifyOptions extends ClientOptions {
   readonly publicKey?: string
 }
 

@@ -2,17 +2,15 @@ import { spawn } from 'node:child_process'
 import { closeSync, existsSync, openSync, readFileSync, renameSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
-import type { Command } from 'commander'
 import { placesOf } from '../app/orchestrator.js'
 import { likelyStateDirs } from './connection.js'
 import { EXIT, Stop } from './exit.js'
-import { examples } from './options.js'
+import { lockHolder } from './lock-holder.js'
 import { defaultStateDir, givenStateDir } from './places.js'
 import { plainText } from './plain-text.js'
 import { programScript } from './program-name.js'
 import type { ServeOptions } from './serve.js'
-import { serverOptions } from './serve-command.js'
-import { isAlive, liveServerNote, lockHolder, type ServerNote } from './server-file.js'
+import { isAlive, liveServerNote, type ServerNote } from './server-file.js'
 import { startFailure } from './start-failure.js'
 import { print, printJson } from './terminal.js'
 
@@ -21,23 +19,8 @@ const STOP_MS_MAX = 15_000
 const POLL_MS = 50
 const LOG_LINES_MAX = 30
 
-/** `up` and `down`. */
-export function addBackgroundCommands(program: Command): void {
-  serverOptions(program.command('up').description('run the server in the background'))
-    .option('--json', 'print JSON')
-    .addHelpText('after', examples([['phaselock up --port 8001', 'returns when the server answers']]))
-    .action(up)
-  program
-    .command('down')
-    .description('stop the server of this work tree')
-    .option('--workspace <dir>', 'whose server (default: of this folder or one above)')
-    .option('--state-dir <dir>', 'whose server, by its state directory ($PHASELOCK_STATE_DIR)')
-    .option('--json', 'print JSON')
-    .addHelpText('after', examples([['phaselock down', 'finishes running requests first']]))
-    .action(down)
-}
-
-async function up(options: ServeOptions): Promise<void> {
+/** Starts a server that outlives this program, and waits until it answers. */
+export async function up(options: ServeOptions): Promise<void> {
   const { stateDir } = placesFor(options)
   const note = runningIn(stateDir)
   if (note !== null) return sayRunning(note, stateDir, { ...options, isNew: false })
@@ -125,13 +108,14 @@ function pick(note: ServerNote) {
   return { url: note.url, api: `${note.url}/api/v1`, pid: note.pid, started_at: note.startedAt }
 }
 
-interface DownOptions {
+export interface DownOptions {
   readonly workspace?: string
   readonly stateDir?: string
   readonly json?: boolean
 }
 
-async function down(options: DownOptions): Promise<void> {
+/** Stops the server of a work tree, and waits until it is gone. */
+export async function down(options: DownOptions): Promise<void> {
   const given = givenStateDir(options.stateDir)
   const named = options.workspace === undefined ? null : defaultStateDir(options.workspace)
   const dirs = given !== null ? [given] : named !== null ? [named] : likelyStateDirs()

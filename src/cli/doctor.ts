@@ -1,14 +1,12 @@
 import { spawnSync } from 'node:child_process'
 import { accessSync, constants, existsSync, statSync } from 'node:fs'
 import { createServer } from 'node:net'
-import type { Command } from 'commander'
 import { loadContractFile } from '../contract/load.js'
 import { openDatabase } from '../store/database.js'
 import { ledgerFiles } from '../store/files.js'
 import { verifyDirectory } from '../store/verify-ledger.js'
 import { chooseContract } from './choose-contract.js'
 import { EXIT, Stop } from './exit.js'
-import { examples, portNumber } from './options.js'
 import { defaultStateDir, givenStateDir } from './places.js'
 import { plainLine } from './plain-text.js'
 import { liveServerNote } from './server-file.js'
@@ -26,7 +24,7 @@ interface Finding {
   readonly remedy: string
 }
 
-interface DoctorOptions {
+export interface DoctorOptions {
   readonly port: number
   readonly contract?: string
   readonly workspace: string
@@ -34,24 +32,13 @@ interface DoctorOptions {
   readonly json?: boolean
 }
 
-/** `phaselock doctor` */
-export function addDoctorCommand(program: Command): void {
-  program
-    .command('doctor')
-    .description('check what a server needs here, and say how to get it')
-    .option('--port <number>', 'the port it would listen on', portNumber, 8000)
-    .option('--contract <file|name>', 'the contract it would use')
-    .option('--workspace <dir>', 'the work tree', '.')
-    .option('--state-dir <dir>', 'its state directory ($PHASELOCK_STATE_DIR)')
-    .option('--json', 'print JSON')
-    .addHelpText('after', examples([['phaselock doctor', 'exits 1 when something needed is missing']]))
-    .action(async (options: DoctorOptions) => {
-      const findings = await examine(options)
-      const isMissing = findings.some((one) => one.status === 'missing')
-      if (options.json === true) printJson({ ok: !isMissing, findings })
-      else print(findings.map(findingText).join('\n'))
-      if (isMissing) throw new Stop(EXIT.refused, '')
-    })
+/** Looks at everything a server needs, and stops when something is missing. */
+export async function doctor(options: DoctorOptions): Promise<void> {
+  const findings = await examine(options)
+  const isMissing = findings.some((one) => one.status === 'missing')
+  if (options.json === true) printJson({ ok: !isMissing, findings })
+  else print(findings.map(findingText).join('\n'))
+  if (isMissing) throw new Stop(EXIT.refused, '')
 }
 
 async function examine(options: DoctorOptions): Promise<readonly Finding[]> {
@@ -68,7 +55,7 @@ async function examine(options: DoctorOptions): Promise<readonly Finding[]> {
     git(),
     warning(
       'confinement',
-      'none in this version: tool calls are decided and recorded, not run here',
+      'none: this version decides and records calls, and runs none',
       'Run agents in a container or under a user of their own.',
     ),
   ]

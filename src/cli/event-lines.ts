@@ -53,7 +53,7 @@ export function eventLine(event: JsonObject): string {
 /** What happened, in the words of the event's data. */
 export function summaryOf(event: JsonObject): string {
   const data = objectOf(event.data)
-  const parts = TELLING.filter((key) => key !== 'agent_id' || textOf(event.actor) === 'system')
+  const parts = TELLING.filter((key) => key !== 'agent_id' || textOf(event.actor) !== `agent:${textOf(data.agent_id)}`)
     .map((key) => (key === 'to' && data.to !== undefined ? `-> ${textOf(data.to)}` : textOf(data[key])))
     .filter((part) => part !== '')
   return parts.join(' · ')

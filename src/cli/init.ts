@@ -1,51 +1,26 @@
 import { existsSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
-import { type Command, Option } from 'commander'
 import { isMap, isScalar, isSeq, parseDocument } from 'yaml'
-import { BUNDLED_CONTRACTS, type BundledContract, bundledContract } from '../contract/bundled.js'
+import { type BundledContract, bundledContract } from '../contract/bundled.js'
 import { formatText } from '../contract/format.js'
 import { loadContractText } from '../contract/load.js'
 import { shortPath } from './choose-contract.js'
 import { EXIT, Stop } from './exit.js'
-import { examples } from './options.js'
 import { CONTRACT_FILE } from './places.js'
 import { plainLine } from './plain-text.js'
 import { programName } from './program-name.js'
 import { type Survey, survey } from './survey.js'
 import { canAsk, confirm, print, printJson, tell } from './terminal.js'
 
-interface InitOptions {
+export interface InitOptions {
   readonly template: BundledContract
   readonly force?: boolean
   readonly yes?: boolean
   readonly json?: boolean
 }
 
-/** `phaselock init` */
-export function addInitCommand(program: Command): void {
-  program
-    .command('init')
-    .argument('[dir]', 'the repository', '.')
-    .description(`look at a repository and write ${CONTRACT_FILE}`)
-    .addOption(
-      new Option('--template <name>', 'what to start from; guardrails and documents come later')
-        .choices(BUNDLED_CONTRACTS)
-        .default('tdd'),
-    )
-    .option('--force', 'overwrite a contract that is there')
-    .option('-y, --yes', 'do not ask')
-    .option('--json', 'print JSON')
-    .addHelpText(
-      'after',
-      examples([
-        ['phaselock init', 'plan, failing tests, code, review'],
-        ['phaselock init --template plan-review', 'for work without tests'],
-      ]),
-    )
-    .action(init)
-}
-
-async function init(dir: string, options: InitOptions): Promise<void> {
+/** Looks at a repository and writes a contract that loads there. */
+export async function init(dir: string, options: InitOptions): Promise<void> {
   const folder = resolve(dir)
   if (!existsSync(folder) || !statSync(folder).isDirectory()) throw new Stop(EXIT.usage, `${dir} is not a folder.`)
   const file = join(folder, CONTRACT_FILE)
@@ -103,9 +78,11 @@ function asJson(found: Survey) {
   return { project: found.project, language: found.language, test_command: found.testCommand, git: found.hasGit }
 }
 
-/** The bundled contract, made this repository's own: its name, and how its tests are run and where they lie. */
+/** The bundled contract, made this repository's own: how its tests are run and where they lie. */
 function contractFor(found: Survey, template: BundledContract): string {
-  const document = parseDocument(readFileSync(bundledContract(template), 'utf8'))
+  const document = parseDocument(
+    readFileSync(bundledContract(template), 'utf8').replace(/^# yaml-language-server.*\n/, ''),
+  )
   document.commentBefore = [
     ` The contract of ${plainLine(found.project)}: which steps an agent takes, and what opens the way to the next.`,
     ' Check it with `phaselock validate`, see what was understood with `phaselock explain`.',

@@ -7,7 +7,9 @@ const LIST_MAX = 20
 export function problemText(problem: JsonObject): string {
   const detail = textOf(problem.detail) || textOf(problem.title) || 'The server refused without saying why.'
   const lines = [`${plainText(detail)} [${plainLine(textOf(problem.code) || 'unknown')}]`]
-  lines.push(...list(problem.errors).map(diagnosticLine))
+  const errors = list(problem.errors)
+  // A single wrong field is what the detail says already.
+  if (errors.length > 1 || errors[0]?.line !== undefined) lines.push(...errors.map(diagnosticLine))
   lines.push(...list(problem.blockers).map((one) => `  ${textOf(one.message)} [${textOf(one.code)}]`))
   lines.push(...list(problem.not_enforced).map((one) => `  ${textOf(one.path)}: ${textOf(one.feature)}`))
   for (const advice of [problem.next_step, problem.remedy])
@@ -16,6 +18,7 @@ export function problemText(problem: JsonObject): string {
 }
 
 function diagnosticLine(one: JsonObject): string {
+  if (one.line === undefined) return `  ${textOf(one.field)}: ${textOf(one.message)}`
   return `  ${one.line ?? '?'}:${one.column ?? '?'}: ${textOf(one.severity)} ${textOf(one.code)}: ${textOf(one.message)}`
 }
 

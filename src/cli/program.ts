@@ -1,18 +1,18 @@
 import { Command } from 'commander'
-import { PROGRAM_VERSION } from '../app/orchestrator.js'
 import { addAdminCommands } from './admin-commands.js'
 import { addApprovalCommands } from './approval-commands.js'
 import { addAuditCommands } from './audit-commands.js'
-import { addBackgroundCommands } from './background.js'
+import { addBackgroundCommands } from './background-commands.js'
 import { addCompletionCommand } from './completion.js'
 import { addContractCommands } from './contract-commands.js'
-import { addDoctorCommand } from './doctor.js'
-import { addInitCommand } from './init.js'
+import { addDoctorCommand } from './doctor-command.js'
+import { addInitCommand } from './init-command.js'
 import { addLookCommands } from './look-commands.js'
 import { examples } from './options.js'
 import { addServeCommand } from './serve-command.js'
 import { addTaskCommands } from './task-commands.js'
 import { width } from './terminal.js'
+import { programVersion } from './version.js'
 
 const HELP_WIDTH_MAX = 100
 
@@ -24,7 +24,7 @@ reached, 4 interrupted.`
 export function buildProgram(): Command {
   const program = new Command('phaselock')
     .description('Makes it impossible for coding agents to skip steps.')
-    .version(PROGRAM_VERSION, '-V, --version', 'print the version')
+    .version(programVersion(), '-V, --version', 'print the version')
     .helpOption('-h, --help', 'print this help')
     .helpCommand('help [command]', 'print the help of a command')
     .configureHelp({ helpWidth: Math.min(width(), HELP_WIDTH_MAX) })

@@ -1,7 +1,8 @@
-import { type Orchestrator, PROGRAM_VERSION } from '../app/orchestrator.js'
+import type { Orchestrator } from '../app/orchestrator.js'
 import { plainLine } from './plain-text.js'
 import { programName } from './program-name.js'
 import { paint } from './terminal.js'
+import { programVersion } from './version.js'
 
 /** What a person reads when the server is ready. It says where the token is, never what it is. */
 export function readyText(running: {
@@ -38,7 +39,7 @@ export function readyText(running: {
   ]
   const program = programName()
   return [
-    paint('bold', `Phaselock ${PROGRAM_VERSION} is ready.`),
+    paint('bold', `Phaselock ${programVersion()} is ready.`),
     '',
     ...lines.map(([label, text]) => `  ${paint('cyan', label.padEnd(10))} ${text}`),
     '',

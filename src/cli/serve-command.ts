@@ -1,6 +1,6 @@
 import type { Command } from 'commander'
 import { collect, examples, portNumber } from './options.js'
-import { type ServeOptions, serve } from './serve.js'
+import type { ServeOptions } from './serve.js'
 
 export function addServeCommand(program: Command): void {
   serverOptions(program.command('serve').description('run the server in this terminal'))
@@ -14,7 +14,7 @@ export function addServeCommand(program: Command): void {
         ['phaselock serve --host 0.0.0.0 --tls-cert c.pem --tls-key k.pem', ''],
       ]),
     )
-    .action((options: ServeOptions) => serve(options))
+    .action(async (options: ServeOptions) => (await import('./serve.js')).serve(options))
 }
 
 /** What `serve` and `up` have in common. */

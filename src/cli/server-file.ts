@@ -1,9 +1,5 @@
 import { readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { openDatabase } from '../store/database.js'
-import { ledgerFiles } from '../store/files.js'
-import { lockDirectory } from '../store/lock.js'
-import { StoreRefused } from '../store/port.js'
 
 /** What a running server writes beside its state, so that clients find it. */
 export interface ServerNote {
@@ -45,22 +41,6 @@ export function readServerNote(stateDir: string): ServerNote | null {
 export function liveServerNote(stateDir: string): ServerNote | null {
   const note = readServerNote(stateDir)
   return note !== null && isAlive(note.pid) ? note : null
-}
-
-/** The process that holds the state directory's lock, which only a live server can; null when none does. */
-export function lockHolder(stateDir: string): number | null {
-  try {
-    lockDirectory(stateDir).release()
-    return null
-  } catch (error) {
-    if (!(error instanceof StoreRefused) || error.code !== 'locked') throw error
-  }
-  const database = openDatabase(ledgerFiles(stateDir).lock, { readOnly: true })
-  try {
-    return Number(database.prepare('SELECT pid FROM holder').get()?.pid ?? 0)
-  } finally {
-    database.close()
-  }
 }
 
 export function isAlive(pid: number): boolean {

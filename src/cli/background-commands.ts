@@ -1,0 +1,21 @@
+import type { Command } from 'commander'
+import type { DownOptions } from './background.js'
+import { examples } from './options.js'
+import type { ServeOptions } from './serve.js'
+import { serverOptions } from './serve-command.js'
+
+/** `up` and `down`. */
+export function addBackgroundCommands(program: Command): void {
+  serverOptions(program.command('up').description('run the server in the background'))
+    .option('--json', 'print JSON')
+    .addHelpText('after', examples([['phaselock up --port 8001', 'returns when the server answers']]))
+    .action(async (options: ServeOptions) => (await import('./background.js')).up(options))
+  program
+    .command('down')
+    .description('stop the server of this work tree')
+    .option('--workspace <dir>', 'whose server (default: of this folder or one above)')
+    .option('--state-dir <dir>', 'whose server, by its state directory ($PHASELOCK_STATE_DIR)')
+    .option('--json', 'print JSON')
+    .addHelpText('after', examples([['phaselock down', 'finishes running requests first']]))
+    .action(async (options: DownOptions) => (await import('./background.js')).down(options))
+}

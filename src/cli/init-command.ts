@@ -1,0 +1,29 @@
+import { type Command, Option } from 'commander'
+import { BUNDLED_CONTRACTS } from '../contract/bundled.js'
+import type { InitOptions } from './init.js'
+import { examples } from './options.js'
+import { CONTRACT_FILE } from './places.js'
+
+/** `phaselock init` */
+export function addInitCommand(program: Command): void {
+  program
+    .command('init')
+    .argument('[dir]', 'the repository', '.')
+    .description(`look at a repository and write ${CONTRACT_FILE}`)
+    .addOption(
+      new Option('--template <name>', 'what to start from; guardrails and documents come later')
+        .choices(BUNDLED_CONTRACTS)
+        .default('tdd'),
+    )
+    .option('--force', 'overwrite a contract that is there')
+    .option('-y, --yes', 'do not ask')
+    .option('--json', 'print JSON')
+    .addHelpText(
+      'after',
+      examples([
+        ['phaselock init', 'plan, failing tests, code, review'],
+        ['phaselock init --template plan-review', 'for work without tests'],
+      ]),
+    )
+    .action(async (dir: string, options: InitOptions) => (await import('./init.js')).init(dir, options))
+}
