@@ -24,6 +24,25 @@ test('every option of serve is documented, and every documented option exists', 
   expect(documented.sort()).toEqual(real.filter((name) => name !== '--help').sort())
 })
 
+test('every command is documented, and every documented command exists', () => {
+  const help = execFileSync(join(ROOT, 'bin/phaselock'), ['--help'], { encoding: 'utf8' })
+  const listed = help.slice(help.indexOf('Start:'), help.indexOf('Examples:'))
+  const real = [...listed.matchAll(/^ {2}([a-z]+)(?:\|[a-z]+)?(?= )/gm)].map(([, name]) => name)
+  const documented = firstColumn('The command line').flatMap((cell) =>
+    [...cell.matchAll(/`([a-z]+)`/g)].map(([, name]) => name),
+  )
+  expect(documented.sort()).toEqual(real.filter((name) => name !== 'help').sort())
+})
+
+test.each(['task', 'audit', 'agent', 'operator', 'secret'])('every command below %s is documented', (group) => {
+  const help = execFileSync(join(ROOT, 'bin/phaselock'), [group, '--help'], { encoding: 'utf8' })
+  const listed = help.slice(help.indexOf('Commands:'))
+  const real = [...listed.matchAll(/^ {2}([a-z]+)(?:\|[a-z]+)?(?= )/gm)].map(([, name]) => name ?? '')
+  const row = (sections.get('The command line') ?? '').split('\n').find((line) => line.includes(`\`${group}\``)) ?? ''
+  const documented = [...(row.split('|')[2] ?? '').matchAll(/`([a-z]+)`/g)].map(([, name]) => name)
+  expect(documented.sort()).toEqual(real.filter((name) => name !== 'help' && name !== 'phaselock').sort())
+})
+
 test('every file of the state directory is documented, and every documented file is there', () => {
   const documented = firstColumn('The state directory').flatMap((cell) =>
     [...cell.matchAll(/`([\w.-]+)`/g)].map(([, name]) => name),
