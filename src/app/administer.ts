@@ -89,14 +89,23 @@ export function listOperators(app: App): JsonObject {
   return { operators }
 }
 
-/** Records a fact of the registry that needs no answer of its own. */
-export async function note(app: App, fact: RegistryFact, actor: string): Promise<Result<JsonObject>> {
-  const refusal = await app.ledger.record(fact, { now: app.now(), actor })
-  return refusal === null ? ok({ done: true }) : refusedBy(refusal)
+/** Records a fact of the registry and answers with what it was asked to. */
+export async function note(
+  app: App,
+  fact: RegistryFact,
+  by: { readonly actor: string; readonly once: Once | undefined; readonly answer: JsonObject },
+): Promise<Result<JsonObject>> {
+  const remember = by.once === undefined ? {} : { remember: { ...by.once, status: 200, answer: { body: by.answer } } }
+  const refusal = await app.ledger.record(fact, { now: app.now(), actor: by.actor }, remember)
+  return refusal === null ? ok(by.answer) : refusedBy(refusal)
 }
 
 /** A new signing secret. Tokens signed with the present one go on to verify until they expire. */
-export async function rotateSecret(app: App, actor: string): Promise<Result<JsonObject>> {
+export async function rotateSecret(
+  app: App,
+  reason: string,
+  by: { readonly actor: string; readonly once: Once | undefined },
+): Promise<Result<JsonObject>> {
   const secrets = app.secrets.rotate()
   if (secrets === null) {
     const { variable } = app.secrets
@@ -106,8 +115,8 @@ export async function rotateSecret(app: App, actor: string): Promise<Result<Json
     )
   }
   app.tokens.rotate(secrets)
-  await app.ledger.record({ type: 'secret_rotated', kid: app.tokens.kid }, { now: app.now(), actor })
-  return ok({ kid: app.tokens.kid })
+  const { kid } = app.tokens
+  return note(app, { type: 'secret_rotated', kid, reason }, { ...by, answer: { kid } })
 }
 
 /** Loads a contract that was sent as text and makes it known. */

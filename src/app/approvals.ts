@@ -1,4 +1,5 @@
 import type { Json, JsonObject } from '../core/contract.js'
+import { admitCall } from './agent-call.js'
 import { type App, contextOf, type Once } from './app.js'
 import { actorOf, type Principal } from './identity.js'
 import { ok, type Result, refuse, refusedBy } from './result.js'
@@ -31,8 +32,11 @@ export async function showApproval(app: App, principal: Principal, id: string): 
   const found = await findApproval(app, id)
   if (found === null) return refuse('not_found', `There is no approval ${JSON.stringify(id)}.`)
   const { state, approval } = found
-  if (principal.kind === 'agent' && !isOwn(principal, state))
-    return refuse('not_permitted', 'An agent sees the approvals of its own task only.')
+  if (principal.kind === 'agent') {
+    if (!isOwn(principal, state)) return refuse('not_permitted', 'An agent sees the approvals of its own task only.')
+    const admitted = await admitCall(app, principal.bearer, state.id)
+    if (!admitted.ok) return admitted
+  }
   const contents: Record<string, Json> = {}
   for (const artifact of approval.artifacts) {
     const content = await app.ledger.store.blob(artifact.sha256)
@@ -56,8 +60,11 @@ export async function decideApproval(
   const found = await findApproval(app, answer.id)
   if (found === null) return refuse('not_found', `There is no approval ${JSON.stringify(answer.id)}.`)
   const { state, approval } = found
-  if (principal.kind === 'agent' && !isOwn(principal, state))
-    return refuse('not_permitted', 'An agent may not answer an approval.')
+  if (principal.kind === 'agent') {
+    if (!isOwn(principal, state)) return refuse('not_permitted', 'An agent may not answer an approval.')
+    const admitted = await admitCall(app, principal.bearer, state.id)
+    if (!admitted.ok) return admitted
+  }
   const by =
     principal.kind === 'operator'
       ? { kind: 'operator' as const, name: principal.name, role: principal.role }

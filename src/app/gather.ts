@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { evidenceProblems } from '../checks/evidence.js'
 import { runCheck } from '../checks/registry.js'
-import { openWorkTree, type WorkTree } from '../checks/tree.js'
+import { INSTALLED_OR_BUILT, openWorkTree, type WorkTree } from '../checks/tree.js'
 import { canonicalJson } from '../contract/fingerprint.js'
 import { matchesGlob } from '../contract/glob.js'
 import type { ArtifactOffered, CheckOutcome, GateFacts } from '../core/command.js'
@@ -32,12 +32,7 @@ export async function gather(
 ): Promise<Gathered> {
   const { needed, offer } = work
   const { offered, blobs } = await judgeArtifacts(app, contract, { needed, offer })
-  const contents = await contentsOf(
-    app,
-    state,
-    offered.filter((one) => one.problems.length === 0).map((one) => one.type),
-    offer,
-  )
+  const contents = await contentsOf(app, state, { needed, offer })
   const tree = openWorkTree(state.workspace)
   const checks = new Map<string, CheckOutcome>()
   for (const { key, blocker } of needed.checks) {
@@ -90,11 +85,11 @@ function onlyObject(value: unknown): readonly { pointer: string; message: string
     : [{ pointer: '', message: 'must be an object' }]
 }
 
+// Checks judge what was sent even where its schema refuses it: the gate stays closed either way, and the agent learns more.
 async function contentsOf(
   app: App,
   state: TaskState,
-  accepted: readonly string[],
-  offer: Offer,
+  work: { readonly needed: Needs; readonly offer: Offer },
 ): Promise<{ ofVisit: Map<string, Json>; all: Map<string, Json> }> {
   const all = new Map<string, Json>()
   const ofVisit = new Map<string, Json>()
@@ -105,8 +100,8 @@ async function contentsOf(
     all.set(type, content)
     if (kept.visit === state.visit) ofVisit.set(type, content)
   }
-  for (const type of accepted) {
-    const content = offer.artifacts.get(type)
+  for (const { type } of work.needed.artifacts) {
+    const content = work.offer.artifacts.get(type)
     if (content === undefined) continue
     all.set(type, content)
     ofVisit.set(type, content)
@@ -126,7 +121,7 @@ function digestOf(state: TaskState, offered: readonly ArtifactOffered[], ofVisit
 
 async function testFiles(contract: Contract, tree: WorkTree): Promise<Readonly<Record<string, string>>> {
   const files: Record<string, string> = {}
-  for (const path of await tree.list()) {
+  for (const path of await tree.list(INSTALLED_OR_BUILT)) {
     if (!contract.tests.patterns.some((pattern) => matchesGlob(pattern, path))) continue
     const hash = await tree.hash(path)
     if (hash !== null) files[path] = hash

@@ -41,7 +41,13 @@ export async function executeTool(app: App, request: ToolRequest): Promise<Resul
     code: 'confinement_unavailable',
     durationMs: 0,
   } as const
-  await applyAs(app, call.value, finish)
+  const { once } = request
+  await applyAs(app, call.value, finish, {
+    remember: () =>
+      once === undefined
+        ? undefined
+        : { ...once, status: 200, answer: { problem: { ...notRun.problem, recorded: true } } },
+  })
   return { ok: false, problem: { ...notRun.problem, recorded: true } }
 }
 
@@ -50,18 +56,14 @@ function denial(call: AgentCall, answer: JsonObject): Problem {
   return { code, detail, extra: { ...helpOf(call.contract, call.state), retry }, recorded: true }
 }
 
-/** Up to 32 calls, each decided on its own, in order. */
-export async function batchTools(
-  app: App,
-  request: {
-    readonly bearer: Bearer
-    readonly taskId: string | undefined
-    readonly calls: readonly { readonly tool: string; readonly args: JsonObject }[]
-  },
-): Promise<Result<JsonObject>> {
+/** Up to 32 calls, each decided on its own, in order; each has its own place under the key of the whole. */
+export async function batchTools(app: App, request: BatchRequest): Promise<Result<JsonObject>> {
   const results: JsonObject[] = []
-  for (const { tool, args } of request.calls) {
-    const result = await executeTool(app, { bearer: request.bearer, taskId: request.taskId, tool, args })
+  for (const [index, { tool, args }] of request.calls.entries()) {
+    const once = request.once === undefined ? undefined : { ...request.once, key: `${request.once.key}#${index}` }
+    const before = once === undefined ? null : await request.recall(once)
+    const result =
+      before ?? (await executeTool(app, { bearer: request.bearer, taskId: request.taskId, tool, args, once }))
     if (result.ok) results.push({ tool_name: tool, ...result.value })
     else if (STOPS_BATCH.has(result.problem.code) && results.length === 0) return result
     else
@@ -71,6 +73,15 @@ export async function batchTools(
       })
   }
   return ok({ results })
+}
+
+export interface BatchRequest {
+  readonly bearer: Bearer
+  readonly taskId: string | undefined
+  readonly calls: readonly { readonly tool: string; readonly args: JsonObject }[]
+  readonly once: Once | undefined
+  /** The answer a call got before, when the batch is sent again. */
+  readonly recall: (once: Once) => Promise<Result<JsonObject> | null>
 }
 
 const STOPS_BATCH: ReadonlySet<string> = new Set([

@@ -54,13 +54,13 @@ const CHANGED_SHOWN_MAX = 5
 
 /** The files recorded as tests at RED have the same content now. Phaselock reads them itself. */
 export const testsUnchanged: Check = async ({ pinnedTests, tree }) => {
-  if (pinnedTests === null) return errs('no test files were recorded at RED', 'observed')
+  if (pinnedTests === null) return errs('no test files were recorded at RED', 'artifact')
   const changed: string[] = []
   for (const [path, hash] of pinnedTests) {
     const now = await tree.hash(path)
     if (now !== hash) changed.push(`${path} (${now === null ? 'deleted' : 'changed'})`)
   }
-  if (changed.length === 0) return holds(`${pinnedTests.size} test files unchanged`, 'observed')
+  if (changed.length === 0) return holds(`${pinnedTests.size} test files unchanged`, 'artifact')
   const more = changed.length - CHANGED_SHOWN_MAX
-  return fails(`${changed.slice(0, CHANGED_SHOWN_MAX).join(', ')}${more > 0 ? ` and ${more} more` : ''}`, 'observed')
+  return fails(`${changed.slice(0, CHANGED_SHOWN_MAX).join(', ')}${more > 0 ? ` and ${more} more` : ''}`, 'artifact')
 }

@@ -1,18 +1,29 @@
 import { createHash } from 'node:crypto'
-import { constants } from 'node:fs'
+import { constants, existsSync } from 'node:fs'
 import { type FileHandle, open, readdir, readlink } from 'node:fs/promises'
 
 const FILE_BYTES_MAX = 10 * 1024 * 1024
 const ENTRIES_MAX = 200_000
 const DEPTH_MAX = 64
-const SKIPPED = new Set(['.git', 'node_modules', '.venv', 'venv', '__pycache__', '.tox', 'dist', 'target', 'coverage'])
+/** Folders that hold what was installed or built: their test files are not the project's tests. */
+export const INSTALLED_OR_BUILT: ReadonlySet<string> = new Set([
+  '.git',
+  'node_modules',
+  '.venv',
+  'venv',
+  '__pycache__',
+  '.tox',
+  'dist',
+  'target',
+  'coverage',
+])
 
 /** Read-only look at a work tree that never leaves it, whatever links or renames are in the way. */
 export interface WorkTree {
   /** null when there is no such regular file; throws when it is too large or cannot be read. */
   read(path: string): Promise<Buffer | null>
-  /** Regular files and links below the root, in a stable order. Dependency and build folders are left out. */
-  list(): Promise<readonly string[]>
+  /** Regular files and links below the root, in a stable order. Folders of these names are left out. */
+  list(skipped: ReadonlySet<string>): Promise<readonly string[]>
   /** SHA-256 of the content (of the target for a link); null when there is no such file. */
   hash(path: string): Promise<string | null>
 }
@@ -20,7 +31,7 @@ export interface WorkTree {
 export function openWorkTree(root: string): WorkTree {
   return {
     read: (path) => readInside(root, path),
-    list: () => listInside(root),
+    list: (skipped) => listInside(root, skipped),
     hash: async (path) => {
       const content = await readInside(root, path)
       if (content !== null) return createHash('sha256').update(content).digest('hex')
@@ -57,6 +68,9 @@ async function openInside(root: string, path: string): Promise<FileHandle | null
 }
 
 async function openDirectory(root: string, parts: readonly string[]): Promise<FileHandle | null> {
+  // Without these links there is no way to open a name inside an open directory: then nothing can be read safely.
+  if (!existsSync('/proc/self/fd'))
+    throw new Error('work trees cannot be read safely on this system (no /proc/self/fd)')
   let handle = await open(root, constants.O_RDONLY | constants.O_DIRECTORY)
   for (const part of parts) {
     const next = await openEntry(
@@ -92,7 +106,7 @@ async function hashOfLink(root: string, path: string): Promise<string | null> {
   }
 }
 
-async function listInside(root: string): Promise<readonly string[]> {
+async function listInside(root: string, skipped: ReadonlySet<string>): Promise<readonly string[]> {
   const found: string[] = []
   let seen = 0
   const walk = async (folder: string, depth: number): Promise<void> => {
@@ -102,7 +116,7 @@ async function listInside(root: string): Promise<readonly string[]> {
       if (seen > ENTRIES_MAX) throw new Error(`the work tree has more than ${ENTRIES_MAX} entries`)
       const path = folder === '' ? entry.name : `${folder}/${entry.name}`
       if (entry.isDirectory()) {
-        if (!SKIPPED.has(entry.name)) await walk(path, depth + 1)
+        if (!skipped.has(entry.name)) await walk(path, depth + 1)
       } else if (entry.isFile() || entry.isSymbolicLink()) found.push(path)
     }
   }

@@ -5,7 +5,7 @@ import { unreachable } from './unreachable.js'
 /** What happens outside of any task: who may act, which contracts are known, what was refused to strangers. */
 export type RegistryFact =
   | { readonly type: 'operator_added'; readonly name: string; readonly role: string | null; readonly verifier: string }
-  | { readonly type: 'operator_revoked'; readonly name: string }
+  | { readonly type: 'operator_revoked'; readonly name: string; readonly reason: string }
   | {
       readonly type: 'agent_registered'
       readonly agentId: string
@@ -13,7 +13,7 @@ export type RegistryFact =
       readonly capabilities: readonly string[]
       readonly expiresAt: number
     }
-  | { readonly type: 'agent_revoked'; readonly agentId: string }
+  | { readonly type: 'agent_revoked'; readonly agentId: string; readonly reason: string }
   | {
       readonly type: 'contract_registered'
       readonly hash: string
@@ -23,7 +23,7 @@ export type RegistryFact =
     }
   | { readonly type: 'agents_paused'; readonly reason: string }
   | { readonly type: 'agents_unpaused'; readonly reason: string }
-  | { readonly type: 'secret_rotated'; readonly kid: string }
+  | { readonly type: 'secret_rotated'; readonly kid: string; readonly reason: string }
   | { readonly type: 'server_started'; readonly programVersion: string; readonly contractHash: string }
   | { readonly type: 'server_stopped' }
   | {

@@ -1,8 +1,10 @@
 import type { ServerResponse } from 'node:http'
 import type { FastifyReply, FastifyRequest } from 'fastify'
+import { admitCall } from '../app/agent-call.js'
 import type { StoredEvent } from '../app/feed.js'
 import type { Principal } from '../app/identity.js'
 import type { Orchestrator } from '../app/orchestrator.js'
+import { ok, type Result } from '../app/result.js'
 import { eventView } from '../app/wire.js'
 
 const CATCH_UP_PAGE = 500
@@ -24,15 +26,39 @@ export class EventStreams {
   }
 }
 
-/** Server-sent events: what was missed since `Last-Event-ID`, then what happens. An agent sees its own task only. */
+/** What a caller may see of the events, and when its right to see them ends. */
+export interface Scope {
+  readonly isVisible: (event: StoredEvent) => boolean
+  readonly endsWith: (event: StoredEvent) => boolean
+}
+
+/** An operator sees everything; an agent whose token is admitted sees its own task. A stream ends with the token it was opened with. */
+export async function streamScope(app: Orchestrator, principal: Principal): Promise<Result<Scope>> {
+  if (principal.kind === 'operator')
+    return ok({
+      isVisible: () => true,
+      endsWith: (event) => event.type === 'operator_revoked' && event.data.name === principal.name,
+    })
+  const { bearer } = principal
+  const admitted = await admitCall(app, bearer, undefined)
+  if (!admitted.ok) return admitted
+  const own = `task:${admitted.value.state.id}`
+  const isReplaced = (event: StoredEvent): boolean =>
+    (event.type === 'agent_revoked' || event.type === 'agent_registered') && event.data.agent_id === bearer.agentId
+  return ok({
+    isVisible: (event) => event.stream === own,
+    endsWith: (event) =>
+      isReplaced(event) || (bearer.kind === 'phase' && event.stream === own && event.epoch > bearer.epoch),
+  })
+}
+
+/** Server-sent events: what was missed since `Last-Event-ID`, then what happens. */
 export async function streamEvents(
-  to: { readonly app: Orchestrator; readonly streams: EventStreams; readonly principal: Principal },
+  to: { readonly app: Orchestrator; readonly streams: EventStreams; readonly scope: Scope },
   request: FastifyRequest,
   reply: FastifyReply,
 ): Promise<void> {
-  const { app, principal } = to
-  const own = principal.kind === 'agent' ? await ownStream(app, principal) : null
-  const isVisible = (event: StoredEvent): boolean => own === null || event.stream === own
+  const { app, scope } = to
   const since = startOf(request)
   reply.hijack()
   const { raw } = reply
@@ -43,25 +69,33 @@ export async function streamEvents(
     'x-content-type-options': 'nosniff',
   })
   raw.write(': phaselock\n\n')
-  let last = since ?? (await app.ledger.store.lastSeq())
+  const opened = await app.ledger.store.lastSeq()
+  let last = since ?? opened
   let closed = false
   const send = (event: StoredEvent): void => {
     if (event.seq <= last || closed) return
     last = event.seq
-    if (!isVisible(event)) return
+    if (scope.endsWith(event) && event.seq > opened) {
+      if (scope.isVisible(event)) raw.write(frame(event))
+      raw.end()
+      return
+    }
+    if (!scope.isVisible(event)) return
     // A client that does not read is cut off; it can resume where it was.
     if (raw.writableLength > PENDING_BYTES_MAX) raw.destroy()
-    else raw.write(`id: ${event.seq}\nevent: ${event.type}\ndata: ${JSON.stringify(eventView(event))}\n\n`)
+    else raw.write(frame(event))
   }
   const waiting: StoredEvent[] = []
   let isLive = false
   const unsubscribe = app.feed.subscribe((event) => (isLive ? send(event) : waiting.push(event)))
   const keepAlive = setInterval(() => raw.write(': \n\n'), KEEP_ALIVE_MS)
-  raw.on('close', () => {
+  const stop = (): void => {
     closed = true
     clearInterval(keepAlive)
     unsubscribe()
-  })
+  }
+  raw.on('close', stop)
+  if (raw.destroyed) stop()
   await catchUp(app, { after: () => last, send, isClosed: () => closed })
   for (const event of waiting.sort((a, b) => a.seq - b.seq)) send(event)
   isLive = true
@@ -84,8 +118,6 @@ function startOf(request: FastifyRequest): number | null {
   return text !== undefined && /^\d{1,15}$/.test(text) ? Number(text) : null
 }
 
-async function ownStream(app: Orchestrator, principal: Principal & { kind: 'agent' }): Promise<string> {
-  const { bearer } = principal
-  const id = bearer.kind === 'phase' ? bearer.taskId : ((await app.ledger.store.heldBy(bearer.agentId))?.id ?? '')
-  return `task:${id}`
+function frame(event: StoredEvent): string {
+  return `id: ${event.seq}\nevent: ${event.type}\ndata: ${JSON.stringify(eventView(event))}\n\n`
 }

@@ -1,7 +1,7 @@
 import { PROGRAM_VERSION } from '../app/orchestrator.js'
 import { CODES } from '../core/codes.js'
 import type { Json, JsonObject } from '../core/contract.js'
-import type { Access, Route } from './route.js'
+import type { Access, RouteDescription } from './route.js'
 
 const WHO: Readonly<Record<Access, string>> = {
   agent: 'Agents (agent or phase token).',
@@ -11,7 +11,7 @@ const WHO: Readonly<Record<Access, string>> = {
 }
 
 /** The OpenAPI 3.1 document, made from the same table and schemas that serve the requests. */
-export function openApi(routes: readonly Route[]): JsonObject {
+export function openApi(routes: readonly RouteDescription[]): JsonObject {
   const paths: Record<string, Record<string, Json>> = {}
   for (const route of routes) {
     const path = route.path.replace(/:([a-z_]+)/g, '{$1}')
@@ -36,7 +36,7 @@ export function openApi(routes: readonly Route[]): JsonObject {
   }
 }
 
-function operation(route: Route): JsonObject {
+function operation(route: RouteDescription): JsonObject {
   const parameters = [
     ...pathParameters(route),
     ...queryParameters(route),
@@ -62,7 +62,7 @@ function operation(route: Route): JsonObject {
   }
 }
 
-function pathParameters(route: Route): readonly JsonObject[] {
+function pathParameters(route: RouteDescription): readonly JsonObject[] {
   return [...route.path.matchAll(/:([a-z_]+)/g)].map(([, name]) => ({
     name: name ?? '',
     in: 'path',
@@ -71,7 +71,7 @@ function pathParameters(route: Route): readonly JsonObject[] {
   }))
 }
 
-function queryParameters(route: Route): readonly JsonObject[] {
+function queryParameters(route: RouteDescription): readonly JsonObject[] {
   return Object.entries(route.query ?? {}).map(([name, schema]) => ({ name, in: 'query', required: false, schema }))
 }
 

@@ -1,8 +1,8 @@
 import type { Orchestrator } from '../app/orchestrator.js'
 import { CODES } from '../core/codes.js'
 import type { JsonObject } from '../core/contract.js'
-import { statusOf } from './problem.js'
-import type { Route } from './route.js'
+import { isBlockerOnly, statusOf } from './problem.js'
+import type { RouteDescription } from './route.js'
 
 /** What runs, where the documentation is and how to go on. It shows nothing that needs a token. */
 export function startPage(app: Orchestrator): string {
@@ -28,7 +28,7 @@ Enforcement is <strong>${text(app.contractOf.enforcement.mode)}</strong>.</p>
 }
 
 /** The readable reference, made from the table that serves the requests. */
-export function docsPage(routes: readonly Route[]): string {
+export function docsPage(routes: readonly RouteDescription[]): string {
   const contents = routes.map(
     (route) =>
       `<li><a href="#${route.id}"><code>${route.method} ${text(route.path)}</code></a> ${text(route.summary)}</li>`,
@@ -43,17 +43,21 @@ ${routes.map(routeSection).join('\n')}`,
   )
 }
 
+function statusText(code: keyof typeof CODES): string {
+  return isBlockerOnly(code) ? 'a blocker in a 200 answer' : String(statusOf(code))
+}
+
 export function errorsPage(): string {
   const rows = Object.entries(CODES).map(
     ([code, one]) =>
-      `<section id="${code}"><h2><code>${code}</code> <small>${statusOf(code as keyof typeof CODES)}</small></h2><p>${text(one.title)}.</p><p>${text(one.remedy)}</p></section>`,
+      `<section id="${code}"><h2><code>${code}</code> <small>${statusText(code as keyof typeof CODES)}</small></h2><p>${text(one.title)}.</p><p>${text(one.remedy)}</p></section>`,
   )
   return page('Phaselock errors', `<h1>Error codes</h1>${rows.join('\n')}`)
 }
 
 const WHO = { agent: 'agents', operator: 'operators', any: 'agents and operators', public: 'anybody' } as const
 
-function routeSection(route: Route): string {
+function routeSection(route: RouteDescription): string {
   return `<section id="${route.id}"><h2><code>${route.method} ${text(route.path)}</code></h2>
 <p>${text(route.summary)}. For ${WHO[route.access]}.</p>
 ${fieldTable('Query', route.query ?? {}, [])}

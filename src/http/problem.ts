@@ -41,6 +41,11 @@ export function statusOf(code: Code): number {
   return STATUS[code] ?? 409
 }
 
+/** A code that only ever comes as a blocker or warning inside a 200 answer. */
+export function isBlockerOnly(code: Code): boolean {
+  return STATUS[code] === undefined
+}
+
 /** An RFC 9457 problem document. */
 export function problemDocument(problem: {
   readonly code: Code

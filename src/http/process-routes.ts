@@ -4,7 +4,7 @@ import type { Orchestrator } from '../app/orchestrator.js'
 import type { Metrics } from './metrics.js'
 import { openApi } from './openapi.js'
 import { docsPage, errorsPage, STYLE, startPage } from './pages.js'
-import { ROUTES } from './routes/all.js'
+import { DESCRIBED } from './routes/all.js'
 
 const SCHEMAS = new Map([
   ['agent_workflow.schema.json', new URL('../../schemas/agent_workflow.schema.json', import.meta.url)],
@@ -16,7 +16,7 @@ export function addProcessRoutes(
   parts: { readonly app: Orchestrator; readonly metrics: Metrics },
 ): void {
   const { app, metrics } = parts
-  const document = openApi(ROUTES)
+  const document = openApi(DESCRIBED)
   const health = async () => ({
     status: 'ok',
     workflow_loaded: true,
@@ -29,7 +29,7 @@ export function addProcessRoutes(
   })
   server.get('/metrics', async (_request, reply) => reply.type('text/plain; version=0.0.4').send(await metrics.text()))
   server.get('/api/v1/openapi.json', async () => document)
-  server.get('/docs', async (_request, reply) => reply.type('text/html; charset=utf-8').send(docsPage(ROUTES)))
+  server.get('/docs', async (_request, reply) => reply.type('text/html; charset=utf-8').send(docsPage(DESCRIBED)))
   server.get('/docs/errors', async (_request, reply) => reply.type('text/html; charset=utf-8').send(errorsPage()))
   server.get('/', async (_request, reply) => reply.type('text/html; charset=utf-8').send(startPage(app)))
   server.get('/style.css', async (_request, reply) => reply.type('text/css; charset=utf-8').send(STYLE))

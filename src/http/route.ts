@@ -18,7 +18,7 @@ export interface Call {
 }
 
 /** One endpoint: what it takes, who may call it and what it does. The OpenAPI document and the reference are made from this. */
-export interface Route {
+export interface RouteDescription {
   readonly method: 'GET' | 'POST' | 'PATCH'
   readonly path: string
   readonly id: string
@@ -30,6 +30,9 @@ export interface Route {
   readonly success?: number
   /** What the answer looks like, in words. */
   readonly answer: string
+}
+
+export interface Route extends RouteDescription {
   readonly handle: (call: Call) => Promise<Result<JsonObject>>
 }
 

@@ -6,7 +6,7 @@ import { recall } from '../app/recall.js'
 import { ok, type Problem, refuse } from '../app/result.js'
 import type { JsonObject } from '../core/contract.js'
 import { problemOfError } from './errors.js'
-import { EventStreams, streamEvents } from './events.js'
+import { EventStreams, streamEvents, streamScope } from './events.js'
 import { hostProblem } from './hosts.js'
 import { parseBody } from './json-body.js'
 import { Metrics } from './metrics.js'
@@ -14,7 +14,7 @@ import { problemDocument, statusOf } from './problem.js'
 import { addProcessRoutes } from './process-routes.js'
 import { RateLimit } from './rate.js'
 import type { Call, Route } from './route.js'
-import { ROUTES } from './routes/all.js'
+import { METRICS_SUMMARY, ROUTES } from './routes/all.js'
 import { requestValidator } from './validate.js'
 
 export const API = '/api/v1'
@@ -88,13 +88,16 @@ export function buildServer(app: Orchestrator, options: ServerOptions): Entrance
     ),
   )
   addProcessRoutes(server, { app, metrics })
-  for (const route of [...ROUTES, metricsRoute(metrics)]) addRoute(server, route, { app, gate })
+  for (const route of [...ROUTES, { ...METRICS_SUMMARY, handle: async () => ok(await metrics.summary()) }])
+    addRoute(server, route, { app, gate })
   const streams = new EventStreams()
   closeWithoutWaitingForIdle(server, streams)
   server.get(`${API}/events`, async (request, reply) => {
     const principal = gate.identify(request)
     if ('code' in principal) return gate.refuse(request, reply, principal)
-    return streamEvents({ app, streams, principal }, request, reply)
+    const seen = await streamScope(app, principal)
+    if (!seen.ok) return gate.refuse(request, reply, seen.problem, principal)
+    return streamEvents({ app, streams, scope: seen.value }, request, reply)
   })
   return { server, drain: () => gate.drain() }
 }
@@ -160,18 +163,6 @@ function addRoute(
       return reply.code(status).send(result.value)
     },
   })
-}
-
-function metricsRoute(metrics: Metrics): Route {
-  return {
-    method: 'GET',
-    path: '/metrics/summary',
-    id: 'metricsSummary',
-    summary: 'Counts since the start of the server',
-    access: 'operator',
-    answer: '`{events, refusals, tasks, gate_pass_rate, requests, mean_seconds}`',
-    handle: async () => ok(await metrics.summary()),
-  }
 }
 
 async function perform(route: Route, call: Call, request: FastifyRequest) {
@@ -240,8 +231,7 @@ class Gatekeeper {
       tokens: this.app.tokens,
       now: this.app.now(),
     })
-    if (principal === null)
-      return this.#stranger(request, refuse('token_invalid', 'Invalid or expired phase token').problem)
+    if (principal === null) return this.#stranger(request, refuse('token_invalid', invalidToken(token)).problem)
     if (principal.kind === 'operator') return principal
     const wait = this.#agents.take(principal.bearer.agentId)
     return wait === 0 ? principal : limited(wait)
@@ -296,4 +286,8 @@ function tokenOf(request: FastifyRequest): string | null {
   if (authorization !== undefined) return /^Bearer ([^\s]+)$/.exec(authorization)?.[1] ?? ''
   const body = request.body as { phase_token?: unknown } | null | undefined
   return typeof body?.phase_token === 'string' ? body.phase_token : null
+}
+
+function invalidToken(token: string): string {
+  return token.startsWith('plop_') ? 'Invalid or revoked operator token' : 'Invalid or expired phase token'
 }

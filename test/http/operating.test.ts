@@ -206,6 +206,15 @@ describe('operating', () => {
       'confinement_unavailable',
       'unknown_tool',
     ])
+    const again = () =>
+      run.call(
+        'POST',
+        '/tools/batch',
+        token,
+        { task_id: 'batch', calls: [{ tool_name: 'nope', args: {} }] },
+        { 'idempotency-key': 'batch-1' },
+      )
+    expect((await again()).body).toEqual((await again()).body)
     const many = Array.from({ length: 33 }, () => ({ tool_name: 'read_files', args: { path: 'a' } }))
     expect(await run.call('POST', '/tools/batch', token, { task_id: 'batch', calls: many })).toMatchObject({
       status: 400,
@@ -306,6 +315,28 @@ describe('operating', () => {
     const resumed = await read(run.operator, '0')
     expect(await resumed.until((text) => text.includes('lease_extended'))).toContain('id: 1\n')
     expect((await run.call('GET', '/events', null)).status).toBe(401)
+  })
+
+  it('[REQ-API-31] a superseded token opens no stream and no approval, and the stream of a revoked agent ends', async () => {
+    const { agent, token } = await setUp('watched')
+    const asked = await run.call('POST', '/tasks/transition', token, {
+      task_id: 'watched',
+      target_phase: 'B',
+      evidence,
+    })
+    const { id, digest } = asked.body.pending_approval as { id: string; digest: string }
+    expect((await run.call('GET', `/approvals/${id}`, token)).status).toBe(200)
+    const stream = await fetch(`${run.url}/api/v1/events`, { headers: { authorization: `Bearer ${agent}` } })
+    await run.claim('agent-watched', agent)
+    for (const path of ['/events', `/approvals/${id}`])
+      expect(await run.call('GET', path, token), path).toMatchObject({ status: 403, body: { code: 'token_stale' } })
+    expect(await run.call('POST', `/approvals/${id}/decision`, token, { decision: 'approve', digest })).toMatchObject({
+      status: 403,
+    })
+    await run.call('POST', '/agents/agent-watched/revoke', run.operator, { reason: 'seen enough' })
+    expect(await stream.text()).toContain('task_claimed')
+    const revoked = (await run.call('GET', '/audit/query?type=agent_revoked', run.operator)).body.events
+    expect(revoked).toMatchObject([{ data: { agent_id: 'agent-watched', reason: 'seen enough' } }])
   })
 
   it('[REQ-API-32] a rewind voids later work and every token, and only goes back', async () => {

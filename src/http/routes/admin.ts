@@ -10,9 +10,10 @@ import {
 } from '../../app/administer.js'
 import { decideApproval, listApprovals, showApproval } from '../../app/approvals.js'
 import { ok, refuse } from '../../app/result.js'
+import type { JsonObject } from '../../core/contract.js'
 import { FIELD, shape } from '../fields.js'
 import { limitOf } from '../query.js'
-import { operatorOf, type Route } from '../route.js'
+import { type Call, operatorOf, type Route } from '../route.js'
 
 /** Who may act, which contracts are known, and what waits for a human. */
 export const ADMIN_ROUTES: readonly Route[] = [
@@ -51,8 +52,15 @@ export const ADMIN_ROUTES: readonly Route[] = [
     summary: "End the agent's tokens at once",
     access: 'operator',
     body: shape({ reason: FIELD.reason }),
-    answer: '`{done: true}`',
-    handle: async (call) => note(call.app, { type: 'agent_revoked', agentId: call.params.id ?? '' }, operatorOf(call)),
+    answer: '`{agent_id, revoked: true}`',
+    handle: async (call) => {
+      const agentId = call.params.id ?? ''
+      return note(
+        call.app,
+        { type: 'agent_revoked', agentId, reason: reasonOf(call) },
+        byOf(call, { agent_id: agentId, revoked: true }),
+      )
+    },
   },
   {
     method: 'POST',
@@ -86,9 +94,15 @@ export const ADMIN_ROUTES: readonly Route[] = [
     summary: "End an operator's token at once",
     access: 'operator',
     body: shape({ reason: FIELD.reason }),
-    answer: '`{done: true}`',
-    handle: async (call) =>
-      note(call.app, { type: 'operator_revoked', name: call.params.name ?? '' }, operatorOf(call)),
+    answer: '`{name, revoked: true}`',
+    handle: async (call) => {
+      const name = call.params.name ?? ''
+      return note(
+        call.app,
+        { type: 'operator_revoked', name, reason: reasonOf(call) },
+        byOf(call, { name, revoked: true }),
+      )
+    },
   },
   {
     method: 'POST',
@@ -98,7 +112,7 @@ export const ADMIN_ROUTES: readonly Route[] = [
     access: 'operator',
     body: shape({ reason: FIELD.reason }),
     answer: '`{kid}`',
-    handle: async (call) => rotateSecret(call.app, operatorOf(call)),
+    handle: async (call) => rotateSecret(call.app, reasonOf(call), { actor: operatorOf(call), once: call.once }),
   },
   {
     method: 'POST',
@@ -208,13 +222,15 @@ function pause(name: string, summary: string, type: 'agents_paused' | 'agents_un
     access: 'operator',
     body: shape({ reason: FIELD.reason }),
     answer: '`{paused}`',
-    handle: async (call) => {
-      const done = await note(
-        call.app,
-        { type, reason: (call.body.reason as string | undefined) ?? 'by an operator' },
-        operatorOf(call),
-      )
-      return done.ok ? ok({ paused: type === 'agents_paused' }) : done
-    },
+    handle: async (call) =>
+      note(call.app, { type, reason: reasonOf(call) }, byOf(call, { paused: type === 'agents_paused' })),
   }
+}
+
+function reasonOf(call: Call): string {
+  return call.app.redact((call.body.reason as string | undefined) ?? 'no reason given') as string
+}
+
+function byOf(call: Call, answer: JsonObject) {
+  return { actor: operatorOf(call), once: call.once, answer }
 }

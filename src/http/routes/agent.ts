@@ -2,6 +2,7 @@ import { admitCall, applyAs } from '../../app/agent-call.js'
 import { claimTask } from '../../app/claim-task.js'
 import { grantOf, promptOf, withToken } from '../../app/grant.js'
 import { requestTransition } from '../../app/move.js'
+import { recall } from '../../app/recall.js'
 import { ok, refuse } from '../../app/result.js'
 import { overviewOf, snapshotOf } from '../../app/snapshot.js'
 import { batchTools, checkTool, executeTool } from '../../app/use-tool.js'
@@ -137,6 +138,8 @@ export const AGENT_ROUTES: readonly Route[] = [
           tool: one.tool_name as string,
           args: (one.args as JsonObject | undefined) ?? {},
         })),
+        once: call.once,
+        recall: async (once) => (await recall(call.app, once))?.result ?? null,
       }),
   },
   {

@@ -1,4 +1,4 @@
-import type { Route } from '../route.js'
+import type { Route, RouteDescription } from '../route.js'
 import { ADMIN_ROUTES } from './admin.js'
 import { AGENT_ROUTES } from './agent.js'
 import { AUDIT_ROUTES } from './audit.js'
@@ -6,3 +6,25 @@ import { TASK_ROUTES } from './tasks.js'
 
 /** Every endpoint below `/api/v1` that takes and gives JSON. */
 export const ROUTES: readonly Route[] = [...AGENT_ROUTES, ...TASK_ROUTES, ...ADMIN_ROUTES, ...AUDIT_ROUTES]
+
+/** Those that answer in another form or from counters of the entrance; the server adds them itself. */
+export const EVENTS: RouteDescription = {
+  method: 'GET',
+  path: '/events',
+  id: 'streamEvents',
+  summary: 'Events as they happen (server-sent events); resumable with the header Last-Event-ID',
+  access: 'any',
+  answer: 'A stream of `id`, `event`, `data`; an agent sees its own task only',
+}
+
+export const METRICS_SUMMARY: RouteDescription = {
+  method: 'GET',
+  path: '/metrics/summary',
+  id: 'metricsSummary',
+  summary: 'Counts since the start of the server',
+  access: 'operator',
+  answer: '`{events, refusals, tasks, gate_pass_rate, requests, mean_seconds}`',
+}
+
+/** What the OpenAPI document and the reference list. */
+export const DESCRIBED: readonly RouteDescription[] = [...ROUTES, EVENTS, METRICS_SUMMARY]

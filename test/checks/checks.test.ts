@@ -1,0 +1,235 @@
+import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { evidenceProblems } from '../../src/checks/evidence.js'
+import type { CheckInputs } from '../../src/checks/inputs.js'
+import { runCheck } from '../../src/checks/registry.js'
+import { openWorkTree } from '../../src/checks/tree.js'
+import { CHECK_NAMES, CHECKS_NOT_ENFORCED, type EvidenceField, type Json } from '../../src/core/contract.js'
+import { contractOf, phase } from '../core/world.js'
+
+let root: string
+beforeAll(() => {
+  root = mkdtempSync(join(tmpdir(), 'phaselock-tree-'))
+  mkdirSync(join(root, 'tree/src'), { recursive: true })
+  writeFileSync(join(root, 'outside.txt'), 'secret')
+  writeFileSync(join(root, 'tree/src/a.ts'), 'const a = 1 // FIXME')
+  writeFileSync(join(root, 'tree/ok.json'), '{}')
+  writeFileSync(join(root, 'tree/bad.json'), '{')
+  symlinkSync(join(root, 'outside.txt'), join(root, 'tree/link.txt'))
+  symlinkSync(root, join(root, 'tree/up'))
+})
+afterAll(() => rmSync(root, { recursive: true, force: true }))
+
+function inputs(artifacts: Record<string, unknown>, about: Partial<CheckInputs> = {}): CheckInputs {
+  const all = new Map(Object.entries(artifacts)) as Map<string, Json>
+  return {
+    contract: contractOf([phase('A')]),
+    ofVisit: all,
+    all,
+    evidence: {},
+    task: {},
+    tree: openWorkTree(join(root, 'tree')),
+    pinnedTests: null,
+    params: {},
+    ...about,
+  }
+}
+
+const judge = async (
+  name: Parameters<typeof runCheck>[0],
+  artifacts: Record<string, unknown>,
+  about: Partial<CheckInputs> = {},
+) => (await runCheck(name, inputs(artifacts, about))).result
+
+const criterion = { criterion: 'c', how_to_verify: 'v' }
+const run = { exit_code: 0, passed: 1, failed: 0, skipped: 0 }
+
+describe('checks of artifacts', () => {
+  it.each([
+    ['plan_has_acceptance_criteria', {}, 'fails'],
+    ['plan_has_acceptance_criteria', { plan_document: [] }, 'fails'],
+    ['plan_has_acceptance_criteria', { plan_document: { acceptance_criteria: [] } }, 'fails'],
+    [
+      'plan_has_acceptance_criteria',
+      { plan_document: { acceptance_criteria: [{ criterion: 'c', how_to_verify: ' ' }] } },
+      'fails',
+    ],
+    ['plan_has_acceptance_criteria', { plan_document: { acceptance_criteria: [criterion] } }, 'holds'],
+    ['scope_is_bounded', { plan_document: {} }, 'fails'],
+    ['scope_is_bounded', { scope_definition: { in_scope: ['a'], out_of_scope: [] } }, 'fails'],
+    ['scope_is_bounded', { scope_definition: { in_scope: ['a'], out_of_scope: ['b'] } }, 'holds'],
+    ['scope_is_bounded', { plan_document: { scope: { in_scope: ['a'], out_of_scope: ['b'] } } }, 'holds'],
+    ['no_open_questions', { plan_document: { open_questions: ['why?'] } }, 'fails'],
+    ['no_open_questions', { plan_document: { open_questions: [''] } }, 'holds'],
+    ['no_open_questions', {}, 'holds'],
+  ] as const)('[REQ-CHECK-1] %s on %j %s', async (name, artifacts, expected) => {
+    expect(await judge(name, artifacts)).toBe(expected)
+  })
+
+  it.each([
+    ['tests_are_failing', {}, 'fails'],
+    ['tests_are_failing', { ...run }, 'fails'],
+    ['tests_are_failing', { ...run, exit_code: 1 }, 'fails'],
+    ['tests_are_failing', { ...run, failed: 1 }, 'fails'],
+    ['tests_are_failing', { ...run, exit_code: 1, failed: '1' }, 'fails'],
+    ['tests_are_failing', { ...run, exit_code: 1, failed: 1 }, 'holds'],
+    ['all_tests_pass', { ...run, failed: 1 }, 'fails'],
+    ['all_tests_pass', { ...run, exit_code: 1 }, 'fails'],
+    ['all_tests_pass', { ...run, passed: 0 }, 'fails'],
+    ['all_tests_pass', { ...run, passed: -1 }, 'fails'],
+    ['all_tests_pass', { ...run, passed: true }, 'fails'],
+    ['all_tests_pass', { ...run }, 'holds'],
+    ['no_skipped_tests', { ...run, skipped: 1 }, 'fails'],
+    ['no_skipped_tests', { ...run }, 'holds'],
+  ] as const)('[REQ-CHECK-2] %s on the run %j %s', async (name, test_run_result, expected) => {
+    expect(await judge(name, { test_run_result })).toBe(expected)
+  })
+
+  it('[REQ-CHECK-2] the run of an earlier phase does not count', async () => {
+    expect(await judge('all_tests_pass', { test_run_result: run }, { ofVisit: new Map() })).toBe('fails')
+  })
+
+  it('[REQ-CHECK-3] tests_unchanged is an error without a RED, fails on a changed or deleted file, and holds otherwise', async () => {
+    const tree = openWorkTree(join(root, 'tree'))
+    const hash = (await tree.hash('src/a.ts')) ?? ''
+    expect(await judge('tests_unchanged', {})).toBe('error')
+    expect(await judge('tests_unchanged', {}, { pinnedTests: new Map([['src/a.ts', 'other']]) })).toBe('fails')
+    expect(await judge('tests_unchanged', {}, { pinnedTests: new Map([['gone.ts', hash]]) })).toBe('fails')
+    expect(await judge('tests_unchanged', {}, { pinnedTests: new Map([['src/a.ts', hash]]) })).toBe('holds')
+  })
+
+  it.each([
+    ['no_blocking_issues', {}, 'fails'],
+    ['no_blocking_issues', { review_report: {} }, 'fails'],
+    ['no_blocking_issues', { review_report: { blocking_issues: 'none' } }, 'fails'],
+    ['no_blocking_issues', { review_report: { blocking_issues: ['x'] } }, 'fails'],
+    ['no_blocking_issues', { review_report: { blocking_issues: [] } }, 'holds'],
+    ['no_blocking_issues', { review_results: { blocking_issues: [] } }, 'holds'],
+    ['review_comments_addressed', { review_report: { reviews: { a: { comments: ['fix'] } } } }, 'fails'],
+    [
+      'review_comments_addressed',
+      { review_report: { reviews: { a: { comments: [{ text: 'x', status: 'open' }] } } } },
+      'fails',
+    ],
+    [
+      'review_comments_addressed',
+      { review_report: { reviews: { a: { comments: [{ text: 'x', resolved: true }, { status: 'Resolved' }] } } } },
+      'holds',
+    ],
+  ] as const)('[REQ-CHECK-4] %s on %j %s', async (name, artifacts, expected) => {
+    expect(await judge(name, artifacts)).toBe(expected)
+  })
+
+  it('[REQ-CHECK-8] a check that throws is an error, and one that this version cannot run is an error', async () => {
+    const broken = { ...inputs({}), all: null as unknown as ReadonlyMap<string, Json> }
+    expect(await runCheck('plan_has_acceptance_criteria', broken)).toMatchObject({ result: 'error' })
+    for (const name of CHECKS_NOT_ENFORCED) expect(await runCheck(name, inputs({}))).toMatchObject({ result: 'error' })
+    const unknown = [...CHECK_NAMES].filter((name) => !CHECKS_NOT_ENFORCED.has(name))
+    for (const name of unknown)
+      expect((await runCheck(name, inputs({}))).found, name).not.toBe('this version cannot run the check')
+  })
+})
+
+describe('checks of files', () => {
+  const at = (params: Record<string, Json>) => ({ params })
+
+  it.each([
+    ['file_exists', { path: 'src/a.ts' }, 'holds'],
+    ['file_exists', { path: 'nope' }, 'fails'],
+    ['file_exists', { path: 'src' }, 'fails'],
+    ['file_exists', { path: '../outside.txt' }, 'fails'],
+    ['file_exists', { path: 'up/outside.txt' }, 'fails'],
+    ['file_exists', { path: '/etc/passwd' }, 'fails'],
+    ['file_exists', {}, 'error'],
+    ['json_valid', { path: 'ok.json' }, 'holds'],
+    ['json_valid', { path: 'bad.json' }, 'fails'],
+    ['json_valid', { path: 'link.txt' }, 'fails'],
+    ['no_pattern', { pattern: 'FIXME', paths: ['src/**'] }, 'fails'],
+    ['no_pattern', { pattern: 'FIXME', paths: ['lib/**'] }, 'holds'],
+    ['no_pattern', { pattern: 'secret', paths: ['**'] }, 'holds'],
+    ['no_pattern', { pattern: 'x' }, 'error'],
+  ] as const)('[REQ-CHECK-5] %s on %j %s', async (name, params, expected) => {
+    expect(await judge(name, {}, at(params as Record<string, Json>))).toBe(expected)
+  })
+})
+
+describe('expressions', () => {
+  const artifacts = { plan: { steps: [1, 2, 3], title: 'a', ratio: 0.5 } }
+  it.each([
+    ['artifacts.plan.steps.size() >= 3', 'holds'],
+    ['artifacts.plan.steps[0] + 1 == 2', 'holds'],
+    ['artifacts.plan.ratio >= 0.5', 'holds'],
+    ['"plan" in artifacts && !("x" in artifacts)', 'holds'],
+    ['artifacts.plan.steps.size() > 3', 'fails'],
+    ['artifacts.plan.title', 'fails'],
+    ['artifacts.nope.x == 1', 'error'],
+    ['unknown == 1', 'error'],
+    ['1 +', 'error'],
+    ['', 'error'],
+  ])('[REQ-CHECK-6] %j %s', async (when, expected) => {
+    expect(await judge('expression', artifacts, { params: { when } })).toBe(expected)
+  })
+
+  it('[REQ-CHECK-6] a pattern that backtracks without end is ended', async () => {
+    expect(
+      await judge(
+        'expression',
+        { plan: { title: `${'a'.repeat(60)}!` } },
+        { params: { when: 'artifacts.plan.title.matches("(a+)+$")' } },
+      ),
+    ).toBe('error')
+  })
+})
+
+describe('evidence', () => {
+  const field = (about: Partial<EvidenceField>): EvidenceField => ({
+    type: 'string',
+    min: null,
+    max: null,
+    minLength: null,
+    pattern: null,
+    enum: null,
+    mustBe: undefined,
+    optional: false,
+    description: 'it',
+    ...about,
+  })
+
+  it.each([
+    [{ type: 'integer' }, undefined, 'f (required: it)'],
+    [{ type: 'integer' }, null, 'f (required: it)'],
+    [{ type: 'integer' }, true, 'f (wrong type: expected integer, got boolean)'],
+    [{ type: 'integer' }, '3', 'f (wrong type: expected integer, got string)'],
+    [{ type: 'integer' }, 1.5, 'f (wrong type: expected integer, got number)'],
+    [{ type: 'integer', min: 3 }, 2, 'f (validation failed: it; must be at least 3)'],
+    [{ type: 'integer', max: 3 }, 4, 'f (validation failed: it; must be at most 3)'],
+    [{ type: 'boolean' }, false, 'f (validation failed: it; must be true)'],
+    [{ type: 'array', minLength: 1 }, [], 'f (validation failed: it; must have a length of at least 1)'],
+    [{ type: 'array' }, {}, 'f (wrong type: expected array, got object)'],
+    [{ type: 'string', pattern: '^a+$' }, 'b', 'f (validation failed: it; must match ^a+$)'],
+    [{ type: 'string', enum: ['x', 'y'] }, 'z', 'f (validation failed: it; must be one of "x", "y")'],
+    [{ type: 'boolean', mustBe: false }, true, 'f (validation failed: it; must be false)'],
+  ] as const)('[REQ-CHECK-7] %j with %j is refused', (about, value, message) => {
+    const given = value === undefined ? {} : { f: value as Json }
+    expect(evidenceProblems(new Map([['f', field(about as Partial<EvidenceField>)]]), given)).toEqual([message])
+  })
+
+  it.each([
+    [{ type: 'integer', min: 3 }, 3],
+    [{ type: 'integer' }, 42.0],
+    [{ type: 'boolean' }, true],
+    [{ type: 'boolean', mustBe: false }, false],
+    [{ type: 'boolean', optional: true }, false],
+    [{ type: 'string', optional: true }, null],
+    [{ type: 'string', pattern: '^a+$' }, 'aa'],
+  ] as const)('[REQ-CHECK-7] %j with %j is accepted', (about, value) => {
+    expect(evidenceProblems(new Map([['f', field(about as Partial<EvidenceField>)]]), { f: value as Json })).toEqual([])
+  })
+
+  it('[REQ-CHECK-7] a field that nobody asked for, also one named like a property of every object, is refused', () => {
+    expect(evidenceProblems(new Map(), { x: 1 })).toHaveLength(1)
+    expect(evidenceProblems(new Map([['constructor', field({})]]), {})).toEqual(['constructor (required: it)'])
+  })
+})

@@ -1,0 +1,164 @@
+import { execFileSync } from 'node:child_process'
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { CODES } from '../src/core/codes.js'
+
+const ROOT = new URL('..', import.meta.url).pathname
+const LINES_MAX = 300
+
+interface Source {
+  readonly path: string
+  readonly folder: string
+  readonly text: string
+}
+
+const sources: readonly Source[] = readdirSync(join(ROOT, 'src'), { recursive: true, encoding: 'utf8' })
+  .filter((name) => name.endsWith('.ts'))
+  .map((name) => ({
+    path: name,
+    folder: name.split('/')[0] ?? '',
+    text: readFileSync(join(ROOT, 'src', name), 'utf8'),
+  }))
+
+/** The table of ARCHITECTURE.md: folder to the folders it may import. */
+function importTable(): ReadonlyMap<string, readonly string[]> {
+  const rows = [
+    ...readFileSync(join(ROOT, 'ARCHITECTURE.md'), 'utf8').matchAll(/^\| ([a-z]+) \| ([a-z, ]*)\| .+ \|$/gm),
+  ].filter(([, folder]) => folder !== 'folder')
+  return new Map(
+    rows.map(([, folder, may]) => [
+      folder ?? '',
+      (may ?? '')
+        .split(',')
+        .map((one) => one.trim())
+        .filter((one) => one !== ''),
+    ]),
+  )
+}
+
+function importsOf(source: Source): readonly string[] {
+  return [
+    ...source.text.matchAll(
+      /^(?:import|export)[^'"]*from ['"]([^'"]+)['"]|import\(['"]([^'"]+)['"]\)|^import ['"]([^'"]+)['"]/gm,
+    ),
+  ].map((match) => match[1] ?? match[2] ?? match[3] ?? '')
+}
+
+function folderOf(source: Source, specifier: string): string {
+  return join(source.path, '..', specifier).split('/')[0] ?? ''
+}
+
+function tracked(): readonly string[] {
+  return execFileSync('git', ['ls-files', '--cached', '--others', '--exclude-standard'], {
+    cwd: ROOT,
+    encoding: 'utf8',
+  })
+    .split('\n')
+    .filter((name) => name !== '' && existsSync(join(ROOT, name)))
+}
+
+describe('the architecture', () => {
+  const table = importTable()
+
+  it('[REQ-TIDY-1] every folder of src is in the table, and every row of the table is a folder', () => {
+    const folders = [...new Set(sources.map((source) => source.folder))].sort()
+    expect([...table.keys()].sort()).toEqual(folders)
+  })
+
+  it('[REQ-TIDY-1] every import keeps to the table', () => {
+    const broken = sources.flatMap((source) =>
+      importsOf(source)
+        .filter((specifier) => specifier.startsWith('.'))
+        .map((specifier) => folderOf(source, specifier))
+        .filter((folder) => folder !== source.folder && !(table.get(source.folder) ?? []).includes(folder))
+        .map((folder) => `${source.path} imports ${folder}`),
+    )
+    expect(broken).toEqual([])
+  })
+
+  it('[REQ-TIDY-2] the core imports nothing but itself and reaches for no clock, chance or input', () => {
+    const core = sources.filter((source) => source.folder === 'core')
+    expect(core.length).toBeGreaterThan(10)
+    expect(
+      core.flatMap((source) =>
+        importsOf(source)
+          .filter((specifier) => !specifier.startsWith('./'))
+          .map((specifier) => `${source.path}: ${specifier}`),
+      ),
+    ).toEqual([])
+    expect(
+      core
+        .filter((source) =>
+          /\b(Date\.now|new Date\b|Math\.random|setTimeout|setInterval|process\.|async |await |Promise)/.test(
+            source.text.replace(/\/\*\*?[\s\S]*?\*\/|\/\/.*/g, ''),
+          ),
+        )
+        .map((source) => source.path),
+    ).toEqual([])
+  })
+
+  it('[REQ-TIDY-1] only app/handle.ts appends to the store', () => {
+    const appending = sources
+      .filter((source) => !['store'].includes(source.folder) && /\.append\(/.test(source.text))
+      .map((source) => source.path)
+    expect(appending).toEqual(['app/handle.ts'])
+  })
+
+  it('[REQ-TIDY-3] no source file is longer than 300 lines, and there are no barrels but core/index.ts', () => {
+    expect(
+      sources.filter((source) => source.text.split('\n').length > LINES_MAX + 1).map((source) => source.path),
+    ).toEqual([])
+    expect(sources.filter((source) => source.path.endsWith('index.ts')).map((source) => source.path)).toEqual([
+      'core/index.ts',
+    ])
+  })
+
+  it('[REQ-TIDY-3] a TODO names an issue', () => {
+    const loose = sources
+      .filter((source) => /(\/\/|\*).*\b(TODO|FIXME|XXX|HACK)\b(?! #\d)/.test(source.text))
+      .map((source) => source.path)
+    expect(loose).toEqual([])
+  })
+})
+
+describe('codes', () => {
+  it('[REQ-TIDY-4] every code has a title, a remedy and a heading in docs/errors.md', () => {
+    const headings = new Set(
+      [...readFileSync(join(ROOT, 'docs/errors.md'), 'utf8').matchAll(/^## `?([a-z_.]+)`?/gm)].map(([, code]) => code),
+    )
+    for (const [code, text] of Object.entries(CODES)) {
+      expect(text.title.length, code).toBeGreaterThan(5)
+      expect(text.remedy.endsWith('.') || text.remedy.endsWith('".'), code).toBe(true)
+      expect([...headings], code).toContain(code)
+    }
+  })
+})
+
+describe('the project', () => {
+  it('[REQ-TIDY-6] the lock file names no download address, and no file names a package registry or a folder of the machine it was written on', () => {
+    const files = tracked().filter((name) => !/\.(png|ico|db)$/.test(name))
+    expect(files).toContain('package-lock.json')
+    const registry = ['registry', 'npmjs', 'org'].join('.')
+    const mentions = files.filter((name) => {
+      const text = readFileSync(join(ROOT, name), 'utf8')
+      return text.includes(registry) || /"resolved":/.test(text) || /\/work\/(main|shared)|\.\.\/shared\//.test(text)
+    })
+    expect(mentions.filter((name) => name !== 'test/tidy.test.ts')).toEqual([])
+  })
+
+  it('[REQ-TIDY-6] every dependency has its reason in docs/decisions', () => {
+    const manifest = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as {
+      dependencies: Record<string, string>
+      devDependencies: Record<string, string>
+    }
+    const decisions = readdirSync(join(ROOT, 'docs/decisions'))
+      .map((name) => readFileSync(join(ROOT, 'docs/decisions', name), 'utf8'))
+      .join('\n')
+    expect(
+      Object.keys({ ...manifest.dependencies, ...manifest.devDependencies }).filter(
+        (name) => !decisions.includes(name),
+      ),
+    ).toEqual([])
+  })
+})
