@@ -1,4 +1,4 @@
-import { execFileSync, spawn } from 'node:child_process'
+import { spawn, spawnSync } from 'node:child_process'
 import { mkdirSync, mkdtempSync, readdirSync, realpathSync, rmSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -25,9 +25,9 @@ export async function built(): Promise<void> {
     }
   }
   try {
-    execFileSync(process.execPath, [join(ROOT, 'node_modules/typescript/bin/tsc'), '-p', 'tsconfig.json'], {
-      cwd: ROOT,
-    })
+    const compiler = join(ROOT, 'node_modules/typescript/bin/tsc')
+    const done = spawnSync(process.execPath, [compiler, '-p', 'tsconfig.json'], { cwd: ROOT, encoding: 'utf8' })
+    if (done.status !== 0) throw new Error(`the build failed:\n${done.stdout}`)
   } finally {
     rmSync(BUILD_LOCK, { recursive: true, force: true })
   }

@@ -1,0 +1,181 @@
+import { spawnSync } from 'node:child_process'
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { beforeAll, expect, test } from 'vitest'
+import { buildProgram } from '../../src/cli/program.js'
+import { built, Place } from './program.js'
+
+beforeAll(built)
+const place = new Place()
+
+const BROKEN = 'name: x\nversion: "1"\nphases:\n  - id: A\n    allowed_toolz: []\n    gates: 3\n'
+
+function folder(name: string, files: Readonly<Record<string, string>>): string {
+  const dir = join(place.home, name)
+  mkdirSync(dir)
+  for (const [file, text] of Object.entries(files)) writeFileSync(join(dir, file), text)
+  return dir
+}
+
+test('[REQ-CLI-14] a broken contract fails with every error at its place, in each format', async () => {
+  const cwd = folder('broken', { 'agent_workflow.yaml': BROKEN })
+  for (const command of ['validate', 'check', 'lint']) {
+    const text = await place.run([command], { cwd })
+    expect(text.code, command).toBe(1)
+    expect(text.stdout).toMatch(/agent_workflow.yaml:5:5: error contract.unknown_key: .*\n {4}\S/)
+    expect(text.stdout).toContain('agent_workflow.yaml:6:')
+  }
+  const json = await place.run(['validate', '--json'], { cwd })
+  expect(json.code).toBe(1)
+  expect(JSON.parse(json.stdout)).toMatchObject({ diagnostics: [{ line: 5, column: 5 }, { line: 6 }] })
+  const sarif = await place.run(['validate', '--format', 'sarif'], { cwd })
+  expect(JSON.parse(sarif.stdout)).toMatchObject({ version: '2.1.0', runs: [{ results: expect.any(Array) }] })
+  const graph = await place.run(['graph'], { cwd })
+  expect(graph).toMatchObject({ code: 1, stdout: '' })
+})
+
+test('[REQ-CLI-14] warnings are printed and pass', async () => {
+  const text =
+    'name: x\nversion: "1"\nphases:\n  - id: A\n    allowed_tools: [grep, bash]\n    forbidden_tools: [bash]\n'
+  const cwd = folder('warned', { 'agent_workflow.yaml': text })
+  const ended = await place.run(['validate'], { cwd })
+  expect(ended.stdout).toContain('warning contract.tool_allowed_and_forbidden')
+  expect(ended.code).toBe(0)
+})
+
+test('[REQ-CLI-14] several files are checked at once, one bad one fails them all', async () => {
+  const cwd = folder('several', { 'bad.yaml': BROKEN })
+  const ended = await place.run(['validate', 'tdd', 'bad.yaml', 'gone.yaml'], { cwd })
+  expect(ended.code).toBe(1)
+  expect(ended.stdout).toMatch(/bad.yaml:5:5[\s\S]*gone.yaml:1:1: error contract.unreadable[\s\S]*tdd.yaml: ok/)
+})
+
+test('[REQ-CLI-9] explain and graph print text, pictures and JSON', async () => {
+  expect((await place.run(['explain', 'tdd'])).stdout).toMatch(/Phase PLAN[\s\S]*Transitions/)
+  expect(await place.json(['explain', 'tdd'])).toMatchObject({ name: 'tdd', start: 'PLAN' })
+  expect((await place.run(['graph', 'tdd'])).stdout).toMatch(/^flowchart TD/)
+  expect((await place.run(['graph', 'tdd', '--format', 'dot'])).stdout).toMatch(/^digraph/)
+  expect((await place.run(['graph', 'tdd', '--format', 'svg'])).stdout).toMatch(/^<svg[\s\S]*<\/svg>\n$/)
+  expect(await place.json(['graph', 'tdd'])).toMatchObject({ format: 'mermaid' })
+  expect((await place.run(['graph', 'tdd', '--format', 'png'])).code).toBe(2)
+})
+
+const REPOSITORIES: readonly (readonly [name: string, files: Readonly<Record<string, string>>, found: string])[] = [
+  ['node', { 'package.json': '{"scripts":{"test":"vitest"}}', 'pnpm-lock.yaml': '' }, 'pnpm test'],
+  ['rust', { 'Cargo.toml': '' }, 'cargo test'],
+  ['go', { 'go.mod': '' }, 'go test ./...'],
+  ['java', { 'pom.xml': '' }, 'mvn test'],
+  ['python', { 'pyproject.toml': '' }, 'python -m pytest'],
+]
+
+test.each(REPOSITORIES)('[REQ-CLI-15] init fits a %s repository', async (name, files, found) => {
+  const cwd = folder(name, files)
+  expect((await place.run(['init'], { cwd })).code).toBe(0)
+  const text = readFileSync(join(cwd, 'agent_workflow.yaml'), 'utf8')
+  expect(text).toContain(`The tests are run with: ${found}`)
+  expect(text.includes('src/test/**')).toBe(name === 'java')
+  const checked = await place.run(['validate'], { cwd })
+  expect(checked).toMatchObject({ code: 0, stdout: expect.stringMatching(/^agent_workflow.yaml: ok/) })
+})
+
+test('[REQ-CLI-15] init leaves a contract that is there, unless it is forced', async () => {
+  const cwd = folder('owned', { 'agent_workflow.yaml': 'mine' })
+  for (const args of [['init'], ['init', '--yes']]) {
+    const ended = await place.run(args, { cwd })
+    expect(ended).toMatchObject({ code: 1, stderr: expect.stringContaining('--force') })
+    expect(readFileSync(join(cwd, 'agent_workflow.yaml'), 'utf8')).toBe('mine')
+  }
+  const forced = await place.run(['init', '--force', '--template', 'plan-review', '--json'], { cwd })
+  expect(JSON.parse(forced.stdout)).toMatchObject({ template: 'plan-review', git: false })
+  const later = await place.run(['init', '--template', 'guardrails'], { cwd })
+  expect(later).toMatchObject({ code: 2, stderr: expect.stringContaining('plan-review, tdd') })
+})
+
+test('[REQ-CLI-16] a changed ledger and a changed export are found without a server', async () => {
+  const server = await place.serve()
+  await place.json(['task', 'add', 'one', '--id', 'one'])
+  const file = join(place.home, 'ledger.jsonl')
+  const exported = await place.run(['audit', 'export', '-o', file, '--json'])
+  expect(JSON.parse(exported.stdout), 'while the server runs').toMatchObject({ events: 4 })
+  server.kill('SIGTERM')
+  await server.ended
+  const key = join(server.stateDir, 'ledger.ed25519.pub')
+  expect(await place.json(['audit', 'verify', file, '--public-key', key])).toMatchObject({ ok: true, key: 'given' })
+  const lines = (await place.run(['audit', 'export'])).stdout.trim().split('\n')
+  expect(lines.map((line) => typeof JSON.parse(line))).toEqual(lines.map(() => 'object'))
+  expect(await place.json(['audit', 'verify'])).toMatchObject({ ok: true, where: server.stateDir })
+
+  writeFileSync(file, readFileSync(file, 'utf8').replace('task:one', 'task:two'))
+  const changed = await place.run(['audit', 'verify', file])
+  expect(changed.code).toBe(1)
+  expect(changed.stdout).toMatch(/ledger.jsonl:5: changed_line[\s\S]*NOT intact/)
+  const foreign = await place.run(['audit', 'verify', file, '--public-key', file])
+  expect(foreign.code).toBe(2)
+
+  const head = join(server.stateDir, 'ledger.key')
+  writeFileSync(head, Buffer.alloc(32, 7))
+  const verified = await place.run(['audit', 'verify'])
+  expect(verified.code).toBe(1)
+  expect(verified.stdout).toMatch(/changed_event|head_invalid/)
+  const refused = await place.run(['serve', '--port', '0'])
+  expect(refused.code, '[REQ-CLI-2]').toBe(1)
+  expect(refused.stderr).toMatch(/audit verify/)
+  const doctor = await place.run(['doctor', '--json'])
+  expect(doctor.code, '[REQ-CLI-21]').toBe(1)
+})
+
+test('[REQ-CLI-16] where there is no ledger the commands say so', async () => {
+  const empty = folder('empty', {})
+  const ended = await place.run(['audit', 'export', '--state-dir', empty])
+  expect(ended).toMatchObject({ code: 1, stderr: expect.stringContaining('There is no ledger') })
+})
+
+test('[REQ-CLI-21] doctor names what is missing with its remedy', async () => {
+  const cwd = folder('sick', { 'agent_workflow.yaml': BROKEN })
+  const ended = await place.run(['doctor', '--port', '0'], { cwd, env: { ORCHESTRATOR_JWT_SECRET: 'short' } })
+  expect(ended.code).toBe(1)
+  expect(ended.stdout).toMatch(/missing +contract [\s\S]*phaselock validate/)
+  expect(ended.stdout).toMatch(/missing +secret [\s\S]*openssl rand/)
+  expect(ended.stdout).toMatch(/warning +confinement +none/)
+  const well = folder('well', {})
+  const healthy = await place.run(['doctor', '--port', '0', '--json'], { cwd: well })
+  expect(healthy.code).toBe(0)
+  expect(JSON.parse(healthy.stdout)).toMatchObject({ ok: true })
+})
+
+/** Every command with the words that lead to it. */
+function commandPaths(command = buildProgram(), path: readonly string[] = []): readonly (readonly string[])[] {
+  return [path, ...command.commands.flatMap((one) => commandPaths(one, [...path, one.name()]))]
+}
+
+test('[REQ-CLI-18] every command has a help with an example, within 80 columns', () => {
+  for (const path of commandPaths()) {
+    const command = path.reduce((at, word) => at.commands.find((one) => one.name() === word) ?? at, buildProgram())
+    let text = ''
+    command.configureOutput({ writeOut: (part) => (text += part) }).outputHelp()
+    expect(text, path.join(' ')).toMatch(/Examples:\n {2}\S/)
+    for (const line of text.split('\n')) expect(line.length, line).toBeLessThanOrEqual(80)
+  }
+})
+
+test('[REQ-CLI-17] completion scripts are valid and name every command', async () => {
+  const shells = ['bash', 'zsh', 'fish'] as const
+  for (const shell of shells) {
+    const { stdout } = await place.run(['completion', shell])
+    for (const path of commandPaths()) for (const word of path) expect(stdout, shell).toContain(word)
+    const check = spawnSync(shell, ['-n'], { input: stdout, encoding: 'utf8' })
+    if (check.error === undefined) expect(check.stderr, shell).toBe('')
+  }
+  const typed = `COMP_WORDS=(phaselock task re); COMP_CWORD=2; _phaselock; echo "\${COMPREPLY[*]}"`
+  const { stdout: script } = await place.run(['completion', 'bash'])
+  const completed = spawnSync('bash', ['-c', `${script}\n${typed}`], { encoding: 'utf8' })
+  expect(completed.stdout.trim()).toBe('resume rewind reassign')
+  expect((await place.run(['completion', 'tcsh'])).code).toBe(2)
+})
+
+test('[REQ-CLI-10] colours are left out where there is no terminal', async () => {
+  for (const args of [['doctor'], ['explain', 'tdd'], ['--help'], ['status']]) {
+    const ended = await place.run(args, { env: { TERM: 'xterm-256color' } })
+    expect(ended.stdout + ended.stderr).not.toContain('\u001B')
+  }
+})
