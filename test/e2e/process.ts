@@ -1,0 +1,117 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { createServer } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+
+const ROOT = fileURLToPath(new URL('../..', import.meta.url))
+const READY_MS_MAX = 20_000
+
+export interface Place {
+  readonly dir: string
+  readonly workspace: string
+  readonly stateDir: string
+  readonly port: number
+  remove(): void
+}
+
+export interface Served {
+  readonly child: ChildProcess
+  readonly operator: string
+  readonly output: () => string
+  call(
+    method: string,
+    path: string,
+    token: string | null,
+    body?: unknown,
+    headers?: Record<string, string>,
+  ): Promise<{ status: number; body: Record<string, unknown> }>
+  /** Ends the process without a word, as the kernel would. */
+  kill(): Promise<void>
+  stop(): Promise<number | null>
+}
+
+export async function makePlace(): Promise<Place> {
+  const dir = mkdtempSync(join(tmpdir(), 'phaselock-e2e-'))
+  mkdirSync(join(dir, 'tree'))
+  return {
+    dir,
+    workspace: join(dir, 'tree'),
+    stateDir: join(dir, 'state'),
+    port: await freePort(),
+    remove: () => rmSync(dir, { recursive: true, force: true }),
+  }
+}
+
+/** Runs `bin/phaselock serve`: that process is the server itself. */
+export async function serve(place: Place, contract: string): Promise<Served> {
+  const args = [
+    'serve',
+    '--port',
+    String(place.port),
+    '--contract',
+    contract,
+    '--workspace',
+    place.workspace,
+    '--state-dir',
+    place.stateDir,
+  ]
+  const child = spawn(join(ROOT, 'bin/phaselock'), args, {
+    stdio: ['ignore', 'pipe', 'pipe'],
+    env: { PATH: process.env.PATH, HOME: place.dir },
+  })
+  let output = ''
+  for (const stream of [child.stdout, child.stderr]) stream?.on('data', (chunk: Buffer) => (output += chunk.toString()))
+  const ended = new Promise<number | null>((resolve) => child.on('exit', (code) => resolve(code)))
+  const base = `http://127.0.0.1:${place.port}`
+  const deadline = Date.now() + READY_MS_MAX
+  while (!(await answers(`${base}/ready`))) {
+    if (child.exitCode !== null || Date.now() > deadline) throw new Error(`the server did not start:\n${output}`)
+    await new Promise((resolve) => setTimeout(resolve, 50))
+  }
+  return {
+    child,
+    operator: readFileSync(join(place.stateDir, 'operator.token'), 'utf8').trim(),
+    output: () => output,
+    call: async (method, path, token, body, headers = {}) => {
+      const response = await fetch(`${base}/api/v1${path}`, {
+        method,
+        headers: {
+          ...(token === null ? {} : { authorization: `Bearer ${token}` }),
+          ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+          ...headers,
+        },
+        ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+      })
+      return { status: response.status, body: (await response.json()) as Record<string, unknown> }
+    },
+    kill: async () => {
+      child.kill('SIGKILL')
+      await ended
+    },
+    stop: async () => {
+      child.kill('SIGTERM')
+      return ended
+    },
+  }
+}
+
+async function answers(url: string): Promise<boolean> {
+  try {
+    return (await fetch(url)).ok
+  } catch {
+    return false
+  }
+}
+
+function freePort(): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const probe = createServer()
+    probe.on('error', reject)
+    probe.listen(0, '127.0.0.1', () => {
+      const address = probe.address()
+      probe.close(() => resolve(typeof address === 'object' && address !== null ? address.port : 0))
+    })
+  })
+}
