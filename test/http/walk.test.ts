@@ -105,15 +105,19 @@ describe('the five phases of the bundled contract', () => {
     expect(await run.call('GET', '/prompt', token)).toMatchObject({ status: 200, body: { phase: 'TDD' } })
   })
 
-  it('[REQ-API-7] a RED that reports no failing test opens nothing, and test files that are not there are told', async () => {
+  it('[REQ-API-7] a RED that reports no failing test, or names test files that are not there, opens nothing', async () => {
     const test_files = { test_files: [{ path: 'tests/add.test.js', covers: ['AC1'] }] }
     const invented = await move(token, 'IMPL', { test_files, test_run_result: GREEN })
-    expect(codes(invented.body)).toEqual(['check_failed:tests_are_failing'])
-    expect(invented.body.warnings).toMatchObject([
+    expect(codes(invented.body)).toEqual([
+      'check_failed:tests_exist_for_acceptance_criteria',
+      'check_failed:tests_are_failing',
+    ])
+    expect(invented.body.blockers).toMatchObject([
       {
         check: 'tests_exist_for_acceptance_criteria',
         message: 'Every acceptance criterion needs a test: not in the work tree: tests/add.test.js',
       },
+      { check: 'tests_are_failing' },
     ])
     mkdirSync(join(run.workspace, 'tests'))
     writeFileSync(join(run.workspace, 'tests/add.test.js'), 'test')
@@ -152,7 +156,7 @@ describe('the five phases of the bundled contract', () => {
   it('[REQ-API-9] a finished-looking task with open work is not finished', async () => {
     expect(
       codes((await move(token, 'COMPLETE', { review_report: { reviews: {}, blocking_issues: ['leaks'] } })).body),
-    ).toEqual(['check_failed:no_blocking_issues'])
+    ).toEqual(['check_failed:no_blocking_issues', 'check_failed:expression'])
     const entered = await move(token, 'COMPLETE', {
       review_report: { reviews: { peer: { status: 'done' } }, blocking_issues: [] },
     })
