@@ -10,6 +10,7 @@ import { ContractBook } from './contracts.js'
 import { Feed } from './feed.js'
 import { Ledger } from './handle.js'
 import { verifierOf } from './identity.js'
+import { type Integrity, verifyInBackground } from './integrity.js'
 import { InFlight } from './recall.js'
 import { openSecrets, type SecretKeeper } from './secrets.js'
 import { RefusalLog } from './strangers.js'
@@ -33,6 +34,8 @@ export interface Orchestrator extends App {
   readonly refusals: RefusalLog
   readonly inFlight: InFlight
   readonly contractOf: Contract
+  /** What the verification of the whole ledger, started with the server, has found so far. */
+  readonly integrity: () => Integrity
   /** True when the operator token was written by this start. */
   readonly firstStart: boolean
   close(): Promise<void>
@@ -80,9 +83,16 @@ export async function openOrchestrator(options: OrchestratorOptions): Promise<Or
     checking: new Set(),
   }
   const refusals = new RefusalLog(ledger, now)
-  const stopSweep = startSweep(app, options.onFault)
-  const stopCheckpoints = checkpointOnCompletion(app, options.onFault)
+  let isClosing = false
+  // What breaks because the store is being closed is no fault.
+  const onFault = (error: unknown): void => {
+    if (!isClosing) options.onFault(error)
+  }
+  const integrity = verifyInBackground(app, onFault)
+  const stopSweep = startSweep(app, onFault)
+  const stopCheckpoints = checkpointOnCompletion(app, onFault)
   const close = async (): Promise<void> => {
+    isClosing = true
     stopSweep()
     stopCheckpoints()
     feed.close()
@@ -93,7 +103,7 @@ export async function openOrchestrator(options: OrchestratorOptions): Promise<Or
       await options.store.close()
     }
   }
-  return { ...app, refusals, inFlight: new InFlight(), contractOf: contract, firstStart, close }
+  return { ...app, refusals, inFlight: new InFlight(), contractOf: contract, integrity, firstStart, close }
 }
 
 // A checkpoint outside the database pins the ledger at every completed task. The store coalesces calls.

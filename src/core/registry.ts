@@ -26,6 +26,7 @@ export type RegistryFact =
   | { readonly type: 'secret_rotated'; readonly kid: string; readonly reason: string }
   | { readonly type: 'server_started'; readonly programVersion: string; readonly contractHash: string }
   | { readonly type: 'server_stopped' }
+  | { readonly type: 'ledger_verified'; readonly success: boolean; readonly events: number; readonly detail: string }
   | {
       readonly type: 'request_refused'
       readonly code: Code
@@ -128,6 +129,7 @@ function changed(registry: Registry, event: RegistryEvent): Registry {
     case 'secret_rotated':
     case 'server_started':
     case 'server_stopped':
+    case 'ledger_verified':
     case 'request_refused':
     case 'requests_refused':
       return registry

@@ -18,13 +18,14 @@ export function addProcessRoutes(
   const { app, metrics } = parts
   const document = openApi(DESCRIBED)
   const health = async () => ({
-    status: 'ok',
+    status: app.integrity() === 'broken' ? 'degraded' : 'ok',
     workflow_loaded: true,
     enforcement_mode: app.contractOf.enforcement.mode,
   })
   for (const prefix of ['', '/api/v1']) server.get(`${prefix}/health`, health)
   server.get('/ready', async (_request, reply) => {
     await app.ledger.store.lastSeq()
+    if (app.integrity() === 'broken') return reply.code(503).send({ status: 'ledger_broken' })
     return reply.send({ status: 'ready' })
   })
   server.get('/metrics', async (_request, reply) => reply.type('text/plain; version=0.0.4').send(await metrics.text()))

@@ -61,6 +61,8 @@ export class SqliteStore implements Store {
   readonly #writer: Writer
   readonly #reads: PointReads
   readonly #reader: Reader
+  /** Checkpoints run apart: over many streams one takes longer than a query should wait. */
+  readonly #checkpointer: Reader
   #isClosed = false
   #closing: Promise<void> | null = null
 
@@ -71,8 +73,9 @@ export class SqliteStore implements Store {
     this.#dir = dir
     this.#reads = new PointReads(dir)
     this.#reader = new Reader(dir)
+    this.#checkpointer = new Reader(dir)
     const every = options.checkpointEvery ?? CHECKPOINT_EVERY
-    this.#checkpoints = createCheckpoints({ every, write: () => this.#reader.perform({ type: 'checkpoint' }) })
+    this.#checkpoints = createCheckpoints({ every, write: () => this.#checkpointer.perform({ type: 'checkpoint' }) })
     this.#writer = new Writer({ dir, now: this.#now, onAppended: (seq) => this.#checkpoints.onAppended(seq) })
   }
 
@@ -178,6 +181,7 @@ export class SqliteStore implements Store {
       await this.#writer.close()
       await this.#checkpoints.finish()
       await this.#reader.close()
+      await this.#checkpointer.close()
       this.#reads.close()
     } finally {
       this.#lock.release()
