@@ -52,7 +52,8 @@ function walk(database: Database, outside: Outside): VerifyReport {
   const { count, bad } = walkEvents(database, streams, outside)
   if (bad !== null) problems.push(bad)
   problems.push(...judgeHead(database, outside.head, { count, isWhole: bad === null }))
-  problems.push(...outside.checkpoints.finish(count))
+  // After a bad event the walk stops: how far the events reach is then what the table says.
+  problems.push(...outside.checkpoints.finish(bad === null ? count : lastSeq(database)))
   if (bad === null) problems.push(...streams.judgeTable(database))
   problems.push(...judgeBlobs(database), ...judgeDatabase(database))
   return {
@@ -124,4 +125,8 @@ function problem(code: string, detail: string): VerifyProblem {
 
 function failed(found: VerifyProblem): VerifyReport {
   return { ok: false, events: 0, streams: 0, checkpoints: 0, problems: [found] }
+}
+
+function lastSeq(database: Database): number {
+  return Number(database.prepare('SELECT coalesce(max(seq), 0) AS seq FROM event').get()?.seq ?? 0)
 }
