@@ -54,6 +54,8 @@ export function startCheckpointWalk(dir: string, key: KeyObject, publicKey: KeyO
       if (pointer.seq > 0 && !seqs.includes(pointer.seq)) {
         return [problem('checkpoint_missing', `The newest checkpoint, ${pointer.seq}, is missing.`, pointer.seq)]
       }
+      // Those that the walk over the events did not reach are still held against each other and against the pointer.
+      while (found === null && next < seqs.length && (seqs[next] ?? 0) <= count) readNext()
       const newest = Math.max(pointer.seq, seqs.at(-1) ?? 0)
       if (found === null && newest > count) {
         const detail = `A checkpoint was signed at event ${newest}, the events end at ${count}: cut off or an older copy.`
