@@ -35,7 +35,7 @@ export async function gather(
   const contents = await contentsOf(app, state, { needed, offer })
   const tree = openWorkTree(state.workspace)
   const checks = new Map<string, CheckOutcome>()
-  for (const { key, blocker } of needed.checks) {
+  for (const { key, blocker, timeoutSeconds } of needed.checks) {
     const inputs = {
       ...contents,
       contract,
@@ -45,7 +45,7 @@ export async function gather(
       pinnedTests: state.pinnedTests,
       params: blocker.params,
     }
-    checks.set(key, await runCheck(blocker.check, inputs))
+    checks.set(key, await runCheck(blocker.check, inputs, timeoutSeconds))
   }
   return {
     blobs,

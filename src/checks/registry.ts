@@ -25,19 +25,24 @@ const CHECKS: ReadonlyMap<CheckName, Check> = new Map<CheckName, Check>([
   ['expression', expression],
 ])
 
-const CHECK_MS_MAX = 30_000
+const CHECK_SECONDS_MAX = 30
 
 export function isRunnable(name: CheckName): boolean {
   return CHECKS.has(name)
 }
 
 /** Runs one check. A check that crashes, hangs or is not there is an error, and an error blocks. */
-export async function runCheck(name: CheckName, inputs: CheckInputs): Promise<CheckOutcome> {
+export async function runCheck(
+  name: CheckName,
+  inputs: CheckInputs,
+  timeoutSeconds: number | null = null,
+): Promise<CheckOutcome> {
+  const seconds = timeoutSeconds ?? CHECK_SECONDS_MAX
   const check = CHECKS.get(name)
   if (check === undefined) return errs('this version cannot run the check')
   let timer: NodeJS.Timeout | undefined
   const deadline = new Promise<CheckOutcome>((resolve) => {
-    timer = setTimeout(() => resolve(errs(`not decided within ${CHECK_MS_MAX / 1000} s`)), CHECK_MS_MAX)
+    timer = setTimeout(() => resolve(errs(`not decided within ${seconds} s`)), seconds * 1000)
   })
   try {
     return await Promise.race([Promise.resolve().then(() => check(inputs)), deadline])

@@ -10,6 +10,8 @@ export interface CheckNeeded {
   readonly blocker: Blocker
   /** The artifact whose `validation` asks for it; null for a check of a gate. */
   readonly artifact: string | null
+  /** How long it may take; null: the usual limit. */
+  readonly timeoutSeconds: number | null
 }
 
 export interface Needs {
@@ -41,6 +43,7 @@ export function needs(
       key: checkKey({ gate: gate.id, artifact: null, index, check: blocker.check }),
       blocker,
       artifact: null,
+      timeoutSeconds: gate.type === 'validation' ? gate.timeoutSeconds : null,
     })),
   )
   const artifactChecks = artifacts.flatMap((required) =>
@@ -48,6 +51,7 @@ export function needs(
       key: checkKey({ gate: null, artifact: required.type, index, check: blocker.check }),
       blocker,
       artifact: required.type,
+      timeoutSeconds: null,
     })),
   )
   const checks = [...artifactChecks, ...gateChecks]

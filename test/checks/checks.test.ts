@@ -233,3 +233,15 @@ describe('evidence', () => {
     expect(evidenceProblems(new Map([['constructor', field({})]]), {})).toEqual(['constructor (required: it)'])
   })
 })
+
+describe('time limits', () => {
+  it('[REQ-CHECK-8] a check that is not decided in the time of its gate is an error', async () => {
+    const tree = {
+      read: () => new Promise<never>(() => undefined),
+      list: async () => [],
+      hash: () => new Promise<never>(() => undefined),
+    }
+    const outcome = await runCheck('file_exists', { ...inputs({}), tree, params: { path: 'a' } }, 0.05)
+    expect(outcome).toMatchObject({ result: 'error', found: 'not decided within 0.05 s' })
+  })
+})
