@@ -37,7 +37,7 @@ export function approvalText(approval: JsonObject): string {
 }
 
 function artifactLines(artifact: JsonObject, content: Json | undefined): readonly string[] {
-  const raw = readable(content ?? null, '')
+  const raw = readable(content ?? null, '').replace(/^\n/, '')
   const text = plainText(raw)
   const lines = text.split('\n')
   const hidden = raw.length - text.length
@@ -62,6 +62,9 @@ function readable(value: Json, indent: string): string {
     return (value as readonly Json[]).map((one) => `\n${indent}- ${readable(one, `${indent}  `).trimStart()}`).join('')
   }
   return Object.entries(value as JsonObject)
-    .map(([key, one]) => `\n${indent}${key}: ${readable(one, `${indent}  `)}`)
+    .map(([key, one]) => {
+      const text = readable(one, `${indent}  `)
+      return `\n${indent}${key}:${text.startsWith('\n') ? '' : ' '}${text}`
+    })
     .join('')
 }

@@ -107,7 +107,7 @@ async function showStats(options: ClientOptions): Promise<void> {
   const answer = await new Client(options).get('/audit/stats')
   if (options.json === true) return printJson(answer)
   print(`${textOf(answer.events)} events in ${textOf(answer.streams)} streams`)
-  print(`from ${timeOf(answer.first_at)} to ${timeOf(answer.last_at)}\n`)
+  print(`from ${timeOf(answer.first_at)} to ${timeOf(answer.last_at)}`)
   const counts = (title: string, of: Readonly<Record<string, unknown>>): void => {
     const rows = Object.entries(of).sort(([, a], [, b]) => Number(b) - Number(a))
     if (rows.length === 0) return
@@ -115,7 +115,7 @@ async function showStats(options: ClientOptions): Promise<void> {
       { title, text: ([name]: readonly [string, unknown]) => name },
       { title: 'COUNT', text: ([, count]: readonly [string, unknown]) => String(count) },
     ]
-    print(`${table(rows, columns)}\n`)
+    print(`\n${table(rows, columns)}`)
   }
   counts('EVENT', objectOf(answer.by_type))
   counts('REFUSED FOR', objectOf(answer.by_code))

@@ -103,6 +103,12 @@ function unreachable(url: string, error: unknown): Stop {
   const name = error instanceof Error ? error.name : ''
   const code = (cause as NodeJS.ErrnoException).code
   const why = name === 'TimeoutError' ? 'no answer in time' : (code ?? plainLine(String(cause)))
+  const isCertificate = /CERT|ALTNAME|VERIFY/.test(code ?? '')
+  if (isCertificate)
+    return new Stop(
+      EXIT.unreachable,
+      `The certificate of ${url} is not trusted here (${code}).\nName the file of its authority: NODE_EXTRA_CA_CERTS=ca.pem`,
+    )
   return new Stop(
     EXIT.unreachable,
     `Cannot reach a server at ${url} (${why}).\nStart one with \`${programName()} serve\`, or \`npm start\` in the Phaselock folder; name another with --url.`,

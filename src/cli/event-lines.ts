@@ -22,14 +22,14 @@ const TELLING = [
   'count',
 ] as const
 
-/** Events as a table, in the order given. */
-export function eventTable(events: readonly JsonObject[]): string {
+/** Events as a table, in the order given; those of one task do not name it. */
+export function eventTable(events: readonly JsonObject[], of: 'all' | 'one_task' = 'all'): string {
   const days = new Set(events.map((event) => dayOf(event)))
   return table(events, [
     { title: 'SEQ', text: (event) => textOf(event.seq) },
     { title: 'TIME (UTC)', text: (event) => (days.size > 1 ? `${dayOf(event)} ${clockOf(event)}` : clockOf(event)) },
     { title: 'EVENT', text: (event) => textOf(event.type) },
-    { title: 'TASK', text: taskOf, isFlexible: true },
+    ...(of === 'all' ? [{ title: 'TASK', text: taskOf, isFlexible: true }] : []),
     { title: 'PHASE', text: (event) => textOf(event.phase) },
     { title: 'DETAIL', text: summaryOf, isFlexible: true },
   ])

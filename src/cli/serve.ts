@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs'
+import { createSecureContext } from 'node:tls'
 import { type Orchestrator, openOrchestrator, placesOf } from '../app/orchestrator.js'
 import { allowedHosts } from '../http/hosts.js'
 import { buildServer, type Entrance } from '../http/server.js'
@@ -139,13 +140,25 @@ function transportOf(options: ServeOptions): Tls {
   if ((tlsCert === undefined) !== (tlsKey === undefined))
     throw new Stop(EXIT.usage, 'TLS needs both --tls-cert FILE and --tls-key FILE.')
   if (tlsCert !== undefined && tlsKey !== undefined)
-    return { cert: readPem('--tls-cert', tlsCert), key: readPem('--tls-key', tlsKey) }
+    return checkedPair({ cert: readPem('--tls-cert', tlsCert), key: readPem('--tls-key', tlsKey) })
   if (!isLoopback(options.host) && options.insecureHttp !== true)
     throw new Stop(
       EXIT.usage,
       `Other machines could reach ${options.host} and read the tokens that go over it.\nGive --tls-cert FILE and --tls-key FILE, or take the risk with --insecure-http.`,
     )
   return null
+}
+
+function checkedPair(pair: { readonly cert: Buffer; readonly key: Buffer }): Tls {
+  try {
+    createSecureContext(pair)
+    return pair
+  } catch {
+    throw new Stop(
+      EXIT.usage,
+      '--tls-cert and --tls-key are not a certificate and its key in PEM form without a passphrase.',
+    )
+  }
 }
 
 function isExposed(options: ServeOptions, tls: Tls): boolean {

@@ -26,7 +26,7 @@ export function showTask(task: JsonObject, events: readonly JsonObject[], events
     ...indented(textOf(task.description)),
     '',
     `Timeline${note}`,
-    eventTable(shown),
+    eventTable(shown, 'one_task'),
   ].join('\n')
 }
 

@@ -12,6 +12,7 @@ const place = new Place()
 const REFUSED: readonly (readonly [name: string, args: readonly string[], code: number, said: RegExp])[] = [
   ['an open address without TLS', ['--host', '0.0.0.0'], 2, /--tls-cert FILE and --tls-key FILE.*--insecure-http/s],
   ['a certificate without a key', ['--tls-cert', 'c.pem'], 2, /--tls-key/],
+  ['a certificate that is none', ['--tls-cert', SCRIPT, '--tls-key', SCRIPT], 2, /PEM/],
   ['a PostgreSQL store', ['--store', 'postgres://x/y'], 2, /no PostgreSQL store/],
   ['a port that is no number', ['--port', '80x'], 2, /whole number from 0 to 65535/],
   ['a state directory in the work tree', ['--state-dir', 'inside'], 1, /inside the work tree.*--state-dir/],
