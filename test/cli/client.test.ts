@@ -68,7 +68,7 @@ const WRONG: readonly (readonly [name: string, args: readonly string[], code: nu
   ['an operator who is not there', ['operator', 'revoke', 'nobody'], 1, /\[not_found\]/],
 ]
 
-test.each(WRONG)('[REQ-CLI-7] %s ends with its exit code and says why', async (_name, args, code, said) => {
+test.concurrent.each(WRONG)('[REQ-CLI-7] %s ends with its exit code and says why', async (_name, args, code, said) => {
   const ended = await place.run(args)
   expect(ended.stderr).toMatch(said)
   expect(ended.stderr).not.toMatch(/\n\s+at /)

@@ -68,7 +68,7 @@ const REPOSITORIES: readonly (readonly [name: string, files: Readonly<Record<str
   ['python', { 'pyproject.toml': '' }, 'python -m pytest'],
 ]
 
-test.each(REPOSITORIES)('[REQ-CLI-15] init fits a %s repository', async (name, files, found) => {
+test.concurrent.each(REPOSITORIES)('[REQ-CLI-15] init fits a %s repository', async (name, files, found) => {
   const cwd = folder(name, files)
   expect((await place.run(['init'], { cwd })).code).toBe(0)
   const text = readFileSync(join(cwd, 'agent_workflow.yaml'), 'utf8')
