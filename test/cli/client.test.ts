@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process'
 import { createServer } from 'node:http'
 import { join } from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
-import { beforeAll, expect, test } from 'vitest'
+import { beforeAll, expect, onTestFinished, test } from 'vitest'
 import { columnsOf } from '../../src/cli/table.js'
 import { built, Place, SCRIPT, type Server } from './program.js'
 
@@ -228,7 +228,7 @@ test('[REQ-CLI-11] no table is wider than 80 columns', async () => {
 })
 
 test('[REQ-CLI-20] events --follow misses nothing while the server is restarted', async () => {
-  const other = new Place()
+  const other = new Place(onTestFinished)
   let running = await other.serve()
   const child = spawn(process.execPath, [SCRIPT, 'events', '--follow', '--json'], {
     cwd: other.work,

@@ -65,9 +65,10 @@ export class Place {
   readonly work = join(this.home, 'work')
   readonly #servers: Server[] = []
 
-  constructor() {
+  /** `atEnd` says when the servers are stopped: after the file, or after one test. */
+  constructor(atEnd: (close: () => Promise<void>) => void = afterAll) {
     mkdirSync(this.work)
-    afterAll(() => this.close())
+    atEnd(() => this.close())
   }
 
   get environment(): NodeJS.ProcessEnv {
