@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
 import { beforeAll, expect, onTestFinished, test } from 'vitest'
 import { columnsOf } from '../../src/cli/table.js'
-import { built, Place, SCRIPT, type Server } from './program.js'
+import { type Answer, built, Place, SCRIPT, type Server } from './program.js'
 
 const place = new Place()
 let server: Server
@@ -21,17 +21,17 @@ const PLAN = {
   scope: { in_scope: ['the endpoint'], out_of_scope: ['the rest'] },
 }
 
-async function call(path: string, token: string, body: unknown): Promise<Record<string, never>> {
+async function call(path: string, token: unknown, body: unknown): Promise<Answer> {
   const response = await fetch(`${server.url}/api/v1${path}`, {
     method: 'POST',
     headers: { 'content-type': 'application/json', authorization: `Bearer ${token}` },
     body: JSON.stringify(body),
   })
-  return response.json() as Promise<Record<string, never>>
+  return response.json() as Promise<Answer>
 }
 
 /** A task whose plan waits for a human. */
-async function waitingTask(id: string): Promise<{ readonly request: () => Promise<Record<string, never>> }> {
+async function waitingTask(id: string): Promise<{ readonly request: () => Promise<Answer> }> {
   await place.json(['task', 'add', `Task ${id}`, '--id', id])
   const { agent_token: token } = await place.json(['agent', 'add', `agent-${id}`])
   const claimed = await call('/tasks/claim', token, { agent_id: `agent-${id}`, task_id: id })
@@ -151,10 +151,10 @@ test('[REQ-CLI-9] agents, operators, contracts, secret and pause', async () => {
   await place.json(['agent', 'revoke', 'coder'])
   expect((await place.run(['agent', 'list'])).stdout).toMatch(/coder +revoked/)
   const { operator_token: token } = await place.json(['operator', 'add', 'ada', '--role', 'lead'])
-  const asAda = await place.run(['operator', 'list', '--json'], { env: { PHASELOCK_OPERATOR_TOKEN: token } })
+  const asAda = await place.run(['operator', 'list', '--json'], { env: { PHASELOCK_OPERATOR_TOKEN: String(token) } })
   expect(JSON.parse(asAda.stdout).operators).toHaveLength(2)
   await place.json(['operator', 'revoke', 'ada'])
-  const gone = await place.run(['operator', 'list'], { env: { PHASELOCK_OPERATOR_TOKEN: token } })
+  const gone = await place.run(['operator', 'list'], { env: { PHASELOCK_OPERATOR_TOKEN: String(token) } })
   expect(gone).toMatchObject({ code: 1, stderr: expect.stringContaining('revoked') })
   expect(await place.json(['contract', 'add', 'plan-review'])).toMatchObject({ name: 'plan-review' })
   expect(await place.json(['contract', 'list'])).toMatchObject({ contracts: [{ default: true }, { default: false }] })

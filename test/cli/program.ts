@@ -44,6 +44,9 @@ function newestBelow(dir: string): number {
   return Math.max(...inside)
 }
 
+/** What a command or the API answered; tests say what they expect in it. */
+export type Answer = Record<string, unknown>
+
 export interface Ended {
   readonly code: number | null
   readonly stdout: string
@@ -106,7 +109,7 @@ export class Place {
   }
 
   /** Runs a command with --json and gives what it printed. */
-  async json(args: readonly string[]): Promise<Record<string, never>> {
+  async json(args: readonly string[]): Promise<Answer> {
     const ended = await this.run([...args, '--json'])
     if (ended.code !== 0) throw new Error(`${args.join(' ')} ended with ${ended.code}: ${ended.stderr}`)
     return JSON.parse(ended.stdout)
