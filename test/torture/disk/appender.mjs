@@ -1,0 +1,62 @@
+// Appends to a ledger from many sides and writes each acknowledgement into the log of the recorder.
+// node appender.mjs STORE_FILE STATE_DIR LOG OPTIONS
+import { openSync, writeSync } from 'node:fs'
+
+const [storeFile, dir, logFile, given] = process.argv.slice(2)
+const { workers, appends, rounds, textChars, checkpointEvery, name = 'r', end = 'close' } = JSON.parse(given)
+const { openSqliteStore } = await import(storeFile)
+const log = openSync(logFile, 'a')
+
+function tell(text) {
+  const bytes = Buffer.from(JSON.stringify(text))
+  const head = Buffer.alloc(32)
+  head.writeUInt32LE(28 + bytes.length, 0)
+  head.write('X', 4)
+  writeSync(log, Buffer.concat([head, bytes]))
+}
+
+const event = (data) => ({ type: 'step', at: 1, actor: 'agent:a', epoch: 1, phase: 'A', contract: 'c', data })
+const taskOf = (id) => ({
+  id,
+  title: id,
+  status: 'queued',
+  phase: 'A',
+  agentId: null,
+  contract: 'c',
+  priority: 0,
+  requires: [],
+  dependsOn: [],
+  leaseExpiresAt: null,
+  approvalExpiresAt: null,
+  createdAt: 1,
+  updatedAt: 1,
+})
+
+async function work(store, id) {
+  const stream = `task:${id}`
+  for (let version = 0; version < appends; version += 1) {
+    const key = `${id}-${version}`
+    const text = 'x'.repeat(1 + Math.floor(Math.random() * textChars))
+    try {
+      const result = await store.append({
+        stream,
+        expectedVersion: version,
+        events: [event({ version, text })],
+        ...(version === 0 ? { task: taskOf(id) } : {}),
+        remember: { principal: 'agent:a', key, bodyHash: 'b', status: 200, answer: { version } },
+      })
+      tell({ stream, version: version + 1, hash: result.events[0].hash, key })
+    } catch (error) {
+      tell({ refused: error.name, stream, key })
+      return
+    }
+  }
+}
+
+for (let round = 0; round < rounds; round += 1) {
+  const store = await openSqliteStore({ dir, checkpointEvery })
+  tell({ opened: round })
+  await Promise.all(Array.from({ length: workers }, (_, index) => work(store, `${name}${round}w${index}`)))
+  if (round < rounds - 1 || end === 'close') await store.close()
+}
+process.exit(0)

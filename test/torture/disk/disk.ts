@@ -1,0 +1,216 @@
+import { mkdirSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import type { Step } from './recording.js'
+
+/**
+ * The disk of a machine that may lose its power, rebuilt from a recording. What it promises, and nothing beyond:
+ * - Bytes are durable once fsync or fdatasync of their file has returned; only those written before the call began.
+ * - A new name is durable once its directory, or the new file itself, was synced (as ext4 and XFS do);
+ *   a rename, a removal and a new directory once the directory around it was synced.
+ * - Anything that is not durable may be on the disk or not: any part of a write, in any order between writes;
+ *   changes of names in the order in which they were made (file systems keep them in a journal).
+ * - When a sync fails, what it was to save is lost for good unless it is written again: Linux marks such pages clean.
+ */
+export class Disk {
+  readonly #files = new Map<bigint, FileNode>()
+  readonly #directories = new Map<bigint, string>()
+  /** Names as the running program sees them. */
+  readonly #live = new Map<string, Entry>()
+  readonly #durable = new Map<string, Entry>()
+  #pendingNames: NameChange[] = []
+  /** When the running sync of a thread began. */
+  readonly #syncs = new Map<bigint, number>()
+  #clock = 0
+
+  apply(step: Step): void {
+    this.#clock += 1
+    switch (step.kind) {
+      case 'create': {
+        const node: FileNode = { durable: new Content(), pending: [] }
+        this.#files.set(step.inode, node)
+        return this.#change({ kind: 'link', path: step.path, node, at: this.#clock })
+      }
+      case 'open_directory':
+        this.#directories.set(step.inode, step.path)
+        return
+      case 'mkdir':
+        return this.#change({ kind: 'link', path: step.path, node: 'directory', at: this.#clock })
+      case 'write':
+        this.#files
+          .get(step.inode)
+          ?.pending.push({ kind: 'bytes', offset: step.offset, bytes: step.bytes, at: this.#clock })
+        return
+      case 'truncate':
+        this.#files.get(step.inode)?.pending.push({ kind: 'size', size: step.size, at: this.#clock })
+        return
+      case 'rename':
+        return this.#change({ kind: 'rename', path: step.to, from: step.from, at: this.#clock })
+      case 'unlink':
+        return this.#change({ kind: 'unlink', path: step.path, at: this.#clock })
+      case 'sync_begin':
+        this.#syncs.set(step.thread, this.#clock)
+        return
+      case 'synced':
+        return this.#synced(step.inode, this.#syncs.get(step.thread) ?? 0)
+      case 'sync_failed': {
+        const node = this.#files.get(step.inode)
+        const from = this.#syncs.get(step.thread) ?? 0
+        if (node !== undefined) node.pending = node.pending.filter((one) => one.at > from)
+        return
+      }
+      case 'told':
+        return
+    }
+  }
+
+  /** How much is not durable now. */
+  get pending(): number {
+    return [...this.#files.values()].reduce((sum, node) => sum + node.pending.length, this.#pendingNames.length)
+  }
+
+  /** Writes what a restarted machine would find. `keep` decides what of the rest made it to the disk. */
+  write(dir: string, keep: Luck): void {
+    const names = new Map(this.#durable)
+    for (const change of this.#pendingNames.slice(0, keep.names(this.#pendingNames.length))) applyName(names, change)
+    mkdirSync(dir, { recursive: true, mode: 0o700 })
+    for (const [path, entry] of [...names].sort(([a], [b]) => (a < b ? -1 : 1))) {
+      const parent = dirname(path)
+      if (parent !== '.' && names.get(parent) !== 'directory') continue
+      if (entry === 'directory') mkdirSync(join(dir, path), { mode: 0o700 })
+      else writeFileSync(join(dir, path), contentOf(entry, keep).bytes, { mode: 0o600 })
+    }
+  }
+
+  #change(change: NameChange): void {
+    if (change.kind === 'rename') {
+      const node = this.#live.get(change.from)
+      if (node === undefined) return
+      this.#live.delete(change.from)
+      this.#live.set(change.path, node)
+    } else if (change.kind === 'unlink') this.#live.delete(change.path)
+    else this.#live.set(change.path, change.node)
+    this.#pendingNames.push(change)
+  }
+
+  #synced(inode: bigint, from: number): void {
+    const node = this.#files.get(inode)
+    const directory = this.#directories.get(inode)
+    if (node !== undefined) {
+      for (const one of node.pending) if (one.at <= from) applyWrite(node.durable, one)
+      node.pending = node.pending.filter((one) => one.at > from)
+    }
+    const isDurable = (change: NameChange) =>
+      change.at <= from &&
+      (node === undefined ? parentOf(change.path) === directory : change.kind === 'link' && change.node === node)
+    for (const change of this.#pendingNames) if (isDurable(change)) applyName(this.#durable, change)
+    this.#pendingNames = this.#pendingNames.filter((change) => !isDurable(change))
+  }
+}
+
+/** What becomes of the things that were on their way when the power went. */
+export interface Luck {
+  /** How many of the changes of names, from the oldest on. */
+  names(count: number): number
+  /** Which parts of a write: none, all, or some. */
+  part(): 'none' | 'all' | 'torn'
+  /** Whether a piece of a torn write is there. */
+  piece(): boolean
+}
+
+export const NOTHING_ELSE: Luck = { names: () => 0, part: () => 'none', piece: () => false }
+export const EVERYTHING: Luck = { names: (count) => count, part: () => 'all', piece: () => true }
+
+export function randomLuck(random: () => number): Luck {
+  return {
+    names: (count) => Math.floor(random() * (count + 1)),
+    part: () => {
+      const drawn = random()
+      return drawn < 0.4 ? 'none' : drawn < 0.7 ? 'all' : 'torn'
+    },
+    piece: () => random() < 0.5,
+  }
+}
+
+interface FileNode {
+  readonly durable: Content
+  pending: Pending[]
+}
+
+type Entry = FileNode | 'directory'
+
+type Pending =
+  | { readonly kind: 'bytes'; readonly offset: number; readonly bytes: Buffer; readonly at: number }
+  | { readonly kind: 'size'; readonly size: number; readonly at: number }
+
+type NameChange =
+  | { readonly kind: 'link'; readonly path: string; readonly node: Entry; readonly at: number }
+  | { readonly kind: 'rename'; readonly path: string; readonly from: string; readonly at: number }
+  | { readonly kind: 'unlink'; readonly path: string; readonly at: number }
+
+// Smaller than a sector: nothing may rely on a sector being whole.
+const PIECE_BYTES = 64
+
+function contentOf(node: FileNode, keep: Luck): Content {
+  const content = node.durable.copy()
+  for (const one of node.pending) {
+    const part = keep.part()
+    if (part === 'all') applyWrite(content, one)
+    if (part !== 'torn' || one.kind === 'size') continue
+    for (let start = 0; start < one.bytes.length; start += PIECE_BYTES)
+      if (keep.piece()) content.put(one.offset + start, one.bytes.subarray(start, start + PIECE_BYTES))
+  }
+  return content
+}
+
+function applyWrite(content: Content, one: Pending): void {
+  if (one.kind === 'size') content.resize(one.size)
+  else content.put(one.offset, one.bytes)
+}
+
+/** The bytes of a file; holes read as zeros. */
+class Content {
+  #buffer = Buffer.alloc(0)
+  #size = 0
+
+  get bytes(): Buffer {
+    return this.#buffer.subarray(0, this.#size)
+  }
+
+  put(offset: number, bytes: Buffer): void {
+    if (offset + bytes.length > this.#size) this.resize(offset + bytes.length)
+    bytes.copy(this.#buffer, offset)
+  }
+
+  resize(size: number): void {
+    if (size > this.#buffer.length) {
+      const larger = Buffer.alloc(size * 2)
+      this.#buffer.copy(larger, 0, 0, this.#size)
+      this.#buffer = larger
+    }
+    if (size < this.#size) this.#buffer.fill(0, size, this.#size)
+    this.#size = size
+  }
+
+  copy(): Content {
+    const copy = new Content()
+    copy.put(0, this.bytes)
+    return copy
+  }
+}
+
+function applyName(names: Map<string, Entry>, change: NameChange): void {
+  if (change.kind === 'link') names.set(change.path, change.node)
+  else if (change.kind === 'unlink') names.delete(change.path)
+  else {
+    const node = names.get(change.from)
+    // The file was made and renamed, and neither was durable: the rename brings the name with it.
+    if (node === undefined) return
+    names.delete(change.from)
+    names.set(change.path, node)
+  }
+}
+
+function parentOf(path: string): string {
+  const parent = dirname(path)
+  return parent === '.' ? '' : parent
+}

@@ -1,0 +1,133 @@
+import { spawnSync } from 'node:child_process'
+import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { beforeAll, expect, type TestContext, test } from 'vitest'
+import { Disk, EVERYTHING } from './disk/disk.js'
+import { acknowledgedIn, crashPoints, examine, type Found } from './disk/images.js'
+import { BUILT_STORE, changedStore, randomFrom, scratch, seedOf } from './disk/place.js'
+import { buildRecorder, readRecording, type Step, underRecorder } from './disk/recording.js'
+
+const APPENDER = fileURLToPath(new URL('disk/appender.mjs', import.meta.url))
+const IMAGES = Number(process.env.PHASELOCK_TORTURE_IMAGES ?? 16)
+const TEST_MS_MAX = 60_000 + IMAGES * 5_000
+const WORK = { workers: 6, appends: 25, rounds: 2, textChars: 2_000, checkpointEvery: 60 }
+
+let recorder: ReturnType<typeof buildRecorder>
+beforeAll(() => {
+  recorder = buildRecorder()
+})
+
+function libraryOf(context: TestContext): string {
+  return 'library' in recorder ? recorder.library : context.skip(recorder.reason)
+}
+
+/** Runs the appender under the recorder. */
+function record(library: string, options: { dir: string; store: string; work?: object; faults?: string }) {
+  const state = join(options.dir, 'state')
+  const log = join(options.dir, 'log')
+  const { faults } = options
+  const done = spawnSync(
+    process.execPath,
+    [APPENDER, options.store, state, log, JSON.stringify({ ...WORK, ...options.work })],
+    {
+      env: {
+        PATH: process.env.PATH,
+        ...underRecorder({ library, dir: state, log, ...(faults === undefined ? {} : { faults }) }),
+      },
+      encoding: 'utf8',
+    },
+  )
+  return { state, log, status: done.status, signal: done.signal, output: done.stdout + done.stderr }
+}
+
+function bad(found: readonly Found[]): readonly Found[] {
+  return found.filter((one) => one.lost > 0 || one.refused !== null || one.problems.length > 0)
+}
+
+async function atRandom(steps: readonly Step[], dir: string, count = IMAGES) {
+  const seed = seedOf()
+  const random = randomFrom(seed)
+  const points = crashPoints(steps, count, random)
+  const found = await examine(steps, { points, dir, random })
+  return { seed, found, bad: bad(found) }
+}
+
+test('[REQ-TORTURE-4] the recorder sees everything: its log rebuilds the directory byte for byte', (context) => {
+  const { state, log, status, output } = record(libraryOf(context), { dir: scratch(), store: BUILT_STORE })
+  expect(status, output).toBe(0)
+  const steps = readRecording(log)
+  const disk = new Disk()
+  for (const step of steps) disk.apply(step)
+  const image = `${state}-rebuilt`
+  disk.write(image, EVERYTHING)
+  const names = (dir: string) =>
+    readdirSync(dir, { recursive: true, encoding: 'utf8' })
+      .filter((name) => !name.endsWith('-shm'))
+      .toSorted()
+  expect(names(image)).toEqual(names(state))
+  for (const name of names(state).filter((one) => one !== 'checkpoints'))
+    expect(readFileSync(join(image, name)).equals(readFileSync(join(state, name))), name).toBe(true)
+  expect(acknowledgedIn(steps)).toHaveLength(WORK.workers * WORK.appends * WORK.rounds)
+})
+
+test(
+  '[REQ-TORTURE-4] a power failure at any moment loses nothing that was acknowledged, and the ledger opens and verifies',
+  async (context) => {
+    const dir = scratch()
+    const { log, status, output } = record(libraryOf(context), { dir, store: BUILT_STORE })
+    expect(status, output).toBe(0)
+    const { seed, found, bad } = await atRandom(readRecording(log), dir)
+    expect(bad, `PHASELOCK_TORTURE_SEED=${seed}`).toEqual([])
+    expect(found.length).toBeGreaterThanOrEqual(10)
+    expect(found.filter((one) => one.acknowledged > 0).length).toBeGreaterThanOrEqual(8)
+  },
+  TEST_MS_MAX,
+)
+
+test(
+  '[REQ-TORTURE-4] the same holds while the write-ahead log is copied back and begun anew',
+  async (context) => {
+    const dir = scratch()
+    const store = changedStore(dir, { from: /WAL_PAGES_MAX = 8_?000/g, to: 'WAL_PAGES_MAX = 40' })
+    const { log, status, output } = record(libraryOf(context), { dir, store })
+    expect(status, output).toBe(0)
+    const { seed, bad } = await atRandom(readRecording(log), dir)
+    expect(bad, `PHASELOCK_TORTURE_SEED=${seed}`).toEqual([])
+  },
+  TEST_MS_MAX,
+)
+
+test(
+  '[REQ-TORTURE-4] a power failure while the ledger is being made leaves a directory that can be used',
+  async (context) => {
+    const dir = scratch()
+    const { log, status, output } = record(libraryOf(context), {
+      dir,
+      store: BUILT_STORE,
+      work: { workers: 1, appends: 1, rounds: 1 },
+    })
+    expect(status, output).toBe(0)
+    const steps = readRecording(log)
+    const end = steps.findIndex((step) => step.kind === 'told')
+    const random = randomFrom(seedOf())
+    const points = crashPoints(steps.slice(0, end + 1), IMAGES, random)
+    expect(bad(await examine(steps, { points, dir, random }))).toEqual([])
+  },
+  TEST_MS_MAX,
+)
+
+test.for(['OFF', 'NORMAL'])(
+  '[REQ-TORTURE-5] the same harness shows losses with synchronous=%s',
+  { timeout: TEST_MS_MAX },
+  async (level, context) => {
+    const dir = scratch()
+    const store = changedStore(dir, { from: /synchronous = FULL/g, to: `synchronous = ${level}` })
+    const { log, status, output } = record(libraryOf(context), { dir, store })
+    expect(status, output).toBe(0)
+    const { found } = await atRandom(readRecording(log), dir)
+    const lost = found.reduce((sum, one) => sum + one.lost, 0)
+    expect(lost).toBeGreaterThan(0)
+    expect(found.filter((one) => one.lost > 0).length).toBeGreaterThan(IMAGES / 4)
+  },
+)
