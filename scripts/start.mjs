@@ -1,13 +1,10 @@
 // `npm start`: installs and builds what is missing, then becomes the server. Plain Node, because nothing is installed yet.
 import { spawnSync } from 'node:child_process'
-import { existsSync, mkdirSync, readdirSync, statSync, utimesSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, writeFileSync } from 'node:fs'
 import { homedir } from 'node:os'
 import { isAbsolute, join } from 'node:path'
-import { fileURLToPath } from 'node:url'
+import { prepare, say } from './prepare.mjs'
 
-const ROOT = fileURLToPath(new URL('..', import.meta.url))
-const INSTALLED = join(ROOT, 'node_modules', '.package-lock.json')
-const BUILT = join(ROOT, 'dist', 'cli', 'main.js')
 const given = process.argv.slice(2)
 const SAMPLE = {
   'package.json': `${JSON.stringify(
@@ -41,16 +38,7 @@ const SAMPLE = {
   ].join('\n'),
 }
 
-if (changedAt(INSTALLED) < changedAt(join(ROOT, 'package-lock.json'))) {
-  say('Installing dependencies (once, about half a minute) …')
-  npm('install', '--include=dev', '--no-audit', '--no-fund')
-  if (existsSync(INSTALLED)) utimesSync(INSTALLED, new Date(), new Date())
-}
-if (changedAt(BUILT) < Math.max(newestBelow(join(ROOT, 'src')), changedAt(join(ROOT, 'tsconfig.json')))) {
-  say('Building …')
-  npm('run', '--silent', 'build')
-}
-
+prepare()
 const isOwn = given.some((one) => one === '--workspace' || one.startsWith('--workspace='))
 const place = isOwn ? [] : ['--workspace', sample(), '--contract', 'tdd']
 // The server takes this process over: a signal, an end of the terminal or `kill -9` meets it and nobody in between.
@@ -73,32 +61,4 @@ function sample() {
     git(...who, 'commit', '--quiet', '-m', 'Start the sample project')
   }
   return dir
-}
-
-function npm(...args) {
-  const inNode = process.env.npm_execpath
-  const [command, first] = inNode === undefined ? ['npm', []] : [process.execPath, [inNode]]
-  const done = spawnSync(command, [...first, ...args], {
-    cwd: ROOT,
-    stdio: ['ignore', 2, 2],
-    shell: inNode === undefined && process.platform === 'win32',
-  })
-  if (done.status === 0) return
-  say(`npm ${args.join(' ')} failed. Its message stands above.`)
-  process.exit(done.signal === null ? 1 : 130)
-}
-
-function changedAt(path) {
-  return statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? 0
-}
-
-function newestBelow(dir) {
-  const inside = readdirSync(dir, { withFileTypes: true }).map((entry) =>
-    entry.isDirectory() ? newestBelow(join(dir, entry.name)) : changedAt(join(dir, entry.name)),
-  )
-  return Math.max(changedAt(dir), ...inside)
-}
-
-function say(text) {
-  process.stderr.write(`${text}\n`)
 }

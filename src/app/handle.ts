@@ -1,11 +1,12 @@
 import type { Command, Context, NewTask } from '../core/command.js'
-import type { Contract, JsonObject } from '../core/contract.js'
+import type { Contract } from '../core/contract.js'
 import { createTask, decide, stamp } from '../core/decide.js'
 import type { TaskEvent } from '../core/event.js'
 import { evolve } from '../core/evolve.js'
 import type { Decision, Refusal } from '../core/refusal.js'
 import { decideRegistry, EMPTY_REGISTRY, evolveRegistry, type Registry, type RegistryFact } from '../core/registry.js'
 import type { TaskState } from '../core/state.js'
+import type { Cleaner } from '../store/clean.js'
 import {
   type Append,
   type Blob,
@@ -59,7 +60,7 @@ export class Ledger {
 
   constructor(
     readonly store: Store,
-    private readonly clean: (data: JsonObject) => JsonObject,
+    private readonly clean: Cleaner['clean'],
   ) {}
 
   get registry(): Registry {
@@ -112,8 +113,12 @@ export class Ledger {
       if (decision.kind === 'unrecorded') return { refusal: decision.refusal, events: [], state: before }
       if (decision.facts.length === 0) return { refusal: decision.refusal, events: [], state: before }
       const stamped = stamp(target.contract, before, decision.facts, context)
-      const rows = stamped.events.map((event) => toNewEvent(event, this.clean))
-      const after = rows.reduce<TaskState>((state, row) => evolve(state, toTaskEvent(row)), before)
+      const cleaned = stamped.events.map((event) => toNewEvent(event, this.clean))
+      const rows = cleaned.map((one) => one.row)
+      // What was cleaned is what a replay sees: then the state is folded from that, and not from what was asked.
+      const after = cleaned.some((one) => one.isChanged)
+        ? rows.reduce<TaskState>((state, row) => evolve(state, toTaskEvent(row)), before)
+        : stamped.state
       const handled: Handled = { refusal: decision.refusal, events: stamped.events, state: after }
       const written = await this.#write(entry, { before, after, rows, handled, options })
       if (written) return handled
@@ -126,7 +131,7 @@ export class Ledger {
   async create(contract: Contract, task: NewTask, context: Context, options: With = {}): Promise<Handled | Refusal> {
     const decision = createTask(contract, task)
     if (decision.kind === 'unrecorded') return decision.refusal
-    const rows = stamp(contract, null, decision.facts, context).events.map((event) => toNewEvent(event, this.clean))
+    const rows = stamp(contract, null, decision.facts, context).events.map((event) => toNewEvent(event, this.clean).row)
     const events = rows.map(toTaskEvent)
     const state = events.reduce<TaskState | null>(evolve, null)
     if (state === null) throw new Error('a new task has no state')
@@ -153,7 +158,7 @@ export class Ledger {
   ): Promise<Refusal | null> {
     const facts = decideRegistry(this.#registryTip, fact)
     if ('code' in facts) return facts
-    const rows = facts.map((one) => toNewEvent({ ...one, at: context.now, actor: context.actor }, this.clean))
+    const rows = facts.map((one) => toNewEvent({ ...one, at: context.now, actor: context.actor }, this.clean).row)
     if (rows.length === 0) return null
     const before = this.#registryTip
     const after = rows.reduce((registry, row) => evolveRegistry(registry, toRegistryEvent(row)), before)
@@ -216,8 +221,11 @@ export class Ledger {
   #entry(taskId: string): Promise<Entry | null> {
     const known = this.#entries.get(taskId)
     if (known !== undefined) {
-      this.#entries.delete(taskId)
-      this.#entries.set(taskId, known)
+      // Only a cache that may soon have to let go of something needs to know what was used last.
+      if (this.#entries.size > STATES_MAX / 2) {
+        this.#entries.delete(taskId)
+        this.#entries.set(taskId, known)
+      }
       return known
     }
     const loading = this.#load(taskId)

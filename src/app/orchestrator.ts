@@ -1,10 +1,9 @@
 import { existsSync, mkdirSync, realpathSync } from 'node:fs'
-import { isAbsolute, relative, resolve } from 'node:path'
+import { basename, dirname, isAbsolute, join, relative, resolve } from 'node:path'
 import type { Contract, Json, JsonObject } from '../core/contract.js'
 import { FIRST_OPERATOR } from '../core/registry.js'
-import { boundData } from '../store/bound.js'
+import { makeCleaner } from '../store/clean.js'
 import type { Store } from '../store/port.js'
-import { makeRedactor } from '../store/redact.js'
 import type { App } from './app.js'
 import { ContractBook } from './contracts.js'
 import { Feed } from './feed.js'
@@ -51,17 +50,17 @@ export async function openOrchestrator(options: OrchestratorOptions): Promise<Or
   const { contract } = options.contract
   const kept = openSecrets(options.stateDir, options.environment, contract.enforcement.secretEnvVar)
   const tokens = new Tokens(kept.signing())
-  let redactor = makeRedactor(kept.signing())
-  const redact = (value: Json): Json => redactor(value)
+  let cleaner = makeCleaner(kept.signing())
+  const redact = (value: Json): Json => cleaner.redact(value)
   const secrets: SecretKeeper = {
     ...kept,
     rotate: () => {
       const signing = kept.rotate()
-      if (signing !== null) redactor = makeRedactor(signing)
+      if (signing !== null) cleaner = makeCleaner(signing)
       return signing
     },
   }
-  const ledger = new Ledger(options.store, (data) => boundData(redact(data) as JsonObject))
+  const ledger = new Ledger(options.store, (data) => cleaner.clean(data))
   await ledger.start()
   const contracts = new ContractBook(ledger)
   const system = { now: now(), actor: 'system' }
@@ -132,14 +131,19 @@ export function placesOf(given: { readonly stateDir: string; readonly workspace:
   readonly stateDir: string
   readonly workspace: string
 } {
-  mkdirSync(given.stateDir, { recursive: true, mode: 0o700 })
-  const stateDir = realpathSync(resolve(given.stateDir))
   if (!existsSync(given.workspace)) throw new BadPlace(`the work tree ${given.workspace} does not exist`)
   const workspace = realpathSync(resolve(given.workspace))
+  const stateDir = realPath(resolve(given.stateDir))
   const inside = relative(workspace, stateDir)
   if (inside === '' || !(inside === '..' || inside.startsWith('../') || isAbsolute(inside)))
     throw new BadPlace(
       `the state directory ${stateDir} lies inside the work tree ${workspace}, where agents could reach it; choose another with --state-dir`,
     )
+  mkdirSync(stateDir, { recursive: true, mode: 0o700 })
   return { stateDir, workspace }
+}
+
+// The directory may not be there yet: then the nearest folder above it decides where it will lie.
+function realPath(path: string): string {
+  return existsSync(path) ? realpathSync(path) : join(realPath(dirname(path)), basename(path))
 }

@@ -18,6 +18,7 @@ export async function snapshotOf(
   const { store } = app.ledger
   const completed = await store.tasks({ status: 'completed', limit: LIST_MAX })
   const active = await store.tasks({ status: 'active', limit: LIST_MAX })
+  const waiting = await store.tasks({ status: 'awaiting_approval', limit: LIST_MAX })
   const counts = await store.taskCounts()
   const view: Record<string, Json> = {
     task: held === null ? null : bounded(taskView(held.state)),
@@ -31,7 +32,7 @@ export async function snapshotOf(
     blockers: held === null ? [] : await openBlockers(app, held.state),
     phases:
       held === null ? [] : [...held.contract.phases.values()].map((phase) => ({ id: phase.id, name: phase.name })),
-    agents: active.items.map((row) => ({
+    agents: [...active.items, ...waiting.items].map((row) => ({
       agent_id: row.agentId,
       task_id: row.id,
       phase: row.phase,

@@ -98,13 +98,12 @@ async function decideCall(
   call: AgentCall,
   request: ToolRequest & { readonly execute: boolean },
 ): Promise<Result<JsonObject>> {
-  const args = app.redact(request.args) as JsonObject
   const facts = describeCall(call.contract, request.tool, request.args)
   const { once } = request
   const handled = await applyAs(
     app,
     call,
-    { type: 'use_tool', tool: request.tool, args, call: facts, execute: request.execute },
+    { type: 'use_tool', tool: request.tool, args: request.args, call: facts, execute: request.execute },
     {
       remember: (done) => {
         const answer = checkAnswer(call, done.events)

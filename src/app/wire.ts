@@ -1,14 +1,26 @@
 import type { Json, JsonObject } from '../core/contract.js'
 import type { TaskEvent } from '../core/event.js'
 import type { RegistryEvent } from '../core/registry.js'
+import type { Cleaner } from '../store/clean.js'
 import type { NewEvent, StoredEvent } from '../store/port.js'
 
 /** Makes an event ready for the ledger: envelope apart, keys in snake_case. Contents that callers wrote keep their own keys. */
-export function toNewEvent(event: TaskEvent | RegistryEvent, clean: (data: JsonObject) => JsonObject): NewEvent {
+export function toNewEvent(event: TaskEvent | RegistryEvent, clean: Cleaner['clean']): CleanEvent {
   const { type, at, actor, epoch, phase, contract, ...rest } = event as TaskEvent
-  const data: Record<string, Json> = {}
-  for (const [key, value] of Object.entries(rest)) if (value !== undefined) data[snake(key)] = value as Json
-  return { type, at, actor, epoch: epoch ?? 0, phase: phase ?? null, contract: contract ?? null, data: clean(data) }
+  const named: Record<string, Json> = {}
+  for (const key in rest) {
+    const value = (rest as Record<string, Json | undefined>)[key]
+    if (value !== undefined) named[snake(key)] = value
+  }
+  const { data, text, isChanged } = clean(named)
+  const row = { type, at, actor, epoch: epoch ?? 0, phase: phase ?? null, contract: contract ?? null, data, text }
+  return { row, isChanged }
+}
+
+/** An event ready for the ledger, and whether cleaning changed what it says. */
+export interface CleanEvent {
+  readonly row: NewEvent
+  readonly isChanged: boolean
 }
 
 /** The event as the core knows it. What the ledger holds is what the core made, so the shape is trusted here. */
@@ -62,10 +74,34 @@ function camelData(data: JsonObject): Record<string, Json> {
   return out
 }
 
+// The keys of events are few and come back with every event.
+const SNAKE = new Map<string, string>()
+const CAMEL = new Map<string, string>()
+const KEYS_MAX = 1000
+
 function snake(key: string): string {
-  return key.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
+  return (
+    SNAKE.get(key) ??
+    kept(
+      SNAKE,
+      key,
+      key.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`),
+    )
+  )
 }
 
 function camel(key: string): string {
-  return key.replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase())
+  return (
+    CAMEL.get(key) ??
+    kept(
+      CAMEL,
+      key,
+      key.replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase()),
+    )
+  )
+}
+
+function kept(keys: Map<string, string>, key: string, converted: string): string {
+  if (keys.size < KEYS_MAX) keys.set(key, converted)
+  return converted
 }

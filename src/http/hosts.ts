@@ -15,9 +15,8 @@ export function allowedHosts(bound: {
 
 /** Why the request is refused for its Host, Origin or target; null when it is not. */
 export function hostProblem(request: IncomingMessage, hosts: ReadonlySet<string>): string | null {
-  const given = request.rawHeaders.filter((_, index) => index % 2 === 0).filter((name) => name.toLowerCase() === 'host')
-  if (given.length !== 1)
-    return given.length === 0 ? 'The request has no Host header.' : 'The request has more than one Host header.'
+  const given = hostHeaders(request.rawHeaders)
+  if (given !== 1) return given === 0 ? 'The request has no Host header.' : 'The request has more than one Host header.'
   const host = request.headers.host ?? ''
   if (!hosts.has(host.toLowerCase())) return `Host ${JSON.stringify(host.slice(0, 200))} is not served here.`
   if (!(request.url ?? '').startsWith('/')) return 'The request target must be a path.'
@@ -27,4 +26,13 @@ export function hostProblem(request: IncomingMessage, hosts: ReadonlySet<string>
   return match?.[1] !== undefined && hosts.has(match[1].toLowerCase())
     ? null
     : `Origin ${JSON.stringify(origin.slice(0, 200))} is not allowed here.`
+}
+
+function hostHeaders(rawHeaders: readonly string[]): number {
+  let count = 0
+  for (let at = 0; at < rawHeaders.length; at += 2) {
+    const name = rawHeaders[at]
+    if (name !== undefined && name.length === 4 && name.toLowerCase() === 'host') count += 1
+  }
+  return count
 }

@@ -1,5 +1,5 @@
 import { readFile } from 'node:fs/promises'
-import type { FastifyInstance } from 'fastify'
+import type { FastifyInstance, FastifyReply } from 'fastify'
 import type { Orchestrator } from '../app/orchestrator.js'
 import type { Metrics } from './metrics.js'
 import { openApi } from './openapi.js'
@@ -30,13 +30,24 @@ export function addProcessRoutes(
   })
   server.get('/metrics', async (_request, reply) => reply.type('text/plain; version=0.0.4').send(await metrics.text()))
   server.get('/api/v1/openapi.json', async () => document)
-  server.get('/docs', async (_request, reply) => reply.type('text/html; charset=utf-8').send(docsPage(DESCRIBED)))
-  server.get('/docs/errors', async (_request, reply) => reply.type('text/html; charset=utf-8').send(errorsPage()))
-  server.get('/', async (_request, reply) => reply.type('text/html; charset=utf-8').send(startPage(app)))
+  server.get('/docs', async (_request, reply) => asPage(reply, docsPage(DESCRIBED)))
+  server.get('/docs/errors', async (_request, reply) => asPage(reply, errorsPage()))
+  server.get('/', async (_request, reply) => asPage(reply, startPage(app)))
   server.get('/style.css', async (_request, reply) => reply.type('text/css; charset=utf-8').send(STYLE))
   server.get('/schemas/:name', async (request, reply) => {
     const file = SCHEMAS.get((request.params as { name: string }).name)
     if (file === undefined) return reply.callNotFound()
     return reply.type('application/schema+json').send(await readFile(file, 'utf8'))
   })
+}
+
+const PAGE_HEADERS = {
+  'x-frame-options': 'DENY',
+  'referrer-policy': 'no-referrer',
+  'content-security-policy':
+    "default-src 'none'; style-src 'self'; img-src 'self'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'",
+} as const
+
+function asPage(reply: FastifyReply, html: string): FastifyReply {
+  return reply.headers(PAGE_HEADERS).type('text/html; charset=utf-8').send(html)
 }

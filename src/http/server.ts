@@ -5,6 +5,7 @@ import type { Orchestrator } from '../app/orchestrator.js'
 import { recall } from '../app/recall.js'
 import { ok, type Problem, refuse } from '../app/result.js'
 import type { JsonObject } from '../core/contract.js'
+import { answerClientError } from './client-error.js'
 import { problemOfError } from './errors.js'
 import { EventStreams, streamEvents, streamScope } from './events.js'
 import { hostProblem } from './hosts.js'
@@ -53,6 +54,7 @@ export function buildServer(app: Orchestrator, options: ServerOptions): Entrance
     ...(options.tls === undefined ? {} : { https: options.tls }),
     frameworkErrors: (error: Error, request: FastifyRequest, reply: FastifyReply) =>
       answerProblem(reply, problemOfError(error, request)),
+    clientErrorHandler: answerClientError,
   } as Parameters<typeof Fastify>[0]) as unknown as FastifyInstance
   const metrics = new Metrics(app)
   const gate = new Gatekeeper(app, options)
@@ -124,14 +126,7 @@ function closeWithoutWaitingForIdle(server: FastifyInstance, streams: EventStrea
   })
 }
 
-const SECURITY_HEADERS = {
-  'x-content-type-options': 'nosniff',
-  'x-frame-options': 'DENY',
-  'referrer-policy': 'no-referrer',
-  'cache-control': 'no-store',
-  'content-security-policy':
-    "default-src 'none'; style-src 'self'; img-src 'self'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'",
-} as const
+const SECURITY_HEADERS = { 'x-content-type-options': 'nosniff', 'cache-control': 'no-store' } as const
 
 function addRoute(
   server: FastifyInstance,

@@ -5,10 +5,11 @@ import { type Problem, refuse } from '../app/result.js'
 import type { JsonObject } from '../core/contract.js'
 import type { Route } from './route.js'
 
-const ajv = new Ajv2020({ allErrors: true, strict: false })
+const ajv = new Ajv2020({ allErrors: true, strict: false, verbose: true })
 const addFormats = formatsModule as unknown as (instance: Ajv2020) => void
 addFormats(ajv)
 const PROBLEMS_SHOWN_MAX = 10
+const KEY_CHARS_MAX = 200
 
 /** Validates body and query of a route against the very schemas its documentation shows. */
 export function requestValidator(route: Route): (request: FastifyRequest) => Problem | null {
@@ -26,6 +27,9 @@ export function requestValidator(route: Route): (request: FastifyRequest) => Pro
       return refuse('invalid_request', 'The call takes no body.').problem
     const asked = typedQuery(route, request.query as Record<string, unknown>)
     if (!query(asked)) return wrong(query, 'query')
+    const key = request.headers['idempotency-key']
+    if (request.method !== 'GET' && key !== undefined && (key.length === 0 || key.length > KEY_CHARS_MAX))
+      return refuse('invalid_request', `Idempotency-Key: must have 1 to ${KEY_CHARS_MAX} characters`).problem
     return Object.values(request.params as Record<string, string>).some((value) => value.includes('\0'))
       ? refuse('invalid_request', 'The path contains a NUL character.').problem
       : null
@@ -72,7 +76,15 @@ function messageOf(error: ErrorObject): string {
       return 'is not a known field'
     case 'enum':
       return `must be one of ${(error.params.allowedValues as readonly unknown[]).map((one) => JSON.stringify(one)).join(', ')}`
+    case 'pattern':
+      return patternMessage(error)
     default:
       return error.message ?? 'is not valid'
   }
+}
+
+// People do not read regular expressions: where the field says in words what it takes, the words are given.
+function patternMessage(error: ErrorObject): string {
+  const description: unknown = error.parentSchema?.description
+  return typeof description === 'string' ? `must be: ${description}` : (error.message ?? 'is not valid')
 }

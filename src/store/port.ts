@@ -10,6 +10,8 @@ export interface NewEvent {
   readonly phase: string | null
   readonly contract: string | null
   readonly data: JsonObject
+  /** `data` as JSON text, where it is at hand already; never anything else. */
+  readonly text?: string
 }
 
 /** An event with its place in the ledger: `seq` over all streams from 1 without gaps, `version` in its stream from 1. */

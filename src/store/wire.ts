@@ -82,7 +82,7 @@ function toWireEvent(event: NewEvent): WireEvent {
   assertInteger(event.epoch, 'epoch')
   if (event.phase !== null) assertText(event.phase, 'phase', COLUMN_CHARS_MAX)
   if (event.contract !== null) assertText(event.contract, 'contract', COLUMN_CHARS_MAX)
-  const dataText = JSON.stringify(event.data)
+  const dataText = event.text ?? JSON.stringify(event.data)
   return [event.type, event.at, event.actor, event.epoch, event.phase, event.contract, dataText]
 }
 

@@ -20,21 +20,35 @@ export function describeCall(_contract: Contract, tool: string, args: JsonObject
   return { argProblems, paths, commands, shellProblem: problem }
 }
 
-function problemsOf(spec: ToolSpec, args: JsonObject): readonly string[] {
-  const known = new Map(
-    Object.entries(spec.args).map(([name, shape]) => [
-      name.replace(/\?$/, ''),
-      { shape, optional: name.endsWith('?') },
-    ]),
+interface Argument {
+  readonly name: string
+  readonly shape: ArgShape
+  readonly isOptional: boolean
+}
+
+const ARGUMENTS: ReadonlyMap<string, ReadonlyMap<string, Argument>> = new Map(
+  [...BUILT_IN_TOOLS.values()].map((spec) => [spec.name, argumentsOf(spec)]),
+)
+
+function argumentsOf(spec: ToolSpec): ReadonlyMap<string, Argument> {
+  return new Map(
+    Object.entries(spec.args).map(([written, shape]) => {
+      const name = written.replace(/\?$/, '')
+      return [name, { name, shape, isOptional: written.endsWith('?') }]
+    }),
   )
+}
+
+function problemsOf(spec: ToolSpec, args: JsonObject): readonly string[] {
+  const known = ARGUMENTS.get(spec.name) ?? new Map<string, Argument>()
   const problems: string[] = []
   for (const name of Object.keys(args))
     if (!known.has(name))
       problems.push(`unknown argument ${JSON.stringify(name)} (known: ${[...known.keys()].join(', ') || 'none'})`)
-  for (const [name, { shape, optional }] of known) {
+  for (const { name, shape, isOptional } of known.values()) {
     const value = args[name]
     if (value === undefined) {
-      if (!optional) problems.push(`argument "${name}" is missing`)
+      if (!isOptional) problems.push(`argument "${name}" is missing`)
     } else if (!fits(value, shape)) problems.push(`argument "${name}" must be ${SHAPES[shape]}`)
   }
   if (spec.oneOf !== undefined && spec.oneOf.filter((name) => args[name] !== undefined).length !== 1)
