@@ -18,7 +18,7 @@ export interface Cleaner {
 
 // Every rule of the redactor needs one of these somewhere in the text; most events have none of them, and are done with one look.
 const SUSPICIOUS =
-  /eyJ|plop_|gh[pousr]_|github_pat_|glpat-|AKIA|ASIA|xox[a-z]-|xapp-|(?<![\w-])sk-|[sr]k_(?:live|test)_|AIza|npm_|hf_|PRIVATE KEY|:\/\/|(?:password|passwd|passphrase|secrets?|token|apikey|authorization|credentials?|cookie|jwt|bearer|basic|pat|key|key[^a-z0-9]{0,8}base|pass|pwd|auth)(?![a-z])/i
+  /eyJ|plop_|gh[pousr]_|github_pat_|glpat-|AKIA|ASIA|xox[a-z]-|xapp-|(?<!ta)sk-|[sr]k_(?:live|test)_|AIza|npm_|hf_|PRIVATE KEY|:\/\/|(?:password|passwd|passphrase|secrets?|token|apikey|authorization|credentials?|cookie|jwt|bearer|basic|pat|key|key[^a-z0-9]{0,8}base|pass|pwd|auth)(?![a-z])/i
 const SMALL_CHARS_MAX = 4000
 const BRACKETS_MAX = 60
 
