@@ -157,7 +157,7 @@ export const TASK_ROUTES: readonly Route[] = [
   {
     ...action(
       'reassign',
-      'Take the task from its agent; with `agent_id`, keep it for that one',
+      'Take the task from its agent; with agent_id, keep it for that one',
       {},
       async (call, reason) => ({
         type: 'reassign',

@@ -1,0 +1,126 @@
+// The servers that are compared: Phaselock, a bare node:http server with the same body and answer size, and one that also fsyncs.
+import { spawn } from 'node:child_process'
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { createServer } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+
+export const ROOT = fileURLToPath(new URL('..', import.meta.url))
+const READY_MS = 60_000
+
+export function place() {
+  const dir = mkdtempSync(join(tmpdir(), 'phaselock-bench-'))
+  mkdirSync(join(dir, 'tree'))
+  return { dir, remove: () => rmSync(dir, { recursive: true, force: true }) }
+}
+
+export async function phaselock(dir, contract = 'tdd') {
+  const port = await freePort()
+  const started = performance.now()
+  const child = spawn(
+    process.execPath,
+    [
+      join(ROOT, 'bin/phaselock'),
+      'serve',
+      '--port',
+      String(port),
+      '--contract',
+      contract,
+      '--workspace',
+      join(dir, 'tree'),
+      '--state-dir',
+      join(dir, 'state'),
+    ],
+    { stdio: 'ignore' },
+  )
+  await answers(`http://127.0.0.1:${port}/ready`)
+  const readyMs = performance.now() - started
+  const operator = readFileSync(join(dir, 'state/operator.token'), 'utf8').trim()
+  return { port, pid: child.pid, readyMs, operator, call: client(port), stop: () => end(child) }
+}
+
+export async function bare(dir, options = {}) {
+  const port = await freePort()
+  const file = join(dir, `bare-${options.fsync ? 'fsync' : 'plain'}.mjs`)
+  writeFileSync(file, bareSource(port, options, join(dir, 'bare.log')))
+  const child = spawn(process.execPath, [file], { stdio: 'inherit' })
+  await answers(`http://127.0.0.1:${port}/ready`)
+  return { port, pid: child.pid, stop: () => end(child) }
+}
+
+function bareSource(port, { fsync, answer }, log) {
+  return `import { createServer } from 'node:http'
+import { fsyncSync, openSync, writeSync } from 'node:fs'
+const fd = ${fsync ? `openSync(${JSON.stringify(log)}, 'w')` : 'null'}
+const answer = ${JSON.stringify(answer ?? '{"allowed":true}')}
+createServer((request, response) => {
+  let text = ''
+  request.on('data', (chunk) => { text += chunk })
+  request.on('end', () => {
+    const body = text === '' ? {} : JSON.parse(text)
+    if (fd !== null) { writeSync(fd, JSON.stringify(body)); fsyncSync(fd) }
+    response.writeHead(200, { 'content-type': 'application/json', 'content-length': Buffer.byteLength(answer) })
+    response.end(answer)
+  })
+}).listen(${port}, '127.0.0.1')
+`
+}
+
+/** Tasks that agents hold, with their phase tokens: enough agents that nobody meets its rate limit. */
+export async function claimed(server, count) {
+  const made = []
+  for (let i = 0; i < count; i += 1) {
+    const task = await server.call('POST', '/tasks', server.operator, { title: `Bench ${i}`, priority: 1000 })
+    const agent = await server.call('POST', '/agents', server.operator, { agent_id: `bench-${i}` })
+    const claim = await server.call('POST', '/tasks/claim', agent.agent_token, {
+      agent_id: `bench-${i}`,
+      task_id: task.id,
+    })
+    made.push({ taskId: task.id, token: claim.phase_token, agentToken: agent.agent_token, agentId: `bench-${i}` })
+  }
+  return made
+}
+
+function client(port) {
+  return async (method, path, token, body) => {
+    const response = await fetch(`http://127.0.0.1:${port}/api/v1${path}`, {
+      method,
+      headers: {
+        authorization: `Bearer ${token}`,
+        ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+      },
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    })
+    return response.json()
+  }
+}
+
+async function answers(url) {
+  const end = Date.now() + READY_MS
+  for (;;) {
+    try {
+      await fetch(url)
+      return
+    } catch (error) {
+      if (Date.now() > end) throw error
+      await new Promise((resolve) => setTimeout(resolve, 10))
+    }
+  }
+}
+
+function end(child) {
+  return new Promise((resolve) => {
+    child.on('exit', resolve)
+    child.kill('SIGTERM')
+  })
+}
+
+function freePort() {
+  return new Promise((resolve) => {
+    const probe = createServer().listen(0, '127.0.0.1', () => {
+      const { port } = probe.address()
+      probe.close(() => resolve(port))
+    })
+  })
+}
