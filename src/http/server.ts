@@ -70,6 +70,8 @@ export function buildServer(app: Orchestrator, options: ServerOptions): Entrance
   server.setValidatorCompiler(() => () => true)
   server.addHook('onRequest', (request, reply, done) => {
     reply.headers(SECURITY_HEADERS)
+    // After an upgrade that was not taken, Node no longer reports what it cannot read on that connection.
+    if (request.headers.upgrade !== undefined) reply.header('connection', 'close')
     const problem = gate.firstProblem(request)
     if (problem === null) done()
     else void gate.refuse(request, reply, problem)
@@ -94,7 +96,8 @@ export function buildServer(app: Orchestrator, options: ServerOptions): Entrance
     addRoute(server, route, { app, gate })
   const streams = new EventStreams()
   closeWithoutWaitingForIdle(server, streams)
-  server.get(`${API}/events`, async (request, reply) => {
+  // A HEAD of a stream would wait for an end that never comes.
+  server.get(`${API}/events`, { exposeHeadRoute: false }, async (request, reply) => {
     const principal = gate.identify(request)
     if ('code' in principal) return gate.refuse(request, reply, principal)
     const seen = await streamScope(app, principal)

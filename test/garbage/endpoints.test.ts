@@ -1,0 +1,52 @@
+import { afterAll, describe, expect, it } from 'vitest'
+import { openApi } from '../../src/http/openapi.js'
+import { DESCRIBED } from '../../src/http/routes/all.js'
+import { ENDPOINTS } from './endpoints.js'
+import { Stage } from './stage.js'
+import { countHandlers, type Outcome, operationsOf, PER_ENDPOINT, SEED, throwGarbage } from './throw-garbage.js'
+
+countHandlers()
+const operations = operationsOf(openApi(DESCRIBED) as Record<string, unknown>)
+const outcomes = new Map<string, Outcome>()
+// A change of a call that takes no fields is mostly a change around it; all others must get into the handler often enough.
+const REACHED_MIN = 0.15
+
+describe(`garbage at every endpoint (seed ${SEED})`, () => {
+  afterAll(() => {
+    if (process.env.PHASELOCK_GARBAGE_SHOW === undefined) return
+    for (const [id, { sent, permitted, reached, statuses }] of outcomes)
+      console.log(
+        `${id}: ${sent} sent, ${reached} of ${permitted} permitted ones reached the handler, ${JSON.stringify(Object.fromEntries([...statuses].sort()))}`,
+      )
+  })
+
+  it('[REQ-GARBAGE-1] the document that the server gives out has a right request for every operation here', async () => {
+    const stage = await Stage.open()
+    const { body } = await stage.run.call('GET', '/api/v1/openapi.json', null)
+    expect(operationsOf(body)).toEqual(operations)
+    expect(operations.map((one) => one.id).sort()).toEqual(Object.keys(ENDPOINTS).sort())
+    for (const one of operations) expect(one.mayCall.length, one.id).toBeGreaterThan(0)
+    await stage.run.stop()
+  })
+
+  it.each(operations)(
+    '[REQ-GARBAGE-1] $method $path answers every malformed request as a problem',
+    async (operation) => {
+      const stage = await Stage.open()
+      try {
+        const outcome = await throwGarbage(stage, operation)
+        outcomes.set(operation.id, outcome)
+        expect(outcome.permitted).toBeGreaterThanOrEqual(PER_ENDPOINT)
+        expect(outcome.reached / outcome.permitted, 'share that reached the handler').toBeGreaterThan(REACHED_MIN)
+        expect((await stage.run.call('GET', '/health', null)).body).toMatchObject({ status: 'ok' })
+        expect((await stage.run.call('GET', '/audit/verify', stage.run.operator)).body).toMatchObject({
+          ok: true,
+          problems: [],
+        })
+        expect(stage.run.faults).toEqual([])
+      } finally {
+        await stage.run.stop()
+      }
+    },
+  )
+})

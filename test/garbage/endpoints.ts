@@ -1,0 +1,318 @@
+import { readFileSync } from 'node:fs'
+import { bundledContract } from '../../src/contract/bundled.js'
+import { PLAN, RED } from '../http/harness.js'
+import { nested } from './junk.js'
+import type { Base } from './mutate.js'
+import { type Pair, SHORT, type Stage } from './stage.js'
+
+/** What one lane of requests works on, and how a right request is made from it. */
+export interface Lane {
+  readonly pair: Pair
+  readonly base: () => Base
+}
+
+export interface Endpoint {
+  /** Makes what a right request needs; called again when an answer has used it up. */
+  readonly prepare: (stage: Stage, index: number) => Promise<Lane>
+  /** A success uses the lane up. */
+  readonly isSpentBySuccess?: boolean
+  /** Its successes reach into other lanes, so there is one lane only. */
+  readonly isAlone?: boolean
+  readonly after?: (stage: Stage) => Promise<unknown>
+}
+
+const TESTS = {
+  test_files: { files: [{ path: 'test/a.test.js', covers: ['AC1'] }] },
+  test_run_result: RED,
+}
+const SHELL = ['ls -la', 'git push', 'echo $(curl x)', 'rm -rf /', 'npm test && cat a | sh']
+
+const plain =
+  (make: (stage: Stage, pair: Pair) => Base, pairOf: (stage: Stage) => Promise<Pair> = (stage) => stage.pair()) =>
+  async (stage: Stage): Promise<Lane> => {
+    const pair = await pairOf(stage)
+    return { pair, base: () => make(stage, pair) }
+  }
+
+/** In turns a task in its first phase and one in its second. */
+const inTurns =
+  (first: (pair: Pair, stage: Stage) => Base, second: (pair: Pair, stage: Stage) => Base) =>
+  async (stage: Stage, index: number): Promise<Lane> => {
+    if (index % 2 === 0) {
+      const pair = await stage.pair()
+      return { pair, base: () => first(pair, stage) }
+    }
+    const pair = await stage.testing()
+    return { pair, base: () => second(pair, stage) }
+  }
+
+const onTask = (fields: (stage: Stage) => Record<string, unknown>) =>
+  plain((stage, pair) => ({
+    params: { id: pair.task },
+    body: fields(stage),
+    also: { id: [stage.completed, stage.cancelled, stage.queued, 'no-such-task'] },
+  }))
+
+const action = (fields: (stage: Stage) => Record<string, unknown>): Endpoint => ({
+  prepare: onTask(fields),
+  isSpentBySuccess: true,
+})
+
+const reason: Endpoint = { prepare: plain(() => ({ body: { reason: 'because' } })) }
+
+/** The right request of every endpoint, by operation. */
+export const ENDPOINTS: Readonly<Record<string, Endpoint>> = {
+  claimTask: {
+    prepare: plain((stage, pair) => ({
+      body: { agent_id: pair.agentId, capabilities: ['go'], task_id: pair.task },
+      also: { task_id: [stage.queued, stage.completed, 'no-such-task'], agent_id: ['agent-1', 'nobody'] },
+    })),
+  },
+  requestTransition: {
+    prepare: inTurns(
+      (pair, stage) => ({
+        body: {
+          task_id: pair.task,
+          current_phase: 'PLAN',
+          target_phase: 'TDD',
+          artifacts: { plan_document: PLAN },
+          evidence: { note: 'x' },
+          claims: { changes_requested: true },
+        },
+        also: { task_id: [stage.queued], target_phase: ['PLAN', 'IMPL', 'COMPLETE', 'plan', 'NOPE'] },
+      }),
+      (pair) => ({
+        body: {
+          task_id: pair.task,
+          current_phase: 'TDD',
+          target_phase: 'IMPL',
+          artifacts: TESTS,
+          evidence: { deep: nested(20) },
+          claims: { changes_requested: false },
+        },
+      }),
+    ),
+  },
+  executeTool: {
+    prepare: inTurns(
+      (pair, stage) => ({
+        body: {
+          task_id: pair.task,
+          tool_name: 'read_files',
+          args: { path: 'a.txt' },
+          idempotency_key: stage.fresh('key'),
+        },
+        also: { tool_name: ['grep', 'write_files', 'bash', 'nope', 'mcp__x__y'] },
+      }),
+      (pair) => ({
+        body: { task_id: pair.task, tool_name: 'bash', args: { command: 'ls -la' } },
+        also: { args: SHELL.map((command) => ({ command })), tool_name: ['grep'] },
+      }),
+    ),
+  },
+  checkTool: {
+    prepare: inTurns(
+      (pair) => ({
+        body: { task_id: pair.task, tool_name: 'grep', args: { pattern: 'x', path: 'src' } },
+        also: { tool_name: ['read_files', 'write_files', 'bash', 'nope', 'glob'] },
+      }),
+      (pair) => ({
+        body: { task_id: pair.task, tool_name: 'write_files', args: { path: 'test/a.test.js', content: 'x' } },
+        also: { args: [{ path: 'src/a.js', content: 'x' }, { files: [{ path: 'test/b', content: '' }] }] },
+      }),
+    ),
+  },
+  batchTools: {
+    prepare: inTurns(
+      (pair) => ({
+        body: {
+          task_id: pair.task,
+          calls: [
+            { tool_name: 'read_files', args: { path: 'a' } },
+            { tool_name: 'glob', args: { pattern: '**' } },
+          ],
+        },
+      }),
+      (pair) => ({
+        body: {
+          task_id: pair.task,
+          calls: [
+            { tool_name: 'bash', args: { command: 'ls' } },
+            { tool_name: 'edit_files', args: { path: 'test/a.test.js', old: 'a', new: 'b' } },
+          ],
+        },
+      }),
+    ),
+  },
+  getSnapshot: { prepare: plain(() => ({})) },
+  getPrompt: { prepare: plain(() => ({})) },
+  renewToken: { prepare: plain((_, pair) => ({ body: { task_id: pair.task } })) },
+  heartbeat: { prepare: plain((_, pair) => ({ body: { task_id: pair.task } })) },
+  releaseTask: {
+    prepare: plain((_, pair) => ({ body: { task_id: pair.task, reason: 'done with it' } })),
+    isSpentBySuccess: true,
+  },
+  createTask: {
+    prepare: plain((stage) => ({
+      body: {
+        title: 'A task',
+        description: 'What to do',
+        id: stage.fresh('new'),
+        contract: 'short',
+        workspace: stage.run.workspace,
+        depends_on: [stage.queued],
+        requires: ['go'],
+        metadata: { a: { b: [1, 'two'] } },
+        mode: 'strict',
+        priority: 5,
+      },
+      also: { contract: ['tdd', stage.shortHash, 'nope'], id: [stage.queued], depends_on: [[], ['nope']] },
+    })),
+  },
+  listTasks: {
+    prepare: plain((_, pair) => ({
+      query: { status: 'active', phase: 'PLAN', agent_id: pair.agentId, limit: '10', cursor: 'cDE' },
+      also: { status: ['queued', 'parked', 'completed', 'nope'], limit: ['1', '1000'] },
+    })),
+  },
+  getTask: {
+    prepare: plain((stage, pair) => ({
+      params: { id: pair.task },
+      also: { id: [stage.completed, stage.cancelled, stage.queued, 'no-such-task'] },
+    })),
+  },
+  updateTask: {
+    prepare: onTask(() => ({ title: 'New', description: 'Newer', metadata: { a: [1, { b: 'c' }] }, priority: -5 })),
+  },
+  getTimeline: {
+    prepare: plain((stage, pair) => ({
+      params: { id: pair.task },
+      query: { after: '0', limit: '10' },
+      also: { id: [stage.completed, stage.cancelled, stage.queued], after: ['1', '999999'] },
+    })),
+  },
+  cancelTask: action(() => ({ reason: 'not needed' })),
+  resumeTask: {
+    prepare: plain(
+      (stage, pair) => ({
+        params: { id: pair.task },
+        body: { reason: 'go on' },
+        also: { id: [stage.completed, stage.queued, 'no-such-task'] },
+      }),
+      (stage) => stage.parked(),
+    ),
+    isSpentBySuccess: true,
+  },
+  rewindTask: {
+    prepare: plain(
+      (stage, pair) => ({
+        params: { id: pair.task },
+        body: { to_phase: 'PLAN', reason: 'again' },
+        also: { id: [stage.completed, stage.queued], to_phase: ['TDD', 'IMPL', 'COMPLETE', 'NOPE'] },
+      }),
+      (stage) => stage.testing(),
+    ),
+    isSpentBySuccess: true,
+  },
+  reassignTask: action(() => ({ reason: 'other hands', agent_id: 'agent-1' })),
+  addAgent: {
+    prepare: plain((stage) => ({ body: { agent_id: stage.fresh('added'), capabilities: ['go', 'rust'] } })),
+  },
+  listAgents: { prepare: plain(() => ({})) },
+  revokeAgent: {
+    prepare: plain((stage, pair) => ({
+      params: { id: pair.agentId },
+      body: { reason: 'gone' },
+      also: { id: ['nobody', stage.queued] },
+    })),
+    isSpentBySuccess: true,
+  },
+  addOperator: { prepare: plain((stage) => ({ body: { name: stage.fresh('op'), role: 'lead' } })) },
+  listOperators: { prepare: plain(() => ({})) },
+  revokeOperator: {
+    prepare: async (stage) => {
+      const pair = await stage.pair()
+      const name = stage.fresh('op')
+      stage.issued(String((await stage.operate('/operators', { name })).operator_token))
+      return { pair, base: () => ({ params: { name }, body: { reason: 'gone' }, also: { name: ['nobody'] } }) }
+    },
+    isSpentBySuccess: true,
+  },
+  rotateSecret: { ...reason, isAlone: true },
+  addContract: {
+    prepare: async (stage, index) => {
+      const pair = await stage.pair()
+      const source = readFileSync(bundledContract('plan-review') ?? '', 'utf8')
+      const contract = {
+        name: 'made',
+        version: '1',
+        phases: [
+          {
+            id: 'A',
+            prompt: 'Do {{task.title}}',
+            allowed_tools: ['read_files', 'bash'],
+            tool_constraints: { bash: { allowed_commands: ['ls'] } },
+            checkpoint: { evidence: { count: { type: 'integer', min: 2, description: 'how many' } } },
+            gates: [{ id: 'ok', type: 'approval', approvers: ['lead'], timeout_seconds: 60, on_timeout: 'park' }],
+          },
+          { id: 'B', allowed_tools: [], required_artifacts: [{ type: 'note', description: 'a note' }] },
+        ],
+        transitions: [{ from: 'A', to: 'B' }],
+        enforcement: { mode: 'strict', max_attempts: 3 },
+      }
+      const texts = [SHORT, source.slice(0, 500), source.replaceAll(':', ''), 'a: &a [*a, *a]', `${'- '.repeat(3000)}x`]
+      return {
+        pair,
+        base: () => (index % 2 === 0 ? { body: { contract } } : { body: { source: SHORT }, also: { source: texts } }),
+      }
+    },
+  },
+  listContracts: { prepare: plain(() => ({})) },
+  getContract: {
+    prepare: plain((stage) => ({ params: { hash: stage.shortHash }, also: { hash: ['short', 'f'.repeat(64)] } })),
+  },
+  listApprovals: {
+    prepare: plain(() => ({ query: { limit: '10', cursor: 'cDE' }, also: { limit: ['1', '1000'] } })),
+  },
+  getApproval: {
+    prepare: async (stage) => {
+      const pair = await stage.pair()
+      const { id } = await stage.pending(pair)
+      return { pair, base: () => ({ params: { id }, also: { id: [stage.approval.id, 'apr-1-nope'] } }) }
+    },
+  },
+  decideApproval: {
+    prepare: async (stage) => {
+      const pair = await stage.pair()
+      const { id, digest } = await stage.pending(pair)
+      const body = { decision: 'approve', digest, comment: 'fine' }
+      return { pair, base: () => ({ params: { id }, body, also: { decision: ['reject'], digest: ['0'.repeat(64)] } }) }
+    },
+    isSpentBySuccess: true,
+  },
+  pause: { ...reason, isAlone: true, after: (stage) => stage.operate('/unpause', { reason: 'on' }) },
+  unpause: { ...reason, isAlone: true },
+  queryAudit: {
+    prepare: plain((_, pair) => ({
+      query: {
+        task_id: pair.task,
+        agent_id: pair.agentId,
+        phase: 'PLAN',
+        tool_name: 'grep',
+        code: 'forbidden_tool',
+        type: 'tool_denied',
+        success: 'false',
+        since: '2020-01-01T00:00:00Z',
+        until: '2100-01-01T00:00:00Z',
+        limit: '10',
+        cursor: 'cDE',
+      },
+      also: { type: ['task_created', 'nope'], success: ['true'] },
+    })),
+  },
+  recentAudit: { prepare: plain(() => ({ query: { count: '10' }, also: { count: ['1', '1000'] } })) },
+  auditStats: { prepare: plain(() => ({})) },
+  verifyAudit: { prepare: plain(() => ({})) },
+  streamEvents: { prepare: plain(() => ({})) },
+  metricsSummary: { prepare: plain(() => ({})) },
+}
