@@ -3,6 +3,7 @@ import { eventHash, FIRST_PREV_HASH } from './chain.js'
 import { type Database, openDatabase, SQLITE, sqliteCode } from './database.js'
 import { ledgerFiles } from './files.js'
 import { type Head, writeHeadSlot, writeWholeHead } from './head.js'
+import { settleWal } from './wal.js'
 import type { WireAppend, WireRemembered, WireResult } from './wire.js'
 import { prepareWrites, type WriteStatements } from './write-statements.js'
 import { isAgentBusy, writeTask } from './write-task.js'
@@ -38,6 +39,8 @@ export class LedgerWriter {
   #written: Head
   #generation: number
   #isHeadInDoubt = false
+  /** A sync may have failed: what the write-ahead log holds is perhaps not on the disk. */
+  #isLogInDoubt = false
   #streamHeads = new Map<string, StreamHead>()
   #remembered = 0
   #batches = 0
@@ -70,6 +73,7 @@ export class LedgerWriter {
     } catch (error) {
       this.#forget()
       if (isRefusedByDatabase(error)) return this.#applyOneByOne(batch, error)
+      this.#isLogInDoubt = true
       const message = `The ledger cannot be written now: ${messageOf(error)}`
       return batch.map(({ id }) => ({ id, ok: false, reason: 'unavailable', message }))
     }
@@ -115,6 +119,8 @@ export class LedgerWriter {
 
   /** After a fault: connect again, and bring the head up to the database before anything is acknowledged. */
   #repair(): void {
+    if (this.#isLogInDoubt) settleWal(this.#dir)
+    this.#isLogInDoubt = false
     this.#connection ??= this.#connect()
     if (!this.#isHeadInDoubt && this.#last.count === this.#written.count) return
     this.#generation = writeWholeHead(this.#dir, this.#key, { head: this.#last, generation: this.#generation })

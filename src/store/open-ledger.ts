@@ -9,6 +9,7 @@ import { createKeys, readChainKey, readPublicKey, readSigningKey } from './keys.
 import { migrate, schemaDifference } from './migrations.js'
 import { StoreRefused } from './port.js'
 import { firstBadEvent } from './verify-events.js'
+import { settleWal } from './wal.js'
 
 const QUICK_CHECK_BYTES_MAX = 128 * 1024 * 1024
 const WHAT_TO_DO = 'Restore a backup of the whole directory; `phaselock audit verify` shows the details.'
@@ -28,6 +29,7 @@ export function openLedger(dir: string): OpenedLedger {
     if (isNew(dir)) create(dir)
     const key = requireKeys(dir)
     refuseUnreadable(dir)
+    settleWal(dir)
     const database = openDatabase(ledgerFiles(dir).database)
     try {
       return check(dir, key, database)

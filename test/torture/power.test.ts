@@ -1,9 +1,11 @@
 import { spawnSync } from 'node:child_process'
-import { readdirSync, readFileSync } from 'node:fs'
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { constants } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { beforeAll, expect, type TestContext, test } from 'vitest'
 import { Disk, EVERYTHING } from './disk/disk.js'
+import { FILES, HITS } from './disk/faults.js'
 import { acknowledgedIn, crashPoints, examine, type Found } from './disk/images.js'
 import { BUILT_STORE, changedStore, randomFrom, scratch, seedOf } from './disk/place.js'
 import { buildRecorder, readRecording, type Step, underRecorder } from './disk/recording.js'
@@ -11,7 +13,7 @@ import { buildRecorder, readRecording, type Step, underRecorder } from './disk/r
 const APPENDER = fileURLToPath(new URL('disk/appender.mjs', import.meta.url))
 const IMAGES = Number(process.env.PHASELOCK_TORTURE_IMAGES ?? 16)
 const TEST_MS_MAX = 60_000 + IMAGES * 5_000
-const WORK = { workers: 6, appends: 25, rounds: 2, textChars: 2_000, checkpointEvery: 60 }
+const APPENDS = 6 * 25 * 2
 
 let recorder: ReturnType<typeof buildRecorder>
 beforeAll(() => {
@@ -27,17 +29,13 @@ function record(library: string, options: { dir: string; store: string; work?: o
   const state = join(options.dir, 'state')
   const log = join(options.dir, 'log')
   const { faults } = options
-  const done = spawnSync(
-    process.execPath,
-    [APPENDER, options.store, state, log, JSON.stringify({ ...WORK, ...options.work })],
-    {
-      env: {
-        PATH: process.env.PATH,
-        ...underRecorder({ library, dir: state, log, ...(faults === undefined ? {} : { faults }) }),
-      },
-      encoding: 'utf8',
+  const done = spawnSync(process.execPath, [APPENDER, options.store, state, log, JSON.stringify(options.work ?? {})], {
+    env: {
+      PATH: process.env.PATH,
+      ...underRecorder({ library, dir: state, log, ...(faults === undefined ? {} : { faults }) }),
     },
-  )
+    encoding: 'utf8',
+  })
   return { state, log, status: done.status, signal: done.signal, output: done.stdout + done.stderr }
 }
 
@@ -68,7 +66,7 @@ test('[REQ-TORTURE-4] the recorder sees everything: its log rebuilds the directo
   expect(names(image)).toEqual(names(state))
   for (const name of names(state).filter((one) => one !== 'checkpoints'))
     expect(readFileSync(join(image, name)).equals(readFileSync(join(state, name))), name).toBe(true)
-  expect(acknowledgedIn(steps)).toHaveLength(WORK.workers * WORK.appends * WORK.rounds)
+  expect(acknowledgedIn(steps)).toHaveLength(APPENDS)
 })
 
 test(
@@ -115,6 +113,39 @@ test(
     expect(bad(await examine(steps, { points, dir, random }))).toEqual([])
   },
   TEST_MS_MAX,
+)
+
+// A process that dies between writing and syncing leaves a commit that only the page cache holds. The next process
+// reads it like any other, and must not build on it, or answer with it, before it is durable.
+test.for([
+  ['killed before its sync', [FILES.database, 0, 0, 0, 0, 1, 0]],
+  ['ended after its sync had failed', [FILES.database, 0, constants.errno.EIO, 0, 0, 0, 0]],
+] as const)(
+  '[REQ-TORTURE-4] what a process left that was %s is durable before the next one answers with it',
+  { timeout: TEST_MS_MAX },
+  async ([, doom], context) => {
+    const library = libraryOf(context)
+    const dir = scratch()
+    const faults = join(dir, 'faults')
+    writeFileSync(faults, Buffer.alloc(16))
+    const work = { workers: 1, appends: 3, rounds: 1 }
+    record(library, { dir, faults, store: BUILT_STORE, work: { ...work, doom: [...doom] } })
+    expect(readFileSync(faults)[HITS]).toBe(1)
+    writeFileSync(faults, Buffer.alloc(16))
+    const resend = [{ stream: 'task:doomed', version: 1, key: 'doomed-0' }]
+    const { log, status, output } = record(library, {
+      dir,
+      faults,
+      store: BUILT_STORE,
+      work: { ...work, appends: 1, name: 'second', resend },
+    })
+    expect(status, output).toBe(0)
+    const steps = readRecording(log)
+    const told = steps.flatMap((step, index) => (step.kind === 'told' ? [index + 1] : []))
+    const random = randomFrom(seedOf())
+    for (const point of told) expect(bad(await examine(steps, { points: [point], dir, random }))).toEqual([])
+    expect(acknowledgedIn(steps).length).toBeGreaterThan(3)
+  },
 )
 
 test.for(['OFF', 'NORMAL'])(

@@ -3,7 +3,15 @@
 import { openSync, writeSync } from 'node:fs'
 
 const [storeFile, dir, logFile, given] = process.argv.slice(2)
-const { workers, appends, rounds, textChars, checkpointEvery, name = 'r', end = 'close' } = JSON.parse(given)
+const { workers, appends, rounds, textChars, checkpointEvery, name, doom, resend } = {
+  workers: 6,
+  appends: 25,
+  rounds: 2,
+  textChars: 2_000,
+  checkpointEvery: 60,
+  name: 'r',
+  ...JSON.parse(given),
+}
 const { openSqliteStore } = await import(storeFile)
 const log = openSync(logFile, 'a')
 
@@ -53,10 +61,25 @@ async function work(store, id) {
   }
 }
 
+/** What a server does with a request that comes again under its key: it answers with what it did the first time. */
+async function recall(store, { stream, version, key }) {
+  const kept = await store.recall({ principal: 'agent:a', key })
+  const [event] = await store.readStream(stream, version - 1, 1)
+  if (kept !== null && event !== undefined) tell({ stream, version, hash: event.hash, key })
+}
+
 for (let round = 0; round < rounds; round += 1) {
   const store = await openSqliteStore({ dir, checkpointEvery })
   tell({ opened: round })
+  for (const one of resend ?? []) await recall(store, one)
   await Promise.all(Array.from({ length: workers }, (_, index) => work(store, `${name}${round}w${index}`)))
-  if (round < rounds - 1 || end === 'close') await store.close()
+  if (doom !== undefined) {
+    // From here on the disk fails; whatever the next append does, the process ends without closing the ledger.
+    writeSync(openSync(process.env.TORTURE_FAULTS, 'r+'), Buffer.from(doom), 0, doom.length, 0)
+    await work(store, 'doomed')
+    process.exit(0)
+  }
+  if (resend !== undefined) process.exit(0)
+  await store.close()
 }
 process.exit(0)

@@ -28,38 +28,43 @@ export class Disk {
       case 'create': {
         const node: FileNode = { durable: new Content(), pending: [] }
         this.#files.set(step.inode, node)
-        return this.#change({ kind: 'link', path: step.path, node, at: this.#clock })
+        this.#change({ kind: 'link', path: step.path, node, at: this.#clock })
+        break
       }
       case 'open_directory':
         this.#directories.set(step.inode, step.path)
-        return
+        break
       case 'mkdir':
-        return this.#change({ kind: 'link', path: step.path, node: 'directory', at: this.#clock })
+        this.#change({ kind: 'link', path: step.path, node: 'directory', at: this.#clock })
+        break
       case 'write':
         this.#files
           .get(step.inode)
           ?.pending.push({ kind: 'bytes', offset: step.offset, bytes: step.bytes, at: this.#clock })
-        return
+        break
       case 'truncate':
         this.#files.get(step.inode)?.pending.push({ kind: 'size', size: step.size, at: this.#clock })
-        return
+        break
       case 'rename':
-        return this.#change({ kind: 'rename', path: step.to, from: step.from, at: this.#clock })
+        this.#change({ kind: 'rename', path: step.to, from: step.from, at: this.#clock })
+        break
       case 'unlink':
-        return this.#change({ kind: 'unlink', path: step.path, at: this.#clock })
+        this.#change({ kind: 'unlink', path: step.path, at: this.#clock })
+        break
       case 'sync_begin':
         this.#syncs.set(step.thread, this.#clock)
-        return
+        break
       case 'synced':
-        return this.#synced(step.inode, this.#syncs.get(step.thread) ?? 0)
+        this.#synced(step.inode, this.#syncs.get(step.thread) ?? 0)
+        break
       case 'sync_failed': {
         const node = this.#files.get(step.inode)
         const from = this.#syncs.get(step.thread) ?? 0
         if (node !== undefined) node.pending = node.pending.filter((one) => one.at > from)
-        return
+        break
       }
       case 'told':
-        return
+        break
     }
   }
 
