@@ -1,11 +1,38 @@
+import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import { refuse } from '../app/result.js'
 import { problemDocument } from './problem.js'
 
 /** Answers what is no HTTP request with a problem, and ends the connection: where the next request begins is not known. */
-export function answerClientError(error: Error & { readonly code?: string }, socket: Socket): void {
-  if (error.code === 'ECONNRESET' || !socket.writable) return void socket.destroy()
-  const body = JSON.stringify(problemDocument(refuse('invalid_request', detailOf(error.code)).problem))
+export class ClientErrors {
+  readonly #newest = new WeakMap<Socket, Exchange>()
+  readonly #broken = new WeakSet<Socket>()
+
+  /** Tells which request is the newest on its connection. */
+  begins(request: IncomingMessage, answer: ServerResponse): void {
+    this.#newest.set(request.socket, { request, answer })
+  }
+
+  answer(error: Error & { readonly code?: string }, socket: Socket): void {
+    if (this.#broken.has(socket)) return
+    this.#broken.add(socket)
+    const newest = this.#newest.get(socket)
+    if (newest === undefined || newest.answer.writableFinished) end(socket, error.code)
+    // Sent before it is its turn, the problem would be taken for the answer to a request that is still being done.
+    else if (newest.request.complete) newest.answer.once('close', () => end(socket, error.code))
+    else if (newest.answer.socket === null) socket.destroy()
+    else end(socket, error.code)
+  }
+}
+
+interface Exchange {
+  readonly request: IncomingMessage
+  readonly answer: ServerResponse
+}
+
+function end(socket: Socket, code: string | undefined): void {
+  if (code === 'ECONNRESET' || !socket.writable) return void socket.destroy()
+  const body = JSON.stringify(problemDocument(refuse('invalid_request', detailOf(code)).problem))
   const head = [
     'HTTP/1.1 400 Bad Request',
     'Content-Type: application/problem+json',

@@ -1,11 +1,12 @@
 import { createHash } from 'node:crypto'
+import type { Socket } from 'node:net'
 import Fastify, { type FastifyError, type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify'
 import { actorOf, type Principal, principalOf } from '../app/identity.js'
 import type { Orchestrator } from '../app/orchestrator.js'
 import { recall } from '../app/recall.js'
 import { ok, type Problem, refuse } from '../app/result.js'
 import type { JsonObject } from '../core/contract.js'
-import { answerClientError } from './client-error.js'
+import { ClientErrors } from './client-error.js'
 import { problemOfError } from './errors.js'
 import { EventStreams, streamEvents, streamScope } from './events.js'
 import { hostProblem } from './hosts.js'
@@ -44,6 +45,7 @@ export interface Entrance {
 }
 
 export function buildServer(app: Orchestrator, options: ServerOptions): Entrance {
+  const clientErrors = new ClientErrors()
   const server = Fastify({
     logger: false,
     bodyLimit: options.bodyBytesMax ?? BODY_BYTES_MAX,
@@ -54,7 +56,7 @@ export function buildServer(app: Orchestrator, options: ServerOptions): Entrance
     ...(options.tls === undefined ? {} : { https: options.tls }),
     frameworkErrors: (error: Error, request: FastifyRequest, reply: FastifyReply) =>
       answerProblem(reply, problemOfError(error, request)),
-    clientErrorHandler: answerClientError,
+    clientErrorHandler: (error: Error, socket: Socket) => clientErrors.answer(error, socket),
   } as Parameters<typeof Fastify>[0]) as unknown as FastifyInstance
   const metrics = new Metrics(app)
   const gate = new Gatekeeper(app, options)
@@ -69,6 +71,7 @@ export function buildServer(app: Orchestrator, options: ServerOptions): Entrance
   })
   server.setValidatorCompiler(() => () => true)
   server.addHook('onRequest', (request, reply, done) => {
+    clientErrors.begins(request.raw, reply.raw)
     reply.headers(SECURITY_HEADERS)
     // After an upgrade that was not taken, Node no longer reports what it cannot read on that connection.
     if (request.headers.upgrade !== undefined) reply.header('connection', 'close')
