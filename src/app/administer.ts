@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { loadContractText } from '../contract/load.js'
-import type { JsonObject } from '../core/contract.js'
+import type { Json, JsonObject } from '../core/contract.js'
 import type { RegistryFact } from '../core/registry.js'
 import type { App, Once } from './app.js'
 import { newOperatorToken, verifierOf } from './identity.js'
@@ -16,6 +16,8 @@ export async function addAgent(
   by: { readonly actor: string; readonly once: Once | undefined },
 ): Promise<Result<JsonObject>> {
   const now = app.now()
+  if (app.redact(request.agentId) !== request.agentId)
+    return refuse('invalid_request', 'agent_id: looks like a secret; choose another.')
   const agent = {
     id: request.agentId,
     instance: randomBytes(12).toString('base64url'),
@@ -68,6 +70,8 @@ export async function addOperator(
   request: { readonly name: string; readonly role: string | null },
   actor: string,
 ): Promise<Result<JsonObject>> {
+  if (app.redact(request.name) !== request.name)
+    return refuse('invalid_request', 'name: looks like a secret; choose another.')
   const token = newOperatorToken()
   const fact: RegistryFact = {
     type: 'operator_added',
@@ -136,6 +140,12 @@ export async function addContract(app: App, text: string, actor: string): Promis
       'contract.invalid',
       `The contract names ${contract.enforcement.secretEnvVar} for the signing secret; this server signs with ${app.secrets.variable}.`,
     )
+  const secret = secretIn(app, loaded.document)
+  if (secret !== null)
+    return refuse(
+      'contract.invalid',
+      `The contract holds what looks like a secret at ${secret}; name an environment variable instead.`,
+    )
   const refusal = await app.contracts.register(loaded, { origin: 'api', actor, now: app.now() })
   if (refusal !== null) return refusedBy(refusal)
   return ok({
@@ -156,4 +166,15 @@ export function listContracts(app: App): JsonObject {
     default: one.hash === app.defaultContract,
   }))
   return { contracts }
+}
+
+/** Where a document holds what the ledger would not store; null when nowhere. */
+export function secretIn(app: { readonly redact: (value: Json) => Json }, document: Json, path = ''): string | null {
+  if (document === null || typeof document !== 'object')
+    return app.redact(document) === document ? null : path || 'its top level'
+  for (const [name, value] of Object.entries(document as Record<string, Json>)) {
+    const found = secretIn(app, value, path === '' ? name : `${path}.${name}`)
+    if (found !== null) return found
+  }
+  return null
 }

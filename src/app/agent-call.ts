@@ -72,7 +72,8 @@ async function refuseToken(app: App, call: AgentCall, refusal: Refusal) {
     code: refusal.code,
     detail: refusal.detail,
   }
-  await app.ledger.apply({ taskId: call.state.id, contract: call.contract }, command, context)
+  if (app.tokenRefusals.admit(call.bearer.agentId, context.now))
+    await app.ledger.apply({ taskId: call.state.id, contract: call.contract }, command, context)
   // A token that does not belong here learns nothing of the task's phase beyond the refusal itself.
   return refusedBy(
     refusal,

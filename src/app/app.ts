@@ -5,6 +5,7 @@ import type { ContractBook } from './contracts.js'
 import type { Feed } from './feed.js'
 import type { Ledger } from './handle.js'
 import type { SecretKeeper } from './secrets.js'
+import type { Quota } from './strangers.js'
 import type { Tokens } from './tokens.js'
 
 /** What every operation of the orchestrator works with. */
@@ -21,6 +22,8 @@ export interface App {
   /** The work tree of tasks that name none. */
   readonly workspace: string
   readonly stateDir: string
+  /** How often refused tokens are recorded with a task. */
+  readonly tokenRefusals: Quota
   /** Tasks whose gates are being checked. */
   readonly checking: Set<string>
 }

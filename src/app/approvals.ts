@@ -13,7 +13,7 @@ export async function listApprovals(
   query: { readonly limit: number; readonly cursor?: string },
 ): Promise<JsonObject> {
   const page = await app.ledger.store.tasks({
-    status: 'awaiting_approval',
+    hasApproval: true,
     limit: query.limit,
     ...(query.cursor === undefined ? {} : { cursor: query.cursor }),
   })

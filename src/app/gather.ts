@@ -1,9 +1,10 @@
 import { createHash } from 'node:crypto'
 import { evidenceProblems } from '../checks/evidence.js'
 import { runCheck } from '../checks/registry.js'
-import { INSTALLED_OR_BUILT, openWorkTree, type WorkTree } from '../checks/tree.js'
+import { NOT_THE_PROJECT, openWorkTree, type WorkTree } from '../checks/tree.js'
 import { canonicalJson } from '../contract/fingerprint.js'
 import { matchesGlob } from '../contract/glob.js'
+import { isAutomatic } from '../core/approval.js'
 import type { ArtifactOffered, CheckOutcome, GateFacts } from '../core/command.js'
 import type { Contract, Json, JsonObject } from '../core/contract.js'
 import type { Needs } from '../core/needs.js'
@@ -11,6 +12,8 @@ import type { TaskState } from '../core/state.js'
 import type { Blob } from '../store/port.js'
 import type { App } from './app.js'
 import { taskView } from './views.js'
+
+const TEST_FILES_MAX = 20_000
 
 export interface Offer {
   /** Redacted already: what is judged is what is stored. */
@@ -34,6 +37,19 @@ export async function gather(
   const { offered, blobs } = await judgeArtifacts(app, contract, { needed, offer })
   const contents = await contentsOf(app, state, { needed, offer })
   const tree = openWorkTree(state.workspace)
+  const problems: string[] = []
+  const attempt = async <T>(what: string, work: () => Promise<T>): Promise<T | null> => {
+    try {
+      return await work()
+    } catch (error) {
+      problems.push(`${what}: ${error instanceof Error ? error.message : 'unreadable'}`)
+      return null
+    }
+  }
+  const hashed = await attempt('The work tree cannot be read', () => treeHash(needed, tree))
+  const pinned = needed.pinsTests
+    ? await attempt('The test files cannot be recorded', () => testFiles(contract, tree))
+    : null
   const checks = new Map<string, CheckOutcome>()
   for (const { key, blocker, timeoutSeconds } of needed.checks) {
     const inputs = {
@@ -55,8 +71,9 @@ export async function gather(
       checks,
       evidence: offer.evidence,
       evidenceProblems: evidenceProblems(needed.evidence, offer.evidence),
-      digest: digestOf(state, offered, contents.ofVisit),
-      testFiles: needed.pinsTests ? await testFiles(contract, tree) : null,
+      digest: digestOf(state, { needed, offer, offered, ofVisit: contents.ofVisit, treeHash: hashed }),
+      problems,
+      testFiles: pinned,
     },
   }
 }
@@ -109,20 +126,36 @@ async function contentsOf(
   return { all, ofVisit }
 }
 
-// What an approver sees is what is bound: the artifacts of the visit, whether handed in now or before.
-function digestOf(state: TaskState, offered: readonly ArtifactOffered[], ofVisit: ReadonlyMap<string, Json>): string {
+interface Bound {
+  readonly needed: Needs
+  readonly offer: Offer
+  readonly offered: readonly ArtifactOffered[]
+  readonly ofVisit: ReadonlyMap<string, Json>
+  readonly treeHash: string | null
+}
+
+// What an approver sees is what is bound: where it leads, the artifacts and evidence of the visit, and the work tree.
+function digestOf(state: TaskState, { needed, offer, offered, ofVisit, treeHash: tree }: Bound): string {
   const artifacts: Record<string, Json> = {}
   for (const type of ofVisit.keys())
     artifacts[type] = offered.find((one) => one.type === type)?.sha256 ?? state.artifacts.get(type)?.sha256 ?? null
+  const to = needed.demand.transition?.to ?? state.phase
   return createHash('sha256')
-    .update(canonicalJson({ task: state.id, visit: state.visit, artifacts, tree: null }))
+    .update(canonicalJson({ task: state.id, visit: state.visit, to, artifacts, evidence: offer.evidence, tree }))
     .digest('hex')
 }
 
+async function treeHash(needed: Needs, tree: WorkTree): Promise<string | null> {
+  return needed.demand.gates.every(isAutomatic) ? null : tree.fingerprint()
+}
+
 async function testFiles(contract: Contract, tree: WorkTree): Promise<Readonly<Record<string, string>>> {
+  const matching = (await tree.list(NOT_THE_PROJECT)).filter(({ path }) =>
+    contract.tests.patterns.some((pattern) => matchesGlob(pattern, path)),
+  )
+  if (matching.length > TEST_FILES_MAX) throw new Error(`there are more than ${TEST_FILES_MAX} test files`)
   const files: Record<string, string> = {}
-  for (const path of await tree.list(INSTALLED_OR_BUILT)) {
-    if (!contract.tests.patterns.some((pattern) => matchesGlob(pattern, path))) continue
+  for (const { path } of matching) {
     const hash = await tree.hash(path)
     if (hash !== null) files[path] = hash
   }

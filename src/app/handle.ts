@@ -61,6 +61,7 @@ export class Ledger {
   constructor(
     readonly store: Store,
     private readonly clean: Cleaner['clean'],
+    private readonly redact: Cleaner['redact'],
   ) {}
 
   get registry(): Registry {
@@ -136,7 +137,7 @@ export class Ledger {
     const state = events.reduce<TaskState | null>(evolve, null)
     if (state === null) throw new Error('a new task has no state')
     const handled: Handled = { refusal: null, events, state }
-    const remember = options.remember?.(handled)
+    const remember = this.#cleaned(options.remember?.(handled))
     const result = await this.store.append({
       stream: streamOf(task.id),
       expectedVersion: 0,
@@ -191,7 +192,7 @@ export class Ledger {
     },
   ): Promise<boolean> {
     const { before, after, options } = one
-    const remember = options.remember?.(one.handled)
+    const remember = this.#cleaned(options.remember?.(one.handled))
     const append: Append = {
       stream: streamOf(after.id),
       expectedVersion: before.version,
@@ -216,6 +217,11 @@ export class Ledger {
       this.#entries.delete(after.id)
       throw error
     }
+  }
+
+  /** Answers quote what was sent: they are cleaned like events. */
+  #cleaned(remember: Remembered | undefined): Remembered | undefined {
+    return remember === undefined ? undefined : { ...remember, answer: this.redact(remember.answer) }
   }
 
   #entry(taskId: string): Promise<Entry | null> {

@@ -125,7 +125,7 @@ function blockedAnswer(
   blocked: Extract<Handled['events'][number], { type: 'gate_blocked' }>,
 ): JsonObject {
   const pending = [...state.approvals.values()].find(
-    (approval) => approval.status === 'pending' && approval.visit === state.visit,
+    (approval) => approval.status === 'pending' && approval.visit === state.visit && approval.gate === blocked.gate,
   )
   const waits = pending !== undefined && blocked.code === 'approval_pending'
   return {

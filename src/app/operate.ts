@@ -2,8 +2,9 @@ import { randomBytes } from 'node:crypto'
 import { stat } from 'node:fs/promises'
 import { isAbsolute } from 'node:path'
 import type { Command } from '../core/command.js'
-import type { JsonObject, Mode } from '../core/contract.js'
+import type { Contract, JsonObject, Mode } from '../core/contract.js'
 import { type App, contextOf, type Once } from './app.js'
+import { AgentBusy, type Handled, type With } from './handle.js'
 import { ok, type Result, refuse, refusedBy } from './result.js'
 import { taskView } from './views.js'
 
@@ -39,6 +40,7 @@ export async function createTask(
     if ((await app.ledger.store.task(id)) === null)
       return refuse('invalid_request', `depends_on: there is no task ${JSON.stringify(id)}.`)
   const id = request.id ?? `task-${randomBytes(6).toString('hex')}`
+  if (app.redact(id) !== id) return refuse('invalid_request', 'id: looks like a secret; choose another.')
   const task = {
     ...request,
     id,
@@ -89,7 +91,8 @@ export async function operate(
   if (state === null) return refuse('not_found', `There is no task ${JSON.stringify(taskId)}.`)
   const contract = await app.contracts.get(state.contract.hash)
   const { once } = by
-  const handled = await app.ledger.apply({ taskId, contract }, command, contextOf(app, by.actor), {
+  const handled = await applyUnlessBusy(app, { taskId, contract }, command, {
+    actor: by.actor,
     remember: (done) =>
       once === undefined || done.refusal !== null
         ? undefined
@@ -99,6 +102,22 @@ export async function operate(
   return handled.refusal === null
     ? ok(taskView(handled.state))
     : refusedBy(handled.refusal, {}, handled.events.length > 0)
+}
+
+// Between looking whether the agent is free and giving the task back to it, the agent may have claimed another one.
+async function applyUnlessBusy(
+  app: App,
+  target: { readonly taskId: string; readonly contract: Contract },
+  command: Command,
+  by: { readonly actor: string; readonly remember: NonNullable<With['remember']> },
+): Promise<Handled | null> {
+  const context = contextOf(app, by.actor)
+  try {
+    return await app.ledger.apply(target, command, context, { remember: by.remember })
+  } catch (error) {
+    if (!(error instanceof AgentBusy) || !('agentIsFree' in command)) throw error
+    return app.ledger.apply(target, { ...command, agentIsFree: false }, context, { remember: by.remember })
+  }
 }
 
 /** Whether the agent that worked on a parked task works on nothing else now. */

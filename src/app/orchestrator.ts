@@ -4,6 +4,7 @@ import type { Contract, Json, JsonObject } from '../core/contract.js'
 import { FIRST_OPERATOR } from '../core/registry.js'
 import { makeCleaner } from '../store/clean.js'
 import type { Store } from '../store/port.js'
+import { isSecretName } from '../store/secret-names.js'
 import type { App } from './app.js'
 import { ContractBook } from './contracts.js'
 import { Feed } from './feed.js'
@@ -12,10 +13,11 @@ import { verifierOf } from './identity.js'
 import { type Integrity, verifyInBackground } from './integrity.js'
 import { InFlight } from './recall.js'
 import { openSecrets, type SecretKeeper } from './secrets.js'
-import { RefusalLog } from './strangers.js'
+import { Quota, RefusalLog } from './strangers.js'
 import { startSweep } from './sweep.js'
 import { Tokens } from './tokens.js'
 
+const TOKEN_REFUSALS_PER_MINUTE = 60
 export const PROGRAM_VERSION = '0.1.0'
 
 export interface OrchestratorOptions {
@@ -50,17 +52,18 @@ export async function openOrchestrator(options: OrchestratorOptions): Promise<Or
   const { contract } = options.contract
   const kept = openSecrets(options.stateDir, options.environment, contract.enforcement.secretEnvVar)
   const tokens = new Tokens(kept.signing())
-  let cleaner = makeCleaner(kept.signing())
+  const around = environmentSecrets(options.environment)
+  let cleaner = makeCleaner([...kept.signing(), ...around])
   const redact = (value: Json): Json => cleaner.redact(value)
   const secrets: SecretKeeper = {
     ...kept,
     rotate: () => {
       const signing = kept.rotate()
-      if (signing !== null) cleaner = makeCleaner(signing)
+      if (signing !== null) cleaner = makeCleaner([...signing, ...around])
       return signing
     },
   }
-  const ledger = new Ledger(options.store, (data) => cleaner.clean(data))
+  const ledger = new Ledger(options.store, (data) => cleaner.clean(data), redact)
   await ledger.start()
   const contracts = new ContractBook(ledger)
   const system = { now: now(), actor: 'system' }
@@ -79,6 +82,7 @@ export async function openOrchestrator(options: OrchestratorOptions): Promise<Or
     defaultContract: contract.hash,
     workspace: options.workspace,
     stateDir: options.stateDir,
+    tokenRefusals: new Quota(TOKEN_REFUSALS_PER_MINUTE),
     checking: new Set(),
   }
   const refusals = new RefusalLog(ledger, now)
@@ -103,6 +107,15 @@ export async function openOrchestrator(options: OrchestratorOptions): Promise<Or
     }
   }
   return { ...app, refusals, inFlight: new InFlight(), contractOf: contract, integrity, firstStart, close }
+}
+
+const SECRET_CHARS_MIN = 8
+
+// Whatever the server was started with under a name like a secret must not be written down by it.
+function environmentSecrets(environment: NodeJS.ProcessEnv): readonly string[] {
+  return Object.entries(environment)
+    .filter(([name, value]) => isSecretName(name) && value !== undefined && value.length >= SECRET_CHARS_MIN)
+    .map(([, value]) => value ?? '')
 }
 
 // A checkpoint outside the database pins the ledger at every completed task. The store coalesces calls.

@@ -28,10 +28,18 @@ export async function recall(app: App, once: Once): Promise<Recalled | null> {
 
 async function rebuilt(app: App, answer: JsonObject): Promise<Result<JsonObject>> {
   if (answer.problem !== undefined) return { ok: false, problem: answer.problem as unknown as Problem }
-  if (answer.claim !== undefined) return ok(await claimAnswer(app, answer.claim as unknown as Grant))
+  if (answer.claim !== undefined) return claimedBefore(app, answer.claim as unknown as Grant)
   if (answer.agent !== undefined)
     return ok(agentAnswer(app, answer.agent as unknown as { id: string; instance: string; expiresAt: number }))
   return ok(await moveAnswer(app, answer))
+}
+
+// The answer shows the task as it is now: it is for the agent that still holds it at that epoch, and for nobody else.
+async function claimedBefore(app: App, grant: Grant): Promise<Result<JsonObject>> {
+  const state = await app.ledger.read(grant.taskId)
+  if (state?.epoch !== grant.epoch || state.held?.agentId !== grant.agentId)
+    return refuse('token_stale', `The claim of task ${grant.taskId} was superseded; claim again.`)
+  return ok(await claimAnswer(app, grant))
 }
 
 /** Makes concurrent calls under one key wait for each other, so that the second finds what the first did. */

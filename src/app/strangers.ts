@@ -3,6 +3,7 @@ import type { Ledger } from './handle.js'
 
 const PER_MINUTE_MAX = 60
 const MINUTE_MS = 60_000
+const CALLERS_MAX = 10_000
 const DETAIL_CHARS_MAX = 500
 const PATH_CHARS_MAX = 300
 
@@ -15,14 +16,44 @@ export interface Refused {
   readonly taskId?: string
 }
 
+/** At most so many a minute for each caller; what goes beyond is only counted. */
+export class Quota {
+  #minute = 0
+  readonly #taken = new Map<string, number>()
+  #suppressed = 0
+
+  constructor(private readonly perMinuteMax: number) {}
+
+  admit(caller: string, now: number): boolean {
+    const minute = Math.floor(now / MINUTE_MS)
+    if (minute !== this.#minute || this.#taken.size > CALLERS_MAX) {
+      this.#minute = minute
+      this.#taken.clear()
+    }
+    const taken = this.#taken.get(caller) ?? 0
+    if (taken >= this.perMinuteMax) {
+      this.#suppressed += 1
+      return false
+    }
+    this.#taken.set(caller, taken + 1)
+    return true
+  }
+
+  /** How many went beyond since this was asked last. */
+  takeSuppressed(): number {
+    const count = this.#suppressed
+    this.#suppressed = 0
+    return count
+  }
+}
+
 /**
- * Records refusals that belong to no task. Those without a valid principal are bounded: sixty a minute, then one summary,
- * so that nobody can fill the disk by knocking.
+ * Records refusals that belong to no task, sixty a minute for each caller and for all strangers together, and then one
+ * summary: nobody can fill the disk by knocking.
  */
 export class RefusalLog {
-  #minute = 0
-  #recorded = 0
-  #suppressed = 0
+  readonly #quota = new Quota(PER_MINUTE_MAX)
+  #flushedMinute = 0
 
   constructor(
     private readonly ledger: Ledger,
@@ -31,7 +62,12 @@ export class RefusalLog {
 
   async record(refused: Refused): Promise<void> {
     const now = this.now()
-    if (refused.actor === 'stranger' && !(await this.#admit(now))) return
+    const minute = Math.floor(now / MINUTE_MS)
+    if (minute !== this.#flushedMinute) {
+      this.#flushedMinute = minute
+      await this.flush()
+    }
+    if (!this.#quota.admit(refused.actor, now)) return
     await this.ledger.record(
       {
         type: 'request_refused',
@@ -48,27 +84,11 @@ export class RefusalLog {
 
   /** Writes the summary of what was not written one by one. */
   async flush(): Promise<void> {
-    const count = this.#suppressed
+    const count = this.#quota.takeSuppressed()
     if (count === 0) return
-    this.#suppressed = 0
     await this.ledger.record(
       { type: 'requests_refused', count, seconds: MINUTE_MS / 1000 },
       { now: this.now(), actor: 'system' },
     )
-  }
-
-  async #admit(now: number): Promise<boolean> {
-    const minute = Math.floor(now / MINUTE_MS)
-    if (minute !== this.#minute) {
-      this.#minute = minute
-      this.#recorded = 0
-      await this.flush()
-    }
-    if (this.#recorded >= PER_MINUTE_MAX) {
-      this.#suppressed += 1
-      return false
-    }
-    this.#recorded += 1
-    return true
   }
 }

@@ -26,7 +26,9 @@ export function startSweep(app: App, onFault: (error: unknown) => void): () => v
 export async function sweep(app: App): Promise<void> {
   const rows = await app.ledger.store.overdue({ now: app.now(), limit: PER_SWEEP_MAX })
   for (const row of rows) {
-    const contract = await app.contracts.get(row.contract)
+    const contract = await app.contracts.get(row.contract).catch(() => null)
+    // A task whose contract cannot be had must not keep all others from being swept.
+    if (contract === null) continue
     const commands: readonly Command[] = [{ type: 'expire_approval' }, { type: 'lapse_lease' }]
     for (const command of commands)
       await app.ledger.apply({ taskId: row.id, contract }, command, contextOf(app, 'system'))

@@ -77,6 +77,7 @@ export function approvalView(state: TaskState, approval: Approval): JsonObject {
       at: isoTime(one.at),
     })),
     artifacts: approval.artifacts.map((one) => ({ ...one })),
+    evidence: approval.evidence,
     requested_at: isoTime(approval.requestedAt),
     expires_at: isoTime(approval.expiresAt),
   }

@@ -28,10 +28,11 @@ export const noPattern: Check = async ({ params, tree }) => {
   const paths = [...asList(field(params, 'paths')), field(params, 'path')].filter(isText)
   if (!isText(pattern) || paths.length === 0) return errs('the check names no pattern or no paths')
   const compiled = RE2JS.compile(pattern, RE2JS.MULTILINE)
-  for (const path of await tree.list(
-    new Set(['.git', 'node_modules'].filter((folder) => !paths.some((glob) => glob.includes(folder)))),
-  )) {
-    if (!paths.some((glob) => matchesGlob(glob, path))) continue
+  const anywhere = new Set(['.git', 'node_modules'].filter((folder) => !paths.some((glob) => glob.includes(folder))))
+  for (const { path, isLink } of await tree.list({ anywhere, atRoot: new Set() })) {
+    const isAsked = paths.some((glob) => matchesGlob(glob, path) || (isLink && glob.startsWith(`${path}/`)))
+    if (!isAsked) continue
+    if (isLink) return errs(`${path} is a link, and what it leads to is not looked at`, 'artifact')
     const content = await tree.read(path)
     if (content !== null && compiled.matcher(content.toString('utf8')).find())
       return fails(`${path} contains ${JSON.stringify(pattern)}`, 'artifact')

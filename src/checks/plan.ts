@@ -23,13 +23,19 @@ export const scopeIsBounded: Check = ({ all }) => {
 
 export const noOpenQuestions: Check = ({ ofVisit }) => {
   const open = [...ofVisit].flatMap(([type, content]) =>
-    asList(field(asObject(content), 'open_questions'))
-      .filter(isOpen)
-      .map(() => type),
+    openQuestions(field(asObject(content), 'open_questions')).map(() => type),
   )
   return open.length === 0
     ? holds('no open question')
     : fails(`${open.length} open question${open.length === 1 ? '' : 's'} in ${[...new Set(open)].join(', ')}`)
+}
+
+// Questions in another form than a list are questions all the same.
+function openQuestions(value: Json | undefined): readonly Json[] {
+  if (value === undefined || value === null) return []
+  if (Array.isArray(value)) return (value as readonly Json[]).filter(isOpen)
+  if (typeof value === 'object') return Object.keys(value).length === 0 ? [] : [value]
+  return isOpen(value) ? [value] : []
 }
 
 function isOpen(question: Json): boolean {

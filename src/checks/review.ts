@@ -25,11 +25,16 @@ const CLOSED = new Set(['resolved', 'addressed', 'closed', 'done', 'fixed', 'won
 export const reviewCommentsAddressed: Check = (inputs) => {
   const report = reportOf(inputs)
   if (report === null) return fails('there is no review_report')
-  const reviews = Object.values(asObject(field(report, 'reviews')) ?? {}).map(asObject)
-  const open = reviews.flatMap((review) => asList(field(review, 'comments')).filter(isOpen))
-  return open.length === 0
-    ? holds('no open comment')
-    : fails(`${open.length} comment${open.length === 1 ? ' is' : 's are'} open`)
+  const reviews = asObject(field(report, 'reviews'))
+  if (reviews === null) return fails('review_report.reviews is not an object of reviews')
+  let open = 0
+  for (const [name, review] of Object.entries(reviews)) {
+    const comments = field(asObject(review), 'comments')
+    if (asObject(review) === null || (comments !== undefined && !Array.isArray(comments)))
+      return fails(`the review ${JSON.stringify(name)} does not give its comments as a list`)
+    open += asList(comments).filter(isOpen).length
+  }
+  return open === 0 ? holds('no open comment') : fails(`${open} comment${open === 1 ? ' is' : 's are'} open`)
 }
 
 function isOpen(comment: Json): boolean {

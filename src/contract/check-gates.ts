@@ -103,7 +103,8 @@ function checkUse(reading: Reading, document: ContractDocument, phase: PhaseDocu
   // A claimed way back to an earlier phase is held by its claim alone, so it does not count as using the gates.
   const isHeldByAll = outgoing.some(
     ({ gate, when, to }) =>
-      gate === undefined && (when === undefined || (order.get(to) ?? 0) > (order.get(phase.id) ?? 0)),
+      gate === undefined &&
+      (when === undefined || (order.get(to) ?? 0) > (order.get(phase.id) ?? 0) || isFinalId(document, to)),
   )
   if (isHeldByAll) return
   for (const gate of phase.gates) {
@@ -127,4 +128,9 @@ function checkTransitionGates(reading: Reading, document: ContractDocument): voi
       remedy: `${didYouMean(transition.gate, ids)}Its gates: ${ids.length === 0 ? 'none' : ids.join(', ')}.`,
     })
   }
+}
+
+// Nothing leads out of a final phase, so nothing leads back to it either.
+function isFinalId(document: ContractDocument, id: string): boolean {
+  return document.transitions.every((transition) => transition.from !== id)
 }

@@ -5,6 +5,9 @@ import type { ListNode, MapNode, ScalarNode, SourceNode } from './yaml.js'
 
 const TEXT_CHARS_MAX = 256 * 1024
 
+// Ten years in seconds: more than any limit means, and far from where dates and timers stop working.
+const POSITIVE_MAX = 315_360_000
+
 /** One map of the file, read field by field. Every getter reports what is wrong and then answers with the fallback. */
 export class Fields {
   readonly reading: Reading
@@ -86,7 +89,11 @@ export class Fields {
     const node = this.get(key)
     if (node === undefined) return fallback
     if (node.kind === 'scalar' && typeof node.value === 'number') {
-      if (Number.isSafeInteger(node.value) && node.value >= 1) return node.value
+      if (Number.isSafeInteger(node.value) && node.value >= 1 && node.value <= POSITIVE_MAX) return node.value
+      if (node.value > POSITIVE_MAX) {
+        this.bad(key, 'contract.invalid_value', `The field '${key}' is ${node.value}, more than ${POSITIVE_MAX}.`)
+        return fallback
+      }
       this.bad(key, 'contract.not_positive', `The field '${key}' is ${node.value}, not a positive integer.`)
       return fallback
     }

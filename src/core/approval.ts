@@ -8,7 +8,13 @@ import type { Approval, TaskState } from './state.js'
 /** What the approval gates of a transition say. */
 export type ApprovalAnswer =
   | { readonly kind: 'open'; readonly approvalId: string | null }
-  | { readonly kind: 'blocked'; readonly blocker: BlockerFound; readonly facts: readonly TaskFact[] }
+  | {
+      readonly kind: 'blocked'
+      readonly blocker: BlockerFound
+      readonly facts: readonly TaskFact[]
+      /** The content was changed while people were looking at it: that is no mere waiting. */
+      readonly isReplaced: boolean
+    }
 
 interface Asked {
   readonly gates: readonly Gate[]
@@ -29,15 +35,16 @@ export function approvalFor(state: TaskState, asked: Asked): ApprovalAnswer {
   let approvalId: string | null = null
   for (const gate of asked.gates.filter((one) => !isAutomatic(one))) {
     const ofGate = [...state.approvals.values()].filter((one) => one.gate === gate.id && one.visit === state.visit)
-    const same = ofGate.filter((one) => one.digest === asked.facts.digest).at(-1)
+    // Bound to what is approved and to where it leads: an approval to go one way opens no other.
+    const same = ofGate.filter((one) => one.digest === asked.facts.digest && one.to === asked.to).at(-1)
     if (same?.status === 'approved' && same.expiresAt > asked.now) {
       approvalId = same.id
       continue
     }
     if (same?.status === 'pending' && same.expiresAt > asked.now)
-      return { kind: 'blocked', blocker: waiting(gate, same), facts: [] }
+      return { kind: 'blocked', blocker: waiting(gate, same), facts: [], isReplaced: false }
     if (same?.status === 'rejected' || (same?.status === 'expired' && gate.onTimeout === 'reject'))
-      return { kind: 'blocked', blocker: rejected(gate, same), facts: [] }
+      return { kind: 'blocked', blocker: rejected(gate, same), facts: [], isReplaced: false }
     return request(state, gate, {
       ...asked,
       superseded: ofGate.filter((one) => one.status === 'pending' || one.status === 'approved'),
@@ -68,12 +75,14 @@ function request(
     minApprovals: gate.minApprovals,
     expiresAt,
     artifacts: asked.artifacts,
+    evidence: asked.facts.evidence,
     warnings: asked.warnings,
   }
   return {
     kind: 'blocked',
     blocker: waiting(gate, { id: approvalId, approvers: gate.approvers }),
     facts: [...voided, requested],
+    isReplaced: voided.length > 0,
   }
 }
 

@@ -25,6 +25,7 @@ export function findBlockers(
   const found: BlockerFound[] = []
   if (facts.visit !== state.visit)
     found.push(blocker('evidence_stale', { message: 'The evidence was gathered in another visit of this phase' }))
+  for (const problem of facts.problems) found.push(blocker('check_error', { message: problem }))
   found.push(...missingClaim(needed, given.claims))
   for (const required of needed.artifacts) found.push(...artifactBlockers(state, required, facts))
   for (const problem of facts.evidenceProblems) found.push(blocker('incomplete_checkpoint', { message: problem }))

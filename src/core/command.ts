@@ -55,6 +55,8 @@ export interface GateFacts {
   /** Problems of the checkpoint evidence, one text a field. */
   readonly evidenceProblems: readonly string[]
   readonly evidence: JsonObject
+  /** What could not be looked at, such as a work tree that cannot be read. Each closes the gate. */
+  readonly problems: readonly string[]
   /** SHA-256 over the canonical artifacts and the work tree: what an approval is bound to. */
   readonly digest: string
   /** Test files and their hashes, where a gate pins them. */

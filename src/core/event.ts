@@ -175,6 +175,7 @@ export type TaskFact =
       readonly minApprovals: number
       readonly expiresAt: number
       readonly artifacts: readonly ArtifactRef[]
+      readonly evidence: JsonObject
       readonly warnings: readonly BlockerFound[]
     }
   | {

@@ -1,9 +1,14 @@
 import type { ArtifactRef, TaskEvent } from './event.js'
-import type { Approval, KeptArtifact, TaskState } from './state.js'
+import {
+  afterWaiting,
+  approvalDecided,
+  approvalRequested,
+  voided,
+  withApproval,
+  withoutPending,
+} from './evolve-approval.js'
+import type { KeptArtifact, TaskState } from './state.js'
 import { unreachable } from './unreachable.js'
-
-// Older approvals stay in the ledger; the state keeps what can still be asked about.
-const APPROVALS_KEPT_MAX = 50
 
 /** Folds one event into the state. The first event of a stream must be `task_created`; anything else before it is a fault. */
 export function evolve(state: TaskState | null, event: TaskEvent): TaskState {
@@ -39,6 +44,7 @@ function created(event: TaskEvent & { type: 'task_created' }): TaskState {
     refusals: new Map(),
     denialsInARow: 0,
     refusalsTotal: 0,
+    visitBytes: 0,
     pinnedTests: null,
     parkedReason: null,
     createdAt: event.at,
@@ -72,7 +78,7 @@ function changed(state: TaskState, event: Exclude<TaskEvent, { type: 'task_creat
     case 'token_refused':
       return state
     case 'transition_requested':
-      return { ...extended(state, event), artifacts: kept(state, event.artifacts) }
+      return requested(state, event)
     case 'gate_passed':
       return event.approvalId === null ? state : withApproval(state, event.approvalId, { status: 'used' })
     case 'tests_pinned':
@@ -112,7 +118,16 @@ function lifecycle(state: TaskState, event: Exclude<TaskEvent, { type: Handled }
     case 'task_released':
       return { ...state, status: 'queued', held: null }
     case 'task_reassigned':
-      return { ...state, status: 'queued', held: null, reservedFor: event.agentId, epoch: event.epoch }
+      return {
+        ...state,
+        status: 'queued',
+        held: null,
+        reservedFor: event.agentId,
+        epoch: event.epoch,
+        parkedReason: null,
+        refusals: new Map(),
+        denialsInARow: 0,
+      }
     case 'task_parked':
       return { ...state, status: 'parked', parkedReason: event.reason }
     case 'task_resumed':
@@ -133,9 +148,15 @@ function lifecycle(state: TaskState, event: Exclude<TaskEvent, { type: Handled }
     case 'approval_decided':
       return approvalDecided(state, event)
     case 'approval_expired':
-      return { ...withApproval(state, event.approvalId, { status: 'expired' }), status: afterWaiting(state) }
+      return {
+        ...withApproval(state, event.approvalId, { status: 'expired' }),
+        status: afterWaiting(state, event.approvalId),
+      }
     case 'approval_voided':
-      return { ...withApproval(state, event.approvalId, { status: 'void' }), status: afterWaiting(state) }
+      return {
+        ...withApproval(state, event.approvalId, { status: 'void' }),
+        status: afterWaiting(state, event.approvalId),
+      }
     default:
       return unreachable(event)
   }
@@ -160,6 +181,7 @@ function claimed(state: TaskState, event: TaskEvent & { type: 'task_claimed' }):
 // A clock that goes back must not shorten a lease that was already granted.
 function extended(state: TaskState, event: { readonly at: number; readonly leaseSeconds: number }): TaskState {
   if (state.held === null) return state
+  if (!Number.isFinite(event.leaseSeconds)) throw new Error('an event that extends a lease says not for how long')
   const leaseExpiresAt = Math.max(state.held.leaseExpiresAt, event.at + event.leaseSeconds * 1000)
   return { ...state, held: { ...state.held, leaseExpiresAt } }
 }
@@ -171,6 +193,11 @@ function refused(state: TaskState, event: { readonly code: string; readonly coun
     denialsInARow: state.denialsInARow + (event.counted ? 1 : 0),
     refusalsTotal: state.refusalsTotal + 1,
   }
+}
+
+function requested(state: TaskState, event: TaskEvent & { type: 'transition_requested' }): TaskState {
+  const bytes = event.artifacts.reduce((sum, one) => sum + one.bytes, 0)
+  return { ...extended(state, event), artifacts: kept(state, event.artifacts), visitBytes: state.visitBytes + bytes }
 }
 
 function kept(state: TaskState, refs: readonly ArtifactRef[]): ReadonlyMap<string, KeptArtifact> {
@@ -191,6 +218,7 @@ function entered(state: TaskState, event: TaskEvent & { type: 'phase_entered' })
     completedPhases,
     refusals: new Map(),
     denialsInARow: 0,
+    visitBytes: 0,
     approvals: withoutPending(state.approvals),
     status: state.status === 'awaiting_approval' ? 'active' : state.status,
   }
@@ -231,59 +259,6 @@ function resumed(state: TaskState, event: TaskEvent & { type: 'task_resumed' }):
     refusals: new Map(),
     denialsInARow: 0,
   }
-}
-
-function approvalRequested(state: TaskState, event: TaskEvent & { type: 'approval_requested' }): TaskState {
-  const approval: Approval = {
-    id: event.approvalId,
-    gate: event.gate,
-    to: event.to,
-    visit: state.visit,
-    digest: event.digest,
-    approvers: event.approvers,
-    minApprovals: event.minApprovals,
-    requestedAt: event.at,
-    expiresAt: event.expiresAt,
-    artifacts: event.artifacts,
-    decisions: [],
-    status: 'pending',
-  }
-  const older = [...state.approvals].slice(-APPROVALS_KEPT_MAX)
-  return { ...state, status: 'awaiting_approval', approvals: new Map(older).set(approval.id, approval) }
-}
-
-function approvalDecided(state: TaskState, event: TaskEvent & { type: 'approval_decided' }): TaskState {
-  const approval = state.approvals.get(event.approvalId)
-  if (approval === undefined) return state
-  const decision = { by: event.by, decision: event.decision, comment: event.comment, at: event.at }
-  const decisions = [...approval.decisions, decision]
-  const approvals = decisions.filter((one) => one.decision === 'approve').length
-  const status = event.decision === 'reject' ? 'rejected' : approvals >= approval.minApprovals ? 'approved' : 'pending'
-  const next = withApproval(state, event.approvalId, { decisions, status })
-  return status === 'pending' ? next : { ...next, status: afterWaiting(state) }
-}
-
-function afterWaiting(state: TaskState): TaskState['status'] {
-  return state.status === 'awaiting_approval' ? 'active' : state.status
-}
-
-function withApproval(state: TaskState, id: string, change: Partial<Approval>): TaskState {
-  const approval = state.approvals.get(id)
-  if (approval === undefined) return state
-  return { ...state, approvals: new Map(state.approvals).set(id, { ...approval, ...change }) }
-}
-
-function voided(state: TaskState): TaskState {
-  return { ...state, approvals: withoutPending(state.approvals) }
-}
-
-function withoutPending(approvals: ReadonlyMap<string, Approval>): ReadonlyMap<string, Approval> {
-  const next = new Map(approvals)
-  for (const [id, approval] of approvals) {
-    if (approval.status === 'pending' || approval.status === 'approved' || approval.status === 'rejected')
-      next.set(id, { ...approval, status: 'void' })
-  }
-  return next
 }
 
 function withPhase(phases: readonly string[], phase: string): readonly string[] {

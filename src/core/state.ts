@@ -28,6 +28,7 @@ export interface Approval {
   readonly requestedAt: number
   readonly expiresAt: number
   readonly artifacts: readonly ArtifactRef[]
+  readonly evidence: JsonObject
   readonly decisions: readonly ApprovalDecision[]
   readonly status: 'pending' | 'approved' | 'rejected' | 'expired' | 'used' | 'void'
 }
@@ -81,6 +82,8 @@ export interface TaskState {
   /** Refusals since the last progress that count toward the denial budget. */
   readonly denialsInARow: number
   readonly refusalsTotal: number
+  /** Bytes of artifacts handed in during this visit, replaced ones included. */
+  readonly visitBytes: number
   /** Test files at the RED gate: path to SHA-256; null before RED. */
   readonly pinnedTests: ReadonlyMap<string, string> | null
   readonly parkedReason: string | null

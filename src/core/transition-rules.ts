@@ -46,12 +46,12 @@ export function demandOf(contract: Contract, state: TaskState, transition: Trans
   const gates = phase?.gates ?? []
   if (transition === null) return { transition, gates, full: true }
   const named = transition.gate === null ? null : gates.filter((gate) => gate.id === transition.gate)
-  const goesBack = transition.when !== null && isEarlier(contract, transition.to, transition.from)
+  const goesBack = transition.when !== null && hasBeenIn(state, transition.to)
   if (goesBack) return { transition, gates: named ?? [], full: false }
   return { transition, gates: named ?? gates, full: true }
 }
 
-function isEarlier(contract: Contract, to: string, from: string): boolean {
-  const order = [...contract.phases.keys()]
-  return order.indexOf(to) <= order.indexOf(from)
+// Back is where the task has been, not what stands earlier in the file: a phase that was never entered is a step ahead.
+function hasBeenIn(state: TaskState, phase: string): boolean {
+  return phase === state.phase || state.completedPhases.includes(phase)
 }

@@ -12,6 +12,9 @@ import { completesOnEntry, isFinal, targetsOf } from './transition-rules.js'
 
 type Request = Command & { type: 'transition' }
 
+// Every artifact handed in is kept: without a bound one task could fill the disk.
+const VISIT_BYTES_MAX = 64 * 1024 * 1024
+
 /** Moves the task to the next phase, or says everything that is in the way. */
 export function transition(contract: Contract, state: TaskState, request: Request, context: Context): Decision {
   const agentId = state.held?.agentId ?? ''
@@ -27,6 +30,9 @@ export function transition(contract: Contract, state: TaskState, request: Reques
     return refuse('phase_sequence_violation', `The task is in ${state.phase}, not in ${request.currentPhase}`)
   const needed = needs(contract, state, request)
   if (needed === null) return refuse('no_transition', noTransition(contract, state, request.target))
+  const bytes = (request.facts?.artifacts ?? []).reduce((sum, artifact) => sum + artifact.bytes, state.visitBytes)
+  if (bytes > VISIT_BYTES_MAX)
+    return refuse('payload_too_large', `More than ${VISIT_BYTES_MAX} bytes of artifacts in one visit of ${state.phase}`)
   if (request.facts === null) throw new Error('a transition that needs facts came without them')
   return judge(contract, state, { request, needed, facts: request.facts, context, agentId })
 }
@@ -62,8 +68,8 @@ function judge(contract: Contract, state: TaskState, one: Case): Decision {
     claims: request.claims,
     leaseSeconds: contract.enforcement.leaseSeconds,
   }
-  const blocked = (blockers: readonly BlockerFound[]) =>
-    blockedBy(contract, state, { ...one, requested, blockers, warnings: findings.warnings })
+  const blocked = (blockers: readonly BlockerFound[], isCounted?: boolean) =>
+    blockedBy(contract, state, { ...one, requested, blockers, warnings: findings.warnings, isCounted })
   if (findings.blockers.length > 0) return blocked(findings.blockers)
 
   const approval = approvalFor(state, {
@@ -75,7 +81,7 @@ function judge(contract: Contract, state: TaskState, one: Case): Decision {
     now: one.context.now,
   })
   if (approval.kind === 'blocked') {
-    const decision = blocked([approval.blocker])
+    const decision = blocked([approval.blocker], approval.isReplaced ? true : undefined)
     return decision.kind === 'decided'
       ? { ...decision, facts: [requested, ...approval.facts, ...decision.facts.slice(1)] }
       : decision
@@ -110,6 +116,8 @@ interface Blocked extends Case {
   readonly requested: TaskFact
   readonly blockers: readonly BlockerFound[]
   readonly warnings: readonly BlockerFound[]
+  /** Whether it counts toward the denial budget, where that is not the usual of its kind. */
+  readonly isCounted: boolean | undefined
 }
 
 const BLOCKERS_IN_TEXT_MAX = 3
@@ -120,6 +128,7 @@ function blockedBy(contract: Contract, state: TaskState, one: Blocked): Decision
   const where =
     one.needed.demand.transition === null ? `complete ${state.phase}` : `leave ${state.phase} for ${one.request.target}`
   const detail = `Cannot ${where}: ${shown.join('; ')}${more > 0 ? `; and ${more} more` : ''}`
+  const refused = numbered(contract, state, { code: kindOf(one.blockers), detail })
   const decision = withBudget(contract, state, {
     type: 'gate_blocked',
     agentId: one.agentId,
@@ -127,7 +136,8 @@ function blockedBy(contract: Contract, state: TaskState, one: Blocked): Decision
     gate: one.blockers.find((blocker) => blocker.gate !== null)?.gate ?? null,
     blockers: one.blockers,
     warnings: one.warnings,
-    ...numbered(contract, state, { code: kindOf(one.blockers), detail }),
+    ...refused,
+    counted: one.isCounted ?? refused.counted,
   })
   return decision.kind === 'decided' ? { ...decision, facts: [one.requested, ...decision.facts] } : decision
 }

@@ -27,19 +27,23 @@ function refuseUnsafe(root: unknown): void {
   const open: { readonly value: unknown; readonly depth: number }[] = [{ value: root, depth: 1 }]
   for (let one = open.pop(); one !== undefined; one = open.pop()) {
     const { value, depth } = one
+    if (typeof value === 'number' && !Number.isFinite(value)) throw new BadBody('A number in the body is too large.')
     if (value === null || typeof value !== 'object') continue
     if (depth > DEPTH_MAX) throw new BadBody(`The body is nested deeper than ${DEPTH_MAX} levels.`)
     if (Array.isArray(value)) {
-      for (const item of value)
-        if (item !== null && typeof item === 'object') open.push({ value: item, depth: depth + 1 })
+      for (const item of value) if (isWorthALook(item)) open.push({ value: item, depth: depth + 1 })
       continue
     }
     for (const key of Object.keys(value)) {
       if (FORBIDDEN_KEYS.has(key)) throw new BadBody(`The key ${JSON.stringify(key)} is not allowed in a body.`)
       const item: unknown = (value as Record<string, unknown>)[key]
-      if (item !== null && typeof item === 'object') open.push({ value: item, depth: depth + 1 })
+      if (isWorthALook(item)) open.push({ value: item, depth: depth + 1 })
     }
   }
+}
+
+function isWorthALook(item: unknown): boolean {
+  return (item !== null && typeof item === 'object') || (typeof item === 'number' && !Number.isFinite(item))
 }
 
 function refuseHalfCharacters(value: unknown): void {

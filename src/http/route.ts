@@ -30,6 +30,8 @@ export interface RouteDescription {
   readonly success?: number
   /** What the answer looks like, in words. */
   readonly answer: string
+  /** Not for operators of the role `ci`: who is a human is for humans to say. */
+  readonly forHumans?: boolean
 }
 
 export interface Route extends RouteDescription {

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import type { Socket } from 'node:net'
 import Fastify, { type FastifyError, type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify'
-import { actorOf, type Principal, principalOf } from '../app/identity.js'
+import { actorOf, type Principal } from '../app/identity.js'
 import type { Orchestrator } from '../app/orchestrator.js'
 import { recall } from '../app/recall.js'
 import { ok, type Problem, refuse } from '../app/result.js'
@@ -9,31 +9,24 @@ import type { JsonObject } from '../core/contract.js'
 import { ClientErrors } from './client-error.js'
 import { problemOfError } from './errors.js'
 import { EventStreams, streamEvents, streamScope } from './events.js'
-import { hostProblem } from './hosts.js'
+import { answerProblem, Gatekeeper, type GateOptions } from './gatekeeper.js'
 import { parseBody } from './json-body.js'
 import { Metrics } from './metrics.js'
-import { problemDocument, statusOf } from './problem.js'
 import { addProcessRoutes } from './process-routes.js'
-import { RateLimit } from './rate.js'
 import type { Call, Route } from './route.js'
 import { METRICS_SUMMARY, ROUTES } from './routes/all.js'
 import { requestValidator } from './validate.js'
 
 export const API = '/api/v1'
 const BODY_BYTES_MAX = 10 * 1024 * 1024
-const STRANGERS_PER_SECOND = 20
-const AGENT_PER_SECOND = 500
 const HEADERS_MS_MAX = 10_000
 const REQUEST_MS_MAX = 60_000
 const CLOSE_MS_MAX = 10_000
 const CLOSE_POLL_MS = 20
 
-export interface ServerOptions {
+export interface ServerOptions extends GateOptions {
   readonly bodyBytesMax?: number
-  readonly agentPerSecond?: number
   readonly tls?: { readonly cert: Buffer; readonly key: Buffer }
-  /** Names and addresses the server may be asked under; known once it listens. */
-  readonly hosts: () => ReadonlySet<string>
   readonly onFault: (error: unknown) => void
 }
 
@@ -48,6 +41,7 @@ export function buildServer(app: Orchestrator, options: ServerOptions): Entrance
   const clientErrors = new ClientErrors()
   const server = Fastify({
     logger: false,
+    exposeHeadRoutes: false,
     bodyLimit: options.bodyBytesMax ?? BODY_BYTES_MAX,
     connectionTimeout: REQUEST_MS_MAX,
     requestTimeout: REQUEST_MS_MAX,
@@ -105,7 +99,8 @@ export function buildServer(app: Orchestrator, options: ServerOptions): Entrance
     if ('code' in principal) return gate.refuse(request, reply, principal)
     const seen = await streamScope(app, principal)
     if (!seen.ok) return gate.refuse(request, reply, seen.problem, principal)
-    return streamEvents({ app, streams, scope: seen.value }, request, reply)
+    if (!streams.hasRoom(actorOf(principal))) return gate.refuse(request, reply, tooManyStreams(), principal)
+    return streamEvents({ app, streams, scope: seen.value, caller: actorOf(principal) }, request, reply)
   })
   return { server, drain: () => gate.drain() }
 }
@@ -166,20 +161,30 @@ function addRoute(
   })
 }
 
+const IDEMPOTENCY_KEY = /^[\x20-\x7e]{1,200}$/
+
 async function perform(route: Route, call: Call, request: FastifyRequest) {
   const { app } = call
   const key = request.headers['idempotency-key'] ?? call.body.idempotency_key
   const fresh = async (one: Call) => ({ status: route.success ?? 200, result: await route.handle(one) })
-  if (route.method === 'GET' || typeof key !== 'string') return fresh(call)
+  if (route.method === 'GET' || key === undefined) return fresh(call)
+  if (typeof key !== 'string' || !IDEMPOTENCY_KEY.test(key))
+    return {
+      status: 400,
+      result: refuse('invalid_request', 'Idempotency-Key: must be 1 to 200 printable ASCII characters.'),
+    }
   const { phase_token: _token, idempotency_key: _key, ...said } = call.body
   const bodyHash = createHash('sha256')
     .update(JSON.stringify([route.method, request.url, said]))
     .digest('hex')
-  const once = { principal: actorOf(call.principal), key, bodyHash }
+  // Kept as a hash: whatever a client chose as its key, the store does not show it.
+  const once = { principal: actorOf(call.principal), key: createHash('sha256').update(key).digest('hex'), bodyHash }
   return app.inFlight.run(once, async () => (await recall(app, once)) ?? fresh({ ...call, once }))
 }
 
 function accessProblem(route: Route, principal: Principal): Problem | null {
+  if (route.forHumans === true && principal.kind === 'operator' && principal.role === 'ci')
+    return refuse('not_permitted', 'An operator of the role ci may not do this.').problem
   if (route.access === 'any' || route.access === principal.kind) return null
   const detail =
     route.access === 'operator'
@@ -188,107 +193,6 @@ function accessProblem(route: Route, principal: Principal): Problem | null {
   return refuse('not_permitted', detail).problem
 }
 
-function answerProblem(reply: FastifyReply, problem: Problem): FastifyReply {
-  const status = statusOf(problem.code)
-  const wait = problem.extra.retry_after
-  if (typeof wait === 'number') reply.header('retry-after', String(wait))
-  return reply
-    .code(status)
-    .type('application/problem+json')
-    .send(JSON.stringify(problemDocument(problem)))
-}
-
-/** Stands before every route: who is asking, from where, and how often. */
-class Gatekeeper {
-  readonly #strangers: RateLimit
-  readonly #agents: RateLimit
-  #isDraining = false
-
-  constructor(
-    private readonly app: Orchestrator,
-    private readonly options: ServerOptions,
-  ) {
-    this.#strangers = new RateLimit(STRANGERS_PER_SECOND, app.now)
-    this.#agents = new RateLimit(options.agentPerSecond ?? AGENT_PER_SECOND, app.now)
-  }
-
-  drain(): void {
-    this.#isDraining = true
-  }
-
-  /** What refuses the request whoever sends it. */
-  firstProblem(request: FastifyRequest): Problem | null {
-    const host = hostProblem(request.raw, this.options.hosts())
-    if (host !== null) return refuse('host_not_allowed', host).problem
-    return this.#isDraining ? refuse('shutting_down', 'The server is stopping.').problem : null
-  }
-
-  /** The principal behind the request, or why there is none. */
-  identify(request: FastifyRequest): Principal | Problem {
-    const token = tokenOf(request)
-    if (token === null) return this.#stranger(request, refuse('token_missing', 'The request carries no token.').problem)
-    const principal = principalOf(token, {
-      registry: this.app.ledger.registry,
-      tokens: this.app.tokens,
-      now: this.app.now(),
-    })
-    if (principal === null) return this.#stranger(request, refuse('token_invalid', invalidToken(token)).problem)
-    if (principal.kind === 'operator') return principal
-    const wait = this.#agents.take(principal.bearer.agentId)
-    return wait === 0 ? principal : limited(wait)
-  }
-
-  /** Words a refusal, and records what no event of a task says. */
-  async refuse(
-    request: FastifyRequest,
-    reply: FastifyReply,
-    problem: Problem,
-    principal?: Principal,
-  ): Promise<FastifyReply> {
-    const isStranger = principal === undefined
-    const isAgent = principal?.kind === 'agent'
-    if (!problem.recorded && (isStranger || isAgent) && !UNRECORDED.has(problem.code)) {
-      const path = request.url.split('?')[0] ?? ''
-      await this.app.refusals.record({
-        code: problem.code,
-        detail: problem.detail,
-        method: request.method,
-        path,
-        actor: principal === undefined ? 'stranger' : actorOf(principal),
-      })
-    }
-    return answerProblem(reply, problem)
-  }
-
-  #stranger(request: FastifyRequest, problem: Problem): Problem {
-    const wait = this.#strangers.take(request.ip)
-    return wait === 0 ? problem : limited(wait)
-  }
-}
-
-// Polling for work, waiting and a broken store are not refusals that the ledger should fill up with.
-const UNRECORDED: ReadonlySet<string> = new Set([
-  'no_task_available',
-  'rate_limited',
-  'store_unavailable',
-  'shutting_down',
-  'internal_error',
-  'not_found',
-  'agents_paused',
-  'no_active_task',
-])
-
-function limited(wait: number): Problem {
-  return refuse('rate_limited', `Too many requests; wait ${wait} s.`, { retry_after: wait }).problem
-}
-
-function tokenOf(request: FastifyRequest): string | null {
-  const { authorization } = request.headers
-  if (authorization !== undefined) return /^Bearer ([^\s]+)$/.exec(authorization)?.[1] ?? ''
-  const body = request.body as { phase_token?: unknown } | null | undefined
-  return typeof body?.phase_token === 'string' ? body.phase_token : null
-}
-
-function invalidToken(token: string): string {
-  return token.startsWith('plop_') ? 'Invalid or revoked operator token' : 'Invalid or expired phase token'
+function tooManyStreams(): Problem {
+  return refuse('rate_limited', 'Too many open event streams; close one first.', { retry_after: 5 }).problem
 }

@@ -2,19 +2,27 @@ import { createHash } from 'node:crypto'
 import type { Json, JsonObject } from '../core/contract.js'
 
 const STRING_BYTES_MAX = 16 * 1024
-const EVENT_BYTES_MAX = 256 * 1024
+const MEMBER_BYTES_MAX = 48 * 1024
+// The files that a RED gate pins are what a GREEN gate is judged by: they are bounded where they are listed.
+const MEMBERS_KEPT_WHOLE: ReadonlySet<string> = new Set(['files'])
 const DEPTH_MAX = 64
 // Room for the note that takes the place of what was cut: a string that was cut once is not cut again.
 const NOTE_BYTES = 160
 const NODE_BYTES = 8
 
 /**
- * The same data with long texts cut to their beginning, their length and hash kept, and no more than 256 KiB and
- * 64 levels in all. Data within the bounds comes back unchanged.
+ * The same data with long texts cut to their beginning, their length and hash kept, and no more than 48 KiB and
+ * 64 levels in each member. Every member has a budget of its own: a caller who fills one with junk does not push out
+ * another that the state is folded from. Data within the bounds comes back unchanged.
  */
 export function boundData(data: JsonObject, stringBytesMax = STRING_BYTES_MAX): JsonObject {
-  const budget = { bytes: EVENT_BYTES_MAX, stringBytesMax: Math.max(stringBytesMax, 2 * NOTE_BYTES) }
-  return boundObject(data, budget, 0)
+  const textMax = Math.max(stringBytesMax, 2 * NOTE_BYTES)
+  return Object.fromEntries(
+    Object.entries(data).map(([name, value]) => {
+      if (MEMBERS_KEPT_WHOLE.has(name)) return [name, value]
+      return [name, bound(value, { bytes: MEMBER_BYTES_MAX, stringBytesMax: textMax }, 1)]
+    }),
+  )
 }
 
 interface Budget {

@@ -6,7 +6,10 @@ export function isHeld(task: TaskRow): boolean {
 
 export function matchesTask(task: TaskRow, filter: TaskFilter): boolean {
   return (
-    isWanted(filter.status, task.status) && isWanted(filter.phase, task.phase) && isWanted(filter.agentId, task.agentId)
+    isWanted(filter.status, task.status) &&
+    isWanted(filter.phase, task.phase) &&
+    isWanted(filter.agentId, task.agentId) &&
+    (filter.hasApproval === undefined || task.approvalExpiresAt !== null)
   )
 }
 

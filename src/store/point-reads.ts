@@ -58,7 +58,9 @@ export class PointReads {
       ['num < ?', filter.cursor === undefined ? undefined : decodeCursor(filter.cursor)],
     ]
     const given = wanted.filter(([, value]) => value !== undefined)
-    const where = given.length === 0 ? '' : `WHERE ${given.map(([condition]) => condition).join(' AND ')}`
+    const conditions = given.map(([condition]) => condition)
+    if (filter.hasApproval) conditions.push('approval_expires_at IS NOT NULL')
+    const where = conditions.length === 0 ? '' : `WHERE ${conditions.join(' AND ')}`
     const limit = pageLimit(filter.limit)
     const values = given.map(([, value]) => value ?? null)
     const rows = this.#all(`SELECT num, document FROM task ${where} ORDER BY num DESC LIMIT ?`, [...values, limit + 1])

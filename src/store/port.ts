@@ -79,6 +79,8 @@ export interface TaskFilter {
   readonly status?: string
   readonly phase?: string
   readonly agentId?: string
+  /** Only tasks with an approval that waits for an answer. */
+  readonly hasApproval?: true
   /** Opaque; from the page before. */
   readonly cursor?: string
   readonly limit: number

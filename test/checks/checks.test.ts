@@ -64,6 +64,8 @@ describe('checks of artifacts', () => {
     ['no_open_questions', { plan_document: { open_questions: ['why?'] } }, 'fails'],
     ['no_open_questions', { plan_document: { open_questions: [''] } }, 'holds'],
     ['no_open_questions', {}, 'holds'],
+    ['no_open_questions', { plan_document: { open_questions: 'why?' } }, 'fails'],
+    ['no_open_questions', { plan_document: { open_questions: { a: 'why?' } } }, 'fails'],
   ] as const)('[REQ-CHECK-1] %s on %j %s', async (name, artifacts, expected) => {
     expect(await judge(name, artifacts)).toBe(expected)
   })
@@ -107,6 +109,9 @@ describe('checks of artifacts', () => {
     ['no_blocking_issues', { review_report: { blocking_issues: ['x'] } }, 'fails'],
     ['no_blocking_issues', { review_report: { blocking_issues: [] } }, 'holds'],
     ['no_blocking_issues', { review_results: { blocking_issues: [] } }, 'holds'],
+    ['review_comments_addressed', { review_report: { reviews: [{ comments: ['fix'] }] } }, 'fails'],
+    ['review_comments_addressed', { review_report: { reviews: { a: { comments: 'fix' } } } }, 'fails'],
+    ['review_comments_addressed', { review_report: {} }, 'fails'],
     ['review_comments_addressed', { review_report: { reviews: { a: { comments: ['fix'] } } } }, 'fails'],
     [
       'review_comments_addressed',
@@ -148,7 +153,9 @@ describe('checks of files', () => {
     ['json_valid', { path: 'link.txt' }, 'fails'],
     ['no_pattern', { pattern: 'FIXME', paths: ['src/**'] }, 'fails'],
     ['no_pattern', { pattern: 'FIXME', paths: ['lib/**'] }, 'holds'],
-    ['no_pattern', { pattern: 'secret', paths: ['**'] }, 'holds'],
+    ['no_pattern', { pattern: 'secret', paths: ['*.json'] }, 'holds'],
+    ['no_pattern', { pattern: 'secret', paths: ['**'] }, 'error'],
+    ['no_pattern', { pattern: 'secret', paths: ['up/**'] }, 'error'],
     ['no_pattern', { pattern: 'x' }, 'error'],
   ] as const)('[REQ-CHECK-5] %s on %j %s', async (name, params, expected) => {
     expect(await judge(name, {}, at(params as Record<string, Json>))).toBe(expected)
@@ -240,6 +247,7 @@ describe('time limits', () => {
       read: () => new Promise<never>(() => undefined),
       list: async () => [],
       hash: () => new Promise<never>(() => undefined),
+      fingerprint: async () => '',
     }
     const outcome = await runCheck('file_exists', { ...inputs({}), tree, params: { path: 'a' } }, 0.05)
     expect(outcome).toMatchObject({ result: 'error', found: 'not decided within 0.05 s' })

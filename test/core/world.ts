@@ -200,6 +200,7 @@ export function factsOf(state: TaskState, about: Partial<GateFacts> = {}): GateF
     artifacts: [],
     checks: new Map(),
     evidenceProblems: [],
+    problems: [],
     evidence: {},
     digest: 'd1',
     testFiles: null,

@@ -143,7 +143,8 @@ describe('the same call twice', () => {
       cwd: run.stateDir,
       maxBuffer: 64 * 1024 * 1024,
     }).toString('latin1')
-    expect(stored).toContain('claim-1')
+    expect(stored).toContain('task_claimed')
+    expect(stored.includes('claim-1')).toBe(false)
     for (const secret of [token, String(claimed.body.phase_token), run.operator])
       expect(stored.includes(secret)).toBe(false)
     const again = await run.call('POST', '/tasks/claim', token, { agent_id: 'kept' }, { 'idempotency-key': 'claim-1' })

@@ -43,7 +43,8 @@ test('REQ-LEDGER-23 one event never grows over its bound, whatever its shape', (
     { ['k'.repeat(400_000)]: 1 },
   ]
   for (const shape of shapes) {
-    const bounded = boundData(shape)
+    const bounded = boundData({ args: shape, code: 'forbidden_tool' })
+    expect(bounded.code).toBe('forbidden_tool')
     expect(size(bounded)).toBeLessThanOrEqual(EVENT_BYTES_MAX)
     expect(JSON.stringify(bounded)).toContain('[cut: ')
   }

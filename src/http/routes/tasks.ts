@@ -166,6 +166,13 @@ export const TASK_ROUTES: readonly Route[] = [
       }),
     ),
     body: shape({ reason: FIELD.reason, agent_id: FIELD.id }, ['reason']),
+    handle: async (call) => {
+      const agentId = (call.body.agent_id as string | undefined) ?? null
+      const known = agentId === null ? undefined : call.app.ledger.registry.agents.get(agentId)
+      if (agentId !== null && (known === undefined || known.revokedAt !== null))
+        return refuse('not_found', `There is no agent ${JSON.stringify(agentId)}.`)
+      return onTask(call, { type: 'reassign', agentId, reason: call.app.redact(call.body.reason ?? '') as string })
+    },
   },
 ]
 

@@ -1,0 +1,62 @@
+import type { TaskEvent } from './event.js'
+import type { Approval, TaskState } from './state.js'
+
+// Older approvals stay in the ledger; the state keeps what can still be asked about.
+const APPROVALS_KEPT_MAX = 50
+
+export function approvalRequested(state: TaskState, event: TaskEvent & { type: 'approval_requested' }): TaskState {
+  const approval: Approval = {
+    id: event.approvalId,
+    gate: event.gate,
+    to: event.to,
+    visit: state.visit,
+    digest: event.digest,
+    approvers: event.approvers,
+    minApprovals: event.minApprovals,
+    requestedAt: event.at,
+    expiresAt: event.expiresAt,
+    artifacts: event.artifacts,
+    evidence: event.evidence,
+    decisions: [],
+    status: 'pending',
+  }
+  const older = [...state.approvals].slice(-APPROVALS_KEPT_MAX)
+  return { ...state, status: 'awaiting_approval', approvals: new Map(older).set(approval.id, approval) }
+}
+
+export function approvalDecided(state: TaskState, event: TaskEvent & { type: 'approval_decided' }): TaskState {
+  const approval = state.approvals.get(event.approvalId)
+  if (approval === undefined) return state
+  const decision = { by: event.by, decision: event.decision, comment: event.comment, at: event.at }
+  const decisions = [...approval.decisions, decision]
+  const approvals = decisions.filter((one) => one.decision === 'approve').length
+  const status = event.decision === 'reject' ? 'rejected' : approvals >= approval.minApprovals ? 'approved' : 'pending'
+  const next = withApproval(state, event.approvalId, { decisions, status })
+  return status === 'pending' ? next : { ...next, status: afterWaiting(state, event.approvalId) }
+}
+
+// The task waits on while another approval is pending.
+export function afterWaiting(state: TaskState, answered: string): TaskState['status'] {
+  if (state.status !== 'awaiting_approval') return state.status
+  const others = [...state.approvals.values()].some((one) => one.status === 'pending' && one.id !== answered)
+  return others ? 'awaiting_approval' : 'active'
+}
+
+export function withApproval(state: TaskState, id: string, change: Partial<Approval>): TaskState {
+  const approval = state.approvals.get(id)
+  if (approval === undefined) return state
+  return { ...state, approvals: new Map(state.approvals).set(id, { ...approval, ...change }) }
+}
+
+export function voided(state: TaskState): TaskState {
+  return { ...state, approvals: withoutPending(state.approvals) }
+}
+
+export function withoutPending(approvals: ReadonlyMap<string, Approval>): ReadonlyMap<string, Approval> {
+  const next = new Map(approvals)
+  for (const [id, approval] of approvals) {
+    if (approval.status === 'pending' || approval.status === 'approved' || approval.status === 'rejected')
+      next.set(id, { ...approval, status: 'void' })
+  }
+  return next
+}

@@ -1,0 +1,122 @@
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import { actorOf, type Principal, principalOf } from '../app/identity.js'
+import type { Orchestrator } from '../app/orchestrator.js'
+import { type Problem, refuse } from '../app/result.js'
+import { hostProblem } from './hosts.js'
+import { problemDocument, statusOf } from './problem.js'
+import { RateLimit } from './rate.js'
+
+const STRANGERS_PER_SECOND = 20
+const AGENT_PER_SECOND = 500
+
+export interface GateOptions {
+  readonly agentPerSecond?: number
+  /** Names and addresses the server may be asked under; known once it listens. */
+  readonly hosts: () => ReadonlySet<string>
+}
+
+/** Stands before every route: who is asking, from where, and how often. */
+export class Gatekeeper {
+  readonly #strangers: RateLimit
+  readonly #agents: RateLimit
+  #isDraining = false
+
+  constructor(
+    private readonly app: Orchestrator,
+    private readonly options: GateOptions,
+  ) {
+    this.#strangers = new RateLimit(STRANGERS_PER_SECOND, app.now)
+    this.#agents = new RateLimit(options.agentPerSecond ?? AGENT_PER_SECOND, app.now)
+  }
+
+  drain(): void {
+    this.#isDraining = true
+  }
+
+  /** What refuses the request whoever sends it. */
+  firstProblem(request: FastifyRequest): Problem | null {
+    const host = hostProblem(request.raw, this.options.hosts())
+    if (host !== null) return refuse('host_not_allowed', host).problem
+    return this.#isDraining ? refuse('shutting_down', 'The server is stopping.').problem : null
+  }
+
+  /** The principal behind the request, or why there is none. */
+  identify(request: FastifyRequest): Principal | Problem {
+    const token = tokenOf(request)
+    if (token === null) return this.#stranger(request, refuse('token_missing', 'The request carries no token.').problem)
+    const principal = principalOf(token, {
+      registry: this.app.ledger.registry,
+      tokens: this.app.tokens,
+      now: this.app.now(),
+    })
+    if (principal === null) return this.#stranger(request, refuse('token_invalid', invalidToken(token)).problem)
+    if (principal.kind === 'operator') return principal
+    const wait = this.#agents.take(principal.bearer.agentId)
+    return wait === 0 ? principal : limited(wait)
+  }
+
+  /** Words a refusal, and records what no event of a task says. */
+  async refuse(
+    request: FastifyRequest,
+    reply: FastifyReply,
+    problem: Problem,
+    principal?: Principal,
+  ): Promise<FastifyReply> {
+    const isStranger = principal === undefined
+    const isAgent = principal?.kind === 'agent'
+    if (!problem.recorded && (isStranger || isAgent) && !UNRECORDED.has(problem.code)) {
+      const path = request.url.split('?')[0] ?? ''
+      await this.app.refusals.record({
+        code: problem.code,
+        detail: problem.detail,
+        method: request.method,
+        path,
+        actor: principal === undefined ? 'stranger' : actorOf(principal),
+      })
+    }
+    return answerProblem(reply, problem)
+  }
+
+  #stranger(request: FastifyRequest, problem: Problem): Problem {
+    const wait = this.#strangers.take(request.ip)
+    return wait === 0 ? problem : limited(wait)
+  }
+}
+
+// Polling for work, waiting and a broken store are not refusals that the ledger should fill up with.
+const UNRECORDED: ReadonlySet<string> = new Set([
+  'no_task_available',
+  'rate_limited',
+  'store_unavailable',
+  'shutting_down',
+  'internal_error',
+  'not_found',
+  'agents_paused',
+  'no_active_task',
+])
+
+function limited(wait: number): Problem {
+  return refuse('rate_limited', `Too many requests; wait ${wait} s.`, { retry_after: wait }).problem
+}
+
+function tokenOf(request: FastifyRequest): string | null {
+  const { authorization } = request.headers
+  if (authorization !== undefined) return /^Bearer ([^\s]+)$/.exec(authorization)?.[1] ?? ''
+  const body = request.body as { phase_token?: unknown } | null | undefined
+  return typeof body?.phase_token === 'string' ? body.phase_token : null
+}
+
+function invalidToken(token: string): string {
+  return token.startsWith('plop_') ? 'Invalid or revoked operator token' : 'Invalid or expired phase token'
+}
+
+/** Answers with an RFC 9457 problem document. */
+export function answerProblem(reply: FastifyReply, problem: Problem): FastifyReply {
+  const status = statusOf(problem.code)
+  const wait = problem.extra.retry_after
+  if (typeof wait === 'number') reply.header('retry-after', String(wait))
+  return reply
+    .code(status)
+    .type('application/problem+json')
+    .send(JSON.stringify(problemDocument(problem)))
+}
