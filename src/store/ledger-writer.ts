@@ -3,6 +3,7 @@ import { eventHash, FIRST_PREV_HASH } from './chain.js'
 import { type Database, openDatabase, SQLITE, sqliteCode } from './database.js'
 import { ledgerFiles } from './files.js'
 import { type Head, writeHeadSlot, writeWholeHead } from './head.js'
+import { Lines } from './lines.js'
 import { settleWal } from './wal.js'
 import type { WireAppend, WireRemembered, WireResult } from './wire.js'
 import { prepareWrites, type WriteStatements } from './write-statements.js'
@@ -42,6 +43,7 @@ export class LedgerWriter {
   /** A sync may have failed: what the write-ahead log holds is perhaps not on the disk. */
   #isLogInDoubt = false
   #streamHeads = new Map<string, StreamHead>()
+  readonly #lines = new Lines()
   #remembered = 0
   #batches = 0
 
@@ -74,6 +76,7 @@ export class LedgerWriter {
       this.#forget()
       if (isRefusedByDatabase(error)) return this.#applyOneByOne(batch, error)
       this.#isLogInDoubt = true
+      for (const { line } of batch) this.#lines.break(line)
       const message = `The ledger cannot be written now: ${messageOf(error)}`
       return batch.map(({ id }) => ({ id, ok: false, reason: 'unavailable', message }))
     }
@@ -90,6 +93,7 @@ export class LedgerWriter {
   #applyOneByOne(batch: readonly WireAppend[], error: unknown): readonly WireResult[] {
     const [only] = batch
     if (batch.length > 1 || only === undefined) return batch.flatMap((append) => this.apply([append]))
+    this.#lines.break(only.line)
     return [{ id: only.id, ok: false, reason: 'refused', message: messageOf(error) }]
   }
 
@@ -133,7 +137,11 @@ export class LedgerWriter {
     const { database, statements } = this.#connection
     const before = this.#last.count
     database.exec('BEGIN IMMEDIATE')
-    const results = batch.map((append) => this.#applyOne(statements, append))
+    const results = batch.map((append) => {
+      const result = this.#applyOne(statements, append)
+      if (!result.ok) this.#lines.break(append.line)
+      return result
+    })
     database.exec('COMMIT')
     if (this.#last.count > before) this.#batches += 1
     return results
@@ -160,7 +168,7 @@ export class LedgerWriter {
     const { id, remember, task } = append
     if (remember !== undefined && isKeyTaken(statements, remember)) return { id, ok: false, reason: 'key_taken' }
     const head = this.#streamHead(statements, append.stream)
-    if (head.version !== append.expectedVersion) {
+    if (head.version !== append.expectedVersion || this.#lines.isBroken(append.line)) {
       return { id, ok: false, reason: 'version_conflict', version: head.version }
     }
     if (task !== undefined && isAgentBusy(statements, task)) return { id, ok: false, reason: 'agent_busy' }

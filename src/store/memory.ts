@@ -1,6 +1,7 @@
 import { createSecretKey, randomBytes } from 'node:crypto'
 import { eventHash, FIRST_PREV_HASH } from './chain.js'
 import { decodeCursor, encodeCursor, pageLimit, readLimit } from './cursor.js'
+import { Lines } from './lines.js'
 import { isHeld, matchesEvent, matchesTask, tally } from './memory-match.js'
 import { type Kept, verifyMemory } from './memory-verify.js'
 import {
@@ -33,6 +34,7 @@ class MemoryStore implements Store {
   readonly #tasks = new Map<string, TaskRow>()
   readonly #blobs = new Map<string, string>()
   readonly #remembered = new Map<string, { readonly remembered: Remembered; readonly at: number }>()
+  readonly #lines = new Lines()
   readonly #now: () => number
   #isClosed = false
 
@@ -43,17 +45,20 @@ class MemoryStore implements Store {
   async append(append: Append): Promise<AppendResult> {
     this.#refuseClosed()
     const wire = toWireAppend(append, 0, this.#now())
-    return this.#apply(
+    const result = this.#apply(
       append,
       wire.events.map((event) => event[6]),
     )
+    if (!result.ok) this.#lines.break(append.line)
+    return result
   }
 
   #apply(append: Append, dataTexts: readonly string[]): AppendResult {
     const { remember, task } = append
     if (remember !== undefined && this.#findKey(remember) !== null) return { ok: false, reason: 'key_taken' }
     const version = this.#streams.get(append.stream)?.length ?? 0
-    if (version !== append.expectedVersion) return { ok: false, reason: 'version_conflict', version }
+    if (version !== append.expectedVersion || this.#lines.isBroken(append.line))
+      return { ok: false, reason: 'version_conflict', version }
     if (task !== undefined && this.#isAgentBusy(task)) return { ok: false, reason: 'agent_busy' }
     const events = append.events.map((event, index) => this.#insert(append.stream, event, dataTexts[index] ?? '{}'))
     if (task !== undefined) this.#tasks.set(task.id, structuredClone(task))

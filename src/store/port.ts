@@ -60,6 +60,11 @@ export interface Append {
   readonly stream: string
   /** Compare-and-set: the number of events the stream must have. */
   readonly expectedVersion: number
+  /**
+   * Appends to one stream that are decided one on the other before the first is written. Once one of them is not
+   * written, the later ones are a `version_conflict`, even where others have brought the stream to their version.
+   */
+  readonly line?: number
   readonly events: readonly NewEvent[]
   readonly task?: TaskRow
   readonly blobs?: readonly Blob[]

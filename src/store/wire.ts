@@ -18,6 +18,7 @@ export interface WireAppend {
   readonly id: number
   readonly stream: string
   readonly expectedVersion: number
+  readonly line?: number
   readonly events: readonly WireEvent[]
   readonly task?: TaskRow
   readonly blobs?: Append['blobs']
@@ -62,12 +63,13 @@ const EVENTS_MAX = 1_000
 export function toWireAppend(append: Append, id: number, now: number): WireAppend {
   if (append.events.length > EVENTS_MAX) throw new TypeError(`an append has at most ${EVENTS_MAX} events`)
   assertText(append.stream, 'stream', STREAM_CHARS_MAX)
-  const { task, blobs, remember } = append
+  const { line, task, blobs, remember } = append
   if (task !== undefined) assertTask(task)
   return {
     id,
     stream: append.stream,
     expectedVersion: append.expectedVersion,
+    ...(line === undefined ? {} : { line }),
     events: append.events.map(toWireEvent),
     ...(task === undefined ? {} : { task }),
     ...(blobs === undefined || blobs.length === 0 ? {} : { blobs }),
