@@ -37,6 +37,7 @@ function collect(line: string, found: CallCommand[], depth: number): string | nu
     if (found.length > COMMANDS_MAX) problem = `more than ${COMMANDS_MAX} commands`
     const errors = node.type === 'Script' ? (node as { errors?: readonly { message: string }[] }).errors : undefined
     if (errors !== undefined && errors[0] !== undefined) problem = errors[0].message
+    if (node.type === 'Command') problem ??= dangerousAssignment(node.prefix)
     if (node.type === 'Command' && node.name !== undefined) {
       const words = [node.name, ...node.args].map((word) => (word.type === 'Word' ? staticText(word) : word.text))
       problem ??= unwrap(words, found, depth)
@@ -45,6 +46,17 @@ function collect(line: string, found: CallCommand[], depth: number): string | nu
   }
   visit(script as ShellNode)
   return problem
+}
+
+// These change what a later word runs: the command line would say one thing and do another.
+const DANGEROUS =
+  /^(PATH|ENV|BASH_ENV|IFS|SHELL|EDITOR|PAGER|NODE_OPTIONS|PERL5OPT|PERL5LIB|RUBYOPT|JAVA_TOOL_OPTIONS|LD_.*|DYLD_.*|PYTHON.*|GIT_.*|npm_config_.*)$/i
+
+function dangerousAssignment(prefix: readonly { readonly type: string }[]): string | null {
+  for (const one of prefix as readonly { readonly type: string; readonly name?: unknown }[])
+    if (one.type === 'Assignment' && typeof one.name === 'string' && DANGEROUS.test(one.name))
+      return `it sets ${one.name}, which changes what runs`
+  return null
 }
 
 interface WordLike {
@@ -84,43 +96,78 @@ const WRAPPERS: ReadonlyMap<string, readonly string[]> = new Map([
   ['parallel', ['-j', '-n', '-N']],
   ['watch', ['-n', '--interval']],
   ['busybox', []],
+  ['flock', ['-w', '--timeout', '-E']],
+  ['chroot', []],
+  ['unshare', []],
+  ['runuser', ['-u', '-g']],
 ])
-const POSITIONALS_BEFORE: ReadonlyMap<string, number> = new Map([['timeout', 1]])
+const POSITIONALS_BEFORE: ReadonlyMap<string, number> = new Map([
+  ['timeout', 1],
+  ['flock', 1],
+  ['chroot', 1],
+])
 const SHELLS = new Set(['sh', 'bash', 'dash', 'zsh', 'ksh', 'ash'])
 
 function unwrap(words: Words, found: CallCommand[], depth: number): string | null {
   if (depth > NESTING_MAX) return 'commands nested too deeply'
   const name = programName(words[0])
-  if (name !== null && SHELLS.has(name)) {
-    const at = words.findIndex((word) => word !== null && /^-[A-Za-z]*c[A-Za-z]*$/.test(word))
-    if (at !== -1) return inner(words, words[at + 1], { found, depth })
-  }
-  if (name === 'eval')
-    return inner(words, words.slice(1).every((word) => word !== null) ? words.slice(1).join(' ') : null, {
-      found,
-      depth,
-    })
+  const into = { found, depth }
+  if (name !== null && SHELLS.has(name)) return unwrapShell(words, into)
+  if (name === 'eval') return inner(words, joined(words.slice(1)), into)
+  if (name === 'trap') return inner(words, words[1], into)
   if (name === 'find' || name === 'fd') return unwrapFind(words, found, depth)
   const valued = name === null ? undefined : WRAPPERS.get(name)
   if (name === null || valued === undefined) {
     found.push({ words, isWrapper: false })
     return null
   }
-  found.push({ words, isWrapper: true })
-  // `env -S` splits a string into a command of its own.
-  if (name === 'env' && words.some((word) => word !== null && /^(-S|--split-string)/.test(word))) {
-    found.push({ words: [null], isWrapper: false })
-    return null
-  }
-  const rest = afterOptions(words.slice(1), valued, POSITIONALS_BEFORE.get(name) ?? 0)
-  return rest.length === 0 ? null : unwrap(rest, found, depth + 1)
+  return unwrapWrapper(words, { name, valued, ...into })
 }
 
-function inner(
+interface Into {
+  readonly found: CallCommand[]
+  readonly depth: number
+}
+
+// `bash -c script`, `bash file`, or a shell that reads what it runs from its input, which nobody can read here.
+function unwrapShell(words: Words, into: Into): string | null {
+  const flag = words.findIndex((word) => word !== null && /^-[A-Za-z]*c[A-Za-z]*$/.test(word))
+  if (flag !== -1)
+    return inner(
+      words,
+      words.slice(flag + 1).find((word) => word === null || !/^-/.test(word)),
+      into,
+    )
+  const hasScript = words.slice(1).some((word) => word === null || !word.startsWith('-'))
+  if (hasScript) into.found.push({ words, isWrapper: false })
+  else into.found.push({ words, isWrapper: true }, { words: [null], isWrapper: false })
+  return null
+}
+
+function unwrapWrapper(
   words: Words,
-  script: string | null | undefined,
-  into: { readonly found: CallCommand[]; readonly depth: number },
+  one: Into & { readonly name: string; readonly valued: readonly string[] },
 ): string | null {
+  const { name, found, depth } = one
+  // `env -S` splits a string into a command of its own; `watch` and `flock -c` hand a line to a shell.
+  if (name === 'env' && words.some((word) => word !== null && /^(-S|--split-string)/.test(word))) {
+    found.push({ words, isWrapper: true }, { words: [null], isWrapper: false })
+    return null
+  }
+  const rest = afterOptions(words.slice(1), one.valued, POSITIONALS_BEFORE.get(name) ?? 0)
+  // A wrapper that starts nothing, or something of its own choosing such as a shell, is a command like any other.
+  if (rest.length === 0) {
+    found.push({ words, isWrapper: false })
+    return null
+  }
+  found.push({ words, isWrapper: true })
+  // An option that takes a value may not be known here: whatever could be the command is held against the forbidden ones.
+  for (let at = 1; at < words.length; at += 1) found.push({ words: words.slice(at), isWrapper: true })
+  if (name === 'watch' || (name === 'flock' && words.includes('-c'))) return inner(words, joined(rest), one)
+  return unwrap(rest, found, depth + 1)
+}
+
+function inner(words: Words, script: string | null | undefined, into: Into): string | null {
   into.found.push({ words, isWrapper: true })
   if (script === undefined) return null
   if (script === null) {
@@ -128,6 +175,10 @@ function inner(
     return null
   }
   return collect(script, into.found, into.depth + 1)
+}
+
+function joined(words: Words): string | null {
+  return words.every((word) => word !== null) ? words.join(' ') : null
 }
 
 function unwrapFind(words: Words, found: CallCommand[], depth: number): string | null {

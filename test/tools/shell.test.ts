@@ -46,11 +46,38 @@ describe('reading a shell line', () => {
     ['time git push', ['git push']],
     ['! git push', ['git push']],
     ['git push > $(rm x)', ['git push', 'rm x']],
+    ['bash -c -- "git push"', ['git push']],
+    ['echo git status | sh', ['echo git status', '?']],
+    ['bash -s', ['?']],
+    ['trap "git push" EXIT', ['git push']],
+    ['watch -n1 "git push"', ['git push']],
+    ['flock x git push', ['git push']],
+    ['sudo -i', ['sudo -i']],
+    ['env', ['env']],
+    ['xargs', ['xargs']],
+    ['CI=1 npm test', ['npm test']],
     ['A=1', []],
     ['', []],
   ])('[REQ-TOOL-8] every simple command of %j is found', (line, expected) => {
     expect(readShell(line).problem).toBeNull()
     expect(words(line).sort()).toEqual([...expected].sort())
+  })
+
+  it.each(['sudo --user alice git push', 'stdbuf --output L git push', 'env --chdir x git push'])(
+    '[REQ-TOOL-8] a command behind an option that nobody knows is seen in %j',
+    (line) => {
+      expect(readShell(line).commands.some((one) => one.words[0] === 'git')).toBe(true)
+    },
+  )
+
+  it.each([
+    'PATH=./evil:$PATH npm test',
+    'NODE_OPTIONS="--require ./evil.js" npm test',
+    'LD_PRELOAD=./x npm test',
+    'BASH_ENV=x npm test',
+    'PATH=x',
+  ])('[REQ-TOOL-8] %j changes what runs and is not taken for what it says', (line) => {
+    expect(readShell(line).problem).toContain('changes what runs')
   })
 
   it.each(['if true; then', 'echo "open', 'a &&', '(a', 'a\0b', 'x'.repeat(100_001), `${'bash -c "'.repeat(3)}`])(
