@@ -5,6 +5,8 @@ import { join } from 'node:path'
 import { ROOT } from './disk/place.js'
 
 const READY_MS_MAX = 30_000
+/** Another build can be tortured too. */
+const PROGRAM = process.env.PHASELOCK_TORTURE_PROGRAM ?? join(ROOT, 'bin/phaselock')
 
 export interface Answer {
   readonly status: number
@@ -38,7 +40,7 @@ export async function startServer(options: {
 }): Promise<Server> {
   const { stateDir, port } = options
   const args = ['--port', String(port), '--contract', options.contract, '--workspace', options.workspace]
-  const child = spawn(process.execPath, [join(ROOT, 'bin/phaselock'), 'serve', ...args, '--state-dir', stateDir], {
+  const child = spawn(process.execPath, [PROGRAM, 'serve', ...args, '--state-dir', stateDir], {
     stdio: ['ignore', 'pipe', 'pipe'],
     env: { PATH: process.env.PATH, HOME: options.workspace, ...options.env },
   })

@@ -3,7 +3,7 @@
 import { openSync, writeSync } from 'node:fs'
 
 const [storeFile, dir, logFile, given] = process.argv.slice(2)
-const { workers, appends, rounds, textChars, checkpointEvery, name, doom, resend } = {
+const { workers, appends, rounds, textChars, checkpointEvery, name, doom, resend, stubborn } = {
   workers: 6,
   appends: 25,
   rounds: 2,
@@ -42,7 +42,7 @@ const taskOf = (id) => ({
 
 async function work(store, id) {
   const stream = `task:${id}`
-  for (let version = 0; version < appends; version += 1) {
+  for (let version = 0; version < appends; ) {
     const key = `${id}-${version}`
     const text = 'x'.repeat(1 + Math.floor(Math.random() * textChars))
     try {
@@ -53,10 +53,14 @@ async function work(store, id) {
         ...(version === 0 ? { task: taskOf(id) } : {}),
         remember: { principal: 'agent:a', key, bodyHash: 'b', status: 200, answer: { version } },
       })
-      tell({ stream, version: version + 1, hash: result.events[0].hash, key })
+      if (result.ok) tell({ stream, version: version + 1, hash: result.events[0].hash, key })
+      // It was written the first time although nobody could be told so: now it is answered with that.
+      else await recall(store, { stream, version: version + 1, key })
+      version += 1
     } catch (error) {
       tell({ refused: error.name, stream, key })
-      return
+      if (!stubborn) return
+      await new Promise((resolve) => setTimeout(resolve, 2))
     }
   }
 }
