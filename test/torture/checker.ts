@@ -2,19 +2,26 @@ import { verifyDirectory } from '../../src/store/verify-ledger.js'
 import type { Entry, Kind } from './clients.js'
 import { ask, type Server } from './server.js'
 
-interface TimelineEvent {
-  readonly seq: number
-  readonly version: number
+export interface StoredLike {
   readonly type: string
-  readonly epoch: number
-  readonly phase: string | null
-  readonly actor: string
+  readonly data: Readonly<Record<string, unknown>>
+}
+
+interface TimelineEvent extends StoredLike {
+  readonly version: number
   readonly hash: string
   readonly prev_hash: string
-  readonly data: Record<string, unknown>
 }
 
 const LETS_GO = ['task_released', 'lease_lapsed', 'task_reassigned', 'task_cancelled', 'task_completed']
+
+/** What of it is missing in the events of its task: also for a ledger that no server serves. */
+export function missingIn(told: readonly Entry[], read: (task: string) => readonly StoredLike[]): readonly string[] {
+  return [...byTask(told)].flatMap(([task, entries]) => {
+    const events = read(task)
+    return [...presence(events, entries), ...holders(events)].map((one) => `${task}: ${one}`)
+  })
+}
 
 /**
  * Holds what clients were told against what the server and its directory say. It knows nothing of the program's
@@ -125,7 +132,7 @@ function isDone({ kind, answer }: Entry): boolean {
   return answer.status === 200 || answer.status === 201
 }
 
-function presence(events: readonly TimelineEvent[], entries: readonly Entry[]): readonly string[] {
+function presence(events: readonly StoredLike[], entries: readonly Entry[]): readonly string[] {
   const done = entries.filter(isDone)
   const problems: string[] = []
   const expectAtLeast = (what: string, found: number, wanted: number) => {
@@ -147,7 +154,7 @@ function presence(events: readonly TimelineEvent[], entries: readonly Entry[]): 
 }
 
 /** Requests with a key were sent until they were answered: then the numbers must be equal. */
-function counts(events: readonly TimelineEvent[], entries: readonly Entry[]): readonly string[] {
+function counts(events: readonly StoredLike[], entries: readonly Entry[]): readonly string[] {
   const problems: string[] = []
   const expectExactly = (what: string, found: number, wanted: number) => {
     if (found !== wanted) problems.push(`${what}: ${wanted} acknowledged, ${found} in the ledger`)
@@ -167,7 +174,7 @@ function counts(events: readonly TimelineEvent[], entries: readonly Entry[]): re
 }
 
 /** Nobody claims what somebody else holds. */
-function holders(events: readonly TimelineEvent[]): readonly string[] {
+function holders(events: readonly StoredLike[]): readonly string[] {
   let holder: string | null = null
   const problems: string[] = []
   for (const event of events) {
@@ -180,7 +187,7 @@ function holders(events: readonly TimelineEvent[]): readonly string[] {
   return problems
 }
 
-function ofType(events: readonly TimelineEvent[], type: string): number {
+function ofType(events: readonly StoredLike[], type: string): number {
   return events.filter((event) => event.type === type).length
 }
 
@@ -188,12 +195,12 @@ function ofKind(entries: readonly Entry[], kind: Kind): number {
   return entries.filter((one) => one.kind === kind).length
 }
 
-function checks(events: readonly TimelineEvent[], mark: string): number {
+function checks(events: readonly StoredLike[], mark: string): number {
   return events.filter(
     ({ type, data }) => type === 'tool_allowed' && (data.args as { path?: string } | undefined)?.path === mark,
   ).length
 }
 
-function decisions(events: readonly TimelineEvent[], id: string): number {
+function decisions(events: readonly StoredLike[], id: string): number {
   return events.filter(({ type, data }) => type === 'approval_decided' && data.approval_id === id).length
 }

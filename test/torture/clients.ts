@@ -33,6 +33,8 @@ export interface Entry {
 export class Line {
   inFlight = 0
   readonly history: Entry[] = []
+  /** Called with the place of an entry in the history as soon as its answer is there. */
+  onAnswer: (index: number) => void = () => undefined
   #base: string | null = null
   #waiting: (() => void)[] = []
   #isOver = false
@@ -63,13 +65,14 @@ export class Line {
   /** Sends until there is an answer when the request has a key, else once: null then means that nobody knows. */
   async send(entry: Omit<Entry, 'sends' | 'answer'>, request: Request): Promise<Answer | null> {
     const kept: Entry = { ...entry, sends: 0, answer: null }
-    this.history.push(kept)
+    const index = this.history.push(kept) - 1
     while (kept.sends === 0 || request.key !== undefined) {
       const base = await this.#ready()
       kept.sends += 1
       this.inFlight += 1
       try {
         kept.answer = await ask(base, request)
+        this.onAnswer(index)
         return kept.answer
       } catch {
         // The connection broke: the server was killed. It is down until the test says otherwise.
