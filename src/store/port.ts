@@ -172,7 +172,10 @@ export interface Store {
   close(): Promise<void>
 }
 
-/** The store cannot write or read now: full disk, I/O error, lost connection. What was asked for did not happen. */
+/**
+ * The store cannot write or read now: full disk, I/O error, lost connection. An append was not acknowledged, and
+ * never happened in part; where the fault came after its commit it may be there: ask again under the same key.
+ */
 export class StoreUnavailable extends Error {
   override readonly name = 'StoreUnavailable'
 }
