@@ -9,7 +9,7 @@ import { ask, freePort, type Server, startServer } from './server.js'
 const CYCLES = Number(process.env.PHASELOCK_TORTURE_CYCLES ?? 20)
 const AGENTS = 8
 const CREATORS = 2
-const WORK_MS_MAX = 500
+const WORK_MS_MAX = 400
 const TEST_MS_MAX = 60_000 + CYCLES * 15_000
 
 async function addAgent(server: Server, id: string): Promise<string> {
