@@ -41,6 +41,7 @@ export function buildServer(app: Orchestrator, options: ServerOptions): Entrance
   const clientErrors = new ClientErrors()
   const server = Fastify({
     logger: false,
+    // A HEAD of the stream of events would wait for an end that never comes.
     exposeHeadRoutes: false,
     bodyLimit: options.bodyBytesMax ?? BODY_BYTES_MAX,
     connectionTimeout: REQUEST_MS_MAX,
@@ -93,8 +94,7 @@ export function buildServer(app: Orchestrator, options: ServerOptions): Entrance
     addRoute(server, route, { app, gate })
   const streams = new EventStreams()
   closeWithoutWaitingForIdle(server, streams)
-  // A HEAD of a stream would wait for an end that never comes.
-  server.get(`${API}/events`, { exposeHeadRoute: false }, async (request, reply) => {
+  server.get(`${API}/events`, async (request, reply) => {
     const principal = gate.identify(request)
     if ('code' in principal) return gate.refuse(request, reply, principal)
     const seen = await streamScope(app, principal)

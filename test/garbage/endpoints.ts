@@ -238,7 +238,7 @@ export const ENDPOINTS: Readonly<Record<string, Endpoint>> = {
     },
     isSpentBySuccess: true,
   },
-  rotateSecret: { ...reason, isAlone: true },
+  rotateSecret: { ...reason, isAlone: true, after: async (stage) => stage.readKeys() },
   addContract: {
     prepare: async (stage, index) => {
       const pair = await stage.pair()

@@ -28,6 +28,7 @@ export interface Approval {
 export class Stage {
   readonly #secrets = new Set<string>()
   #count = 0
+  #keys: readonly (readonly [string, string])[] = []
   completed = ''
   cancelled = ''
   queued = ''
@@ -42,6 +43,7 @@ export class Stage {
     run.now = Date.now()
     const stage = new Stage(run)
     stage.#secrets.add(run.operator)
+    stage.readKeys()
     stage.shortHash = String((await stage.operate('/contracts', { source: SHORT })).hash)
     const done = await stage.pair({ contract: 'short' })
     await run.call('POST', '/tasks/transition', done.phase, { task_id: done.task, target_phase: 'B' })
@@ -117,13 +119,17 @@ export class Stage {
       if (this.#secrets.has(token)) return 'a token that was issued before'
     const { stateDir } = this.run
     if (text.includes(stateDir)) return 'the path of the state directory'
-    for (const [name, secret] of this.#keys()) if (text.includes(secret)) return `the content of ${name}`
+    for (const [name, secret] of this.#keys) if (text.includes(secret)) return `the content of ${name}`
     if (/\n\s+at .+:\d+:\d+|\\n\s+at .+:\d+:\d+|node_modules|file:\/\/\/.*\.[jt]s/.test(text)) return 'a stack trace'
     return /SQLITE_|sqlite3?_|no such column/i.test(text) ? 'words of the database' : null
   }
 
-  // Read each time: the signing secret can be rotated meanwhile.
-  #keys(): readonly (readonly [string, string])[] {
+  /** Reads what is secret in the state directory; to be called again when it was rotated. */
+  readKeys(): void {
+    this.#keys = this.#keysOnDisk()
+  }
+
+  #keysOnDisk(): readonly (readonly [string, string])[] {
     const { stateDir } = this.run
     const key = readFileSync(join(stateDir, 'ledger.key'))
     const signing = readFileSync(join(stateDir, 'signing.secret'), 'utf8').split('\n')
