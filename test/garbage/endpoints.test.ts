@@ -1,15 +1,30 @@
-import { afterAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { openApi } from '../../src/http/openapi.js'
 import { DESCRIBED } from '../../src/http/routes/all.js'
+import { type Running, start } from '../http/harness.js'
 import { ENDPOINTS } from './endpoints.js'
 import { Stage } from './stage.js'
 import { countHandlers, type Outcome, operationsOf, PER_ENDPOINT, SEED, throwGarbage } from './throw-garbage.js'
+import { SlowClients } from './wire.js'
 
 countHandlers()
 const operations = operationsOf(openApi(DESCRIBED) as Record<string, unknown>)
 const outcomes = new Map<string, Outcome>()
 // A change of a call that takes no fields is mostly a change around it; all others must get into the handler often enough.
 const REACHED_MIN = 0.15
+
+let besieged: Running
+const slow = new SlowClients()
+beforeAll(async () => {
+  besieged = await start()
+  slow.open(besieged.port, 50, `GET /health HTTP/1.1\r\nHost: 127.0.0.1:${besieged.port}\r\nX-Slow: `)
+  // With all of them connected, others are served.
+  expect((await besieged.call('GET', '/health', null)).status).toBe(200)
+})
+afterAll(async () => {
+  slow.end()
+  await besieged.stop()
+})
 
 describe(`garbage at every endpoint (seed ${SEED})`, () => {
   afterAll(() => {
@@ -49,4 +64,15 @@ describe(`garbage at every endpoint (seed ${SEED})`, () => {
       }
     },
   )
+})
+
+// Being cut off takes its time: they wait while everything else of this file runs.
+describe('slow clients', () => {
+  it('[REQ-GARBAGE-4] fifty clients that send one byte a second are cut off, and keep nobody waiting meanwhile', async () => {
+    expect((await besieged.call('GET', '/audit/verify', besieged.operator)).body).toMatchObject({ ok: true })
+    await slow.allClosed()
+    const answers = await Promise.all(Array.from({ length: 20 }, () => besieged.call('GET', '/health', null)))
+    expect(answers.every((one) => one.status === 200)).toBe(true)
+    expect(besieged.faults).toEqual([])
+  })
 })

@@ -81,7 +81,7 @@ export async function throwGarbage(stage: Stage, operation: Described): Promise<
   try {
     for (const who of EVERYBODY) {
       const mayCall = operation.mayCall.includes(who)
-      const count = mayCall ? PER_ENDPOINT : Math.ceil(PER_ENDPOINT * OTHERS_SHARE)
+      const count = Math.ceil(mayCall ? PER_ENDPOINT / operation.mayCall.length : PER_ENDPOINT * OTHERS_SHARE)
       const lanes = endpoint.isAlone ? 1 : LANES
       const before = reached.get(operation.id) ?? 0
       const work = Array.from({ length: lanes }, async (_, index) => {

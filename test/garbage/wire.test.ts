@@ -1,19 +1,18 @@
 import { gzipSync } from 'node:zlib'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type Running, start } from '../http/harness.js'
-import { SlowClients, say } from './wire.js'
+import { say } from './wire.js'
 
 const BODY = '{"title":"x"}'
 
 describe('bytes that are not the request they seem to be', () => {
   let run: Running
-  const slow = new SlowClients()
   beforeAll(async () => {
     run = await start()
-    slow.open(run.port, 50, `GET /health HTTP/1.1\r\nHost: 127.0.0.1:${run.port}\r\nX-Slow: `)
   })
   afterAll(async () => {
-    slow.end()
+    expect((await run.call('GET', '/audit/verify', run.operator)).body).toMatchObject({ ok: true, problems: [] })
+    expect(run.faults).toEqual([])
     await run.stop()
   })
 
@@ -219,7 +218,7 @@ describe('bytes that are not the request they seem to be', () => {
   })
 
   it('[REQ-GARBAGE-2] a body that never comes keeps nobody else waiting', async () => {
-    const open = say(run.port, post(['Content-Length: 100'], '{'), 1)
+    const open = say(run.port, post(['Content-Length: 100'], '{'), { waitMs: 1000 })
     const answers = await Promise.all(Array.from({ length: 20 }, () => run.call('GET', '/tasks', run.operator)))
     expect(answers.every((one) => one.status === 200)).toBe(true)
     expect((await open).statuses).toEqual([])
@@ -228,7 +227,7 @@ describe('bytes that are not the request they seem to be', () => {
   it('[REQ-GARBAGE-2] requests sent in one piece are answered in order', async () => {
     const one = (path: string) => lines(`GET ${path} HTTP/1.1`, host(), bearer())
     const paths = ['/health', '/api/v1/tasks', '/nope', '/api/v1/audit/stats', '/health']
-    const heard = await say(run.port, paths.map(one).join(''), paths.length)
+    const heard = await say(run.port, paths.map(one).join(''), { answers: paths.length })
     expect(heard.statuses).toEqual([200, 200, 404, 200, 200])
   })
 
@@ -263,13 +262,5 @@ describe('bytes that are not the request they seem to be', () => {
     expect(answer.status).toBe(status)
     if (status === 400)
       expect(answer.body).toMatchObject({ code: 'invalid_request', detail: expect.stringContaining('Idempotency-Key') })
-  })
-
-  it('[REQ-GARBAGE-4] fifty clients that send one byte a second are cut off, and keep nobody waiting meanwhile', async () => {
-    const answers = await Promise.all(Array.from({ length: 20 }, () => run.call('GET', '/health', null)))
-    expect(answers.every((one) => one.status === 200)).toBe(true)
-    await slow.allClosed()
-    expect((await run.call('GET', '/audit/verify', run.operator)).body).toMatchObject({ ok: true, problems: [] })
-    expect(run.faults).toEqual([])
   })
 })

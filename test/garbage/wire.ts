@@ -10,7 +10,11 @@ export interface Heard {
 }
 
 /** Sends bytes as they are and listens until the server closes the connection, or has answered `answers` times. */
-export function say(port: number, bytes: string | Buffer, answers = Number.POSITIVE_INFINITY): Promise<Heard> {
+export function say(
+  port: number,
+  bytes: string | Buffer,
+  until: { readonly answers?: number; readonly waitMs?: number } = {},
+): Promise<Heard> {
   return new Promise((resolve) => {
     const chunks: Buffer[] = []
     const socket = connect(port, '127.0.0.1', () => socket.write(bytes))
@@ -18,7 +22,7 @@ export function say(port: number, bytes: string | Buffer, answers = Number.POSIT
       const text = Buffer.concat(chunks).toString('latin1')
       return { text, isClosed, statuses: [...text.matchAll(/HTTP\/1\.1 (\d{3}) /g)].map(([, code]) => Number(code)) }
     }
-    const timer = setTimeout(() => finish(false), HANG_MS)
+    const timer = setTimeout(() => finish(false), until.waitMs ?? HANG_MS)
     const finish = (isClosed: boolean): void => {
       clearTimeout(timer)
       resolve(heard(isClosed))
@@ -26,7 +30,7 @@ export function say(port: number, bytes: string | Buffer, answers = Number.POSIT
     }
     socket.on('data', (chunk) => {
       chunks.push(chunk)
-      if (heard(false).statuses.length >= answers) finish(false)
+      if (heard(false).statuses.length >= (until.answers ?? Number.POSITIVE_INFINITY)) finish(false)
     })
     // The server may cut the connection while we are still sending; what it said before counts.
     socket.on('error', () => finish(true))
