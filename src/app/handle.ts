@@ -30,6 +30,8 @@ interface Entry {
   durable: TaskState
   /** The lease that the task's row was last written with. */
   rowLease: number
+  /** One line of decisions, each made on the one before: when one is not written, the store refuses those after it. */
+  readonly line: number
 }
 
 /** What came of a command. */
@@ -146,7 +148,6 @@ export class Ledger {
       ...(remember === undefined ? {} : { remember }),
     })
     if (!result.ok) return { code: 'conflict', detail: `There is a task ${JSON.stringify(task.id)} already.` }
-    this.#keep(task.id, Promise.resolve(entryOf(state)))
     this.#tell(result.events)
     return handled
   }
@@ -196,6 +197,7 @@ export class Ledger {
     const append: Append = {
       stream: streamOf(after.id),
       expectedVersion: before.version,
+      line: entry.line,
       events: one.rows,
       ...(needsRow(before, after, entry.rowLease) ? { task: taskRow(after) } : {}),
       ...(options.blobs === undefined ? {} : { blobs: options.blobs }),
@@ -273,8 +275,12 @@ export class Ledger {
   }
 }
 
+let nextLine = 1
+
 function entryOf(state: TaskState): Entry {
-  return { tip: state, durable: state, rowLease: 0 }
+  const line = nextLine
+  nextLine += 1
+  return { tip: state, durable: state, rowLease: 0, line }
 }
 
 export function streamOf(taskId: string): string {

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { chmodSync, existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
+import { syncDirectory } from '../store/files.js'
 import { newOperatorToken } from './identity.js'
 
 export const SECRET_VARIABLE = 'ORCHESTRATOR_JWT_SECRET'
@@ -66,4 +67,6 @@ function writeSecret(file: string, content: string): void {
   writeFileSync(temporary, `${content}\n`, { mode: 0o600, flush: true })
   chmodSync(temporary, 0o600)
   renameSync(temporary, file)
+  // Without this a power failure may bring back the directory as it was: the token just copied would be dead.
+  syncDirectory(dirname(file))
 }

@@ -81,7 +81,8 @@ export const CODES = {
   rate_limited: { title: 'Too many requests', remedy: 'Wait as long as Retry-After says.' },
   store_unavailable: {
     title: 'The ledger cannot be written',
-    remedy: 'Nothing was done. Free disk space or repair the store, then send the request again.',
+    remedy:
+      'Free disk space or repair the store, then send the request again, under the same Idempotency-Key if it had one.',
   },
   shutting_down: { title: 'The server is stopping', remedy: 'Send the request again when it is back.' },
   confinement_unavailable: {

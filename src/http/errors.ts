@@ -9,7 +9,7 @@ const NEVER_SHOWN = 'Something went wrong inside; the server log has the details
 export function problemOfError(error: unknown, request: FastifyRequest): Problem {
   if (error instanceof BadBody) return refuse('invalid_request', error.message).problem
   if (error instanceof StoreUnavailable)
-    return refuse('store_unavailable', 'The ledger cannot be written now; nothing was done.').problem
+    return refuse('store_unavailable', 'The ledger cannot be written now; the request was not acknowledged.').problem
   if (error instanceof RangeError && error.message.includes('cursor'))
     return refuse('invalid_request', `query.cursor: ${error.message}`).problem
   const code = error instanceof Error && 'code' in error ? String(error.code) : ''

@@ -1,0 +1,103 @@
+import { describe, expect, it } from 'vitest'
+import { Ledger } from '../../src/app/handle.js'
+import { makeCleaner } from '../../src/store/clean.js'
+import { openMemoryStore } from '../../src/store/memory.js'
+import type { Store } from '../../src/store/port.js'
+import { context, contractOf, gate, phase, T0 } from '../core/world.js'
+
+const contract = contractOf([phase('A'), phase('B', { gates: [gate('x')] })])
+const task = {
+  id: 't',
+  title: 'T',
+  description: '',
+  workspace: '/w',
+  dependsOn: [],
+  requires: [],
+  metadata: {},
+  mode: null,
+  priority: 0,
+}
+const claim = (agentId: string) =>
+  ({ type: 'claim', agentId, instance: `${agentId}-1`, capabilities: [], openDependencies: [] }) as const
+const cleaner = makeCleaner([])
+
+/** A real store whose acknowledgements of one append come late. */
+function slowOn(
+  store: Store,
+  isSlow: (stream: string, version: number) => boolean,
+): { store: Store; release: () => void } {
+  let release: () => void = () => undefined
+  const held = new Promise<void>((resolve) => {
+    release = resolve
+  })
+  const slow: Store = Object.assign(Object.create(store) as Store, {
+    append: async (append: Parameters<Store['append']>[0]) => {
+      const result = await store.append(append)
+      if (isSlow(append.stream, append.expectedVersion)) await held
+      return result
+    },
+  })
+  return { store: slow, release }
+}
+
+describe('the one place that appends', () => {
+  it('[REQ-API-12] a task that is claimed before its creation was answered is not forgotten to be held', async () => {
+    const { store, release } = slowOn(openMemoryStore(), (_, version) => version === 0)
+    const ledger = new Ledger(store, cleaner.clean, cleaner.redact)
+    const created = ledger.create(contract, task, context(T0, 'operator:x'))
+    const first = await ledger.apply({ taskId: 't', contract }, claim('a'), context(T0, 'agent:a'))
+    expect(first?.refusal).toBeNull()
+    release()
+    await created
+    expect((await ledger.peek('t'))?.held?.agentId).toBe('a')
+    const second = await ledger.apply({ taskId: 't', contract }, claim('b'), context(T0, 'agent:b'))
+    expect(second?.refusal?.code).toBe('already_claimed')
+  })
+
+  it('[REQ-API-14] commands that are decided while others wait for the disk build on them, and are written in that order', async () => {
+    const ledger = new Ledger(openMemoryStore(), cleaner.clean, cleaner.redact)
+    await ledger.create(contract, task, context(T0, 'operator:x'))
+    await ledger.apply({ taskId: 't', contract }, claim('a'), context(T0, 'agent:a'))
+    const move = {
+      type: 'transition',
+      target: 'B',
+      currentPhase: 'A',
+      claims: [],
+      facts: {
+        visit: 1,
+        artifacts: [],
+        checks: new Map(),
+        evidenceProblems: [],
+        evidence: {},
+        problems: [],
+        digest: 'd',
+        testFiles: null,
+      },
+    } as const
+    const answers = await Promise.all(
+      Array.from({ length: 10 }, () => ledger.apply({ taskId: 't', contract }, move, context(T0, 'agent:a'))),
+    )
+    expect(answers.filter((one) => one?.refusal === null)).toHaveLength(1)
+    expect((await ledger.read('t'))?.phase).toBe('B')
+    const events = await ledger.store.readStream('task:t', 0, 100)
+    expect(events.map((event) => event.version)).toEqual(events.map((_, index) => index + 1))
+  })
+
+  it('[REQ-LEDGER-11] what could not be written is forgotten: the next command is decided on what is on disk', async () => {
+    const memory = openMemoryStore()
+    let isBroken = false
+    const store: Store = Object.assign(Object.create(memory) as Store, {
+      append: async (append: Parameters<Store['append']>[0]) => {
+        if (isBroken) throw new Error('no disk')
+        return memory.append(append)
+      },
+    })
+    const ledger = new Ledger(store, cleaner.clean, cleaner.redact)
+    await ledger.create(contract, task, context(T0, 'operator:x'))
+    isBroken = true
+    await expect(ledger.apply({ taskId: 't', contract }, claim('a'), context(T0, 'agent:a'))).rejects.toThrow('no disk')
+    isBroken = false
+    expect((await ledger.peek('t'))?.held).toBeNull()
+    expect((await ledger.apply({ taskId: 't', contract }, claim('b'), context(T0, 'agent:b')))?.refusal).toBeNull()
+  })
+})
