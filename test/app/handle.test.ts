@@ -21,6 +21,16 @@ const claim = (agentId: string) =>
   ({ type: 'claim', agentId, instance: `${agentId}-1`, capabilities: [], openDependencies: [] }) as const
 const cleaner = makeCleaner([])
 
+function withAppend(store: Store, append: Store['append']): Store {
+  return new Proxy(store, {
+    get: (target, name) => {
+      if (name === 'append') return append
+      const value: unknown = Reflect.get(target, name)
+      return typeof value === 'function' ? value.bind(target) : value
+    },
+  })
+}
+
 /** A real store whose acknowledgements of one append come late. */
 function slowOn(
   store: Store,
@@ -30,12 +40,10 @@ function slowOn(
   const held = new Promise<void>((resolve) => {
     release = resolve
   })
-  const slow: Store = Object.assign(Object.create(store) as Store, {
-    append: async (append: Parameters<Store['append']>[0]) => {
-      const result = await store.append(append)
-      if (isSlow(append.stream, append.expectedVersion)) await held
-      return result
-    },
+  const slow = withAppend(store, async (append) => {
+    const result = await store.append(append)
+    if (isSlow(append.stream, append.expectedVersion)) await held
+    return result
   })
   return { store: slow, release }
 }
@@ -86,11 +94,9 @@ describe('the one place that appends', () => {
   it('[REQ-LEDGER-11] what could not be written is forgotten: the next command is decided on what is on disk', async () => {
     const memory = openMemoryStore()
     let isBroken = false
-    const store: Store = Object.assign(Object.create(memory) as Store, {
-      append: async (append: Parameters<Store['append']>[0]) => {
-        if (isBroken) throw new Error('no disk')
-        return memory.append(append)
-      },
+    const store = withAppend(memory, async (append) => {
+      if (isBroken) throw new Error('no disk')
+      return memory.append(append)
     })
     const ledger = new Ledger(store, cleaner.clean, cleaner.redact)
     await ledger.create(contract, task, context(T0, 'operator:x'))
