@@ -23,10 +23,12 @@ describe.each(FILES)('%s', (file) => {
     expect([...commands, ...contracts].filter((block) => !block.marks.includes('run')).map(placeOf)).toEqual([])
   })
 
-  test.runIf(commands.length > 0)('every command runs and gives the answer that is shown', async () => {
-    if (server === undefined) throw new Error('there is no server')
-    expect(differencesOf(blocks, await runBlocks(commands, server))).toEqual([])
-  })
+  const hasCommands = commands.length > 0
+  if (hasCommands)
+    test('every command runs and gives the answer that is shown', async () => {
+      if (server === undefined) throw new Error('there is no server')
+      expect(differencesOf(blocks, await runBlocks(commands, server))).toEqual([])
+    })
 
   test('every contract loads without errors', async () => {
     for (const block of contracts) expect(await problemsOf(block)).toEqual([])
