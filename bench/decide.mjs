@@ -1,4 +1,6 @@
 // One decision in process: Phaselock's core against a bare Map lookup, casbin and Cedar (WASM) with the same policy.
+import { execFileSync } from 'node:child_process'
+import { fileURLToPath } from 'node:url'
 import { alternate, line, medians, round } from './measure.mjs'
 
 const BATCH_MS = 300
@@ -44,6 +46,7 @@ export async function benchDecide({ rounds }) {
 }
 
 async function perSecond(run) {
+  if (run.perSecond !== undefined) return run.perSecond()
   for (let i = 0; i < 200; i += 1) await run(i)
   let count = 0
   const start = performance.now()
@@ -127,22 +130,18 @@ async function casbin() {
   return (i) => enforcer.enforce('a', 'PLAN', TOOLS[i % TOOLS.length])
 }
 
+// In a process of its own: hot calls into WASM crash the V8 of Node 20 unless they are kept from being inlined.
 async function cedar() {
-  const { isAuthorized } = await import('@cedar-policy/cedar-wasm/nodejs')
-  const policies = {
-    staticPolicies: TOOLS.map(
-      (tool) => `permit(principal == Agent::"a", action == Action::"${tool}", resource == Phase::"PLAN");`,
-    ).join('\n'),
-  }
-  return (i) => {
-    const answer = isAuthorized({
-      principal: { type: 'Agent', id: 'a' },
-      action: { type: 'Action', id: TOOLS[i % TOOLS.length] },
-      resource: { type: 'Phase', id: 'PLAN' },
-      context: {},
-      policies,
-      entities: [],
-    })
-    return answer.type === 'success' && answer.response.decision === 'allow'
+  await import('@cedar-policy/cedar-wasm/nodejs')
+  const program = fileURLToPath(new URL('cedar.mjs', import.meta.url))
+  return {
+    perSecond: () =>
+      Number(
+        execFileSync(
+          process.execPath,
+          ['--no-turbo-inline-js-wasm-calls', program, JSON.stringify(TOOLS), String(BATCH_MS)],
+          { encoding: 'utf8' },
+        ),
+      ),
   }
 }

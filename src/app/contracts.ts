@@ -38,7 +38,8 @@ export class ContractBook {
 
   /** The contract of a task. Rejects when it was never registered: a task cannot exist without its contract. */
   async get(hash: string): Promise<Contract> {
-    return (await this.#load(hash)).contract
+    const known = this.#compiled.get(hash)
+    return known === undefined ? (await this.#load(hash)).contract : known.contract
   }
 
   async document(hash: string): Promise<JsonObject | null> {

@@ -25,7 +25,8 @@ export function principalOf(
   token: string,
   known: { readonly registry: Registry; readonly tokens: Tokens; readonly now: number },
 ): Principal | null {
-  if (OPERATOR_TOKEN.test(token)) {
+  if (token.startsWith(OPERATOR_PREFIX)) {
+    if (!OPERATOR_TOKEN.test(token)) return null
     // Compared by hash: how long the comparison takes says nothing about the token.
     const verifier = verifierOf(token)
     for (const operator of known.registry.operators.values())

@@ -25,6 +25,12 @@ export interface Minted {
   readonly expiresAt: number
 }
 
+interface Verified {
+  readonly token: string
+  readonly claims: Claims
+  readonly bearer: Bearer
+}
+
 /** A secret that is too short is refused at start, whoever set it. */
 export class WeakSecret extends Error {
   override readonly name = 'WeakSecret'
@@ -33,7 +39,8 @@ export class WeakSecret extends Error {
 /** Issues and verifies phase and agent tokens. The first key signs; the others still verify, so that a secret can be rotated. */
 export class Tokens {
   #keys: readonly SigningKey[]
-  readonly #verified = new Map<string, { readonly claims: Claims; readonly typ: string }>()
+  /** By signature: it is short to look up, and the whole token is compared. */
+  readonly #verified = new Map<string, Verified>()
 
   constructor(secrets: readonly string[]) {
     this.#keys = keysOf(secrets)
@@ -75,8 +82,9 @@ export class Tokens {
 
   /** Who bears the token; null when it is none of ours, altered, expired or signed with a key that is gone. */
   bearer(token: string, now: number): Bearer | null {
-    const cached = this.#verified.get(token)
-    if (cached !== undefined) return isUnexpired(cached.claims, now) ? bearerOf(cached.typ, cached.claims) : null
+    const signature = token.slice(token.lastIndexOf('.') + 1)
+    const cached = this.#verified.get(signature)
+    if (cached?.token === token) return isUnexpired(cached.claims, now) ? cached.bearer : null
     const typ = claimedType(token)
     if (typ !== PHASE_TYPE && typ !== AGENT_TYPE) return null
     const result = verifyToken(token, this.#keys, { typ, issuer: ISSUER, audience: AUDIENCE, now })
@@ -84,7 +92,7 @@ export class Tokens {
     const bearer = bearerOf(typ, result.claims)
     if (bearer === null) return null
     if (this.#verified.size >= VERIFIED_MAX) this.#verified.delete(this.#verified.keys().next().value ?? '')
-    this.#verified.set(token, { claims: result.claims, typ })
+    this.#verified.set(signature, { token, claims: result.claims, bearer })
     return bearer
   }
 

@@ -14,7 +14,12 @@ import { unreachable } from './unreachable.js'
 export function evolve(state: TaskState | null, event: TaskEvent): TaskState {
   if (event.type === 'task_created') return created(event)
   if (state === null) throw new Error(`the stream starts with ${event.type} instead of task_created`)
-  return { ...changed(state, event), version: state.version + 1, updatedAt: event.at }
+  const next = changed(state, event)
+  // What `changed` made is nobody else's yet: the two fields that every event sets need no second copy of the state.
+  const own: { -readonly [K in keyof TaskState]: TaskState[K] } = next === state ? { ...state } : next
+  own.version = state.version + 1
+  own.updatedAt = event.at
+  return own
 }
 
 function created(event: TaskEvent & { type: 'task_created' }): TaskState {

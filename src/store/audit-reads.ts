@@ -53,10 +53,3 @@ function counts(database: Database, sql: string): Record<string, number> {
       .map((row) => [String(row.name), Number(row.count)]),
   )
 }
-
-export function countTasks(database: Database) {
-  return database
-    .prepare('SELECT status, phase, count(*) AS count FROM task GROUP BY status, phase ORDER BY status, phase')
-    .all()
-    .map((row) => ({ status: String(row.status), phase: String(row.phase), count: Number(row.count) }))
-}

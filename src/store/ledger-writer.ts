@@ -101,7 +101,7 @@ export class LedgerWriter {
     const database = openDatabase(ledgerFiles(this.#dir).database)
     try {
       database.exec(`PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA wal_autocheckpoint = ${WAL_PAGES_MAX};
-        PRAGMA trusted_schema = OFF; PRAGMA temp_store = MEMORY; PRAGMA cache_size = -65536`)
+        PRAGMA trusted_schema = OFF; PRAGMA temp_store = MEMORY; PRAGMA cache_size = -16384`)
       const statements = prepareWrites(database)
       this.#last = this.#readLast(statements)
       return { database, statements }

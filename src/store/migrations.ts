@@ -61,6 +61,15 @@ CREATE TABLE idempotency (
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX idempotency_at ON idempotency (at);
 `,
+  `
+CREATE TABLE task_count (
+  status TEXT NOT NULL,
+  phase TEXT NOT NULL,
+  count INTEGER NOT NULL,
+  PRIMARY KEY (status, phase)
+) STRICT, WITHOUT ROWID;
+INSERT INTO task_count (status, phase, count) SELECT status, phase, count(*) FROM task GROUP BY status, phase;
+`,
 ]
 
 export const SCHEMA_VERSION = MIGRATIONS.length

@@ -42,6 +42,13 @@ export class PointReads {
     ]).map(toStoredEvent)
   }
 
+  /** Kept by the writer with every row, so that it costs the same with any number of tasks. */
+  taskCounts(): readonly { readonly status: string; readonly phase: string; readonly count: number }[] {
+    return this.#all('SELECT status, phase, count FROM task_count WHERE count > 0 ORDER BY status, phase', []).map(
+      (row) => ({ status: String(row.status), phase: String(row.phase), count: Number(row.count) }),
+    )
+  }
+
   lastSeq(): number {
     return Number(this.#all('SELECT max(seq) AS seq FROM event', [])[0]?.seq ?? 0)
   }

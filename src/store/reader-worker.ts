@@ -1,5 +1,5 @@
 import { parentPort, workerData } from 'node:worker_threads'
-import { auditStats, countTasks, queryEvents } from './audit-reads.js'
+import { auditStats, queryEvents } from './audit-reads.js'
 import { type CheckpointState, writeCheckpoint } from './checkpointer.js'
 import { type Database, openDatabase } from './database.js'
 import { ledgerFiles } from './files.js'
@@ -22,8 +22,6 @@ function run(dir: string): void {
         return queryEvents(database, job.filter)
       case 'stats':
         return auditStats(database)
-      case 'task_counts':
-        return countTasks(database)
       case 'checkpoint':
         checkpoint = writeCheckpoint(dir, database, checkpoint)
         return checkpoint.pointer.seq

@@ -4,7 +4,6 @@ import { type AuditFilter, StoreUnavailable } from './port.js'
 export type ReaderJob =
   | { readonly type: 'query'; readonly filter: AuditFilter }
   | { readonly type: 'stats' }
-  | { readonly type: 'task_counts' }
   | { readonly type: 'checkpoint' }
   | { readonly type: 'verify' }
 
@@ -17,6 +16,8 @@ export type FromReader =
   | { readonly id: number; readonly ok: true; readonly json: string }
   | { readonly id: number; readonly ok: false; readonly isRange: boolean; readonly message: string }
 
+// These threads handle small rows: without a limit each keeps tens of megabytes of young objects.
+const THREAD_MEMORY = { maxYoungGenerationSizeMb: 8 }
 // Found from src/store (tests run the sources) and from dist/store alike; a thread can only run the built file.
 const WORKER_FILE = new URL('../../dist/store/reader-worker.js', import.meta.url)
 const WAITING_MAX = 1_000
@@ -57,7 +58,11 @@ export class Reader {
   }
 
   #spawn(): Worker {
-    const worker = new Worker(WORKER_FILE, { workerData: { dir: this.#dir }, execArgv: [] })
+    const worker = new Worker(WORKER_FILE, {
+      workerData: { dir: this.#dir },
+      execArgv: [],
+      resourceLimits: THREAD_MEMORY,
+    })
     worker.unref()
     let cause: unknown = null
     worker.on('message', (answer: FromReader) => this.#settle(answer))

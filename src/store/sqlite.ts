@@ -126,8 +126,7 @@ export class SqliteStore implements Store {
   }
 
   async taskCounts() {
-    this.#open()
-    return this.#reader.perform<{ status: string; phase: string; count: number }[]>({ type: 'task_counts' })
+    return this.#open().taskCounts()
   }
 
   async dependents(id: string) {

@@ -14,7 +14,7 @@ export function prepareWrites(database: Database) {
     eventHash: database.prepare('SELECT hash FROM event WHERE seq = ?'),
     streamHead: database.prepare('SELECT version, hash FROM event WHERE stream = ? ORDER BY version DESC LIMIT 1'),
     findTask: database.prepare(
-      "SELECT status, json_extract(document, '$.dependsOn') AS depends_on FROM task WHERE id = ?",
+      "SELECT status, phase, json_extract(document, '$.dependsOn') AS depends_on FROM task WHERE id = ?",
     ),
     heldBy: database.prepare(`SELECT id FROM task WHERE agent_id = ? AND status IN ${HELD}`),
     insertTask: database.prepare(
@@ -24,6 +24,10 @@ export function prepareWrites(database: Database) {
     updateTask: database.prepare(
       `UPDATE task SET status = ?, phase = ?, agent_id = ?, priority = ?, created_at = ?, lease_expires_at = ?,
          approval_expires_at = ?, document = ? WHERE id = ?`,
+    ),
+    countTasks: database.prepare(
+      `INSERT INTO task_count (status, phase, count) VALUES (?, ?, ?)
+       ON CONFLICT (status, phase) DO UPDATE SET count = count + excluded.count`,
     ),
     setOpenDependencies: database.prepare('UPDATE task SET open_deps = ? WHERE id = ?'),
     moveOpenDependencies: database.prepare(

@@ -27,6 +27,10 @@ export function writeTask(statements: WriteStatements, task: TaskRow): void {
     statements.updateTask.run(...columns, task.id)
     relinkDependencies(statements, task, String(before.depends_on))
   }
+  if (before?.status !== task.status || before.phase !== task.phase) {
+    if (before !== undefined) statements.countTasks.run(String(before.status), String(before.phase), -1)
+    statements.countTasks.run(task.status, task.phase, 1)
+  }
   const wasCompleted = before?.status === 'completed'
   const isCompleted = task.status === 'completed'
   if (wasCompleted !== isCompleted) statements.moveOpenDependencies.run(isCompleted ? -1 : 1, task.id)

@@ -10,6 +10,8 @@ import {
   type WireResult,
 } from './wire.js'
 
+// These threads handle small rows: without a limit each keeps tens of megabytes of young objects.
+const THREAD_MEMORY = { maxYoungGenerationSizeMb: 8 }
 // Found from src/store (tests run the sources) and from dist/store alike; a thread can only run the built file.
 const WORKER_FILE = new URL('../../dist/store/writer-worker.js', import.meta.url)
 const PENDING_MAX = 10_000
@@ -128,7 +130,11 @@ export class Writer {
   #spawn(): Promise<void> {
     this.#startedAt = performance.now()
     return new Promise((resolve, reject) => {
-      const worker = new Worker(WORKER_FILE, { workerData: { dir: this.#dir }, execArgv: [] })
+      const worker = new Worker(WORKER_FILE, {
+        workerData: { dir: this.#dir },
+        execArgv: [],
+        resourceLimits: THREAD_MEMORY,
+      })
       let cause: unknown = null
       worker.on('message', (message: FromWriter) => {
         if (message.type === 'results') this.#settle(JSON.parse(message.json) as WireResult[], message)
