@@ -39,6 +39,8 @@ export async function benchScale({ sizes }) {
         )
         continue
       }
+      // The first of all would be measured while the server is still being compiled.
+      if (costs.size === 0) for (const round of ['first', 'second', 'third']) await costsAt(server, `warm-up-${round}`)
       costs.set(size, await costsAt(server, size))
     }
     const [small] = costs.keys()
@@ -117,9 +119,11 @@ async function costsAt(server, size) {
     )
     const snapshot = await timed('snapshot', () => server.call('GET', '/state/snapshot', claim.phase_token))
     bytes = Math.max(bytes, JSON.stringify(snapshot).length)
+    const target_phase = claim.phase === 'A' ? 'B' : 'A'
     const moved = await timed('transition', () =>
-      server.call('POST', '/tasks/transition', claim.phase_token, { task_id, target_phase: 'B' }),
+      server.call('POST', '/tasks/transition', claim.phase_token, { task_id, target_phase, claims: { again: true } }),
     )
+    if (moved.allowed !== true) throw new Error(`a transition was refused: ${JSON.stringify(moved)}`)
     await server.call('POST', '/tasks/release', moved.phase_token, {})
   }
   return { ...Object.fromEntries(Object.entries(times).map(([name, values]) => [name, median(values)])), bytes }

@@ -8,6 +8,7 @@ import { isoTime } from './wire.js'
 const SNAPSHOT_BYTES_MAX = 100_000
 const LIST_MAX = 50
 const EVENTS_MAX = 50
+const LOOKED_AT_MAX = 200
 const TEXT_CHARS_MAX = 2000
 
 /** A read-only view of what an agent may know: its task whole, of the others what coordination needs. Always under 100 KB. */
@@ -20,6 +21,7 @@ export async function snapshotOf(
   const active = await store.tasks({ status: 'active', limit: LIST_MAX })
   const waiting = await store.tasks({ status: 'awaiting_approval', limit: LIST_MAX })
   const counts = await store.taskCounts()
+  const newest = held === null ? { blockers: [], events: [] } : await newestOf(app, held.state)
   const view: Record<string, Json> = {
     task: held === null ? null : bounded(taskView(held.state)),
     current_phase: held?.state.phase ?? null,
@@ -29,7 +31,7 @@ export async function snapshotOf(
       title: row.title,
       completed_at: isoTime(row.updatedAt),
     })),
-    blockers: held === null ? [] : await openBlockers(app, held.state),
+    blockers: newest.blockers,
     phases:
       held === null ? [] : [...held.contract.phases.values()].map((phase) => ({ id: phase.id, name: phase.name })),
     agents: [...active.items, ...waiting.items].map((row) => ({
@@ -38,7 +40,7 @@ export async function snapshotOf(
       phase: row.phase,
       since: isoTime(row.updatedAt),
     })),
-    events: held === null ? [] : await newestEvents(app, held.state),
+    events: newest.events,
     next_step: held === null ? 'Claim a task.' : nextStep(held.contract, held.state),
     counts: countsOf(counts),
     truncated: completed.nextCursor !== null || active.nextCursor !== null,
@@ -75,22 +77,18 @@ async function dependencies(app: App, state: TaskState): Promise<Json> {
   return rows
 }
 
-async function openBlockers(app: App, state: TaskState): Promise<Json> {
-  const page = await app.ledger.store.query({ taskId: state.id, type: 'gate_blocked', limit: 1 })
-  const [last] = page.items
-  const isOpen = last !== undefined && last.epoch === state.epoch
-  return isOpen ? (last.data.blockers ?? []) : []
-}
-
-async function newestEvents(app: App, state: TaskState): Promise<Json> {
-  const page = await app.ledger.store.query({ taskId: state.id, limit: EVENTS_MAX })
-  return page.items.map((event) => ({
+// One look at the newest events serves both lists; what blocked longer ago than that is no news to the agent.
+async function newestOf(app: App, state: TaskState): Promise<{ readonly blockers: Json; readonly events: Json }> {
+  const { items } = await app.ledger.store.query({ taskId: state.id, limit: LOOKED_AT_MAX })
+  const blocked = items.find((event) => event.type === 'gate_blocked' && event.epoch === state.epoch)
+  const events = items.slice(0, EVENTS_MAX).map((event) => ({
     seq: event.seq,
     type: event.type,
     at: isoTime(event.at),
     phase: event.phase,
     code: event.data.code ?? null,
   }))
+  return { blockers: blocked?.data.blockers ?? [], events }
 }
 
 function bounded(view: JsonObject): JsonObject {
