@@ -1,6 +1,7 @@
 import { createPublicKey } from 'node:crypto'
 import { createReadStream, existsSync, readFileSync } from 'node:fs'
 import { createInterface } from 'node:readline'
+import type { JsonObject } from '../core/contract.js'
 import { verifyExport } from '../store/verify-export.js'
 import { verifyDirectory } from '../store/verify-ledger.js'
 import { Client } from './client.js'
@@ -18,23 +19,34 @@ export interface VerifyOptions extends ClientOptions {
   readonly publicKey?: string
 }
 
+// A server that was killed may leave its note and even its process id behind: whoever does not answer does not run.
+async function reportOf(dir: string | null, options: VerifyOptions): Promise<JsonObject> {
+  if (dir === null || liveServerNote(dir) !== null) {
+    tell('Verifying the ledger through the server …')
+    try {
+      return await new Client(options).get('/audit/verify', {}, VERIFY_MS_MAX)
+    } catch (error) {
+      if (dir === null || !(error instanceof Stop) || error.exit !== EXIT.unreachable) throw error
+      tell('No server answers; verifying its files instead …')
+    }
+  }
+  const found = await verifyDirectory(dir)
+  return { where: dir, ...found, problems: found.problems.map((one) => ({ ...one })) }
+}
+
 /** Verifies an export, or the ledger: through its server, or on its files when none runs. */
 export async function verifyLedgerCommand(file: string | undefined, options: VerifyOptions): Promise<void> {
   if (file !== undefined) return verifyFile(file, options)
   if (options.publicKey !== undefined) throw new Stop(EXIT.usage, '--public-key is for an export: name its file.')
   const dir = options.url === undefined ? ledgerStateDir(options.stateDir) : null
-  const isOffline = dir !== null && liveServerNote(dir) === null
-  if (!isOffline) tell('Verifying the ledger through the server …')
-  const report = isOffline
-    ? { where: dir, ...(await verifyDirectory(dir)) }
-    : await new Client(options).get('/audit/verify', {}, VERIFY_MS_MAX)
+  const report = await reportOf(dir, options)
   const problems = listOf(report.problems as never)
   if (options.json === true) printJson(report)
   else {
     for (const one of problems) print(`${paint('red', textOf(one.code))}: ${plainLine(textOf(one.detail))}`)
     const counted = `${report.events} events in ${report.streams} streams, ${report.checkpoints} checkpoints`
     print(report.ok === true ? `The ledger is intact: ${counted}.` : `The ledger is NOT intact (${counted} read).`)
-    if (isOffline) print(`Checked without a server in ${dir}`)
+    if (report.where !== undefined) print(`Checked without a server in ${textOf(report.where)}`)
   }
   if (report.ok !== true) throw new Stop(EXIT.refused, '')
 }

@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process'
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { beforeAll, expect, test } from 'vitest'
 import { buildProgram } from '../../src/cli/program.js'
@@ -104,6 +104,13 @@ test('[REQ-CLI-16] a changed ledger and a changed export are found without a ser
   const lines = (await place.run(['audit', 'export'])).stdout.trim().split('\n')
   expect(lines.map((line) => typeof JSON.parse(line))).toEqual(lines.map(() => 'object'))
   expect(await place.json(['audit', 'verify'])).toMatchObject({ ok: true, where: server.stateDir })
+  const note = join(server.stateDir, 'server.json')
+  writeFileSync(note, JSON.stringify({ pid: process.pid, url: server.url, started_at: '' }))
+  expect(await place.json(['audit', 'verify']), 'with the note of a server that is dead').toMatchObject({
+    ok: true,
+    where: server.stateDir,
+  })
+  rmSync(note)
 
   writeFileSync(file, readFileSync(file, 'utf8').replace('task:one', 'task:two'))
   const changed = await place.run(['audit', 'verify', file])
