@@ -69,9 +69,12 @@ function newestCheckpoint(dir: string): CheckpointPointer {
   const publicKey = readPublicKey(dir)
   const pointer = chainKey === null ? null : readNewestCheckpoint(dir, chainKey)
   if (pointer === null || publicKey === null) throw new Error('ledger.checkpoint or a key is missing or not valid')
-  const next = listCheckpoints(dir).find((seq) => seq > pointer.seq)
-  if (next === undefined) return pointer
-  const found = readCheckpointFile(dir, next, publicKey)
-  if (found.state !== 'valid' || found.checkpoint.previous !== pointer.hash) return pointer
-  return { seq: next, hash: found.fileHash }
+  // A crash may have left checkpoints behind that the pointer does not know of: go on from the last that follows.
+  let newest = pointer
+  for (const seq of listCheckpoints(dir).filter((one) => one > pointer.seq)) {
+    const found = readCheckpointFile(dir, seq, publicKey)
+    if (found.state !== 'valid' || found.checkpoint.previous !== newest.hash) break
+    newest = { seq, hash: found.fileHash }
+  }
+  return newest
 }
