@@ -14,9 +14,6 @@ const APPENDER = fileURLToPath(new URL('disk/appender.mjs', import.meta.url))
 const IMAGES = Number(process.env.PHASELOCK_TORTURE_IMAGES ?? 12)
 // For the special cases beside the main one.
 const FEWER = Math.ceil(IMAGES / 2)
-// The recorder now and then misses the sync of a directory, and its images then lack a renamed checkpoint for good. A fault
-// of the store shows in every recording, as the controls with OFF and NORMAL do; one of the recorder does not.
-const RECORDINGS_MAX = 8
 const TEST_MS_MAX = 60_000 + IMAGES * 5_000
 const APPENDS = 6 * 25 * 2
 
@@ -78,7 +75,6 @@ test('[REQ-TORTURE-4] the recorder sees everything: its log rebuilds the directo
 })
 
 test('[REQ-TORTURE-4] a power failure at any moment loses nothing that was acknowledged, and the ledger opens and verifies', {
-  retry: RECORDINGS_MAX - 1,
   timeout: TEST_MS_MAX,
 }, async (context) => {
   const dir = scratch()
@@ -93,7 +89,6 @@ test('[REQ-TORTURE-4] a power failure at any moment loses nothing that was ackno
 })
 
 test('[REQ-TORTURE-4] the same holds while the write-ahead log is copied back and begun anew', {
-  retry: RECORDINGS_MAX - 1,
   timeout: TEST_MS_MAX,
 }, async (context) => {
   const dir = scratch()
@@ -158,7 +153,6 @@ test.for([
 
 // Linux forgets what a failed sync was to save: the disk of the test does so too.
 test('[REQ-TORTURE-4] after syncs that failed while the server ran on, a power failure loses nothing that was acknowledged', {
-  retry: RECORDINGS_MAX - 1,
   timeout: TEST_MS_MAX,
 }, async (context) => {
   const library = libraryOf(context)

@@ -28,11 +28,14 @@ export class Disk {
       case 'create': {
         const node: FileNode = { durable: new Content(), pending: [] }
         this.#files.set(step.inode, node)
+        this.#directories.delete(step.inode)
         this.#change({ kind: 'link', path: step.path, node, at: this.#clock })
         break
       }
       case 'open_directory':
         this.#directories.set(step.inode, step.path)
+        // A number may have belonged to a file that is gone: the sync of the directory must not be taken for one of the file.
+        this.#files.delete(step.inode)
         break
       case 'mkdir':
         this.#change({ kind: 'link', path: step.path, node: 'directory', at: this.#clock })
