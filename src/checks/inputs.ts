@@ -1,7 +1,7 @@
 import type { CheckOutcome } from '../core/command.js'
 import type { Contract, Json, JsonObject } from '../core/contract.js'
 import type { Grade } from '../core/event.js'
-import type { WorkTree } from './tree.js'
+import type { WorkTree } from '../tree/work-tree.js'
 
 /** What a check may look at. */
 export interface CheckInputs {

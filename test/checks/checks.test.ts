@@ -5,8 +5,8 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { evidenceProblems } from '../../src/checks/evidence.js'
 import type { CheckInputs } from '../../src/checks/inputs.js'
 import { runCheck } from '../../src/checks/registry.js'
-import { openWorkTree } from '../../src/checks/tree.js'
 import { CHECK_NAMES, CHECKS_NOT_ENFORCED, type EvidenceField, type Json } from '../../src/core/contract.js'
+import { openWorkTree } from '../../src/tree/work-tree.js'
 import { contractOf, phase } from '../core/world.js'
 
 let root: string

@@ -1,0 +1,79 @@
+import type { Readable, Writable } from 'node:stream'
+import type { Change } from '../tree/change.js'
+
+export const PROVIDERS = ['overlay+bubblewrap', 'bubblewrap', 'unshare', 'none'] as const
+export type ProviderName = (typeof PROVIDERS)[number]
+
+/** What a confinement promises. Each is proved at the start by an attempt to break it. */
+export const GUARANTEES = {
+  tree_writes: 'Nothing is written outside the work tree, and in it only what is committed afterwards',
+  private_files: 'The state directory, credentials and the home directories cannot be read',
+  network: 'No network unless the contract grants it',
+  processes: 'No other process can be seen or signalled, and everything that was started ends with the command',
+  environment: 'A clean environment, and no descriptor beside 0, 1 and 2',
+  not_root: 'Never the real uid 0',
+  syscalls: 'No namespaces, ptrace, bpf, keyctl, io_uring or terminal injection',
+  kernel: 'No kernel setting can be changed',
+} as const
+export type Guarantee = keyof typeof GUARANTEES
+
+export interface Missing {
+  readonly guarantee: Guarantee
+  /** What was tried and what happened. */
+  readonly found: string
+  readonly remedy: string
+}
+
+/** One command to be run. */
+export interface Job {
+  /** Absolute, resolved path of the work tree; it has the same path inside. */
+  readonly tree: string
+  /** The program and its arguments. */
+  readonly argv: readonly string[]
+  /** Relative to the tree; '.' is the tree itself. */
+  readonly cwd: string
+  /** Added to the clean environment. */
+  readonly env: Readonly<Record<string, string>>
+  readonly network: boolean
+  /** `read`: the tree cannot be written. `keep`: changes are read off and can be committed. `discard`: they are thrown away. */
+  readonly writes: 'read' | 'keep' | 'discard'
+  /** The git directory is writable only for the git tools. */
+  readonly git: 'read' | 'write'
+  /** Relative paths that must not be readable inside. */
+  readonly hidden: readonly string[]
+  readonly signal: AbortSignal
+  readonly timeoutMs: number
+}
+
+/** A command that runs. Its output must be read; `done` comes when everything it started is gone. */
+export interface Confined {
+  readonly stdin: Writable
+  readonly stdout: Readable
+  readonly stderr: Readable
+  readonly done: Promise<Ended>
+  kill(): void
+}
+
+export interface Ended {
+  readonly exitCode: number
+  /** Why it was stopped; null when it ended by itself. */
+  readonly stopped: 'timeout' | 'aborted' | 'output' | null
+  /** What it changed. Empty unless `writes` is `keep`. */
+  readonly changes: ChangeSet
+}
+
+/** What a command changed, not yet in the tree. Exactly one of `commit` and `discard` must be called. */
+export interface ChangeSet {
+  readonly list: readonly Change[]
+  commit(): Promise<void>
+  discard(): Promise<void>
+}
+
+export interface Confinement {
+  readonly provider: ProviderName
+  readonly missing: readonly Missing[]
+  /** Things worth knowing that are no missing guarantee, such as limits that hold per process only. */
+  readonly notes: readonly string[]
+  start(job: Job): Promise<Confined>
+  close(): Promise<void>
+}
