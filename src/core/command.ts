@@ -102,6 +102,15 @@ export type Command =
       readonly comment: string
       readonly by: Approver
     }
+  | { readonly type: 'ask_question'; readonly question: string; readonly options: readonly string[] }
+  | {
+      readonly type: 'answer_question'
+      readonly questionId: string
+      readonly answer: string
+      /** The answer is the operator's own and need not be one of the options. */
+      readonly other: boolean
+      readonly by: Approver
+    }
   | { readonly type: 'refuse_token'; readonly agentId: string; readonly code: Code; readonly detail: string }
   | { readonly type: 'extend_lease' }
   | { readonly type: 'renew_token' }
@@ -120,7 +129,7 @@ export type Command =
       readonly priority?: number
     }
 
-/** Who answers an approval. Agents are named too, so that their attempt is refused and recorded. */
+/** Who answers an approval or a question. Agents are named too, so that their attempt is refused and recorded. */
 export type Approver =
   | { readonly kind: 'operator'; readonly name: string; readonly role: string | null }
   | { readonly kind: 'agent'; readonly name: string }

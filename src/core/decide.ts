@@ -5,6 +5,7 @@ import type { Contract } from './contract.js'
 import type { TaskEvent, TaskFact } from './event.js'
 import { evolve } from './evolve.js'
 import { cancel, extendLease, finishTool, lapseLease, reassign, release, resume, rewind, update } from './lifecycle.js'
+import { answerQuestion, askQuestion, withdrawQuestions } from './question.js'
 import { type Decision, decided, unrecorded } from './refusal.js'
 import type { TaskState } from './state.js'
 import { useTool } from './tool-use.js'
@@ -13,6 +14,10 @@ import { unreachable } from './unreachable.js'
 
 /** What follows from a command, from nothing but the contract, the state, the command and the time. Refusals are events too. */
 export function decide(contract: Contract, state: TaskState, command: Command, context: Context): Decision {
+  return withdrawQuestions(state, follows(contract, state, command, context))
+}
+
+function follows(contract: Contract, state: TaskState, command: Command, context: Context): Decision {
   switch (command.type) {
     case 'claim':
       return claim(contract, state, command, context)
@@ -24,6 +29,10 @@ export function decide(contract: Contract, state: TaskState, command: Command, c
       return transition(contract, state, command, context)
     case 'decide_approval':
       return decideApproval(contract, state, command, context)
+    case 'ask_question':
+      return askQuestion(contract, state, command)
+    case 'answer_question':
+      return answerQuestion(contract, state, command)
     case 'refuse_token':
       return decided([{ ...command, type: 'token_refused', success: false }], {
         code: command.code,

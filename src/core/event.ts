@@ -196,6 +196,17 @@ export type TaskFact =
     }
   | { readonly type: 'approval_expired'; readonly approvalId: string; readonly action: 'park' | 'reject' }
   | { readonly type: 'approval_voided'; readonly approvalId: string; readonly reason: string }
+  | {
+      readonly type: 'question_asked'
+      readonly questionId: string
+      readonly agentId: string
+      readonly question: string
+      readonly options: readonly string[]
+    }
+  | { readonly type: 'question_answered'; readonly questionId: string; readonly answer: string; readonly by: string }
+  | { readonly type: 'question_withdrawn'; readonly questionId: string; readonly reason: string }
+  /** `questionId` is null where the question was not opened at all. */
+  | (Refused & { readonly type: 'question_refused'; readonly questionId: string | null; readonly by: string })
 
 /** A fact in the life of one task. `at` is Unix milliseconds. */
 export type TaskEvent = TaskFact & {

@@ -7,6 +7,7 @@ import {
   withApproval,
   withoutPending,
 } from './evolve-approval.js'
+import { questionChanged } from './evolve-question.js'
 import type { KeptArtifact, TaskState } from './state.js'
 import { unreachable } from './unreachable.js'
 
@@ -46,6 +47,7 @@ function created(event: TaskEvent & { type: 'task_created' }): TaskState {
     artifacts: new Map(),
     evidence: new Map(),
     approvals: new Map(),
+    questions: new Map(),
     refusals: new Map(),
     denialsInARow: 0,
     refusalsTotal: 0,
@@ -78,6 +80,7 @@ function changed(state: TaskState, event: Exclude<TaskEvent, { type: 'task_creat
       return refused(extended(state, event), event)
     case 'gate_blocked':
     case 'approval_refused':
+    case 'question_refused':
       return refused(state, event)
     case 'tool_finished':
     case 'token_refused':
@@ -108,6 +111,7 @@ type Handled =
   | 'transition_refused'
   | 'gate_blocked'
   | 'approval_refused'
+  | 'question_refused'
   | 'tool_finished'
   | 'token_refused'
   | 'transition_requested'
@@ -162,6 +166,10 @@ function lifecycle(state: TaskState, event: Exclude<TaskEvent, { type: Handled }
         ...withApproval(state, event.approvalId, { status: 'void' }),
         status: afterWaiting(state, event.approvalId),
       }
+    case 'question_asked':
+    case 'question_answered':
+    case 'question_withdrawn':
+      return questionChanged(state, event)
     default:
       return unreachable(event)
   }

@@ -33,6 +33,20 @@ export interface Approval {
   readonly status: 'pending' | 'approved' | 'rejected' | 'expired' | 'used' | 'void'
 }
 
+/** What an agent asked the operators. */
+export interface Question {
+  readonly id: string
+  readonly agentId: string
+  readonly phase: string
+  readonly visit: number
+  readonly question: string
+  /** Empty: any text answers it. */
+  readonly options: readonly string[]
+  readonly askedAt: number
+  readonly status: 'open' | 'answered' | 'withdrawn'
+  readonly answer: { readonly text: string; readonly by: string; readonly at: number } | null
+}
+
 export interface Held {
   readonly agentId: string
   readonly instance: string
@@ -77,6 +91,8 @@ export interface TaskState {
   readonly evidence: ReadonlyMap<string, JsonObject>
   /** All approvals, by id. */
   readonly approvals: ReadonlyMap<string, Approval>
+  /** Questions to the operators, by id, oldest first. */
+  readonly questions: ReadonlyMap<string, Question>
   /** Refusals of this visit by kind. */
   readonly refusals: ReadonlyMap<string, number>
   /** Refusals since the last progress that count toward the denial budget. */
