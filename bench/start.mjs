@@ -110,6 +110,8 @@ async function fill(dir, { events, tasks }) {
           dependsOn: [],
           leaseExpiresAt: null,
           approvalExpiresAt: null,
+          openQuestions: 0,
+          questions: 0,
           createdAt: 1_700_000_000_000,
           updatedAt: 1_700_000_000_000,
         }

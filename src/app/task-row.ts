@@ -1,3 +1,4 @@
+import { openQuestions } from '../core/question.js'
 import type { TaskState } from '../core/state.js'
 import type { TaskRow } from '../store/port.js'
 
@@ -22,6 +23,8 @@ export function taskRow(state: TaskState): TaskRow {
       pending.length === 0 || state.status === 'parked'
         ? null
         : Math.min(...pending.map((approval) => approval.expiresAt)),
+    openQuestions: openQuestions(state).length,
+    questions: state.questions.size,
     createdAt: state.createdAt,
     updatedAt: state.updatedAt,
   }
@@ -34,6 +37,7 @@ export function needsRow(before: TaskState, after: TaskState, rowLease: number):
     before.phase !== after.phase ||
     before.epoch !== after.epoch ||
     before.approvals !== after.approvals ||
+    before.questions !== after.questions ||
     before.title !== after.title ||
     before.priority !== after.priority ||
     before.held?.agentId !== after.held?.agentId ||

@@ -9,7 +9,8 @@ export function matchesTask(task: TaskRow, filter: TaskFilter): boolean {
     isWanted(filter.status, task.status) &&
     isWanted(filter.phase, task.phase) &&
     isWanted(filter.agentId, task.agentId) &&
-    (filter.hasApproval === undefined || task.approvalExpiresAt !== null)
+    (filter.hasApproval === undefined || task.approvalExpiresAt !== null) &&
+    (filter.hasQuestion === undefined || (filter.hasQuestion === 'open' ? task.openQuestions : task.questions) > 0)
   )
 }
 

@@ -70,6 +70,13 @@ CREATE TABLE task_count (
 ) STRICT, WITHOUT ROWID;
 INSERT INTO task_count (status, phase, count) SELECT status, phase, count(*) FROM task GROUP BY status, phase;
 `,
+  // Indexed by the order in which pages are read: a page of the newest costs the same with any number of tasks.
+  `
+ALTER TABLE task ADD COLUMN open_questions INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE task ADD COLUMN questions INTEGER NOT NULL DEFAULT 0;
+CREATE INDEX task_open_questions ON task (num) WHERE open_questions > 0;
+CREATE INDEX task_questions ON task (num) WHERE questions > 0;
+`,
 ]
 
 export const SCHEMA_VERSION = MIGRATIONS.length

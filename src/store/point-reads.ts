@@ -67,6 +67,8 @@ export class PointReads {
     const given = wanted.filter(([, value]) => value !== undefined)
     const conditions = given.map(([condition]) => condition)
     if (filter.hasApproval) conditions.push('approval_expires_at IS NOT NULL')
+    if (filter.hasQuestion !== undefined)
+      conditions.push(filter.hasQuestion === 'open' ? 'open_questions > 0' : 'questions > 0')
     const where = conditions.length === 0 ? '' : `WHERE ${conditions.join(' AND ')}`
     const limit = pageLimit(filter.limit)
     const values = given.map(([, value]) => value ?? null)

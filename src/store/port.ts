@@ -38,6 +38,10 @@ export interface TaskRow {
   readonly leaseExpiresAt: number | null
   /** Unix milliseconds; null when no approval is pending. */
   readonly approvalExpiresAt: number | null
+  /** How many questions wait for an answer. */
+  readonly openQuestions: number
+  /** How many questions the task's state knows, whatever became of them. */
+  readonly questions: number
   readonly createdAt: number
   readonly updatedAt: number
 }
@@ -86,6 +90,8 @@ export interface TaskFilter {
   readonly agentId?: string
   /** Only tasks with an approval that waits for an answer. */
   readonly hasApproval?: true
+  /** Only tasks with a question that waits for an answer, or with any that is still known. */
+  readonly hasQuestion?: 'open' | 'any'
   /** Opaque; from the page before. */
   readonly cursor?: string
   readonly limit: number

@@ -155,8 +155,11 @@ export function toStoredEvent(row: Row): StoredEvent {
   }
 }
 
+// Rows that were written before there were questions say nothing of them.
+const WITHOUT_QUESTIONS = { openQuestions: 0, questions: 0 }
+
 export function toTaskRow(row: Row): TaskRow {
-  return JSON.parse(String(row.document)) as TaskRow
+  return { ...WITHOUT_QUESTIONS, ...(JSON.parse(String(row.document)) as TaskRow) }
 }
 
 export function toRemembered(row: Row): Remembered {

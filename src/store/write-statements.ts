@@ -19,11 +19,11 @@ export function prepareWrites(database: Database) {
     heldBy: database.prepare(`SELECT id FROM task WHERE agent_id = ? AND status IN ${HELD}`),
     insertTask: database.prepare(
       `INSERT INTO task (status, phase, agent_id, priority, created_at, lease_expires_at, approval_expires_at,
-         document, open_deps, id) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+         open_questions, questions, document, open_deps, id) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
     ),
     updateTask: database.prepare(
       `UPDATE task SET status = ?, phase = ?, agent_id = ?, priority = ?, created_at = ?, lease_expires_at = ?,
-         approval_expires_at = ?, document = ? WHERE id = ?`,
+         approval_expires_at = ?, open_questions = ?, questions = ?, document = ? WHERE id = ?`,
     ),
     countTasks: database.prepare(
       `INSERT INTO task_count (status, phase, count) VALUES (?, ?, ?)

@@ -19,6 +19,8 @@ export function writeTask(statements: WriteStatements, task: TaskRow): void {
     task.createdAt,
     task.leaseExpiresAt,
     task.approvalExpiresAt,
+    task.openQuestions,
+    task.questions,
     JSON.stringify(task),
   ] as const
   if (before === undefined) {

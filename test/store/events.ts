@@ -25,6 +25,8 @@ export function newTask(id: string, rest: Partial<TaskRow> = {}): TaskRow {
     dependsOn: [],
     leaseExpiresAt: null,
     approvalExpiresAt: null,
+    openQuestions: 0,
+    questions: 0,
     createdAt: NOW,
     updatedAt: NOW,
     ...rest,

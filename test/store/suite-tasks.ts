@@ -37,6 +37,27 @@ export function taskSuite(name: string, open: OpenStore): void {
       await expect(store.tasks({ limit: 9, cursor: 'nonsense' })).rejects.toThrow(RangeError)
     })
 
+    test('[REQ-QUESTION-9] tasks with questions are found, those with an open one and those with any, page by page', async () => {
+      const store = await opened()
+      await create(
+        store,
+        newTask('none'),
+        newTask('open', { openQuestions: 2, questions: 3, status: 'active', agentId: 'ada' }),
+        newTask('answered', { questions: 1 }),
+        newTask('parked', { openQuestions: 1, questions: 1, status: 'parked' }),
+      )
+      const ids = async (hasQuestion: 'open' | 'any', rest = {}) =>
+        (await store.tasks({ hasQuestion, limit: 9, ...rest })).items.map((task) => task.id)
+      expect(await ids('open')).toEqual(['parked', 'open'])
+      expect(await ids('any')).toEqual(['parked', 'answered', 'open'])
+      expect(await ids('open', { status: 'active' })).toEqual(['open'])
+      const first = await store.tasks({ hasQuestion: 'any', limit: 1 })
+      expect(first.items).toMatchObject([{ id: 'parked' }])
+      expect(await ids('any', { cursor: first.nextCursor })).toEqual(['answered', 'open'])
+      await store.append(one('task:parked', 1, { task: newTask('parked', { questions: 1, status: 'parked' }) }))
+      expect(await ids('open')).toEqual(['open'])
+    })
+
     test('REQ-LEDGER-4 claimable tasks come by priority, then by age', async () => {
       const store = await opened()
       await create(

@@ -36,6 +36,8 @@ const taskOf = (id) => ({
   dependsOn: [],
   leaseExpiresAt: null,
   approvalExpiresAt: null,
+  openQuestions: 0,
+  questions: 0,
   createdAt: 1,
   updatedAt: 1,
 })
