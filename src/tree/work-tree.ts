@@ -1,13 +1,18 @@
 import { createHash } from 'node:crypto'
-import { constants, existsSync } from 'node:fs'
-import { type FileHandle, open, readdir, readlink } from 'node:fs/promises'
+import { closeSync, fstatSync, readlinkSync } from 'node:fs'
 import { posix } from 'node:path'
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import { identityOf, inside, type OpenFile, openDirectory, openFile, openParent } from './lookup.js'
+import { errnoOf } from './problems.js'
+import { chunksOf, readBytes } from './read-bytes.js'
+import { type Met, walkFrom } from './walk.js'
 
 const FILE_BYTES_MAX = 10 * 1024 * 1024
 const HASHED_BYTES_MAX = 1024 * 1024 * 1024
-const ENTRIES_MAX = 200_000
-const DEPTH_MAX = 64
 const HASHES_KEPT_MAX = 200_000
+const ENTRIES_PER_TURN = 500
+// Clocks of file systems are coarse: two writes this close together may carry the same time.
+const SETTLED_MS = 2_000
 
 /** What installing and caching makes, wherever it lies, and what building makes at the root: not the project's own files. */
 export const NOT_THE_PROJECT: Skipped = {
@@ -49,16 +54,20 @@ export function openWorkTree(root: string): WorkTree {
 async function fingerprintOf(root: string): Promise<string> {
   const whole = createHash('sha256')
   for (const { path, isLink } of await listInside(root, NOT_THE_PROJECT)) {
-    const hash = isLink ? `link ${await linkTarget(root, path)}` : await hashInside(root, path)
-    whole.update(JSON.stringify([path, hash]))
+    const hash = isLink ? linkTarget(root, path) : await hashInside(root, path)
+    // A name that cannot be opened again would keep its fingerprint whatever is written to it.
+    if (hash === null)
+      throw new Error(`${path} was changed while the work tree was read, or has a name that is not UTF-8`)
+    whole.update(JSON.stringify([path, isLink ? `link ${hash}` : hash]))
   }
   return whole.digest('hex')
 }
 
 async function readInside(root: string, path: string): Promise<Buffer | null> {
-  return withFile(root, path, async (handle, size) => {
-    if (size > FILE_BYTES_MAX) throw new Error(`${path} is larger than ${FILE_BYTES_MAX} bytes`)
-    return handle.readFile()
+  return withFile(root, path, async ({ fd }) => {
+    const content = await readBytes(fd, FILE_BYTES_MAX + 1)
+    if (content.length > FILE_BYTES_MAX) throw new Error(`${path} is larger than ${FILE_BYTES_MAX} bytes`)
+    return content
   })
 }
 
@@ -66,121 +75,80 @@ async function readInside(root: string, path: string): Promise<Buffer | null> {
 const hashes = new Map<string, string>()
 
 async function hashInside(root: string, path: string): Promise<string | null> {
-  const found = await withFile(root, path, async (handle, size, identity) => {
+  const found = await withFile(root, path, async ({ fd, stat }) => {
+    const identity = identityOf(stat)
     const known = hashes.get(identity)
     if (known !== undefined) return known
-    if (size > HASHED_BYTES_MAX) throw new Error(`${path} is larger than ${HASHED_BYTES_MAX} bytes`)
+    if (stat.size > HASHED_BYTES_MAX) throw new Error(`${path} is larger than ${HASHED_BYTES_MAX} bytes`)
+    const isSettled = Date.now() - Number(stat.ctimeMs) > SETTLED_MS
     const hash = createHash('sha256')
-    for await (const chunk of handle.createReadStream({ autoClose: false })) hash.update(chunk as Buffer)
+    for await (const chunk of chunksOf(fd, HASHED_BYTES_MAX)) hash.update(chunk)
     const digest = hash.digest('hex')
-    if (hashes.size >= HASHES_KEPT_MAX) hashes.clear()
-    hashes.set(identity, digest)
+    if (isSettled && identityOf(fstatSync(fd, { bigint: true })) === identity) keepHash(identity, digest)
     return digest
   })
   return found ?? hashOfLink(root, path)
 }
 
+function keepHash(identity: string, digest: string): void {
+  if (hashes.size >= HASHES_KEPT_MAX) hashes.clear()
+  hashes.set(identity, digest)
+}
+
 // A link stands for what it points to: both must stay as they were, and both must be inside.
 async function hashOfLink(root: string, path: string): Promise<string | null> {
-  const target = await linkTarget(root, path)
+  const target = linkTarget(root, path)
   if (target === null) return null
-  const inside = posix.normalize(posix.join(posix.dirname(path), target))
-  if (target.startsWith('/') || inside.startsWith('..')) throw new Error(`${path} is a link that leaves the work tree`)
-  const content = await readInside(root, inside)
+  const pointed = posix.normalize(posix.join(posix.dirname(path), target))
+  if (target.startsWith('/') || pointed.startsWith('..')) throw new Error(`${path} is a link that leaves the work tree`)
+  const content = await readInside(root, pointed)
   if (content === null) throw new Error(`${path} is a link to something that is no file`)
   return createHash('sha256').update(`link:${target}:`).update(content).digest('hex')
 }
 
-type Work<T> = (handle: FileHandle, size: number, identity: string) => Promise<T>
-
-async function withFile<T>(root: string, path: string, work: Work<T>): Promise<T | null> {
-  return withParent(root, path, async (parent, name) => {
-    const handle = await openEntry(parent, name, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK)
-    if (handle === null) return null
-    try {
-      const stat = await handle.stat({ bigint: true })
-      if (!stat.isFile()) return null
-      const identity = [stat.dev, stat.ino, stat.size, stat.mtimeNs, stat.ctimeNs].join(':')
-      return await work(handle, Number(stat.size), identity)
-    } finally {
-      await handle.close()
-    }
-  })
-}
-
-async function linkTarget(root: string, path: string): Promise<string | null> {
-  return withParent(root, path, async (parent, name) => {
-    try {
-      return await readlink(`/proc/self/fd/${parent.fd}/${name}`)
-    } catch (error) {
-      if (ABSENT.has(codeOf(error)) || codeOf(error) === 'EINVAL') return null
-      throw error
-    }
-  })
-}
-
-// Walks component by component through open directories: a check of the whole path followed by an open of it could be raced.
-async function withParent<T>(
-  root: string,
-  path: string,
-  work: (parent: FileHandle, name: string) => Promise<T | null>,
-): Promise<T | null> {
-  const parts = path.split('/').filter((part) => part !== '' && part !== '.')
-  if (parts.length === 0 || parts.includes('..') || path.startsWith('/') || path.includes('\0')) return null
-  const name = parts.pop() ?? ''
-  const parent = await openDirectory(root, parts)
-  if (parent === null) return null
+async function withFile<T>(root: string, path: string, work: (file: OpenFile) => Promise<T>): Promise<T | null> {
+  const file = openFile(root, path)
+  if (!file.ok) {
+    if (file.problem === 'denied') throw new Error(`${path} cannot be read: permission denied`)
+    return null
+  }
   try {
-    return await work(parent, name)
+    return await work(file)
   } finally {
-    await parent.close()
+    closeSync(file.fd)
   }
 }
 
-async function openDirectory(root: string, parts: readonly string[]): Promise<FileHandle | null> {
-  // Without these links there is no way to open a name inside an open directory: then nothing can be read safely.
-  if (!existsSync('/proc/self/fd'))
-    throw new Error('work trees cannot be read safely on this system (no /proc/self/fd)')
-  let handle = await open(root, constants.O_RDONLY | constants.O_DIRECTORY)
-  for (const part of parts) {
-    const flags = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_DIRECTORY
-    const next = await openEntry(handle, part, flags).finally(() => handle.close())
-    if (next === null) return null
-    handle = next
-  }
-  return handle
-}
-
-const ABSENT = new Set(['ENOENT', 'ENOTDIR', 'ELOOP', 'ENXIO', 'EMLINK', 'ENAMETOOLONG'])
-
-async function openEntry(directory: FileHandle, name: string, flags: number): Promise<FileHandle | null> {
+function linkTarget(root: string, path: string): string | null {
+  const parent = openParent(root, path)
+  if (!parent.ok) return null
   try {
-    return await open(`/proc/self/fd/${directory.fd}/${name}`, flags)
+    return readlinkSync(inside(parent.fd, parent.name))
   } catch (error) {
-    if (ABSENT.has(codeOf(error))) return null
+    if (['ENOENT', 'EINVAL', 'ENAMETOOLONG'].includes(errnoOf(error))) return null
     throw error
+  } finally {
+    closeSync(parent.fd)
   }
 }
 
 async function listInside(root: string, skipped: Skipped): Promise<readonly Listed[]> {
-  const found: Listed[] = []
-  let seen = 0
-  const walk = async (folder: string, depth: number): Promise<void> => {
-    if (depth > DEPTH_MAX) throw new Error(`the work tree is nested deeper than ${DEPTH_MAX} folders`)
-    for (const entry of await readdir(folder === '' ? root : `${root}/${folder}`, { withFileTypes: true })) {
-      seen += 1
-      if (seen > ENTRIES_MAX) throw new Error(`the work tree has more than ${ENTRIES_MAX} entries`)
-      const path = folder === '' ? entry.name : `${folder}/${entry.name}`
-      if (entry.isDirectory()) {
-        const isSkipped = skipped.anywhere.has(entry.name) || (depth === 0 && skipped.atRoot.has(entry.name))
-        if (!isSkipped) await walk(path, depth + 1)
-      } else if (entry.isFile() || entry.isSymbolicLink()) found.push({ path, isLink: entry.isSymbolicLink() })
-    }
+  const opened = openDirectory(root, [])
+  if (!opened.ok) throw new Error(`the work tree ${root} cannot be opened`)
+  const isSkipped = ({ name, depth }: Met) => skipped.anywhere.has(name) || (depth === 0 && skipped.atRoot.has(name))
+  const denied = (path: string) => {
+    throw new Error(`${path} cannot be read: permission denied`)
   }
-  await walk('', 0)
+  const found: Listed[] = []
+  let met = 0
+  try {
+    for (const { path, kind } of walkFrom(opened.fd, { isEntered: (one) => !isSkipped(one), denied })) {
+      met += 1
+      if (met % ENTRIES_PER_TURN === 0) await nextTurn()
+      if (kind === 'file' || kind === 'link') found.push({ path, isLink: kind === 'link' })
+    }
+  } finally {
+    closeSync(opened.fd)
+  }
   return found.sort((a, b) => (a.path < b.path ? -1 : 1))
-}
-
-function codeOf(error: unknown): string {
-  return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : ''
 }

@@ -1,0 +1,134 @@
+import { type BigIntStats, closeSync, constants, existsSync, fstatSync, openSync } from 'node:fs'
+import { errnoOf, type Refused, refused, refusedBy } from './problems.js'
+
+const PATH_CHARS_MAX = 4096
+const PARTS_MAX = 256
+// Opens a name without opening what it names: no pipe waits, no device notices. Node has no constant for it.
+const O_PATH = 0o10000000
+const DIRECTORY_FLAGS = constants.O_RDONLY | constants.O_DIRECTORY | constants.O_NOFOLLOW
+
+export type Kind = 'file' | 'directory' | 'link' | 'special'
+
+/** Something in a directory, held by a descriptor that can do nothing but stand for it. */
+export interface Entry {
+  readonly fd: number
+  readonly stat: BigIntStats
+  readonly kind: Kind
+}
+
+export type Opened<T> = ({ readonly ok: true } & T) | Refused
+
+/** A name inside an open directory. Only ever used with one name, never with a path. */
+export function inside(directoryFd: number, name: string): string {
+  return `/proc/self/fd/${directoryFd}/${name}`
+}
+
+/** The names of a path, or null when it could lead out of the tree. */
+export function partsOf(path: string): readonly string[] | null {
+  if (path.length > PATH_CHARS_MAX || path.startsWith('/') || path.includes('\0')) return null
+  const parts = path.split('/').filter((part) => part !== '' && part !== '.')
+  return parts.includes('..') || parts.length > PARTS_MAX ? null : parts
+}
+
+/**
+ * Opens a directory name by name, each inside the one before and never through a link: a check of a whole path followed by an open
+ * of it could be raced. Only looks are done at once; what changes a tree goes through the pool of threads.
+ */
+export function openDirectory(root: string, parts: readonly string[]): Opened<{ readonly fd: number }> {
+  requireDescriptors()
+  let fd = openSync(root, constants.O_RDONLY | constants.O_DIRECTORY)
+  for (const [index, part] of parts.entries()) {
+    const next = openDirectoryIn(fd, part)
+    closeSync(fd)
+    if (!next.ok) return refused(next.problem, parts.slice(0, index + 1).join('/'))
+    fd = next.fd
+  }
+  return { ok: true, fd }
+}
+
+export function openDirectoryIn(directoryFd: number, name: string): Opened<{ readonly fd: number }> {
+  try {
+    return { ok: true, fd: openSync(inside(directoryFd, name), DIRECTORY_FLAGS) }
+  } catch (error) {
+    if (errnoOf(error) === 'ENOTDIR' && kindIn(directoryFd, name) === 'link') return refused('link', name)
+    return refusedBy(error, name)
+  }
+}
+
+/** What stands under a name, links not followed. */
+export function openEntry(directoryFd: number, name: string): Opened<Entry> {
+  let fd: number
+  try {
+    fd = openSync(inside(directoryFd, name), O_PATH | constants.O_NOFOLLOW)
+  } catch (error) {
+    return refusedBy(error, name)
+  }
+  const stat = fstatSync(fd, { bigint: true })
+  return { ok: true, fd, stat, kind: kindOf(stat) }
+}
+
+function kindIn(directoryFd: number, name: string): Kind | null {
+  const entry = openEntry(directoryFd, name)
+  if (!entry.ok) return null
+  closeSync(entry.fd)
+  return entry.kind
+}
+
+export function kindOf(stat: BigIntStats): Kind {
+  if (stat.isFile()) return 'file'
+  if (stat.isDirectory()) return 'directory'
+  return stat.isSymbolicLink() ? 'link' : 'special'
+}
+
+export interface OpenFile {
+  readonly fd: number
+  readonly stat: BigIntStats
+}
+
+/** Opens a regular file for reading. What is opened is exactly what was looked at, and it never waits. */
+export function openFileIn(directoryFd: number, name: string): Opened<OpenFile> {
+  const entry = openEntry(directoryFd, name)
+  if (!entry.ok) return entry
+  try {
+    if (entry.kind !== 'file') return refused(entry.kind, name)
+    const fd = openSync(`/proc/self/fd/${entry.fd}`, constants.O_RDONLY | constants.O_NONBLOCK)
+    return { ok: true, fd, stat: entry.stat }
+  } catch (error) {
+    return refusedBy(error, name)
+  } finally {
+    closeSync(entry.fd)
+  }
+}
+
+export function openFile(root: string, path: string): Opened<OpenFile> {
+  const parent = openParent(root, path)
+  if (!parent.ok) return parent
+  try {
+    const file = openFileIn(parent.fd, parent.name)
+    return file.ok ? file : refused(file.problem, path)
+  } finally {
+    closeSync(parent.fd)
+  }
+}
+
+/** The open directory that holds the last name of a path. The tree itself has no name in it. */
+export function openParent(root: string, path: string): Opened<{ readonly fd: number; readonly name: string }> {
+  const parts = partsOf(path)
+  const name = parts?.at(-1)
+  if (parts === null || name === undefined) return refused('outside', path)
+  const parent = openDirectory(root, parts.slice(0, -1))
+  return parent.ok ? { ok: true, fd: parent.fd, name } : parent
+}
+
+/** Changes whenever a file is written, replaced or given other rights. */
+export function identityOf(stat: BigIntStats): string {
+  return [stat.dev, stat.ino, stat.size, stat.mtimeNs, stat.ctimeNs].join(':')
+}
+
+let hasDescriptors: boolean | null = null
+
+// Without these links there is no way to open a name inside an open directory: then nothing can be opened safely.
+function requireDescriptors(): void {
+  hasDescriptors ??= existsSync('/proc/self/fd')
+  if (!hasDescriptors) throw new Error('work trees cannot be opened safely on this system (no /proc/self/fd)')
+}

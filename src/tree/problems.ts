@@ -1,0 +1,61 @@
+/** Why something in a work tree was not opened, read or changed. The words are for agents. */
+export const TREE_PROBLEMS = {
+  outside: 'is not a path inside the work tree',
+  missing: 'not found',
+  link: 'is a link; links are not followed',
+  not_a_directory: 'is not a directory',
+  directory: 'is a directory',
+  special: 'is a special file (pipe, socket or device)',
+  foreign: 'is a hard link to a file of another owner',
+  leaving_link: 'is a link that would leave the work tree',
+  exists: 'is already there',
+  not_empty: 'is a directory that is not empty',
+  too_long: 'has a name that is too long',
+  too_large: 'is too large',
+  too_many: 'has too many entries below it',
+  denied: 'permission denied',
+  full: 'no space left on the disk',
+  read_only: 'the file system is read-only',
+  changed: 'was changed by somebody else meanwhile',
+  aborted: 'the call was ended before it was written',
+} as const
+export type TreeProblem = keyof typeof TREE_PROBLEMS
+
+export interface Refused {
+  readonly ok: false
+  readonly problem: TreeProblem
+  /** The path, or the part of it, that is in the way. */
+  readonly path: string
+}
+
+export function refused(problem: TreeProblem, path: string): Refused {
+  return { ok: false, problem, path }
+}
+
+const PROBLEM_OF_ERRNO: ReadonlyMap<string, TreeProblem> = new Map([
+  ['ENOENT', 'missing'],
+  ['ENOTDIR', 'not_a_directory'],
+  ['ELOOP', 'link'],
+  ['ENXIO', 'special'],
+  ['EISDIR', 'directory'],
+  ['EEXIST', 'exists'],
+  ['ENOTEMPTY', 'not_empty'],
+  ['ENAMETOOLONG', 'too_long'],
+  ['EFBIG', 'too_large'],
+  ['EACCES', 'denied'],
+  ['EPERM', 'denied'],
+  ['ENOSPC', 'full'],
+  ['EDQUOT', 'full'],
+  ['EROFS', 'read_only'],
+])
+
+/** What the operating system said, as a refusal; anything that no path can cause is a fault and thrown. */
+export function refusedBy(error: unknown, path: string): Refused {
+  const problem = PROBLEM_OF_ERRNO.get(errnoOf(error))
+  if (problem === undefined) throw error
+  return refused(problem, path)
+}
+
+export function errnoOf(error: unknown): string {
+  return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : ''
+}
