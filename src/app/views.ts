@@ -1,7 +1,8 @@
 import { offeredTools, phaseOf } from '../core/access.js'
 import type { Contract, Json, JsonObject } from '../core/contract.js'
 import type { BlockerFound } from '../core/event.js'
-import type { Approval, TaskState } from '../core/state.js'
+import { openQuestions } from '../core/question.js'
+import type { Approval, Question, TaskState } from '../core/state.js'
 import type { TaskRow } from '../store/port.js'
 import { isoTime, isoTimeOrNull } from './wire.js'
 
@@ -30,6 +31,7 @@ export function taskView(state: TaskState): JsonObject {
     refusals: state.refusalsTotal,
     parked_reason: state.parkedReason,
     pending_approval: pendingView(state),
+    open_questions: openQuestions(state).length,
   }
 }
 
@@ -45,6 +47,7 @@ export function taskRowView(row: TaskRow): JsonObject {
     requires: row.requires,
     priority: row.priority,
     lease_expires_at: isoTimeOrNull(row.leaseExpiresAt),
+    open_questions: row.openQuestions,
     created_at: isoTime(row.createdAt),
     updated_at: isoTime(row.updatedAt),
   }
@@ -80,6 +83,23 @@ export function approvalView(state: TaskState, approval: Approval): JsonObject {
     evidence: approval.evidence,
     requested_at: isoTime(approval.requestedAt),
     expires_at: isoTime(approval.expiresAt),
+  }
+}
+
+export function questionView(state: TaskState, question: Question): JsonObject {
+  return {
+    id: question.id,
+    task_id: state.id,
+    task_title: state.title,
+    agent_id: question.agentId,
+    phase: question.phase,
+    status: question.status,
+    question: question.question,
+    options: question.options,
+    asked_at: isoTime(question.askedAt),
+    answer: question.answer?.text ?? null,
+    answered_by: question.answer?.by ?? null,
+    answered_at: isoTimeOrNull(question.answer?.at ?? null),
   }
 }
 

@@ -2,10 +2,17 @@ import type { Route, RouteDescription } from '../route.js'
 import { ADMIN_ROUTES } from './admin.js'
 import { AGENT_ROUTES } from './agent.js'
 import { AUDIT_ROUTES } from './audit.js'
+import { QUESTION_ROUTES } from './questions.js'
 import { TASK_ROUTES } from './tasks.js'
 
 /** Every endpoint below `/api/v1` that takes and gives JSON. */
-export const ROUTES: readonly Route[] = [...AGENT_ROUTES, ...TASK_ROUTES, ...ADMIN_ROUTES, ...AUDIT_ROUTES]
+export const ROUTES: readonly Route[] = [
+  ...AGENT_ROUTES,
+  ...TASK_ROUTES,
+  ...QUESTION_ROUTES,
+  ...ADMIN_ROUTES,
+  ...AUDIT_ROUTES,
+]
 
 /** Those that answer in another form or from counters of the entrance; the server adds them itself. */
 export const EVENTS: RouteDescription = {
