@@ -1,0 +1,47 @@
+import { join } from 'node:path'
+import { INSIDE_ID } from './identity.js'
+import {
+  BLOCK_FD,
+  becoming,
+  command,
+  entering,
+  FILTER_FD,
+  KEPT_CAPABILITIES,
+  type Launcher,
+  TMP_BYTES_MAX,
+} from './launch.js'
+
+/** Starts the command with bubblewrap: namespaces, the base root, the work tree, a seccomp filter. */
+export const bubblewrap: Launcher = (launch) => {
+  const { identity, job } = launch
+  const size = String(TMP_BYTES_MAX)
+  const args = [
+    ...['--die-with-parent', '--new-session', '--unshare-pid', '--unshare-ipc', '--unshare-uts'],
+    ...['--unshare-cgroup-try', '--hostname', 'phaselock'],
+    ...(job.network ? [] : ['--unshare-net']),
+    ...(identity.kind === 'root'
+      ? withCapabilities()
+      : ['--unshare-user', '--uid', String(INSIDE_ID), '--gid', String(INSIDE_ID), '--disable-userns']),
+    ...['--bind', launch.base, '/', '--proc', '/proc', '--dev', '/dev'],
+    ...['--perms', '1777', '--size', size, '--tmpfs', '/dev/shm', '--perms', '1777', '--size', size, '--tmpfs', '/tmp'],
+    ...[job.writes === 'read' ? '--ro-bind' : '--bind', launch.tree, job.tree],
+    ...launch.readOnly.flatMap(({ from, at }) => ['--ro-bind', from, join(job.tree, at)]),
+    ...launch.covered.flatMap(({ at, type }) =>
+      type === 'directory'
+        ? ['--size', '4096', '--tmpfs', join(job.tree, at), '--remount-ro', join(job.tree, at)]
+        : ['--ro-bind', '/dev/null', join(job.tree, at)],
+    ),
+    ...['--remount-ro', '/', '--chdir', join(job.tree, job.cwd)],
+    ...(launch.hasFilter ? ['--seccomp', String(FILTER_FD)] : []),
+    ...['--block-fd', String(BLOCK_FD), '--'],
+    ...becoming(launch),
+    ...command(launch),
+  ]
+  return ['nsenter', [...entering(launch), '--', 'bwrap', ...args]]
+}
+
+// What it takes to become the account that commands run as, on top of what stays.
+function withCapabilities(): readonly string[] {
+  const added = [...KEPT_CAPABILITIES, 'CAP_SETUID', 'CAP_SETGID', 'CAP_SETPCAP']
+  return ['--cap-drop', 'ALL', ...added.flatMap((one) => ['--cap-add', one])]
+}

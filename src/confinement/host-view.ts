@@ -1,0 +1,130 @@
+import { existsSync, lstatSync, readlinkSync, realpathSync, statSync } from 'node:fs'
+import { homedir } from 'node:os'
+import { delimiter, dirname, isAbsolute, join, relative } from 'node:path'
+
+/** What of the machine commands can see, all of it read-only. Everything else does not exist for them. */
+export interface HostView {
+  /** Folders that are mounted at their own place. */
+  readonly shown: readonly string[]
+  /** Settings that are copied: each mount costs every command a little. */
+  readonly copied: readonly string[]
+  /** Links at the root of the machine, such as /bin to usr/bin. */
+  readonly links: readonly { readonly path: string; readonly target: string }[]
+  /** Below what is shown, these are covered: they hold credentials. */
+  readonly covered: readonly string[]
+  /** PATH inside. */
+  readonly path: string
+}
+
+const SYSTEM = ['/usr', '/bin', '/sbin', '/lib', '/lib32', '/lib64', '/libx32', '/nix/store', '/gnu/store']
+// Of /etc only what programs need to run, and nothing that somebody keeps a secret in.
+const SETTINGS = [
+  'alternatives',
+  'bash.bashrc',
+  'ca-certificates',
+  'ca-certificates.conf',
+  'debian_version',
+  'fonts',
+  'gai.conf',
+  'host.conf',
+  'hosts',
+  'java-11-openjdk',
+  'java-17-openjdk',
+  'java-21-openjdk',
+  'ld.so.cache',
+  'ld.so.conf',
+  'ld.so.conf.d',
+  'localtime',
+  'locale.alias',
+  'magic',
+  'magic.mime',
+  'mime.types',
+  'networks',
+  'nsswitch.conf',
+  'os-release',
+  'perl',
+  'pki/ca-trust',
+  'pki/tls/certs',
+  'protocols',
+  'python3',
+  'python3.11',
+  'python3.12',
+  'python3.13',
+  'resolv.conf',
+  'services',
+  'ssl/certs',
+  'ssl/openssl.cnf',
+  'terminfo',
+  'timezone',
+]
+/** Where language tools install themselves below a home directory. Nothing else of a home is shown. */
+const TOOLCHAINS = [
+  '.nvm',
+  '.fnm',
+  '.local/share/fnm',
+  '.volta',
+  '.bun',
+  '.deno',
+  '.pyenv',
+  '.local/share/uv',
+  '.rbenv',
+  '.asdf',
+  '.local/share/mise',
+  '.cargo',
+  '.rustup',
+  '.goenv',
+  '.sdkman',
+  'go/bin',
+  'miniconda3',
+]
+const CREDENTIALS = [
+  '.cargo/credentials',
+  '.cargo/credentials.toml',
+  '.asdf/.env',
+  '.volta/.env',
+  '.bun/install/auth',
+  '/usr/local/etc',
+]
+const SYSTEM_PATH = ['/usr/local/sbin', '/usr/local/bin', '/usr/sbin', '/usr/bin', '/sbin', '/bin']
+
+export function hostView(environment: NodeJS.ProcessEnv = process.env): HostView {
+  const home = environment.HOME ?? homedir()
+  const onPath = (environment.PATH ?? '').split(delimiter).filter((entry) => isAbsolute(entry) && existsSync(entry))
+  const links: { path: string; target: string }[] = []
+  const shown: string[] = []
+  for (const path of SYSTEM) {
+    if (!existsSync(path)) continue
+    if (lstatSync(path).isSymbolicLink()) links.push({ path, target: readlinkSync(path) })
+    else shown.push(path)
+  }
+  const copied = SETTINGS.map((name) => `/etc/${name}`).filter((path) => existsSync(path))
+  for (const folder of [...toolchains(home, onPath), ...nodePrefix(home)])
+    if (!shown.some((one) => isInside(one, folder))) shown.push(folder)
+  const covered = CREDENTIALS.map((one) => (isAbsolute(one) ? one : join(home, one))).filter(
+    (one) => existsSync(one) && shown.some((folder) => isInside(folder, one)),
+  )
+  const path = [...onPath, ...SYSTEM_PATH].filter(
+    (entry) => SYSTEM_PATH.includes(entry) || shown.some((folder) => isInside(folder, entry)),
+  )
+  return { shown, copied, links, covered, path: [...new Set(path)].join(delimiter) }
+}
+
+function toolchains(home: string, onPath: readonly string[]): readonly string[] {
+  return TOOLCHAINS.map((name) => join(home, name)).filter(
+    (folder) =>
+      existsSync(folder) && (onPath.some((entry) => isInside(folder, entry)) || folder === join(home, '.rustup')),
+  )
+}
+
+// The Node that runs the server is there for commands too, wherever it was installed.
+function nodePrefix(home: string): readonly string[] {
+  const prefix = dirname(dirname(realpathSync(process.execPath)))
+  const isVersion = existsSync(join(prefix, 'bin', 'node')) && prefix !== '/' && prefix !== home
+  return isVersion && statSync(prefix).isDirectory() && !isInside(prefix, home) ? [prefix] : []
+}
+
+/** True when `path` is the folder or lies below it. */
+export function isInside(folder: string, path: string): boolean {
+  const way = relative(folder, path)
+  return way === '' || (!way.startsWith('..') && !isAbsolute(way))
+}

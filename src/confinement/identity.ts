@@ -1,0 +1,60 @@
+import { readFileSync } from 'node:fs'
+
+/** Names of the one account that commands see inside. */
+export const INSIDE_ID = 1000
+/** Real ids for a server that runs as root: above everything that systems and containers hand out by themselves. */
+const PREFERRED_ID = 1_900_000_001
+const NOBODY = 65_534
+
+export type Identity =
+  | { readonly kind: 'user' }
+  /** Two real ids nobody else has: `keeper` owns the namespaces, `command` is what commands run as. */
+  | { readonly kind: 'root'; readonly keeper: number; readonly command: number }
+
+/** As whom commands run: as the server's own user, or, when that is root, as a uid of their own. */
+export function identityOf(): Identity {
+  if (process.getuid?.() !== 0) return { kind: 'user' }
+  const highest = highestMapped(readFileSync('/proc/self/uid_map', 'utf8'))
+  const keeper = Math.min(PREFERRED_ID, highest - 1)
+  return { kind: 'root', keeper, command: keeper + 1 }
+}
+
+function highestMapped(map: string): number {
+  const ends = map
+    .trim()
+    .split('\n')
+    .map((line) => {
+      const [first = 0, , count = 0] = line.trim().split(/\s+/).map(Number)
+      return first + count - 1
+    })
+  return Math.min(Math.max(...ends), 4_294_967_293)
+}
+
+/**
+ * The id map of the namespaces under a root server. Every real id has a name inside, so that files of any owner can be read and
+ * copied; real root is nobody there, and what runs as 1000 inside is nobody outside.
+ */
+export function idMap(identity: Extract<Identity, { kind: 'root' }>): string {
+  const { keeper, command } = identity
+  const ranges = [
+    [0, keeper, 1],
+    [INSIDE_ID, command, 1],
+    [1, 1, INSIDE_ID - 1],
+    [INSIDE_ID + 1, INSIDE_ID + 1, NOBODY - INSIDE_ID - 1],
+    [NOBODY, 0, 1],
+  ]
+  // In a container with few ids the two of ours would lie inside the range that is passed through.
+  if (keeper <= NOBODY) return narrowMap(identity)
+  return ranges.map((range) => `${range.join(' ')}\n`).join('')
+}
+
+function narrowMap({ keeper, command }: { readonly keeper: number; readonly command: number }): string {
+  return [
+    `0 ${keeper} 1`,
+    `${INSIDE_ID} ${command} 1`,
+    `1 1 ${INSIDE_ID - 1}`,
+    ...(keeper > INSIDE_ID + 1 ? [`${INSIDE_ID + 1} ${INSIDE_ID + 1} ${keeper - INSIDE_ID - 1}`] : []),
+    `${NOBODY + 1} 0 1`,
+    '',
+  ].join('\n')
+}

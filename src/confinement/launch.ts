@@ -1,0 +1,63 @@
+import { type Identity, INSIDE_ID } from './identity.js'
+import type { Job } from './port.js'
+
+/** What a launcher needs to know of one command, all paths as the keeper sees them. */
+export interface Launch {
+  readonly identity: Identity
+  readonly keeperPid: number
+  readonly base: string
+  /** What is mounted at the place of the work tree. */
+  readonly tree: string
+  readonly runDir: string
+  readonly job: Job
+  /** Folders and files below the work tree that are mounted read-only from outside, and those that are covered. */
+  readonly readOnly: readonly { readonly from: string; readonly at: string }[]
+  readonly covered: readonly { readonly at: string; readonly type: 'file' | 'directory' }[]
+  /** The limits of each process, as a line for the shell. */
+  readonly limits: string
+  readonly hasFilter: boolean
+}
+
+/** Descriptors that a launch takes beside 0, 1 and 2; none of them reaches the command. */
+export const FILTER_FD = 3
+export const BLOCK_FD = 4
+export const TMP_BYTES_MAX = 512 * 1024 * 1024
+
+/** The program that is started, and its arguments. */
+export type Launcher = (launch: Launch) => readonly [program: string, args: readonly string[]]
+
+/** Enters the keeper's namespaces, where the mounts are. */
+export function entering({ identity, keeperPid }: Launch): readonly string[] {
+  const there = ['--user', '--mount', '--target', String(keeperPid)]
+  return identity.kind === 'root' ? [...there, '--setuid', '0', '--setgid', '0'] : [...there, '--preserve-credentials']
+}
+
+// A real uid of its own can open nothing of a tree that belongs to somebody else. These two let it, and reach no further than the
+// files it is shown: everything of value is simply not there.
+const KEPT = 'dac_override,fowner'
+export const KEPT_CAPABILITIES = ['CAP_DAC_OVERRIDE', 'CAP_FOWNER']
+
+/** Becomes the account that commands run as. Under a root server that is a step; under a user's it was done by the namespace. */
+export function becoming({ identity }: Launch): readonly string[] {
+  if (identity.kind === 'user') return []
+  const kept = KEPT.split(',').map((one) => `+${one}`)
+  const only = ['-all', ...kept].join(',')
+  return [
+    'setpriv',
+    ...['--reuid', String(INSIDE_ID), '--regid', String(INSIDE_ID), '--clear-groups', '--no-new-privs'],
+    ...[`--inh-caps=${only}`, `--ambient-caps=${only}`, `--bounding-set=${only}`],
+  ]
+}
+
+// Descriptors that others left open are not the command's to have.
+const CLOSE_OTHERS = `for n in /proc/self/fd/*; do n="\${n##*/}"; [ "$n" -gt 2 ] && eval "exec $n>&-"; done`
+
+/** The command itself, behind the limits of its processes. */
+export function command({ job, limits }: Launch): readonly string[] {
+  const [program = '', flag, line] = job.argv
+  const isLine = program === 'bash' && flag === '-c' && line !== undefined && job.argv.length === 3
+  const start = `${CLOSE_OTHERS}; ${limits} || exit 126`
+  return isLine
+    ? ['bash', '-c', `${start}; unset n; eval "$1"`, 'bash', line]
+    : ['bash', '-c', `${start}; exec "$@"`, 'bash', ...job.argv]
+}

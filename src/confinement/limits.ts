@@ -1,0 +1,123 @@
+import { existsSync, mkdirSync, readFileSync, rmdirSync, writeFileSync } from 'node:fs'
+import { totalmem } from 'node:os'
+import { join } from 'node:path'
+
+const GIB = 1024 ** 3
+
+/** What one command may use. */
+export interface Limits {
+  readonly memoryBytes: number
+  readonly processes: number
+  readonly fileBytes: number
+  readonly openFiles: number
+}
+
+export function defaultLimits(): Limits {
+  return {
+    memoryBytes: Math.min(4 * GIB, Math.floor(totalmem() / 2)),
+    processes: 512,
+    fileBytes: GIB,
+    openFiles: 4096,
+  }
+}
+
+const CPU_SECONDS_EXTRA = 5
+
+/** The limits of each process, as a line for bash. Lowered for good: nothing inside can raise them again. */
+export function limitsLine(limits: Limits, timeoutMs: number): string {
+  const kib = (bytes: number) => Math.floor(bytes / 1024)
+  return [
+    'ulimit -c 0',
+    `ulimit -u ${limits.processes}`,
+    `ulimit -f ${kib(limits.fileBytes)}`,
+    `ulimit -n ${limits.openFiles}`,
+    `ulimit -d ${kib(limits.memoryBytes)}`,
+    `ulimit -t ${Math.ceil(timeoutMs / 1000) + CPU_SECONDS_EXTRA}`,
+  ].join(' && ')
+}
+
+/** Control groups bound a command and everything it starts together. Only root can make them. */
+export interface Groups {
+  /** Null when the group could not be made: then the limits of each process are all there is. */
+  make(name: string, limits: Limits): Group | null
+}
+
+export interface Group {
+  add(pid: number): void
+  remove(): void
+}
+
+const V2 = '/sys/fs/cgroup'
+
+export function controlGroups(): Groups | null {
+  if (process.getuid?.() !== 0) return null
+  if (existsSync(join(V2, 'cgroup.controllers'))) return isUsable(V2, 'v2') ? { make: makeV2 } : null
+  return isUsable(join(V2, 'pids'), 'v1') ? { make: makeV1 } : null
+}
+
+function isUsable(folder: string, version: 'v1' | 'v2'): boolean {
+  try {
+    if (version === 'v2' && !/\bpids\b/.test(readFileSync(join(folder, 'cgroup.subtree_control'), 'utf8'))) return false
+    const probe = join(folder, `phaselock-probe-${process.pid}`)
+    mkdirSync(probe)
+    rmdirSync(probe)
+    return true
+  } catch {
+    return false
+  }
+}
+
+function makeV2(name: string, limits: Limits): Group | null {
+  return makeGroup([
+    {
+      folder: join(V2, name),
+      settings: [
+        ['pids.max', limits.processes],
+        ['memory.max', limits.memoryBytes],
+        ['memory.swap.max', 0],
+      ],
+    },
+  ])
+}
+
+function makeV1(name: string, limits: Limits): Group | null {
+  return makeGroup([
+    { folder: join(V2, 'pids', name), settings: [['pids.max', limits.processes]] },
+    { folder: join(V2, 'memory', name), settings: [['memory.limit_in_bytes', limits.memoryBytes]] },
+  ])
+}
+
+interface Part {
+  readonly folder: string
+  readonly settings: readonly (readonly [file: string, value: number])[]
+}
+
+function makeGroup(parts: readonly Part[]): Group | null {
+  const remove = (): void => {
+    for (const { folder } of parts)
+      try {
+        rmdirSync(folder)
+      } catch (error) {
+        // A group that still has a dying process in it is removed with the next start.
+        if (!existsSync(folder)) continue
+        if ((error as NodeJS.ErrnoException).code !== 'EBUSY') throw error
+      }
+  }
+  try {
+    for (const { folder, settings } of parts) {
+      mkdirSync(folder)
+      for (const [file, value] of settings) {
+        if (existsSync(join(folder, file))) writeFileSync(join(folder, file), String(value))
+      }
+    }
+  } catch {
+    remove()
+    return null
+  }
+  return {
+    add: (pid) => {
+      for (const { folder } of parts) writeFileSync(join(folder, 'cgroup.procs'), String(pid))
+    },
+    remove,
+  }
+}

@@ -1,0 +1,30 @@
+import { spawn } from 'node:child_process'
+import { join } from 'node:path'
+import type { Confined, Job } from './port.js'
+import { cleanEnv, confinedOf, NO_CHANGES } from './sandbox.js'
+
+/** Runs the command with no wall around it, only because the contract says so. Everything it does is done. */
+export function startOpenly(job: Job, path: string): Confined {
+  const [program = '', ...args] = job.argv
+  const child = spawn(program, args, {
+    cwd: join(job.tree, job.cwd),
+    env: { ...cleanEnv({ path }), ...job.env },
+    stdio: ['pipe', 'pipe', 'pipe'],
+    detached: true,
+  })
+  child.stdin.on('error', () => undefined)
+  const group = {
+    stdin: child.stdin,
+    stdout: child.stdout,
+    stderr: child.stderr,
+    once: child.once.bind(child),
+    kill: (signal: NodeJS.Signals): boolean => {
+      try {
+        return child.pid === undefined ? false : process.kill(-child.pid, signal)
+      } catch {
+        return child.kill(signal)
+      }
+    },
+  }
+  return confinedOf(group, job, async () => NO_CHANGES)
+}

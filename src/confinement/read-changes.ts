@@ -1,0 +1,158 @@
+import { isUtf8 } from 'node:buffer'
+import { createHash } from 'node:crypto'
+import type { Stats } from 'node:fs'
+import { createReadStream } from 'node:fs'
+import { chmod, lstat, readdir, readlink } from 'node:fs/promises'
+import { posix } from 'node:path'
+import type { Change } from '../tree/change.js'
+
+export const CHANGES_MAX = 20_000
+const DEPTH_MAX = 256
+
+/** Where a tree is seen as it was, as it is now, and, with an overlay, the layer that holds whatever was touched. */
+export interface Views {
+  readonly before: string
+  readonly after: string
+  readonly touched: string | null
+  /** Names at the root that were mounted over and cannot have changed. */
+  readonly skipped: ReadonlySet<string>
+}
+
+/** What a command left behind cannot be taken over as a whole, and is dropped. */
+export class ChangesRefused extends Error {
+  override readonly name = 'ChangesRefused'
+}
+
+/**
+ * Everything that differs between two views of a tree, in the order of its paths. Nobody writes either of them while this runs:
+ * the command and all it started are gone.
+ */
+export async function readChanges(views: Views): Promise<readonly Change[]> {
+  const reader = new Reader(views)
+  await reader.folder('', 0)
+  return reader.found.sort((a, b) => (a.path < b.path ? -1 : a.path > b.path ? 1 : 0))
+}
+
+class Reader {
+  readonly found: Change[] = []
+
+  constructor(private readonly views: Views) {}
+
+  async folder(path: string, depth: number): Promise<void> {
+    if (depth > DEPTH_MAX) throw new ChangesRefused(`folders are nested deeper than ${DEPTH_MAX}`)
+    const { before, after, touched } = this.views
+    const then = new Set(await names(before, path))
+    const now = await opened(`${after}/${path}`, 0o700, () => names(after, path))
+    const candidates = touched === null ? now : await opened(`${touched}/${path}`, 0o700, () => names(touched, path))
+    const there = new Set(now)
+    for (const name of then) if (!there.has(name) && !this.#isSkipped(path, name)) await this.#gone(join(path, name))
+    for (const name of candidates)
+      if (there.has(name) && !this.#isSkipped(path, name)) await this.#entry(join(path, name), then.has(name), depth)
+  }
+
+  async #entry(path: string, existed: boolean, depth: number): Promise<void> {
+    const now = await lstat(`${this.views.after}/${path}`)
+    const then = existed ? await lstat(`${this.views.before}/${path}`) : null
+    const type = typeOf(now)
+    if (type === null) return this.#add({ path, kind: 'created', type: 'file', problem: 'is no file, folder or link' })
+    if (then !== null && typeOf(then) !== type) await this.#gone(path)
+    const isNew = then === null || typeOf(then) !== type
+    if (type === 'directory') {
+      if (isNew) this.#add({ path, kind: 'created', type })
+      else if (modeOf(now) !== modeOf(then)) this.#add({ path, kind: 'modified', type })
+      return isNew ? this.#created(path, depth + 1) : this.folder(path, depth + 1)
+    }
+    if (type === 'link') return this.#link(path, isNew)
+    await this.#file(path, now, isNew ? null : then)
+  }
+
+  async #created(path: string, depth: number): Promise<void> {
+    if (depth > DEPTH_MAX) throw new ChangesRefused(`folders are nested deeper than ${DEPTH_MAX}`)
+    const { after } = this.views
+    const there = await opened(`${after}/${path}`, 0o700, () => names(after, path))
+    for (const name of there) await this.#entry(join(path, name), false, depth)
+  }
+
+  async #file(path: string, now: Stats, then: Stats | null): Promise<void> {
+    const file = `${this.views.after}/${path}`
+    const sha256 = await opened(file, 0o600, () => digest(file))
+    const isSame =
+      then !== null &&
+      then.size === now.size &&
+      modeOf(then) === modeOf(now) &&
+      (await digest(`${this.views.before}/${path}`)) === sha256
+    if (isSame) return
+    this.#add({ path, kind: then === null ? 'created' : 'modified', type: 'file', bytes: now.size, sha256 })
+  }
+
+  async #link(path: string, isNew: boolean): Promise<void> {
+    const target = await readlink(`${this.views.after}/${path}`)
+    if (!isNew && target === (await readlink(`${this.views.before}/${path}`))) return
+    const inside = posix.normalize(posix.join(posix.dirname(path), target))
+    const leaves = target.startsWith('/') || inside === '..' || inside.startsWith('../')
+    this.#add({
+      path,
+      kind: isNew ? 'created' : 'modified',
+      type: 'link',
+      problem: leaves ? 'is a link that leaves the work tree' : null,
+    })
+  }
+
+  // Every path below a folder that is gone is gone: each of them is held against what the phase may change.
+  async #gone(path: string): Promise<void> {
+    const then = await lstat(`${this.views.before}/${path}`)
+    const type = typeOf(then) ?? 'file'
+    this.#add({ path, kind: 'deleted', type })
+    if (type !== 'directory') return
+    for (const name of await names(this.views.before, path)) await this.#gone(join(path, name))
+  }
+
+  #isSkipped(path: string, name: string): boolean {
+    return path === '' && this.views.skipped.has(name)
+  }
+
+  #add(change: Pick<Change, 'path' | 'kind' | 'type'> & Partial<Change>): void {
+    if (this.found.length >= CHANGES_MAX) throw new ChangesRefused(`more than ${CHANGES_MAX} paths were changed`)
+    const unreadable = change.path.includes('\uFFFD') ? 'has a name that is not UTF-8' : null
+    this.found.push({ bytes: null, sha256: null, ...change, problem: change.problem ?? unreadable })
+  }
+}
+
+async function names(root: string, path: string): Promise<readonly string[]> {
+  const raw = await readdir(path === '' ? root : `${root}/${path}`, { encoding: 'buffer' })
+  const bad = raw.find((name) => !isUtf8(name))
+  if (bad !== undefined) throw new ChangesRefused(`${join(path, bad.toString('latin1'))} has a name that is not UTF-8`)
+  return raw.map((name) => name.toString('utf8'))
+}
+
+async function digest(file: string): Promise<string> {
+  const hash = createHash('sha256')
+  for await (const chunk of createReadStream(file)) hash.update(chunk as Buffer)
+  return hash.digest('hex')
+}
+
+// A command may leave behind what not even its owner can read. The owner is the server: it can change that.
+async function opened<T>(path: string, bits: number, work: () => Promise<T>): Promise<T> {
+  try {
+    return await work()
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EACCES') throw error
+    const { mode } = await lstat(path)
+    await chmod(path, (mode & 0o777) | bits)
+    return work()
+  }
+}
+
+export function typeOf(stats: Stats): Change['type'] | null {
+  if (stats.isFile()) return 'file'
+  if (stats.isDirectory()) return 'directory'
+  return stats.isSymbolicLink() ? 'link' : null
+}
+
+function modeOf(stats: Stats): number {
+  return stats.mode & 0o777
+}
+
+function join(path: string, name: string): string {
+  return path === '' ? name : `${path}/${name}`
+}

@@ -1,0 +1,65 @@
+import { lstatSync, mkdirSync, statSync, symlinkSync } from 'node:fs'
+import { join } from 'node:path'
+import { type Keeper, quoted } from './keeper.js'
+import type { Job } from './port.js'
+
+/** One command's view of the work tree. */
+export interface Run {
+  readonly name: string
+  /** The folder of the run, as the keeper sees it and as the server reaches it. */
+  readonly dir: string
+  readonly seen: string
+}
+
+const LOWER = 'l'
+const UPPER = 'u'
+const WORK = 'w'
+export const MERGED = 'm'
+export const TOUCHED = UPPER
+
+/** An overlay over the work tree: what the command writes lands in a layer of its own. */
+export async function overlay(keeper: Keeper, name: string, job: Job): Promise<Run> {
+  const run = folderOf(keeper, name)
+  const mode = statSync(job.tree).mode & 0o777
+  for (const part of [UPPER, WORK, MERGED]) mkdirSync(join(run.seen, part), { recursive: true, mode })
+  // Names with commas or colons cannot be written into mount options: a link and relative names stand for them.
+  symlinkSync(job.tree, join(run.seen, LOWER))
+  const options = `lowerdir=${LOWER},upperdir=${UPPER},workdir=${WORK},userxattr`
+  await keeper.ask(`cd ${quoted(run.dir)} && mount -t overlay -o ${options} overlay ${MERGED}`)
+  return run
+}
+
+/** A copy of the work tree, where overlays cannot be had. What is large and never written is mounted instead. */
+export async function copy(
+  keeper: Keeper,
+  name: string,
+  one: { readonly job: Job; readonly entries: readonly string[] },
+) {
+  const run = folderOf(keeper, name)
+  mkdirSync(join(run.seen, MERGED), { recursive: true, mode: statSync(one.job.tree).mode & 0o777 })
+  const entries = one.entries.map((entry) => quoted(`./${entry}`)).join(' ')
+  if (entries !== '')
+    await keeper.ask(
+      `cd ${quoted(one.job.tree)} && cp -a --reflink=auto -t ${quoted(join(run.dir, MERGED))} -- ${entries}`,
+    )
+  return run
+}
+
+export async function remove(keeper: Keeper, run: Run): Promise<void> {
+  const dir = quoted(run.dir)
+  await keeper.ask(`umount ${dir}/${MERGED} 2>/dev/null; chmod -R u+rwx ${dir}/${MERGED} 2>/dev/null; rm -rf ${dir}`)
+}
+
+function folderOf(keeper: Keeper, name: string): Run {
+  return { name, dir: join(keeper.dir, name), seen: join(keeper.seen, name) }
+}
+
+/** What a path of the work tree is, without following a link; null when it is not there. */
+export function kindOf(tree: string, path: string): 'file' | 'directory' | 'other' | null {
+  try {
+    const stats = lstatSync(join(tree, path))
+    return stats.isDirectory() ? 'directory' : stats.isFile() ? 'file' : 'other'
+  } catch {
+    return null
+  }
+}
