@@ -5,6 +5,9 @@ import type {
   Gate,
   Json,
   JsonObject,
+  McpServer,
+  OwnTool,
+  OwnToolArg,
   Phase,
   RequiredArtifact,
   ToolConstraint,
@@ -21,6 +24,7 @@ import type {
   ValidationDocument,
 } from './document.js'
 import { findUnenforced } from './not-enforced.js'
+import type { McpServerDocument, ToolArgDocument, ToolDocument } from './read-services.js'
 
 /** The core's contract, from a canonical document that was loaded (and perhaps stored) before. Nothing is lost between. */
 export function compileDocument(document: JsonObject, hash: string): Contract {
@@ -53,6 +57,11 @@ export function compileDocument(document: JsonObject, hash: string): Contract {
     tests: { patterns: source.tests.patterns, allowChanges: source.tests.allow_changes },
     schemas: new Map(Object.entries(source.schemas)),
     extraTools: extraTools(source),
+    tools: new Map(Object.entries(source.tools ?? {}).map(([name, tool]) => [name, compileTool(name, tool)])),
+    mcpServers: new Map(
+      Object.entries(source.mcp_servers ?? {}).map(([name, server]) => [name, compileServer(name, server)]),
+    ),
+    webHosts: source.web.allowed_hosts,
     notEnforced: findUnenforced(source).map(({ path, feature }) => ({ path, feature })),
     guides: new Map(Object.entries(source.guides)),
   }
@@ -86,6 +95,47 @@ function compileConstraint(constraint: ConstraintDocument): ToolConstraint {
     forbiddenCommands: constraint.forbidden_commands ?? [],
     network: constraint.network ?? false,
     timeoutSeconds: constraint.timeout_seconds ?? null,
+  }
+}
+
+// `read-services.ts` made these parts of the document, and only in these shapes.
+function compileTool(name: string, document: JsonObject): OwnTool {
+  const tool = document as unknown as ToolDocument
+  return {
+    name,
+    description: tool.description,
+    command: tool.command,
+    args: new Map(Object.entries(tool.args).map(([arg, about]) => [arg, compileToolArg(about)])),
+    network: tool.network ?? false,
+    timeoutSeconds: tool.timeout_seconds ?? null,
+  }
+}
+
+function compileToolArg(arg: ToolArgDocument): OwnToolArg {
+  return {
+    type: arg.type,
+    path: arg.path ?? null,
+    description: arg.description ?? '',
+    optional: arg.optional ?? false,
+    enum: arg.enum ?? null,
+    min: arg.min ?? null,
+    max: arg.max ?? null,
+  }
+}
+
+function compileServer(name: string, document: JsonObject): McpServer {
+  const server = document as unknown as McpServerDocument
+  const timeoutSeconds = server.timeout_seconds ?? null
+  if (server.url !== undefined) return { kind: 'http', name, url: server.url, timeoutSeconds }
+  return {
+    kind: 'stdio',
+    name,
+    command: server.command ?? '',
+    args: server.args ?? [],
+    env: new Map(Object.entries(server.env ?? {})),
+    writable: server.writable ?? [],
+    network: server.network ?? false,
+    timeoutSeconds,
   }
 }
 

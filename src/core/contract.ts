@@ -24,6 +24,12 @@ export interface Contract {
   readonly schemas: ReadonlyMap<string, JsonObject | boolean>
   /** Tools beside the built-in ones: the names of own tools (`tools:`) and of upstream tools that phases list. */
   readonly extraTools: readonly string[]
+  /** Own tools (`tools:`), by name. */
+  readonly tools: ReadonlyMap<string, OwnTool>
+  /** Upstream MCP servers, by name; their tools are called `server.tool`. */
+  readonly mcpServers: ReadonlyMap<string, McpServer>
+  /** What `web_fetch` may reach: `host`, `host:port`, `*.host`. */
+  readonly webHosts: readonly string[]
   /** What this version of Phaselock understands but cannot enforce: a task under such a contract is not created. */
   readonly notEnforced: readonly NotEnforced[]
   /** Texts of `{{guide:NAME}}`, read when the contract was loaded. */
@@ -61,6 +67,54 @@ export interface ToolConstraint {
   readonly allowedCommands: readonly string[] | null
   readonly forbiddenCommands: readonly string[]
   readonly network: boolean
+  readonly timeoutSeconds: number | null
+}
+
+/** A fixed command with typed arguments. */
+export interface OwnTool {
+  readonly name: string
+  readonly description: string
+  /** The program and its words; `{name}` stands for an argument, never in the first word. */
+  readonly command: readonly string[]
+  readonly args: ReadonlyMap<string, OwnToolArg>
+  readonly network: boolean
+  /** null: the default of commands. */
+  readonly timeoutSeconds: number | null
+}
+
+export interface OwnToolArg {
+  readonly type: 'string' | 'integer' | 'number' | 'boolean'
+  /** A path of the work tree that is read or written; null: no path. */
+  readonly path: 'read' | 'write' | null
+  readonly description: string
+  readonly optional: boolean
+  /** The accepted values as they are written in a command; null: any. */
+  readonly enum: readonly string[] | null
+  readonly min: number | null
+  readonly max: number | null
+}
+
+export type McpServer = StdioServer | HttpServer
+
+/** An MCP server that is started in the confinement and spoken to over its standard input and output. */
+export interface StdioServer {
+  readonly kind: 'stdio'
+  readonly name: string
+  readonly command: string
+  readonly args: readonly string[]
+  /** Its whole environment; `${env:NAME}` in a value is replaced when the server is started. */
+  readonly env: ReadonlyMap<string, string>
+  /** Globs of what it may change in the work tree; empty: nothing. */
+  readonly writable: readonly string[]
+  readonly network: boolean
+  readonly timeoutSeconds: number | null
+}
+
+/** An MCP server that runs elsewhere. */
+export interface HttpServer {
+  readonly kind: 'http'
+  readonly name: string
+  readonly url: string
   readonly timeoutSeconds: number | null
 }
 

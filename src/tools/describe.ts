@@ -1,23 +1,51 @@
 import type { CallFacts, CallPath } from '../core/command.js'
 import type { Contract, Json, JsonObject } from '../core/contract.js'
 import { type ArgShape, BUILT_IN_TOOLS, type ToolSpec } from '../core/tools.js'
+import { ownArgPaths, ownArgProblems } from './own-tool-args.js'
+import { readPath } from './read-path.js'
 import { readShell } from './shell.js'
+import { type Pins, serverOf, upstreamArgProblems } from './upstream/pins.js'
+import { readTarget } from './web-target.js'
 
-const PATH_CHARS_MAX = 4096
+export { readPath } from './read-path.js'
+
 const PATHS_MAX = 1000
 const NOTHING: CallFacts = { argProblems: [], paths: [], commands: [], shellProblem: null }
 
-/** What a call would touch. Tools that are not built in have no arguments to judge here: the core refuses what it does not know. */
-export function describeCall(_contract: Contract, tool: string, args: JsonObject): CallFacts {
+/**
+ * What a call would touch. `pins` are the upstream tools that the task accepted: without one, an upstream tool has no
+ * schema to hold arguments against, and the call is wrong. A tool that nothing knows is left to the core, which refuses it.
+ */
+export function describeCall(contract: Contract, tool: string, args: JsonObject, pins: Pins = {}): CallFacts {
   const spec = BUILT_IN_TOOLS.get(tool)
-  if (spec === undefined) return NOTHING
+  if (spec === undefined) return describeExtra(contract, tool, { args, pins })
   const argProblems = problemsOf(spec, args)
   if (argProblems.length > 0) return { ...NOTHING, argProblems }
+  if (tool === 'web_fetch') return describeFetch(contract, args)
   const paths = pathsOf(spec, args)
   if (tool !== 'bash' || typeof args.command !== 'string')
     return { argProblems, paths, commands: [], shellProblem: null }
   const { commands, problem } = readShell(args.command)
   return { argProblems, paths, commands, shellProblem: problem }
+}
+
+function describeExtra(contract: Contract, tool: string, call: { args: JsonObject; pins: Pins }): CallFacts {
+  const own = contract.tools.get(tool)
+  if (own !== undefined) {
+    const argProblems = ownArgProblems(own, call.args)
+    return argProblems.length > 0 ? { ...NOTHING, argProblems } : { ...NOTHING, paths: ownArgPaths(own, call.args) }
+  }
+  if (!contract.mcpServers.has(serverOf(tool))) return NOTHING
+  return { ...NOTHING, argProblems: upstreamArgProblems(call.pins, tool, call.args) }
+}
+
+// The address stands among the paths: what a call touches, and a problem that no mode lets through.
+function describeFetch(contract: Contract, args: JsonObject): CallFacts {
+  const target = readTarget(String(args.url), contract.webHosts)
+  if (target.ok) return NOTHING
+  return target.isMalformed
+    ? { ...NOTHING, argProblems: [`argument "url" ${target.problem}`] }
+    : { ...NOTHING, paths: [{ path: String(args.url), problem: target.problem }] }
 }
 
 interface Argument {
@@ -120,22 +148,4 @@ function pathsOf(spec: ToolSpec, args: JsonObject): readonly CallPath[] {
 
 function isStringList(value: Json | undefined): value is readonly string[] {
   return Array.isArray(value) && value.every((one) => typeof one === 'string')
-}
-
-/** A path inside the work tree, `/`-separated, or why it is none. The decision is repeated by whoever opens the file. */
-export function readPath(given: string): CallPath {
-  const refuse = (problem: string): CallPath => ({ path: given.slice(0, PATH_CHARS_MAX), problem })
-  if (given === '') return refuse('is empty')
-  if (given.length > PATH_CHARS_MAX) return refuse(`is longer than ${PATH_CHARS_MAX} characters`)
-  if (given.includes('\0')) return refuse('contains a NUL character')
-  if (given.includes('\\')) return refuse('contains a backslash; use "/"')
-  if (given.startsWith('/') || /^[A-Za-z]:/.test(given))
-    return refuse('is absolute; paths are relative to the work tree')
-  const parts: string[] = []
-  for (const part of given.split('/')) {
-    if (part === '' || part === '.') continue
-    if (part !== '..') parts.push(part)
-    else if (parts.pop() === undefined) return refuse('leaves the work tree')
-  }
-  return { path: parts.length === 0 ? '.' : parts.join('/'), problem: null }
 }
