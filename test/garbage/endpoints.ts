@@ -290,6 +290,31 @@ export const ENDPOINTS: Readonly<Record<string, Endpoint>> = {
     },
     isSpentBySuccess: true,
   },
+  listQuestions: {
+    prepare: async (stage) => {
+      const pair = await stage.pair()
+      await stage.question(pair)
+      const query = { status: 'open', task_id: pair.task, limit: '10', cursor: 'W251bGwsInQiLDFd' }
+      const also = { status: ['answered', 'withdrawn'], task_id: [stage.queued], limit: ['1'], cursor: ['cDE'] }
+      return { pair, base: () => ({ query, also }) }
+    },
+  },
+  getQuestion: {
+    prepare: async (stage) => {
+      const pair = await stage.pair()
+      const id = await stage.question(pair)
+      return { pair, base: () => ({ params: { id }, also: { id: ['qst-1-nope', `qst-1-${stage.queued}`] } }) }
+    },
+  },
+  answerQuestion: {
+    prepare: async (stage) => {
+      const pair = await stage.pair()
+      const id = await stage.question(pair)
+      const also = { answer: ['right', 'up', ' ', '\u0000'], id: ['qst-1-nope'] }
+      return { pair, base: () => ({ params: { id }, body: { answer: 'left', other: false }, also }) }
+    },
+    isSpentBySuccess: true,
+  },
   pause: { ...reason, isAlone: true, after: (stage) => stage.operate('/unpause', { reason: 'on' }) },
   unpause: { ...reason, isAlone: true },
   queryAudit: {

@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { asked } from '../http/asking.js'
 import { PLAN, type Running, start } from '../http/harness.js'
 
 /** A contract with a short way to the end. */
@@ -103,6 +104,11 @@ export class Stage {
       artifacts: { plan_document: PLAN },
     })
     return { ...pair, phase: this.issued(String(moved.body.phase_token)) }
+  }
+
+  /** Asks the operators something. */
+  question(pair: Pair): Promise<string> {
+    return asked(this.run, pair.phase, 'Which one?', ['left', 'right'])
   }
 
   /** A task that too many refusals in a row have parked. */
