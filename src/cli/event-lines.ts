@@ -12,6 +12,7 @@ const TELLING = [
   'gate',
   'decision',
   'approval_id',
+  'question_id',
   'by',
   'agent_id',
   'name',

@@ -43,10 +43,11 @@ interface EventOptions extends ClientOptions {
 async function showStatus(options: ClientOptions): Promise<void> {
   const client = new Client(options)
   const overview = await client.get('/state/snapshot')
-  const [contracts, health, approvals] = await Promise.all([
+  const [contracts, health, approvals, questions] = await Promise.all([
     client.get('/contracts'),
     client.get('/health'),
     client.get('/approvals', { limit: PENDING_MAX }),
+    client.get('/questions', { limit: PENDING_MAX, status: 'open' }),
   ])
   const contract = listOf(contracts.contracts).find((one) => one.default === true) ?? {}
   const status: JsonObject = {
@@ -57,6 +58,7 @@ async function showStatus(options: ClientOptions): Promise<void> {
     tasks: overview.counts ?? {},
     active: overview.agents ?? [],
     approvals: approvals.approvals ?? [],
+    questions: questions.questions ?? [],
   }
   if (options.json === true) printJson(status)
   else print(statusText(status))

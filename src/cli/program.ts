@@ -9,6 +9,7 @@ import { addDoctorCommand } from './doctor-command.js'
 import { addInitCommand } from './init-command.js'
 import { addLookCommands } from './look-commands.js'
 import { examples } from './options.js'
+import { addQuestionCommands } from './question-commands.js'
 import { addServeCommand } from './serve-command.js'
 import { addTaskCommands } from './task-commands.js'
 import { width } from './terminal.js'
@@ -46,6 +47,7 @@ export function buildProgram(): Command {
   program.commandsGroup('Work:')
   addTaskCommands(program)
   addApprovalCommands(program)
+  addQuestionCommands(program)
   program.commandsGroup('Look:')
   addLookCommands(program)
   addAuditCommands(program)

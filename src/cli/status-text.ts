@@ -1,6 +1,7 @@
 import type { JsonObject } from '../core/contract.js'
 import { approvalTable } from './approval-text.js'
 import { plainLine } from './plain-text.js'
+import { questionTable } from './question-text.js'
 import { table } from './table.js'
 import { paint } from './terminal.js'
 import { listOf, objectOf, textOf, timeOf } from './values.js'
@@ -10,6 +11,7 @@ export function statusText(status: JsonObject): string {
   const server = objectOf(status.server)
   const contract = objectOf(status.contract)
   const approvals = listOf(status.approvals)
+  const questions = listOf(status.questions)
   const active = listOf(status.active)
   const field = (label: string, text: string): string => `${label.padEnd(9)} ${plainLine(text)}`
   const name = `${textOf(contract.name)} ${textOf(contract.version)} (${textOf(contract.hash).slice(0, 12)})`
@@ -24,9 +26,13 @@ export function statusText(status: JsonObject): string {
     active.length === 0 ? '  Nobody works on a task.' : activeTable(active),
     '',
     paint('bold', 'Waiting for you'),
-    approvals.length === 0
-      ? '  Nothing.'
-      : `${approvalTable(approvals)}\nLook and answer: phaselock approve ID, phaselock reject ID --comment TEXT`,
+    ...(approvals.length === 0
+      ? []
+      : [`${approvalTable(approvals)}\nLook and answer: phaselock approve ID, phaselock reject ID --comment TEXT`]),
+    ...(questions.length === 0
+      ? []
+      : [`${questionTable(questions)}\nLook and answer: phaselock questions ID, phaselock answer ID TEXT`]),
+    ...(approvals.length + questions.length === 0 ? ['  Nothing.'] : []),
   ].join('\n')
 }
 

@@ -41,6 +41,7 @@ function fieldsOf(task: JsonObject): readonly (readonly [string, string])[] {
     ['Agent', textOf(task.agent_id)],
     ['Lease until', timeOf(task.lease_expires_at)],
     ['Approval', approval.id === undefined ? '' : `${textOf(approval.id)} is waiting`],
+    ['Questions', task.open_questions === 0 ? '' : `${textOf(task.open_questions)} open`],
     [
       'Contract',
       `${textOf(contract.name)} ${textOf(contract.version)} (${textOf(contract.hash).slice(0, 12)})${task.mode === null ? '' : `, ${textOf(task.mode)}`}`,

@@ -1,0 +1,120 @@
+import type { Command } from 'commander'
+import type { JsonObject } from '../core/contract.js'
+import { Client, segment } from './client.js'
+import { type ClientOptions, clientOptions } from './connection.js'
+import { EXIT, Stop } from './exit.js'
+import { examples, positiveNumber } from './options.js'
+import { plainLine } from './plain-text.js'
+import { optionsOf, questionTable, questionText } from './question-text.js'
+import { print, printJson } from './terminal.js'
+import { given, listOf, textOf } from './values.js'
+
+const PAGE = 100
+const QUESTION_ID = /^qst-\d+-/
+
+/** `questions` and `answer`. */
+export function addQuestionCommands(program: Command): void {
+  clientOptions(
+    program.command('questions').argument('[id]', 'show this one whole').description('list what agents ask you'),
+  )
+    .option('-a, --all', 'also those that were answered or withdrawn')
+    .option('--task <id>', 'only of this task')
+    .addHelpText('after', examples([['phaselock questions qst-7-task-1', 'one question with its options']]))
+    .action((id: string | undefined, options: ListOptions) => list(new Client(options), id, options))
+  clientOptions(
+    program
+      .command('answer')
+      .argument('[id]', 'a question, or a task with one open question; without it, those open are listed')
+      .argument('[text...]', 'the answer; where there are options, one of them')
+      .description('answer what an agent asked; an answer is final'),
+  )
+    .option('--option <number>', 'answer with the option of this number', positiveNumber)
+    .option('--other', 'the text is an answer of your own, none of the options')
+    .addHelpText(
+      'after',
+      examples([
+        ['phaselock answer qst-7-task-1 Use port 8080', ''],
+        ['phaselock answer qst-7-task-1 --option 2', 'the second of its options'],
+        ['phaselock answer qst-7-task-1 --other Neither of them', ''],
+      ]),
+    )
+    .action((id: string | undefined, words: readonly string[], options: AnswerOptions) =>
+      id === undefined ? list(new Client(options), undefined, options) : answer(id, words, options),
+    )
+}
+
+interface ListOptions extends ClientOptions {
+  readonly all?: boolean
+  readonly task?: string
+}
+
+interface AnswerOptions extends ClientOptions {
+  readonly option?: number
+  readonly other?: boolean
+}
+
+async function list(client: Client, id: string | undefined, options: ListOptions): Promise<void> {
+  if (id !== undefined) {
+    const question = await client.get(`/questions/${segment(await questionId(client, id))}`)
+    return options.json === true ? printJson(question) : print(questionText(question))
+  }
+  const found: JsonObject = await client.get('/questions', {
+    limit: PAGE,
+    task_id: options.task,
+    status: options.all === true ? undefined : 'open',
+  })
+  if (options.json === true) return printJson(found)
+  const questions = listOf(found.questions)
+  if (questions.length === 0) return print(options.all === true ? 'Nobody asked anything.' : 'No question is open.')
+  print(questionTable(questions))
+  if (typeof found.next_cursor === 'string')
+    print(`Only the first ${questions.length} are shown; name one with --task.`)
+}
+
+async function answer(id: string, words: readonly string[], options: AnswerOptions): Promise<void> {
+  const text = words.join(' ')
+  if (options.option !== undefined && (text !== '' || options.other === true))
+    throw new Stop(EXIT.usage, 'Give either --option NUMBER or a text of your own.')
+  if (options.option === undefined && text.trim() === '')
+    throw new Stop(EXIT.usage, 'Give the answer: a text, or --option NUMBER.')
+  const client = new Client(options)
+  const found = await questionId(client, id)
+  const chosen =
+    options.option === undefined ? text : optionAt(await client.get(`/questions/${segment(found)}`), options.option)
+  const answered = await client.post(
+    `/questions/${segment(found)}/answer`,
+    given({ answer: chosen, other: options.other === true ? true : undefined }),
+  )
+  if (options.json === true) return printJson(answered)
+  print(
+    `${plainLine(textOf(answered.id))} is ${plainLine(textOf(answered.status))}: ${plainLine(textOf(answered.answer))}`,
+  )
+}
+
+function optionAt(question: JsonObject, number: number): string {
+  const options = optionsOf(question)
+  const option = options[number - 1]
+  if (option !== undefined) return option
+  throw new Stop(
+    EXIT.usage,
+    options.length === 0
+      ? `Question ${plainLine(textOf(question.id))} has no options: give a text.`
+      : `There is no option ${number}. The options are:\n${options.map((one, at) => `  ${at + 1}  ${plainLine(one)}`).join('\n')}`,
+  )
+}
+
+/** The id of a question, where a task was named: of the only one that is open there. */
+async function questionId(client: Client, id: string): Promise<string> {
+  if (QUESTION_ID.test(id)) return id
+  const task = await client.get(`/tasks/${segment(id)}`)
+  const found = await client.get('/questions', { task_id: textOf(task.id), status: 'open', limit: PAGE })
+  const open = listOf(found.questions)
+  const [only] = open
+  if (only === undefined) throw new Stop(EXIT.refused, `Task ${plainLine(id)} has no open question.`)
+  if (open.length > 1)
+    throw new Stop(
+      EXIT.refused,
+      `Task ${plainLine(id)} has ${open.length} open questions; name one:\n${questionTable(open)}`,
+    )
+  return textOf(only.id)
+}
