@@ -19,9 +19,13 @@ export interface Entry {
 export type Opened<T> = ({ readonly ok: true } & T) | Refused
 
 /** A name inside an open directory. Only ever used with one name, never with a path. */
-export function inside(directoryFd: number, name: string): string {
-  return `/proc/self/fd/${directoryFd}/${name}`
+export function inside(directoryFd: number, name: Name): string | Buffer {
+  const directory = `/proc/self/fd/${directoryFd}/`
+  return typeof name === 'string' ? directory + name : Buffer.concat([Buffer.from(directory), name])
 }
+
+/** Bytes for names that need not be UTF-8. */
+export type Name = string | Buffer
 
 /** The names of a path, or null when it could lead out of the tree. */
 export function partsOf(path: string): readonly string[] | null {
@@ -46,28 +50,28 @@ export function openDirectory(root: string, parts: readonly string[]): Opened<{ 
   return { ok: true, fd }
 }
 
-export function openDirectoryIn(directoryFd: number, name: string): Opened<{ readonly fd: number }> {
+export function openDirectoryIn(directoryFd: number, name: Name): Opened<{ readonly fd: number }> {
   try {
     return { ok: true, fd: openSync(inside(directoryFd, name), DIRECTORY_FLAGS) }
   } catch (error) {
-    if (errnoOf(error) === 'ENOTDIR' && kindIn(directoryFd, name) === 'link') return refused('link', name)
-    return refusedBy(error, name)
+    if (errnoOf(error) === 'ENOTDIR' && kindIn(directoryFd, name) === 'link') return refused('link', String(name))
+    return refusedBy(error, String(name))
   }
 }
 
 /** What stands under a name, links not followed. */
-export function openEntry(directoryFd: number, name: string): Opened<Entry> {
+export function openEntry(directoryFd: number, name: Name): Opened<Entry> {
   let fd: number
   try {
     fd = openSync(inside(directoryFd, name), O_PATH | constants.O_NOFOLLOW)
   } catch (error) {
-    return refusedBy(error, name)
+    return refusedBy(error, String(name))
   }
   const stat = fstatSync(fd, { bigint: true })
   return { ok: true, fd, stat, kind: kindOf(stat) }
 }
 
-function kindIn(directoryFd: number, name: string): Kind | null {
+function kindIn(directoryFd: number, name: Name): Kind | null {
   const entry = openEntry(directoryFd, name)
   if (!entry.ok) return null
   closeSync(entry.fd)

@@ -59,3 +59,12 @@ export function refusedBy(error: unknown, path: string): Refused {
 export function errnoOf(error: unknown): string {
   return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : ''
 }
+
+/** A name may be gone by the time it is to be removed. */
+export async function unlessGone(work: Promise<void>): Promise<void> {
+  try {
+    await work
+  } catch (error) {
+    if (errnoOf(error) !== 'ENOENT') throw error
+  }
+}
