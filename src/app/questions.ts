@@ -12,7 +12,8 @@ const QUESTION_ID = /^qst-\d+-(.+)$/
 const TRIES_MAX = 5
 
 /** Runs `ask_user_question`, once the call was allowed: opens the question, or tells what became of it. */
-export async function askQuestion(app: App, call: AgentCall, args: JsonObject): Promise<ToolOutcome> {
+export async function askQuestion(app: App, allowed: AgentCall, args: JsonObject): Promise<ToolOutcome> {
+  const call = inItsPhase(allowed)
   const asked = readAsked(app, args)
   for (let tries = 0; tries < TRIES_MAX; tries += 1) {
     const handled = await applyAs(app, call, { type: 'ask_question', ...asked })
@@ -28,6 +29,13 @@ export async function askQuestion(app: App, call: AgentCall, args: JsonObject): 
     if (!waited.ok) return failed(waited.problem.detail, waited.problem.code, waited.problem.extra)
   }
   throw new StoreUnavailable(`a question of task ${call.state.id} could not be read back`)
+}
+
+// An agent token holds in every phase, but the call was allowed in one: it must not ask in another that it came into since.
+function inItsPhase(call: AgentCall): AgentCall {
+  const { id: taskId, phase, epoch, contract } = call.state
+  const { agentId } = call.bearer
+  return { ...call, bearer: { kind: 'phase', agentId, taskId, phase, epoch, contract: contract.hash } }
 }
 
 interface Asked {

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { ask, asked } from './asking.js'
+import { askQuestion } from '../../src/app/questions.js'
+import { admitted, ask, asked } from './asking.js'
 import { type Running, start } from './harness.js'
 
 const CONTRACT = `
@@ -326,6 +327,19 @@ describe('questions', () => {
       expect(await ask(run, token, args)).toMatchObject({ ok: false, code: 'invalid_request' })
     expect((await list('?task_id=long')).questions).toHaveLength(3)
     expect(JSON.stringify(await timeline('long')).length).toBeLessThan(200_000)
+  })
+
+  it('[REQ-QUESTION-12] a call that was allowed in one phase asks nothing in the next, with either token', async () => {
+    const { agent, token } = await setUp('slow')
+    const calls = [await admitted(run, agent), await admitted(run, token)]
+    await run.call('POST', '/tasks/transition', token, { task_id: 'slow', target_phase: 'B' })
+    for (const call of calls)
+      expect(await askQuestion(run.app, call, { question: 'Too late?' })).toMatchObject({
+        ok: false,
+        code: 'token_stale',
+      })
+    expect((await list('?task_id=slow')).questions).toEqual([])
+    expect(await ask(run, agent, { question: 'In time?' })).toMatchObject({ ok: true })
   })
 
   it('[REQ-QUESTION-12] a call whose token was superseded meanwhile asks nothing', async () => {
