@@ -6,6 +6,7 @@ import type { Refusal } from '../core/refusal.js'
 import type { TaskState } from '../core/state.js'
 import { type App, contextOf } from './app.js'
 import type { Handled, With } from './handle.js'
+import { reservedIn } from './reserved.js'
 import { ok, type Result, refuse, refusedBy } from './result.js'
 import { allowedTools } from './views.js'
 
@@ -41,7 +42,11 @@ export async function applyAs(
   command: Command,
   options: With = {},
 ): Promise<Result<Handled>> {
-  const context = contextOf(app, `agent:${call.bearer.agentId}`)
+  const context = contextOf(
+    app,
+    `agent:${call.bearer.agentId}`,
+    reservedIn(app, call.contract, call.state.workspace).kept,
+  )
   const target = { taskId: call.state.id, contract: call.contract }
   let refused: Refusal | null = null
   const guard = (state: TaskState): Refusal | null => {
@@ -50,7 +55,7 @@ export async function applyAs(
   }
   const handled = await app.ledger.apply(target, command, context, { ...options, guard })
   if (handled === null) return refuse('token_invalid', 'The task of this token is not in the store.')
-  if (refused !== null) return refuseToken(app, { ...call, state: handled.state }, refused)
+  if (refused !== null) return refuseToken(app, { ...call, state: handled.state }, refused, options.isHolding)
   return ok(handled)
 }
 
@@ -64,7 +69,7 @@ export function helpOf(contract: Contract, state: TaskState): JsonObject {
   }
 }
 
-async function refuseToken(app: App, call: AgentCall, refusal: Refusal) {
+async function refuseToken(app: App, call: AgentCall, refusal: Refusal, isHolding = false) {
   const context = contextOf(app, `agent:${call.bearer.agentId}`)
   const command: Command = {
     type: 'refuse_token',
@@ -73,7 +78,7 @@ async function refuseToken(app: App, call: AgentCall, refusal: Refusal) {
     detail: refusal.detail,
   }
   if (app.tokenRefusals.admit(call.bearer.agentId, context.now))
-    await app.ledger.apply({ taskId: call.state.id, contract: call.contract }, command, context)
+    await app.ledger.apply({ taskId: call.state.id, contract: call.contract }, command, context, { isHolding })
   // A token that does not belong here learns nothing of the task's phase beyond the refusal itself.
   return refusedBy(
     refusal,

@@ -1,9 +1,11 @@
+import type { Confinement } from '../confinement/port.js'
 import { matchesGlob } from '../contract/glob.js'
 import type { Context } from '../core/command.js'
 import type { Json } from '../core/contract.js'
 import type { ContractBook } from './contracts.js'
 import type { Feed } from './feed.js'
 import type { Ledger } from './handle.js'
+import type { Running } from './running.js'
 import type { SecretKeeper } from './secrets.js'
 import type { Quota } from './strangers.js'
 import type { Tokens } from './tokens.js'
@@ -26,10 +28,15 @@ export interface App {
   readonly tokenRefusals: Quota
   /** Tasks whose gates are being checked. */
   readonly checking: Set<string>
+  readonly running: Running
+  /** Opened with the server and proved by trying to break out; whoever needs it waits for that. */
+  readonly confinement: () => Promise<Confinement>
+  /** The contract's own file, when it was read from one. */
+  readonly contractFile: string | null
 }
 
-export function contextOf(app: App, actor: string): Context {
-  return { now: app.now(), actor, matchesGlob }
+export function contextOf(app: App, actor: string, reservedPaths: readonly string[] = []): Context {
+  return { now: app.now(), actor, matchesGlob, reservedPaths }
 }
 
 /** Under which key the answer of an unsafe call is kept, so that sending it twice acts once. */

@@ -1,10 +1,12 @@
+import { runsCommands } from '../core/access.js'
 import type { Bearer } from '../core/admit.js'
-import type { JsonObject } from '../core/contract.js'
+import type { Contract, JsonObject } from '../core/contract.js'
 import type { TaskState } from '../core/state.js'
 import { type App, contextOf, type Once } from './app.js'
 import { type Grant, grantOf, promptOf, withToken } from './grant.js'
 import { AgentBusy } from './handle.js'
 import { ok, type Result, refuse, refusedBy } from './result.js'
+import { unavailable } from './run-tool.js'
 import { contractView, taskView } from './views.js'
 
 const CANDIDATES_PAGE = 50
@@ -39,22 +41,26 @@ export async function claimTask(app: App, request: ClaimRequest): Promise<Result
 type Ready = ClaimRequest & { readonly capabilities: readonly string[] }
 
 async function claimOldest(app: App, request: Ready): Promise<Result<JsonObject>> {
+  let unwalled: Result<JsonObject> | null = null
   for (let offset = 0; offset < CANDIDATES_MAX; offset += CANDIDATES_PAGE) {
     const page = await app.ledger.store.claimable({ offset, limit: CANDIDATES_PAGE })
     for (const row of page) {
       if (!row.requires.every((one) => request.capabilities.includes(one))) continue
       const result = await tryClaim(app, row.id, request)
       if (result.ok || result.problem.code === 'conflict') return result
+      if (result.problem.code === 'confinement_unavailable') unwalled = result
     }
     if (page.length < CANDIDATES_PAGE) break
   }
-  return refuse('no_task_available', 'There is no task that this agent could claim now.')
+  return unwalled ?? refuse('no_task_available', 'There is no task that this agent could claim now.')
 }
 
 async function tryClaim(app: App, taskId: string, request: Ready): Promise<Result<JsonObject>> {
   const state = await app.ledger.peek(taskId)
   if (state === null) return refuse('not_found', `There is no task ${JSON.stringify(taskId)}.`)
   const contract = await app.contracts.get(state.contract.hash)
+  const walled = await lackingWall(app, contract)
+  if (walled !== null) return walled
   const { agentId, instance } = request.bearer
   const openDependencies = await unfinished(app, state)
   const command = { type: 'claim', agentId, instance, capabilities: request.capabilities, openDependencies } as const
@@ -74,6 +80,13 @@ async function tryClaim(app: App, taskId: string, request: Ready): Promise<Resul
     if (error instanceof AgentBusy) return refuse('conflict', `Agent ${agentId} holds another task already.`)
     throw error
   }
+}
+
+// Commands of an agent that holds a task must not run without the wall that its contract asks for: better no task.
+async function lackingWall(app: App, contract: Contract): Promise<Result<JsonObject> | null> {
+  if (contract.enforcement.confinement !== 'required' || !runsCommands(contract)) return null
+  const refused = unavailable({ contract }, await app.confinement())
+  return refused === null || refused.ok ? null : refuse(refused.code, refused.detail, refused.extra)
 }
 
 /** The answer to a claim; also given again to a client that lost it. */

@@ -47,6 +47,8 @@ export interface With {
   readonly remember?: (handled: Handled) => Remembered | undefined
   /** Not appended unless this still holds of the state it is decided on; used to hold a token against the state of that moment. */
   readonly guard?: (state: TaskState) => Refusal | null
+  /** Decided from within `hold`, which makes everything else on the task wait. */
+  readonly isHolding?: boolean
 }
 
 export class AgentBusy extends Error {
@@ -56,6 +58,7 @@ export class AgentBusy extends Error {
 /** The only place that appends events. Commands on one task are decided one after the other, and pipelined to the disk. */
 export class Ledger {
   readonly #entries = new Map<string, Promise<Entry | null>>()
+  readonly #held = new Map<string, Promise<void>>()
   #registry: Registry = EMPTY_REGISTRY
   #registryTip: Registry = EMPTY_REGISTRY
   readonly #listeners = new Set<(events: readonly StoredEvent[]) => void>()
@@ -99,6 +102,28 @@ export class Ledger {
     return entry?.tip ?? null
   }
 
+  /** Lets nothing else be decided on the task while the work runs: what it does belongs to the state it found. */
+  async hold<T>(taskId: string, work: () => Promise<T>): Promise<T> {
+    await this.#unheld(taskId)
+    let release: () => void = () => undefined
+    this.#held.set(
+      taskId,
+      new Promise((resolve) => {
+        release = resolve
+      }),
+    )
+    try {
+      return await work()
+    } finally {
+      this.#held.delete(taskId)
+      release()
+    }
+  }
+
+  async #unheld(taskId: string): Promise<void> {
+    for (let held = this.#held.get(taskId); held !== undefined; held = this.#held.get(taskId)) await held
+  }
+
   /** Decides the command on the task and makes what was decided durable. Null when there is no such task. */
   async apply(
     target: { readonly taskId: string; readonly contract: Contract },
@@ -109,6 +134,11 @@ export class Ledger {
     for (let attempt = 0; attempt < CONFLICTS_MAX; attempt += 1) {
       const entry = await this.#entry(target.taskId)
       if (entry === null) return null
+      if (options.isHolding !== true && this.#held.has(target.taskId)) {
+        await this.#unheld(target.taskId)
+        attempt -= 1
+        continue
+      }
       const before = entry.tip
       const refused = options.guard?.(before) ?? null
       const decision: Decision =

@@ -11,6 +11,9 @@ import { ok, type Result, refuse, refusedBy } from './result.js'
 import { blockerView } from './views.js'
 import { isoTime } from './wire.js'
 
+/** How long a transition waits for tools that still run before it ends them. */
+const TOOLS_WAIT_MS = 10_000
+
 export interface MoveRequest {
   readonly bearer: Bearer
   readonly taskId: string | undefined
@@ -37,6 +40,7 @@ export async function requestTransition(app: App, request: MoveRequest): Promise
     })
   app.checking.add(state.id)
   try {
+    await app.running.settle(state.id, TOOLS_WAIT_MS)
     const offer = { artifacts: cleaned(app, request.artifacts), evidence: app.redact(request.evidence) as JsonObject }
     const gathered = await gather(app, contract, state, { needed, offer })
     return await settle(app, call.value, { request, gathered })

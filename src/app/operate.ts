@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
-import { stat } from 'node:fs/promises'
-import { isAbsolute } from 'node:path'
+import { realpath, stat } from 'node:fs/promises'
+import { isAbsolute, relative } from 'node:path'
 import type { Command } from '../core/command.js'
 import type { Contract, JsonObject, Mode } from '../core/contract.js'
 import { type App, contextOf, type Once } from './app.js'
@@ -33,9 +33,12 @@ export async function createTask(
     return refuse('not_found', `There is no contract ${JSON.stringify(request.contract)}. Known: ${names.join(', ')}`)
   }
   const contract = await app.contracts.get(hash)
-  const workspace = request.workspace ?? app.workspace
-  if (!isAbsolute(workspace) || !(await isDirectory(workspace)))
-    return refuse('invalid_request', `workspace: ${JSON.stringify(workspace)} is not an absolute path of a directory.`)
+  const wanted = request.workspace ?? app.workspace
+  if (!isAbsolute(wanted) || !(await isDirectory(wanted)))
+    return refuse('invalid_request', `workspace: ${JSON.stringify(wanted)} is not an absolute path of a directory.`)
+  const workspace = await realpath(wanted)
+  if (holds(workspace, app.stateDir))
+    return refuse('invalid_request', 'workspace: the state directory, which holds every key, must not lie inside it.')
   for (const id of request.dependsOn)
     if ((await app.ledger.store.task(id)) === null)
       return refuse('invalid_request', `depends_on: there is no task ${JSON.stringify(id)}.`)
@@ -63,6 +66,11 @@ export async function createTask(
     return refusedBy(created, extra, false)
   }
   return ok(taskView(created.state))
+}
+
+function holds(folder: string, path: string): boolean {
+  const way = relative(folder, path)
+  return way === '' || !(way === '..' || way.startsWith('../') || isAbsolute(way))
 }
 
 function findContract(app: App, named: string): string | null {

@@ -1,5 +1,7 @@
 import { existsSync, mkdirSync, realpathSync } from 'node:fs'
 import { basename, dirname, isAbsolute, join, relative, resolve } from 'node:path'
+import { openConfinement } from '../confinement/open.js'
+import type { Confinement, ProviderName } from '../confinement/port.js'
 import type { Contract, Json, JsonObject } from '../core/contract.js'
 import { FIRST_OPERATOR } from '../core/registry.js'
 import { makeCleaner } from '../store/clean.js'
@@ -12,6 +14,7 @@ import { Ledger } from './handle.js'
 import { verifierOf } from './identity.js'
 import { type Integrity, verifyInBackground } from './integrity.js'
 import { InFlight } from './recall.js'
+import { Running } from './running.js'
 import { openSecrets, type SecretKeeper } from './secrets.js'
 import { Quota, RefusalLog } from './strangers.js'
 import { startSweep } from './sweep.js'
@@ -28,6 +31,12 @@ export interface OrchestratorOptions {
   readonly environment: NodeJS.ProcessEnv
   readonly now?: () => number
   readonly onFault: (error: unknown) => void
+  /** The file that the contract was read from; null when it is a bundled one. */
+  readonly contractFile?: string | null
+  /** Where commands run. Opened when it is first needed. */
+  readonly confinement?: () => Promise<Confinement>
+  /** The one provider to be used; otherwise the strongest that the machine has. */
+  readonly provider?: ProviderName | null
 }
 
 /** A running orchestrator: everything but the entrances. */
@@ -71,6 +80,13 @@ export async function openOrchestrator(options: OrchestratorOptions): Promise<Or
   const firstStart = await ensureOperator(ledger, secrets, system)
   await ledger.record({ type: 'server_started', programVersion: PROGRAM_VERSION, contractHash: contract.hash }, system)
   const feed = new Feed(ledger)
+  const running = new Running()
+  let opened: Promise<Confinement> | null = null
+  const confinement = (): Promise<Confinement> => {
+    opened ??=
+      options.confinement?.() ?? openConfinement({ stateDir: options.stateDir, only: options.provider ?? null })
+    return opened
+  }
   const app: App = {
     ledger,
     contracts,
@@ -84,6 +100,9 @@ export async function openOrchestrator(options: OrchestratorOptions): Promise<Or
     stateDir: options.stateDir,
     tokenRefusals: new Quota(TOKEN_REFUSALS_PER_MINUTE),
     checking: new Set(),
+    running,
+    confinement,
+    contractFile: options.contractFile ?? null,
   }
   const refusals = new RefusalLog(ledger, now)
   let isClosing = false
@@ -94,11 +113,14 @@ export async function openOrchestrator(options: OrchestratorOptions): Promise<Or
   const integrity = verifyInBackground(app, onFault)
   const stopSweep = startSweep(app, onFault)
   const stopCheckpoints = checkpointOnCompletion(app, onFault)
+  endWithTheirTask(app)
   const close = async (): Promise<void> => {
     isClosing = true
     stopSweep()
     stopCheckpoints()
+    await running.close()
     feed.close()
+    if (opened !== null && options.confinement === undefined) await opened.then((one) => one.close())
     try {
       await refusals.flush()
       await ledger.record({ type: 'server_stopped' }, { now: now(), actor: 'system' })
@@ -122,6 +144,18 @@ function environmentSecrets(environment: NodeJS.ProcessEnv): readonly string[] {
 function checkpointOnCompletion(app: App, onFault: (error: unknown) => void): () => void {
   return app.feed.subscribe((event) => {
     if (event.type === 'task_completed') app.ledger.store.checkpoint().catch(onFault)
+  })
+}
+
+const TAKEN_AWAY: ReadonlySet<string> = new Set([
+  ...['task_parked', 'task_cancelled', 'task_reassigned', 'task_released', 'task_rewound', 'task_claimed'],
+  ...['lease_lapsed', 'phase_entered', 'task_completed'],
+])
+
+// A tool of an agent that no longer has the task in this phase has nothing to finish.
+function endWithTheirTask(app: App): void {
+  app.feed.subscribe((event) => {
+    if (TAKEN_AWAY.has(event.type)) app.running.end(event.stream.replace(/^task:/, ''))
   })
 }
 

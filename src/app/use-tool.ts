@@ -5,6 +5,7 @@ import { describeCall } from '../tools/describe.js'
 import { type AgentCall, admitCall, applyAs, helpOf } from './agent-call.js'
 import type { App, Once } from './app.js'
 import { ok, type Problem, type Result, refuse } from './result.js'
+import { droppedBy, type Ran, type RememberAs, runTool } from './run-tool.js'
 import { allowedTools } from './views.js'
 
 export interface ToolRequest {
@@ -21,34 +22,89 @@ export async function checkTool(app: App, request: ToolRequest): Promise<Result<
   return call.ok ? decideCall(app, call.value, { ...request, execute: false }) : call
 }
 
-/** Decides a tool call and runs it. This version has no confinement to run tools in: an allowed call says so, and is recorded as not run. */
+/** Decides a tool call, records the decision, runs the tool and records what came of it. */
 export async function executeTool(app: App, request: ToolRequest): Promise<Result<JsonObject>> {
-  const call = await admitCall(app, request.bearer, request.taskId)
-  if (!call.ok) return call
-  const decided = await decideCall(app, call.value, { ...request, execute: true })
+  const admitted = await admitCall(app, request.bearer, request.taskId)
+  if (!admitted.ok) return admitted
+  const call = admitted.value
+  if (app.checking.has(call.state.id) && changesThings(call, request.tool))
+    return refuse('conflict', `The gates of task ${call.state.id} are being checked.`, {
+      next_step: 'Wait for the answer of the running transition request.',
+    })
+  // Running from here on: a transition that begins now waits for it.
+  return app.running.run(call.state.id, (signal) => decideAndRun(app, call, { ...request, signal }))
+}
+
+async function decideAndRun(
+  app: App,
+  call: AgentCall,
+  request: ToolRequest & { readonly signal: AbortSignal },
+): Promise<Result<JsonObject>> {
+  const decided = await decideCall(app, call, { ...request, execute: true })
   if (!decided.ok) return decided
-  if (decided.value.allowed !== true) return { ok: false, problem: denial(call.value, decided.value) }
-  const { contract, state } = call.value
-  const notRun = refuse(
-    'confinement_unavailable',
-    `${request.tool} is allowed in ${state.phase}, but this version has no confinement to run it in.`,
-    helpOf(contract, state),
-  )
-  const finish = {
-    type: 'finish_tool',
-    tool: request.tool,
-    success: false,
-    code: 'confinement_unavailable',
-    durationMs: 0,
-  } as const
+  if (decided.value.allowed !== true) return { ok: false, problem: denial(call, decided.value) }
+  const violation = decided.value.violation as JsonObject | undefined
   const { once } = request
-  await applyAs(app, call.value, finish, {
-    remember: () =>
-      once === undefined
-        ? undefined
-        : { ...once, status: 200, answer: { problem: { ...notRun.problem, recorded: true } } },
+  const answerAs: RememberAs = (outcome, about) =>
+    once === undefined
+      ? undefined
+      : (done) => {
+          const answer = answered(app, call, {
+            outcome: droppedBy(done) ?? outcome,
+            ...about,
+            events: done.events,
+            violation,
+          })
+          return {
+            ...once,
+            status: 200,
+            answer: answer.ok ? { body: answer.value } : { problem: { ...answer.problem } },
+          }
+        }
+  const ran = await runTool(app, call, { ...request, remember: answerAs })
+  return ran.ok ? answered(app, call, { ...ran.value, violation }) : ran
+}
+
+// What only looks at the tree may go on while gates are checked.
+function changesThings(call: AgentCall, tool: string): boolean {
+  return !READERS.has(tool) || call.contract.tools.has(tool)
+}
+
+const READERS: ReadonlySet<string> = new Set([
+  ...['read_files', 'glob', 'grep', 'search_codebase', 'git_status', 'git_diff', 'git_log', 'web_fetch'],
+])
+
+function answered(
+  app: App,
+  call: AgentCall,
+  ran: Ran & { readonly violation: JsonObject | undefined },
+): Result<JsonObject> {
+  const unenforced = ran.unenforced.length === 0 ? {} : { unenforced: ran.unenforced }
+  const { outcome } = ran
+  if (!outcome.ok)
+    return {
+      ok: false,
+      problem: {
+        code: outcome.code,
+        detail: app.redact(outcome.detail) as string,
+        extra: {
+          ...helpOf(call.contract, call.state),
+          ...unenforced,
+          ...(app.redact(outcome.extra ?? {}) as JsonObject),
+        },
+        recorded: true,
+      },
+    }
+  const finished = ran.events.find((event) => event.type === 'tool_finished')
+  const violation = (finished?.type === 'tool_finished' ? finished.violation : null) ?? ran.violation
+  return ok({
+    result: app.redact(outcome.result),
+    logged: true,
+    decision: 'allowed',
+    duration_ms: ran.durationMs,
+    ...(violation === undefined || violation === null ? {} : { violation: { ...violation } }),
+    ...unenforced,
   })
-  return { ok: false, problem: { ...notRun.problem, recorded: true } }
 }
 
 function denial(call: AgentCall, answer: JsonObject): Problem {

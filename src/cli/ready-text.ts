@@ -1,4 +1,5 @@
 import type { Orchestrator } from '../app/orchestrator.js'
+import type { Confinement } from '../confinement/port.js'
 import { plainLine } from './plain-text.js'
 import { programName } from './program-name.js'
 import { paint } from './terminal.js'
@@ -7,6 +8,7 @@ import { programVersion } from './version.js'
 /** What a person reads when the server is ready. It says where the token is, never what it is. */
 export function readyText(running: {
   readonly app: Orchestrator
+  readonly confinement: Confinement
   readonly url: string
   readonly origin: string
   readonly file: string
@@ -31,8 +33,7 @@ export function readyText(running: {
         ? `secret generated into the state directory (signing.secret)`
         : `secret from the variable ${secrets.variable}`,
     ],
-    ['Confined', 'this version decides and records tool calls and does not run'],
-    ['', 'them, so nothing runs unconfined'],
+    ...confinedLines(running.confinement),
     ...(running.isInsecure
       ? [['Warning', 'plain HTTP on an open address: tokens can be read on the way'] as const]
       : []),
@@ -50,4 +51,22 @@ export function readyText(running: {
     '',
     'Ctrl-C stops.',
   ].join('\n')
+}
+
+// Every guarantee was tried a moment ago; a missing one is named with its remedy.
+function confinedLines({ provider, missing, notes }: Confinement): readonly (readonly [string, string])[] {
+  if (missing.length === 0)
+    return [
+      ['Confined', `${provider}: no writes outside the tree, no secrets, no network,`],
+      ['', 'no other processes, never root; each was tried just now'],
+      ...notes.map((note) => ['', note] as const),
+    ]
+  const lost = [...new Set(missing.map((one) => one.guarantee))]
+  const [first] = missing
+  return [
+    ['Confined', `NOT ENFORCED: ${lost.join(', ')}`],
+    ['', plainLine(first?.found ?? '')],
+    ['', first?.remedy ?? ''],
+    ['', 'Strict contracts that run commands are refused at claim. See: phaselock doctor'],
+  ]
 }

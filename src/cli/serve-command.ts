@@ -1,4 +1,5 @@
-import type { Command } from 'commander'
+import { type Command, Option } from 'commander'
+import { PROVIDERS } from '../confinement/port.js'
 import { collect, examples, portNumber } from './options.js'
 import type { ServeOptions } from './serve.js'
 
@@ -26,6 +27,12 @@ export function serverOptions(command: Command): Command {
     .option('--workspace <dir>', 'work tree of the tasks (default: this folder)')
     .option('--state-dir <dir>', 'where ledger, keys and tokens are kept (default: below $XDG_STATE_HOME/phaselock)')
     .option('--store <url>', 'only the embedded store exists in this version')
+    .addOption(
+      new Option(
+        '--confinement <provider>',
+        'use only this wall around commands (default: the strongest there is)',
+      ).choices(PROVIDERS),
+    )
     .option('--tls-cert <file>', 'certificate, PEM')
     .option('--tls-key <file>', 'private key of the certificate, PEM')
     .option('--insecure-http', 'listen on an open address without TLS')

@@ -1,6 +1,7 @@
-import { readFileSync } from 'node:fs'
+import { readFileSync, realpathSync } from 'node:fs'
 import { createSecureContext } from 'node:tls'
 import { type Orchestrator, openOrchestrator, placesOf } from '../app/orchestrator.js'
+import type { ProviderName } from '../confinement/port.js'
 import { allowedHosts } from '../http/hosts.js'
 import { buildServer, type Entrance } from '../http/server.js'
 import { openSqliteStore } from '../store/sqlite.js'
@@ -25,6 +26,7 @@ export interface ServeOptions {
   readonly workspace?: string
   readonly stateDir?: string
   readonly store?: string
+  readonly confinement?: ProviderName
   readonly tlsCert?: string
   readonly tlsKey?: string
   readonly insecureHttp?: boolean
@@ -65,7 +67,14 @@ async function start(options: ServeOptions, tls: Tls): Promise<Running> {
     stateDir: givenStateDir(options.stateDir) ?? defaultStateDir(wanted),
   })
   const contract = await loadChosen(choice)
-  const app = await openApp({ stateDir, workspace }, { ...contract, origin: choice.origin })
+  const app = await openApp(
+    { stateDir, workspace },
+    { ...contract, origin: choice.origin },
+    {
+      contractFile: choice.origin === 'file' ? realpathSync(contract.file) : null,
+      only: options.confinement ?? null,
+    },
+  )
   try {
     let hosts: ReadonlySet<string> = new Set()
     const entrance = buildServer(app, { hosts: () => hosts, onFault, ...(tls === null ? {} : { tls }) })
@@ -75,9 +84,18 @@ async function start(options: ServeOptions, tls: Tls): Promise<Running> {
     hosts = new Set([...allowedHosts({ host: options.host, port, extra: names }), ...names])
     const url = addressOf({ host: options.host, port, isTls: tls !== null })
     writeServerNote(stateDir, { pid: process.pid, url, startedAt: new Date().toISOString() })
-    const announcement = { event: 'ready', url, api: `${url}/api/v1`, pid: process.pid, state_dir: stateDir }
+    const confinement = await app.confinement()
+    const announcement = {
+      event: 'ready',
+      url,
+      api: `${url}/api/v1`,
+      pid: process.pid,
+      state_dir: stateDir,
+      confinement: { provider: confinement.provider, missing: confinement.missing },
+    }
     const text = readyText({
       app,
+      confinement,
       url,
       origin: choice.origin,
       file: contract.file,
@@ -93,10 +111,19 @@ async function start(options: ServeOptions, tls: Tls): Promise<Running> {
 async function openApp(
   places: { readonly stateDir: string; readonly workspace: string },
   contract: Parameters<typeof openOrchestrator>[0]['contract'],
+  more: { readonly contractFile: string | null; readonly only: ProviderName | null },
 ): Promise<Orchestrator> {
   const store = await openSqliteStore({ dir: places.stateDir })
   try {
-    return await openOrchestrator({ ...places, store, contract, environment: process.env, onFault })
+    return await openOrchestrator({
+      ...places,
+      store,
+      contract,
+      environment: process.env,
+      onFault,
+      contractFile: more.contractFile,
+      provider: more.only,
+    })
   } catch (error) {
     await store.close()
     throw error

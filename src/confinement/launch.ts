@@ -45,6 +45,8 @@ export function becoming({ identity }: Launch): readonly string[] {
   return [
     'setpriv',
     ...['--reuid', String(INSIDE_ID), '--regid', String(INSIDE_ID), '--clear-groups', '--no-new-privs'],
+    // access(2) asks for the uid alone unless this is set, and half of all programs ask it first.
+    '--securebits=+no_setuid_fixup',
     ...[`--inh-caps=${only}`, `--ambient-caps=${only}`, `--bounding-set=${only}`],
   ]
 }

@@ -27,6 +27,7 @@ const CPU_SECONDS_EXTRA = 5
 export function limitsLine(limits: Limits, timeoutMs: number): string {
   const kib = (bytes: number) => Math.floor(bytes / 1024)
   return [
+    'umask 022',
     'ulimit -c 0',
     `ulimit -u ${limits.processes}`,
     `ulimit -f ${kib(limits.fileBytes)}`,

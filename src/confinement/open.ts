@@ -1,4 +1,3 @@
-import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { makeBaseRoot } from './base-root.js'
 import { bubblewrap } from './bubblewrap.js'
@@ -146,9 +145,4 @@ function none(missing: readonly Missing[]): Confinement {
     start: async (job) => startOpenly(job, path),
     close: async () => undefined,
   }
-}
-
-export function ensureDir(dir: string): string {
-  mkdirSync(dir, { recursive: true, mode: 0o700 })
-  return dir
 }

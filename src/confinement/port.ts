@@ -65,7 +65,8 @@ export interface Ended {
 /** What a command changed, not yet in the tree. Exactly one of `commit` and `discard` must be called. */
 export interface ChangeSet {
   readonly list: readonly Change[]
-  commit(): Promise<void>
+  /** Null, or why nothing of it reached the tree. */
+  commit(): Promise<string | null>
   discard(): Promise<void>
 }
 

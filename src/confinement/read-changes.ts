@@ -3,8 +3,8 @@ import { createHash } from 'node:crypto'
 import type { Stats } from 'node:fs'
 import { createReadStream } from 'node:fs'
 import { chmod, lstat, readdir, readlink } from 'node:fs/promises'
-import { posix } from 'node:path'
 import type { Change } from '../tree/change.js'
+import { isTargetInside } from '../tree/steps.js'
 
 export const CHANGES_MAX = 20_000
 const DEPTH_MAX = 256
@@ -88,13 +88,11 @@ class Reader {
   async #link(path: string, isNew: boolean): Promise<void> {
     const target = await readlink(`${this.views.after}/${path}`)
     if (!isNew && target === (await readlink(`${this.views.before}/${path}`))) return
-    const inside = posix.normalize(posix.join(posix.dirname(path), target))
-    const leaves = target.startsWith('/') || inside === '..' || inside.startsWith('../')
     this.#add({
       path,
       kind: isNew ? 'created' : 'modified',
       type: 'link',
-      problem: leaves ? 'is a link that leaves the work tree' : null,
+      problem: isTargetInside(path, target) ? null : 'is a link that leaves the work tree',
     })
   }
 

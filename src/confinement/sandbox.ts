@@ -7,7 +7,7 @@ import { commitChanges } from './commit-changes.js'
 import type { HostView } from './host-view.js'
 import type { Identity } from './identity.js'
 import type { Keeper } from './keeper.js'
-import { BLOCK_FD, FILTER_FD, type Launch, type Launcher } from './launch.js'
+import { BLOCK_FD, type Launch, type Launcher } from './launch.js'
 import { type Group, type Groups, type Limits, limitsLine } from './limits.js'
 import type { ChangeSet, Confined, Ended, Job } from './port.js'
 import { ChangesRefused, readChanges } from './read-changes.js'
@@ -125,7 +125,7 @@ export class Sandbox {
         list,
         commit: async () => {
           try {
-            await commitChanges(job.tree, after, list)
+            return await commitChanges(job.tree, after, list)
           } finally {
             await remove(keeper, run)
           }
@@ -135,7 +135,7 @@ export class Sandbox {
     } catch (error) {
       await remove(keeper, run)
       if (!(error instanceof ChangesRefused)) throw error
-      return { list: [refusedWhole(error.message)], commit: async () => undefined, discard: async () => undefined }
+      return { list: [refusedWhole(error.message)], commit: async () => null, discard: async () => undefined }
     }
   }
 }
@@ -212,7 +212,7 @@ async function dropped(keeper: Keeper, run: Run): Promise<ChangeSet> {
   return NO_CHANGES
 }
 
-export const NO_CHANGES: ChangeSet = { list: [], commit: async () => undefined, discard: async () => undefined }
+export const NO_CHANGES: ChangeSet = { list: [], commit: async () => null, discard: async () => undefined }
 
 function refusedWhole(problem: string): Change {
   return { path: '.', kind: 'modified', type: 'directory', bytes: null, sha256: null, problem }
@@ -237,5 +237,3 @@ export function writeFilter(file: string, filter: Buffer): string {
   writeFileSync(file, filter, { mode: 0o600 })
   return file
 }
-
-export { FILTER_FD }

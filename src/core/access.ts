@@ -24,3 +24,11 @@ export function phaseOf(contract: Contract, id: string): Phase {
   if (phase === undefined) throw new Error(`contract ${contract.hash} has no phase ${JSON.stringify(id)}`)
   return phase
 }
+
+const COMMAND_TOOLS: readonly string[] = ['bash', 'run_tests', 'git_status', 'git_diff', 'git_log', 'git_commit']
+
+/** True when a phase of the contract offers a tool that runs a command of the machine. */
+export function runsCommands(contract: Contract): boolean {
+  const starts = [...COMMAND_TOOLS, ...contract.extraTools]
+  return [...contract.phases.values()].some((phase) => starts.some((tool) => isOffered(phase, tool)))
+}

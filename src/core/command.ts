@@ -1,6 +1,7 @@
 import type { Code } from './codes.js'
 import type { CheckName, JsonObject, Mode } from './contract.js'
 import type { ArtifactRef, Grade } from './event.js'
+import type { ChangedPath, GitAccess } from './writable.js'
 
 /** Who asks, when, and the functions the core is lent because it has none of its own. */
 export interface Context {
@@ -9,6 +10,8 @@ export interface Context {
   /** `agent:ID`, `operator:NAME` or `system`. */
   readonly actor: string
   readonly matchesGlob: (pattern: string, path: string) => boolean
+  /** Paths of the work tree that hold the contract itself. */
+  readonly reservedPaths?: readonly string[]
 }
 
 /** What a tool call would touch, found by parsing its arguments. */
@@ -83,8 +86,16 @@ export type Command =
       readonly type: 'finish_tool'
       readonly tool: string
       readonly success: boolean
-      readonly code: 'confinement_unavailable' | null
+      /** Why it failed; null when it did not. */
+      readonly code: Code | null
+      readonly detail: string | null
       readonly durationMs: number
+      readonly exitCode: number | null
+      /** What it changed; held against what the phase may change before any of it reaches the tree. */
+      readonly changed: readonly (ChangedPath & { readonly sha256: string | null })[]
+      readonly git: GitAccess
+      /** Guarantees that nothing enforced while it ran. */
+      readonly unenforced: readonly string[]
     }
   | {
       readonly type: 'transition'

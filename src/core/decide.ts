@@ -4,7 +4,8 @@ import type { Command, Context, NewTask } from './command.js'
 import type { Contract } from './contract.js'
 import type { TaskEvent, TaskFact } from './event.js'
 import { evolve } from './evolve.js'
-import { cancel, extendLease, finishTool, lapseLease, reassign, release, resume, rewind, update } from './lifecycle.js'
+import { finishTool } from './finish-tool.js'
+import { cancel, extendLease, lapseLease, reassign, release, resume, rewind, update } from './lifecycle.js'
 import { answerQuestion, askQuestion, withdrawQuestions } from './question.js'
 import { type Decision, decided, unrecorded } from './refusal.js'
 import type { TaskState } from './state.js'
@@ -24,7 +25,7 @@ function follows(contract: Contract, state: TaskState, command: Command, context
     case 'use_tool':
       return useTool(contract, state, command, context)
     case 'finish_tool':
-      return finishTool(state, command)
+      return finishTool(contract, state, command, context)
     case 'transition':
       return transition(contract, state, command, context)
     case 'decide_approval':

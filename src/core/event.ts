@@ -36,6 +36,13 @@ export interface Violation {
   readonly detail: string
 }
 
+/** A path that a tool changed. */
+export interface ChangeRef {
+  readonly path: string
+  readonly kind: 'created' | 'modified' | 'deleted'
+  readonly sha256: string | null
+}
+
 interface Refused {
   readonly code: Code
   readonly detail: string
@@ -115,7 +122,26 @@ export type TaskFact =
       readonly success: boolean
       readonly code: Code | null
       readonly durationMs: number
+      readonly detail?: string | null
+      readonly exitCode?: number | null
+      /** The first of the changes, in the order of their paths; `changeCount` says how many there are. */
+      readonly changes?: readonly ChangeRef[]
+      readonly changeCount?: number
+      readonly violation?: Violation | null
+      readonly unenforced?: readonly string[]
+      readonly leaseSeconds?: number
     }
+  | (Refused & {
+      readonly type: 'changes_dropped'
+      readonly toolName: string
+      readonly agentId: string
+      readonly durationMs: number
+      readonly exitCode: number | null
+      /** The first of the paths that may not change. */
+      readonly paths: readonly string[]
+      readonly pathCount: number
+      readonly leaseSeconds: number
+    })
   | {
       readonly type: 'transition_requested'
       readonly agentId: string

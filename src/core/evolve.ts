@@ -76,6 +76,7 @@ function changed(state: TaskState, event: Exclude<TaskEvent, { type: 'task_creat
     case 'tool_allowed':
       return extended(state, event)
     case 'tool_denied':
+    case 'changes_dropped':
     case 'transition_refused':
       return refused(extended(state, event), event)
     case 'gate_blocked':
@@ -83,6 +84,7 @@ function changed(state: TaskState, event: Exclude<TaskEvent, { type: 'task_creat
     case 'question_refused':
       return refused(state, event)
     case 'tool_finished':
+      return finished(state, event)
     case 'token_refused':
       return state
     case 'transition_requested':
@@ -113,6 +115,7 @@ type Handled =
   | 'approval_refused'
   | 'question_refused'
   | 'tool_finished'
+  | 'changes_dropped'
   | 'token_refused'
   | 'transition_requested'
   | 'gate_passed'
@@ -197,6 +200,13 @@ function extended(state: TaskState, event: { readonly at: number; readonly lease
   if (!Number.isFinite(event.leaseSeconds)) throw new Error('an event that extends a lease says not for how long')
   const leaseExpiresAt = Math.max(state.held.leaseExpiresAt, event.at + event.leaseSeconds * 1000)
   return { ...state, held: { ...state.held, leaseExpiresAt } }
+}
+
+// A call that changed the tree is progress: refusals before it no longer count toward the budget.
+function finished(state: TaskState, event: TaskEvent & { type: 'tool_finished' }): TaskState {
+  const { leaseSeconds } = event
+  const next = leaseSeconds === undefined ? state : extended(state, { at: event.at, leaseSeconds })
+  return (event.changeCount ?? 0) > 0 && next.denialsInARow > 0 ? { ...next, denialsInARow: 0 } : next
 }
 
 function refused(state: TaskState, event: { readonly code: string; readonly counted: boolean }): TaskState {

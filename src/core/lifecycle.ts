@@ -80,16 +80,3 @@ export function update(state: TaskState, command: Command & { type: 'update' }):
   }
   return decided([fact])
 }
-
-export function finishTool(state: TaskState, command: Command & { type: 'finish_tool' }): Decision {
-  return decided([
-    {
-      type: 'tool_finished',
-      toolName: command.tool,
-      agentId: state.held?.agentId ?? '',
-      success: command.success,
-      code: command.code,
-      durationMs: command.durationMs,
-    },
-  ])
-}

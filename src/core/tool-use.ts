@@ -5,6 +5,7 @@ import type { TaskFact, Violation } from './event.js'
 import { type Decision, decided, modeOf, numbered, withBudget } from './refusal.js'
 import type { TaskState } from './state.js'
 import { BUILT_IN_TOOLS } from './tools.js'
+import { refusedPaths } from './writable.js'
 
 type UseTool = Command & { type: 'use_tool' }
 
@@ -38,6 +39,11 @@ export function useTool(contract: Contract, state: TaskState, command: UseTool, 
     violation ??= broken
     if (!lenient) return deny(broken)
   }
+  const unwritable = unwritablePath(contract, state, command, context)
+  if (unwritable !== null) {
+    violation ??= unwritable.violation
+    if (!lenient || unwritable.isFinal) return deny(unwritable.violation)
+  }
   const allowed: TaskFact = {
     type: 'tool_allowed',
     ...call,
@@ -68,6 +74,24 @@ function brokenConstraint(phase: Phase, command: UseTool, context: Context): Vio
   if (constraint === undefined) return null
   const where = { tool: command.tool, phase: phase.id }
   return brokenPath(constraint, command.call, { ...where, context }) ?? brokenCommand(constraint, command.call, where)
+}
+
+// What a write tool would change is known before it runs; what a command changes is held against the same rule afterwards.
+function unwritablePath(
+  contract: Contract,
+  state: TaskState,
+  command: UseTool,
+  context: Context,
+): { readonly violation: Violation; readonly isFinal: boolean } | null {
+  if (BUILT_IN_TOOLS.get(command.tool)?.paths !== 'write') return null
+  const changed = command.call.paths.map(
+    ({ path }) => ({ path, kind: 'modified', type: 'file', problem: null }) as const,
+  )
+  const refused = refusedPaths(contract, state, changed, { context, git: 'none' })
+  const [first] = refused
+  if (first === undefined) return null
+  const detail = `${command.tool} may not touch ${quoted(first.path)} in ${state.phase}: it ${first.reason}`
+  return { violation: { code: 'constraint_violation', detail }, isFinal: refused.some((one) => one.isFinal) }
 }
 
 interface Where {

@@ -1,0 +1,168 @@
+import type { Confinement } from '../confinement/port.js'
+import { phaseOf } from '../core/access.js'
+import { admit } from '../core/admit.js'
+import type { JsonObject } from '../core/contract.js'
+import type { TaskEvent } from '../core/event.js'
+import type { GitAccess } from '../core/writable.js'
+import { isCommandTool, runCommandTool } from '../tools/command-tools.js'
+import { fileTool, isWriteTool } from '../tools/file-tools.js'
+import { failed, type ToolOutcome, type ToolPlace } from '../tools/port.js'
+import type { Change } from '../tree/change.js'
+import { type AgentCall, applyAs } from './agent-call.js'
+import type { App } from './app.js'
+import type { Handled, With } from './handle.js'
+import { askQuestion } from './questions.js'
+import { isHiddenBy, reservedIn } from './reserved.js'
+import type { Result } from './result.js'
+
+export interface ToolRun {
+  readonly tool: string
+  readonly args: JsonObject
+  readonly remember: RememberAs
+  /** Fires when the tool must end. */
+  readonly signal: AbortSignal
+}
+
+/** What came of a tool that was allowed: its outcome, and what the ledger says of it. */
+export interface Ran {
+  readonly outcome: ToolOutcome
+  readonly durationMs: number
+  readonly events: readonly TaskEvent[]
+  readonly unenforced: readonly string[]
+}
+
+type Remember = NonNullable<With['remember']>
+export type RememberAs = (
+  outcome: ToolOutcome,
+  about: { readonly durationMs: number; readonly unenforced: readonly string[] },
+) => Remember | undefined
+
+/** Runs a tool that was allowed and records what came of it. Nothing it changed reaches the tree unless the phase allows it. */
+export function runTool(app: App, call: AgentCall, run: ToolRun): Promise<Result<Ran>> {
+  return new OneRun(app, call, run).start()
+}
+
+class OneRun {
+  readonly #startedAt = performance.now()
+  readonly #place: ToolPlace & { readonly hidden: readonly string[] }
+
+  constructor(
+    private readonly app: App,
+    private readonly call: AgentCall,
+    private readonly one: ToolRun,
+  ) {
+    const reserved = reservedIn(app, call.contract, call.state.workspace)
+    this.#place = {
+      root: call.state.workspace,
+      isHidden: isHiddenBy(reserved),
+      hidden: reserved.hidden,
+      signal: one.signal,
+    }
+  }
+
+  async start(): Promise<Result<Ran>> {
+    const { tool, args } = this.one
+    if (isCommandTool(this.call.contract, tool)) return this.#command()
+    if (tool === 'ask_user_question') return this.#finish(await askQuestion(this.app, this.call, args))
+    if (isWriteTool(tool)) return this.#write()
+    return this.#finish(await fileTool(this.#place, tool, args))
+  }
+
+  // Whether the phase is still the same is asked while nothing can change it, and the file is written before that ends.
+  async #write(): Promise<Result<Ran>> {
+    const { tool, args } = this.one
+    return this.app.ledger.hold(this.call.state.id, async () => {
+      const state = await this.app.ledger.peek(this.call.state.id)
+      const isStale = state === null || admit(state, this.call.bearer) !== null
+      const outcome = isStale ? failed('The task moved on before the file was written.', 'token_stale') : null
+      return this.#finish(outcome ?? (await fileTool(this.#place, tool, args)), { isHolding: true })
+    })
+  }
+
+  async #command(): Promise<Result<Ran>> {
+    const confinement = await this.app.confinement()
+    const refused = unavailable(this.call, confinement)
+    if (refused !== null) return this.#finish(refused)
+    const { tool, args } = this.one
+    const { contract, state } = this.call
+    const unenforced = confinement.missing.map((one) => one.guarantee)
+    return this.app.running.inTree(state.workspace, async () => {
+      const request = { contract, phase: phaseOf(contract, state.phase), tool, args }
+      const done = await runCommandTool(confinement, this.#place, request)
+      if ('ok' in done) return this.#finish(done)
+      const { changes, git, exitCode } = done
+      let isSettled = false
+      try {
+        return await this.app.ledger.hold(state.id, async () => {
+          const more = { isHolding: true, changed: changes.list, git, exitCode, unenforced }
+          const ran = await this.#finish(done.outcome, more)
+          if (!ran.ok || ran.value.outcome !== done.outcome) return ran
+          isSettled = true
+          const problem = await changes.commit()
+          if (problem === null) return ran
+          return this.#finish(failed(`${tool}: its changes could not be written: ${problem}`), { isHolding: true })
+        })
+      } finally {
+        if (!isSettled) await changes.discard()
+      }
+    })
+  }
+
+  async #finish(outcome: ToolOutcome, more: Finish = {}): Promise<Result<Ran>> {
+    const { tool, remember } = this.one
+    const durationMs = Math.round(performance.now() - this.#startedAt)
+    const changed = more.changed ?? (outcome.ok ? outcome.changes : [])
+    const unenforced = more.unenforced ?? []
+    const keep = remember(outcome, { durationMs, unenforced })
+    const handled = await applyAs(
+      this.app,
+      this.call,
+      {
+        type: 'finish_tool',
+        tool,
+        success: outcome.ok,
+        code: outcome.ok ? null : outcome.code,
+        detail: outcome.ok ? null : outcome.detail,
+        durationMs,
+        exitCode: more.exitCode ?? null,
+        changed: changed.map(({ path, kind, type, problem, sha256 }) => ({ path, kind, type, problem, sha256 })),
+        git: more.git ?? 'none',
+        unenforced,
+      },
+      { isHolding: more.isHolding === true, ...(keep === undefined ? {} : { remember: keep }) },
+    )
+    if (!handled.ok) return handled
+    const dropped = droppedBy(handled.value)
+    return { ok: true, value: { outcome: dropped ?? outcome, durationMs, events: handled.value.events, unenforced } }
+  }
+}
+
+interface Finish {
+  readonly isHolding?: boolean
+  readonly changed?: readonly Change[]
+  readonly git?: GitAccess
+  readonly exitCode?: number
+  readonly unenforced?: readonly string[]
+}
+
+export function droppedBy({ events }: Handled): ToolOutcome | null {
+  const dropped = events.find((event) => event.type === 'changes_dropped')
+  if (dropped?.type !== 'changes_dropped') return null
+  return failed(dropped.detail, dropped.code, {
+    paths: dropped.paths,
+    path_count: dropped.pathCount,
+    retry: { ...dropped.retry },
+  })
+}
+
+/** Why commands of this task cannot run; null when they can, be it because the contract does without a wall. */
+export function unavailable(call: Pick<AgentCall, 'contract'>, confinement: Confinement): ToolOutcome | null {
+  if (call.contract.enforcement.confinement !== 'required' || confinement.missing.length === 0) return null
+  const missing = [...new Set(confinement.missing.map((one) => one.guarantee))]
+  const [first] = confinement.missing
+  return failed(
+    `The contract requires a confinement, and ${missing.length === 0 ? 'something' : missing.join(', ')} cannot be guaranteed here (${first?.found ?? ''}).`,
+    'confinement_unavailable',
+    { missing: confinement.missing.map((one) => ({ ...one })), remedy: first?.remedy ?? '' },
+  )
+}

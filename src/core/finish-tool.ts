@@ -1,0 +1,58 @@
+import type { Command, Context } from './command.js'
+import type { Contract } from './contract.js'
+import type { Violation } from './event.js'
+import { type Decision, decided, modeOf, numbered, withBudget } from './refusal.js'
+import type { TaskState } from './state.js'
+import { type RefusedPath, refusedPaths } from './writable.js'
+
+const CHANGES_TOLD_MAX = 200
+const PATHS_NAMED_MAX = 20
+
+/** What came of a tool. Changes that the phase does not allow are dropped whole: one path is enough. */
+export function finishTool(
+  contract: Contract,
+  state: TaskState,
+  command: Command & { type: 'finish_tool' },
+  context: Context,
+): Decision {
+  const about = {
+    toolName: command.tool,
+    agentId: state.held?.agentId ?? '',
+    durationMs: command.durationMs,
+    exitCode: command.exitCode,
+    leaseSeconds: contract.enforcement.leaseSeconds,
+  }
+  const refused = refusedPaths(contract, state, command.changed, { context, git: command.git })
+  const isLenient = modeOf(contract, state) !== 'strict'
+  const violation = refused.length === 0 ? null : violationOf(command.tool, state.phase, refused)
+  if (violation !== null && !(isLenient && refused.every((one) => !one.isFinal)))
+    return withBudget(contract, state, {
+      type: 'changes_dropped',
+      ...about,
+      ...numbered(contract, state, violation),
+      paths: refused.slice(0, CHANGES_TOLD_MAX).map((one) => one.path),
+      pathCount: refused.length,
+    })
+  return decided([
+    {
+      type: 'tool_finished',
+      ...about,
+      success: command.success,
+      code: command.code,
+      detail: command.detail,
+      changes: command.changed.slice(0, CHANGES_TOLD_MAX).map(({ path, kind, sha256 }) => ({ path, kind, sha256 })),
+      changeCount: command.changed.length,
+      violation,
+      unenforced: command.unenforced,
+    },
+  ])
+}
+
+function violationOf(tool: string, phase: string, refused: readonly RefusedPath[]): Violation {
+  const named = refused.slice(0, PATHS_NAMED_MAX).map(({ path, reason }) => `${JSON.stringify(path)} ${reason}`)
+  const more = refused.length > named.length ? ` and ${refused.length - named.length} more` : ''
+  return {
+    code: 'constraint_violation',
+    detail: `${tool} changed what may not change in ${phase}, and all its changes were dropped: ${named.join('; ')}${more}`,
+  }
+}

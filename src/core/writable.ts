@@ -1,0 +1,156 @@
+import { isOffered, phaseOf } from './access.js'
+import type { Context } from './command.js'
+import type { Contract, Phase } from './contract.js'
+import type { TaskState } from './state.js'
+import { BUILT_IN_TOOLS } from './tools.js'
+
+/** What may change in the work tree in a phase: what an allowed pattern matches and no forbidden one does. */
+export interface Writable {
+  readonly allowed: readonly string[]
+  readonly forbidden: readonly string[]
+}
+
+/** The `writable` of the phase, or what its write tools may write. A phase without a write tool writes nothing, even with bash. */
+export function writableOf(phase: Phase): Writable {
+  if (phase.writable !== null) return { allowed: phase.writable, forbidden: [] }
+  const writers = [...BUILT_IN_TOOLS.values()].filter((tool) => tool.paths === 'write' && isOffered(phase, tool.name))
+  const constraints = writers.map(
+    (tool) => phase.constraints.get(tool.name) ?? phase.constraints.get(tool.inherits ?? '') ?? null,
+  )
+  return {
+    allowed: [...new Set(constraints.flatMap((one) => one?.allowedPatterns ?? ['**']))],
+    forbidden: [...new Set(constraints.flatMap((one) => one?.forbiddenPatterns ?? []))],
+  }
+}
+
+/** One path that a call changed or would change. */
+export interface ChangedPath {
+  readonly path: string
+  readonly kind: 'created' | 'modified' | 'deleted'
+  readonly type: 'file' | 'directory' | 'link'
+  /** Why it can never reach the tree, whatever the contract says; null otherwise. */
+  readonly problem: string | null
+}
+
+export interface RefusedPath {
+  readonly path: string
+  readonly reason: string
+  /** No mode lets it through. */
+  readonly isFinal: boolean
+}
+
+/** How a tool stands to the git directory, which is exempt from `writable` and belongs to the git tools alone. */
+export type GitAccess = 'none' | 'tool'
+
+/** The paths that may not change in the task's phase, each with its reason. Folders follow what is in them. */
+export function refusedPaths(
+  contract: Contract,
+  state: TaskState,
+  changed: readonly ChangedPath[],
+  given: { readonly context: Context; readonly git: GitAccess },
+): readonly RefusedPath[] {
+  const phase = phaseOf(contract, state.phase)
+  const writable = writableOf(phase)
+  const { matchesGlob, reservedPaths = [] } = given.context
+  const matches = (patterns: readonly string[], path: string): boolean =>
+    patterns.some((pattern) => matchesGlob(pattern, path))
+  const reasonOf = (path: string): Omit<RefusedPath, 'path'> | null => {
+    if (reservedPaths.includes(path) || CONTRACT_FILES.has(path))
+      return { reason: 'is part of the contract', isFinal: true }
+    if (GIT_DIRECTORY.test(path)) return gitReason(path, given.git)
+    const kept = PROTECTED.find((one) => isBelow(one, path))
+    if (kept !== undefined && !isNamed(writable.allowed, kept))
+      return { reason: `belongs to ${kept}, which agents may not change`, isFinal: true }
+    if (matches(writable.forbidden, path)) return { reason: 'matches a forbidden pattern', isFinal: false }
+    if (matches(writable.allowed, path)) return null
+    return { reason: `is not writable in ${phase.id} (${listed(writable.allowed)})`, isFinal: false }
+  }
+  const refused: RefusedPath[] = []
+  const filled = foldersOf(changed)
+  for (const change of changed) {
+    if (change.problem !== null) refused.push({ path: change.path, reason: change.problem, isFinal: true })
+    else if (change.type !== 'directory' || !filled.has(`${change.kind} ${change.path}`)) {
+      const reason = reasonOf(change.path)
+      if (reason !== null) refused.push({ path: change.path, ...reason })
+    }
+  }
+  return refused
+}
+
+// A folder that came or went with files in it is judged by those files.
+function foldersOf(changed: readonly ChangedPath[]): ReadonlySet<string> {
+  const filled = new Set<string>()
+  for (const { path, kind, type } of changed) {
+    if (type === 'directory') continue
+    for (let at = path.lastIndexOf('/'); at > 0; at = path.lastIndexOf('/', at - 1))
+      filled.add(`${kind} ${path.slice(0, at)}`)
+  }
+  return filled
+}
+
+const CONTRACT_FILES: ReadonlySet<string> = new Set([
+  'agent_workflow.yaml',
+  'agent_workflow.yml',
+  'agent_workflow.json',
+])
+
+/** What steers agents and pipelines: writable only where a contract names it. */
+export const PROTECTED: readonly string[] = [
+  '.claude',
+  '.mcp.json',
+  '.codex',
+  '.gemini',
+  '.opencode',
+  'opencode.json',
+  'opencode.jsonc',
+  '.pi',
+  '.cursor',
+  '.windsurf',
+  '.aider.conf.yml',
+  '.continue',
+  '.github/workflows',
+  '.github/actions',
+  '.gitlab-ci.yml',
+  '.circleci',
+  '.travis.yml',
+  '.buildkite',
+  '.drone.yml',
+  '.woodpecker.yml',
+  '.woodpecker',
+  'azure-pipelines.yml',
+  'bitbucket-pipelines.yml',
+  'Jenkinsfile',
+  'appveyor.yml',
+]
+
+// Also one further down: whoever steps into that folder later would run what its settings say.
+const GIT_DIRECTORY = /(^|\/)\.git(\/|$)/
+
+// Commands that git runs by itself, and what makes it run them.
+const GIT_SETTINGS: readonly string[] = [
+  '.git/hooks',
+  '.git/config',
+  '.git/config.worktree',
+  '.git/info',
+  '.git/modules',
+]
+
+function gitReason(path: string, git: GitAccess): Omit<RefusedPath, 'path'> | null {
+  if (git === 'none' || !isBelow('.git', path))
+    return { reason: 'is in the git directory, which only the git tools write', isFinal: true }
+  const kept = GIT_SETTINGS.find((one) => isBelow(one, path))
+  return kept === undefined ? null : { reason: `is part of ${kept}, which nobody writes`, isFinal: true }
+}
+
+// `**` matches them too, and means something else: only a pattern that begins with the name itself says so explicitly.
+function isNamed(patterns: readonly string[], path: string): boolean {
+  return patterns.some((pattern) => pattern === path || pattern.startsWith(`${path}/`))
+}
+
+function isBelow(folder: string, path: string): boolean {
+  return path === folder || path.startsWith(`${folder}/`)
+}
+
+function listed(patterns: readonly string[]): string {
+  return patterns.length === 0 ? 'nothing may be written' : `only ${patterns.join(', ')}`
+}

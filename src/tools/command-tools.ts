@@ -1,0 +1,124 @@
+import type { ChangeSet, Confinement, Job } from '../confinement/port.js'
+import type { Contract, JsonObject, Phase } from '../core/contract.js'
+import type { GitAccess } from '../core/writable.js'
+import { GIT_TOOLS, gitCall } from './git-tools.js'
+import { ownToolCommand } from './own-tool.js'
+import { failed, type ToolOutcome, type ToolPlace } from './port.js'
+import { type CommandRun, OUTPUT_BYTES_MAX, runCommand } from './run-command.js'
+
+const TIMEOUT_SECONDS_DEFAULT = 60
+const TIMEOUT_SECONDS_MAX = 600
+const CHANGES_TOLD_MAX = 200
+
+/** A tool that runs a command: what it runs, and how its output becomes a result. */
+export interface CommandCall {
+  readonly job: Pick<Job, 'argv' | 'cwd' | 'network' | 'timeoutMs' | 'writes' | 'git' | 'env'>
+  readonly git: GitAccess
+  readonly outcome: (run: CommandRun) => ToolOutcome
+}
+
+/** A command that ended, and what it changed; not yet in the tree. */
+export interface CommandDone {
+  readonly outcome: ToolOutcome
+  readonly exitCode: number
+  readonly changes: ChangeSet
+  readonly git: GitAccess
+}
+
+export interface CommandRequest {
+  readonly contract: Contract
+  readonly phase: Phase
+  readonly tool: string
+  readonly args: JsonObject
+}
+
+export function isCommandTool(contract: Contract, tool: string): boolean {
+  return tool === 'bash' || GIT_TOOLS.has(tool) || contract.tools.has(tool)
+}
+
+/** Runs the command of a tool in the confinement. The caller commits or discards what it changed. */
+export async function runCommandTool(
+  confinement: Confinement,
+  place: ToolPlace & { readonly hidden: readonly string[] },
+  request: CommandRequest,
+): Promise<CommandDone | ToolOutcome> {
+  const call = commandCall(request)
+  if ('ok' in call) return call
+  const run = await runCommand(confinement, {
+    tree: place.root,
+    hidden: place.hidden,
+    signal: place.signal,
+    ...call.job,
+  })
+  const stopped = stoppedText(run, call.job.timeoutMs)
+  const outcome =
+    stopped === null ? call.outcome(run) : failed(`${request.tool}: ${stopped}`, 'tool_failed', shown(run))
+  return { outcome, exitCode: run.exitCode, changes: run.changes, git: call.git }
+}
+
+function stoppedText(run: CommandRun, timeoutMs: number): string | null {
+  if (run.stopped === 'timeout') return `timed out after ${timeoutMs / 1000} s; nothing it changed was kept`
+  if (run.stopped === 'output')
+    return `it wrote more than ${OUTPUT_BYTES_MAX / 1024 / 1024} MiB of output and was stopped; nothing it changed was kept`
+  return run.stopped === 'aborted' ? 'it was ended before it was done; nothing it changed was kept' : null
+}
+
+function commandCall(request: CommandRequest): CommandCall | ToolOutcome {
+  const { contract, tool, args } = request
+  if (tool === 'bash') return bashCall(request)
+  if (GIT_TOOLS.has(tool)) return gitCall(tool, args)
+  const own = ownToolCommand(contract, tool, args)
+  return {
+    job: {
+      argv: own.argv,
+      cwd: '.',
+      network: own.network,
+      timeoutMs: own.timeoutSeconds * 1000,
+      writes: 'keep',
+      git: 'read',
+      env: {},
+    },
+    git: 'none',
+    outcome: plainOutcome,
+  }
+}
+
+function bashCall({ phase, args }: CommandRequest): CommandCall | ToolOutcome {
+  const constraint = phase.constraints.get('bash')
+  const most = constraint?.timeoutSeconds ?? TIMEOUT_SECONDS_MAX
+  const seconds =
+    typeof args.timeout === 'number' ? args.timeout : (constraint?.timeoutSeconds ?? TIMEOUT_SECONDS_DEFAULT)
+  if (seconds < 1 || seconds > most)
+    return failed(`bash: argument "timeout" must be from 1 to ${most} seconds`, 'invalid_request')
+  return {
+    job: {
+      argv: ['bash', '-c', String(args.command)],
+      cwd: typeof args.cwd === 'string' ? args.cwd : '.',
+      network: constraint?.network ?? false,
+      timeoutMs: seconds * 1000,
+      writes: 'keep',
+      git: 'read',
+      env: {},
+    },
+    git: 'none',
+    outcome: plainOutcome,
+  }
+}
+
+// A command that fails is an answer like any other: the agent reads its exit code.
+function plainOutcome(run: CommandRun): ToolOutcome {
+  return { ok: true, result: shown(run), changes: run.changes.list }
+}
+
+function shown(run: CommandRun): JsonObject {
+  const { list } = run.changes
+  return {
+    exit_code: run.exitCode,
+    stdout: run.stdout,
+    stderr: run.stderr,
+    duration_ms: run.durationMs,
+    truncated: run.truncated,
+    changes: list.slice(0, CHANGES_TOLD_MAX).map(({ path, kind, type, bytes }) => ({ path, kind, type, bytes })),
+    ...(list.length > CHANGES_TOLD_MAX ? { changes_total: list.length } : {}),
+  }
+}

@@ -1,0 +1,85 @@
+import type { Readable } from 'node:stream'
+import type { ChangeSet, Confined, Ended, Job } from '../confinement/port.js'
+
+/** How much of each output is shown: its beginning and its end. What lies between is left out and said so. */
+const HEAD_BYTES_MAX = 96 * 1024
+const TAIL_BYTES_MAX = 32 * 1024
+/** A command that writes more than this is stopped. */
+export const OUTPUT_BYTES_MAX = 16 * 1024 * 1024
+
+export interface CommandRun {
+  readonly exitCode: number
+  readonly stdout: string
+  readonly stderr: string
+  readonly truncated: boolean
+  readonly stopped: Ended['stopped']
+  readonly durationMs: number
+  readonly changes: ChangeSet
+}
+
+export interface Starts {
+  start(job: Job): Promise<Confined>
+}
+
+/** Runs a command to its end and keeps a bounded part of what it wrote. */
+export async function runCommand(confinement: Starts, job: Job): Promise<CommandRun> {
+  const startedAt = performance.now()
+  const confined = await confinement.start(job)
+  confined.stdin.end()
+  let written = 0
+  const count = (bytes: number): void => {
+    written += bytes
+    if (written > OUTPUT_BYTES_MAX) confined.kill()
+  }
+  const stdout = collect(confined.stdout, count)
+  const stderr = collect(confined.stderr, count)
+  const ended = await confined.done
+  return {
+    exitCode: ended.exitCode,
+    stdout: stdout.text(),
+    stderr: stderr.text(),
+    truncated: stdout.isCut() || stderr.isCut(),
+    stopped: ended.stopped,
+    durationMs: Math.round(performance.now() - startedAt),
+    changes: ended.changes,
+  }
+}
+
+interface Collected {
+  text(): string
+  isCut(): boolean
+}
+
+function collect(stream: Readable, count: (bytes: number) => void): Collected {
+  const head: Buffer[] = []
+  let headBytes = 0
+  let tail = Buffer.alloc(0)
+  let total = 0
+  stream.on('data', (chunk: Buffer) => {
+    total += chunk.length
+    count(chunk.length)
+    const room = HEAD_BYTES_MAX - headBytes
+    if (room > 0) {
+      head.push(chunk.subarray(0, room))
+      headBytes += Math.min(room, chunk.length)
+    }
+    if (chunk.length > room) tail = lastOf(tail, chunk.subarray(Math.max(0, room)))
+  })
+  const isCut = (): boolean => total > headBytes + tail.length
+  return {
+    isCut,
+    text: () => {
+      const gap = isCut() ? `\n… ${total - headBytes - tail.length} bytes left out …\n` : ''
+      return `${plain(Buffer.concat(head))}${gap}${plain(tail)}`
+    },
+  }
+}
+
+function lastOf(tail: Buffer, chunk: Buffer): Buffer<ArrayBuffer> {
+  const joined = Buffer.concat([tail, chunk])
+  return Buffer.from(joined.subarray(Math.max(0, joined.length - TAIL_BYTES_MAX)))
+}
+
+function plain(bytes: Buffer): string {
+  return bytes.toString('utf8')
+}
