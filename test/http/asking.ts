@@ -1,12 +1,20 @@
 import { type AgentCall, admitCall } from '../../src/app/agent-call.js'
-import { askQuestion } from '../../src/app/questions.js'
 import type { JsonObject } from '../../src/core/contract.js'
-import type { ToolOutcome } from '../../src/tools/port.js'
-import type { Running } from './harness.js'
+import type { Answer, Running } from './harness.js'
 
-/** Asks the operators in the name of the agent, as the tool does once its call was allowed. */
-export async function ask(run: Running, token: string, args: JsonObject): Promise<ToolOutcome> {
-  return askQuestion(run.app, await admitted(run, token), args)
+/** Calls `ask_user_question` in the name of the agent. */
+export function ask(run: Running, token: string, args: JsonObject, key?: string): Promise<Answer> {
+  const { task_id: taskId, sub } = claimsOf(token)
+  const headers = key === undefined ? {} : { 'idempotency-key': key }
+  const body = { task_id: taskId ?? String(sub).replace(/^agent-/, ''), tool_name: 'ask_user_question', args }
+  return run.call('POST', '/tools/execute', token, body, headers)
+}
+
+/** The same; gives the id of a question that must be taken. */
+export async function asked(run: Running, token: string, question: string, options?: readonly string[]) {
+  const { status, body } = await ask(run, token, { question, ...(options === undefined ? {} : { options }) })
+  if (status !== 200) throw new Error(JSON.stringify(body))
+  return String((body.result as { question_id: string }).question_id)
 }
 
 /** An agent's call as it is before its tool runs. */
@@ -18,9 +26,6 @@ export async function admitted(run: Running, token: string): Promise<AgentCall> 
   return call.value
 }
 
-/** The same; gives the id of a question that must be taken. */
-export async function asked(run: Running, token: string, question: string, options?: readonly string[]) {
-  const outcome = await ask(run, token, { question, ...(options === undefined ? {} : { options }) })
-  if (!outcome.ok) throw new Error(outcome.detail)
-  return String(outcome.result.question_id)
+function claimsOf(token: string): { readonly task_id?: string; readonly sub?: string } {
+  return JSON.parse(Buffer.from(token.split('.')[1] ?? '', 'base64url').toString('utf8'))
 }

@@ -106,13 +106,14 @@ describe('questions', () => {
     const { token } = await setUp('patient')
     const question = { question: 'Which database?', options: ['postgres', 'sqlite'] }
     const first = await ask(run, token, question)
-    expect(first).toEqual({
-      ok: true,
-      changes: [],
-      result: { status: 'open', question_id: expect.stringMatching(/^qst-\d+-patient$/), ...question },
+    expect(first).toMatchObject({ status: 200, body: { logged: true, decision: 'allowed' } })
+    expect(first.body.result).toEqual({
+      status: 'open',
+      question_id: expect.stringMatching(/^qst-\d+-patient$/),
+      ...question,
     })
-    expect(await ask(run, token, question)).toEqual(first)
-    const id = first.ok ? String(first.result.question_id) : ''
+    expect((await ask(run, token, question)).body.result).toEqual(first.body.result)
+    const id = await asked(run, token, question.question, question.options)
     expect(await answer(id, run.operator, { answer: 'sqlite' })).toMatchObject({
       status: 200,
       body: {
@@ -128,10 +129,11 @@ describe('questions', () => {
         answered_at: expect.any(String),
       },
     })
-    expect(await ask(run, token, question)).toEqual({
-      ok: true,
-      changes: [],
-      result: { status: 'answered', question_id: id, answer: 'sqlite', answered_by: 'admin' },
+    expect((await ask(run, token, question)).body.result).toEqual({
+      status: 'answered',
+      question_id: id,
+      answer: 'sqlite',
+      answered_by: 'admin',
     })
     expect((await timeline('patient')).filter((event) => event.type === 'question_asked')).toHaveLength(1)
   })
@@ -139,8 +141,8 @@ describe('questions', () => {
   it('[REQ-QUESTION-3] fifty calls at once that ask the same open one question', async () => {
     const { token } = await setUp('crowd')
     const outcomes = await Promise.all(Array.from({ length: 50 }, () => ask(run, token, { question: 'Now?' })))
-    const ids = new Set(outcomes.map((one) => (one.ok ? one.result.question_id : one.code)))
-    expect(ids.size).toBe(1)
+    const ids = new Set(outcomes.map((one) => (one.body.result as { question_id?: string } | undefined)?.question_id))
+    expect([...ids]).toEqual([expect.any(String)])
     expect((await list('?task_id=crowd')).questions).toHaveLength(1)
   })
 
@@ -148,16 +150,19 @@ describe('questions', () => {
     const { token } = await setUp('eager')
     for (let at = 0; at < 5; at += 1) await asked(run, token, `Question ${at}?`)
     expect(await ask(run, token, { question: 'One more?' })).toMatchObject({
-      ok: false,
-      code: 'conflict',
-      detail: expect.stringContaining('no more than 5'),
-      extra: { retry: { attempt: 1, max: 3 } },
+      status: 409,
+      body: {
+        code: 'conflict',
+        detail: expect.stringContaining('no more than 5'),
+        retry: { attempt: 1, max: 3 },
+      },
     })
     expect((await list('?task_id=eager')).questions).toHaveLength(5)
-    expect((await timeline('eager')).at(-1)).toMatchObject({
-      type: 'question_refused',
-      data: { question_id: null, code: 'conflict', counted: true },
-    })
+    expect((await timeline('eager')).slice(-3)).toMatchObject([
+      { type: 'tool_allowed' },
+      { type: 'question_refused', data: { question_id: null, code: 'conflict', counted: true } },
+      { type: 'tool_finished', data: { success: false, code: 'conflict' } },
+    ])
   })
 
   it('[REQ-QUESTION-5] an answer is final, and what is no question is not found', async () => {
@@ -288,21 +293,52 @@ describe('questions', () => {
     expect((await timeline('twice')).filter((event) => event.type === 'question_answered')).toHaveLength(1)
   })
 
+  it('[REQ-QUESTION-11] a question sent twice under one key is asked once and answered the same', async () => {
+    const { token } = await setUp('retried')
+    const first = await ask(run, token, { question: 'Lost?' }, 'ask-1')
+    await answer(await asked(run, token, 'Lost?'), run.operator, { answer: 'found' })
+    expect(await ask(run, token, { question: 'Lost?' }, 'ask-1')).toMatchObject({ status: 200, body: first.body })
+    expect(await ask(run, token, { question: 'Other?' }, 'ask-1')).toMatchObject({ status: 422 })
+    expect((await timeline('retried')).filter((event) => event.type === 'question_asked')).toHaveLength(1)
+  })
+
+  it('[REQ-QUESTION-2] a phase that does not offer the tool lets nobody ask, and a check asks nothing', async () => {
+    const { token } = await setUp('mute')
+    const checked = await run.call('POST', '/tools/check', token, {
+      task_id: 'mute',
+      tool_name: 'ask_user_question',
+      args: { question: 'Only a check?' },
+    })
+    expect(checked.body).toMatchObject({ allowed: true })
+    const inB = await run.call('POST', '/tasks/transition', token, { task_id: 'mute', target_phase: 'B' })
+    const inC = await run.call('POST', '/tasks/transition', String(inB.body.phase_token), {
+      task_id: 'mute',
+      target_phase: 'C',
+    })
+    const refused = await ask(run, String(inC.body.phase_token), { question: 'Here?' })
+    expect(refused).toMatchObject({ status: 403, body: { code: 'forbidden_tool' } })
+    expect((await list('?task_id=mute')).questions).toEqual([])
+  })
+
   it('[REQ-QUESTION-12] control characters, half pairs and secrets reach neither the ledger nor a reader', async () => {
     const { token } = await setUp('hostile')
     const secret = `ghp_${'a1'.repeat(15)}`
-    const question = `\u001B[2J\u0000\u009B31m\uD800 use ${secret}?\n\tline`
+    const question = `\u001B[2J\u0000\u009B31m use ${secret}?\n\tline`
     const id = await asked(run, token, question, ['\u0007a', 'b'])
     expect((await show(id)).body).toMatchObject({
-      question: '\uFFFD[2J\uFFFD\uFFFD31m\uFFFD use [redacted]?\n\tline',
+      question: '\uFFFD[2J\uFFFD\uFFFD31m use [redacted]?\n\tline',
       options: ['\uFFFDa', 'b'],
     })
     expect(await asked(run, token, question, ['\u0007a', 'b'])).toBe(id)
     const answered = await answer(id, run.operator, { answer: `\u001B ${secret}`, other: true })
     expect(answered.body).toMatchObject({ answer: '\uFFFD [redacted]' })
-    const ledger = JSON.stringify(await timeline('hostile'))
-    expect(ledger).not.toContain(secret)
-    expect(ledger).not.toMatch(/\\u001b|\\u0000|\\ud800/i)
+    const halved = await askQuestion(run.app, await admitted(run, token), { question: 'half \uD800?' })
+    expect(halved).toMatchObject({ ok: true, result: { question: 'half \uFFFD?' } })
+    const events = await timeline('hostile')
+    expect(JSON.stringify(events)).not.toContain(secret)
+    const told = events.filter((event) => event.type.startsWith('question_'))
+    expect(told).toHaveLength(3)
+    expect(JSON.stringify(told)).not.toMatch(/\\u001b|\\u0000|\\ud800/i)
   })
 
   it('[REQ-QUESTION-12] the longest question is kept whole, and a longer one is refused', async () => {
@@ -324,9 +360,9 @@ describe('questions', () => {
       { question: '?', options: Array.from({ length: 1000 }, (_, at) => `${at}`) },
       { question: '?', options: ['x'.repeat(1_000_000)] },
     ])
-      expect(await ask(run, token, args)).toMatchObject({ ok: false, code: 'invalid_request' })
+      expect(await ask(run, token, args)).toMatchObject({ status: 400, body: { code: 'invalid_request' } })
     expect((await list('?task_id=long')).questions).toHaveLength(3)
-    expect(JSON.stringify(await timeline('long')).length).toBeLessThan(200_000)
+    expect(JSON.stringify(await timeline('long')).length).toBeLessThan(400_000)
   })
 
   it('[REQ-QUESTION-12] a call that was allowed in one phase asks nothing in the next, with either token', async () => {
@@ -339,7 +375,7 @@ describe('questions', () => {
         code: 'token_stale',
       })
     expect((await list('?task_id=slow')).questions).toEqual([])
-    expect(await ask(run, agent, { question: 'In time?' })).toMatchObject({ ok: true })
+    expect(await ask(run, agent, { question: 'In time?' })).toMatchObject({ status: 200 })
   })
 
   it('[REQ-QUESTION-12] a call whose token was superseded meanwhile asks nothing', async () => {
@@ -371,7 +407,7 @@ describe('questions and a restart', () => {
     try {
       expect((await second.call('GET', '/questions', second.operator)).body).toEqual(before)
       expect((await second.call('GET', `/questions/${done}`, second.operator)).body).toEqual(answered.body)
-      expect(await ask(second, token, { question: 'Done?', options: ['yes', 'no'] })).toMatchObject({
+      expect((await ask(second, token, { question: 'Done?', options: ['yes', 'no'] })).body).toMatchObject({
         result: { status: 'answered', answer: 'no', answered_by: 'admin' },
       })
       expect(await asked(second, token, 'Open?')).toBe(open)
