@@ -16,23 +16,14 @@ import {
   type StoredEvent,
   StoreUnavailable,
 } from '../store/port.js'
+import { Entries, type Entry, streamOf } from './entries.js'
+import { Holds } from './holds.js'
 import { needsRow, taskRow } from './task-row.js'
 import { toNewEvent, toRegistryEvent, toTaskEvent } from './wire.js'
 
 export const SYSTEM_STREAM = 'system'
 const CONFLICTS_MAX = 5
-const STATES_MAX = 5000
 const PAGE = 1000
-
-/** The newest decided state of a task (`tip`, maybe not on disk yet) and the newest durable one. Decisions use the first, answers the second. */
-interface Entry {
-  tip: TaskState
-  durable: TaskState
-  /** The lease that the task's row was last written with. */
-  rowLease: number
-  /** One line of decisions, each made on the one before: when one is not written, the store refuses those after it. */
-  readonly line: number
-}
 
 /** What came of a command. */
 export interface Handled {
@@ -57,8 +48,8 @@ export class AgentBusy extends Error {
 
 /** The only place that appends events. Commands on one task are decided one after the other, and pipelined to the disk. */
 export class Ledger {
-  readonly #entries = new Map<string, Promise<Entry | null>>()
-  readonly #held = new Map<string, Promise<void>>()
+  readonly #entries: Entries
+  readonly #holds = new Holds()
   #registry: Registry = EMPTY_REGISTRY
   #registryTip: Registry = EMPTY_REGISTRY
   readonly #listeners = new Set<(events: readonly StoredEvent[]) => void>()
@@ -67,7 +58,9 @@ export class Ledger {
     readonly store: Store,
     private readonly clean: Cleaner['clean'],
     private readonly redact: Cleaner['redact'],
-  ) {}
+  ) {
+    this.#entries = new Entries(store)
+  }
 
   get registry(): Registry {
     return this.#registry
@@ -92,36 +85,19 @@ export class Ledger {
 
   /** The durable state of a task; null when there is none of that id. */
   async read(taskId: string): Promise<TaskState | null> {
-    const entry = await this.#entry(taskId)
+    const entry = await this.#entries.get(taskId)
     return entry?.durable ?? null
   }
 
   /** The state that the next command on this task would be decided on. */
   async peek(taskId: string): Promise<TaskState | null> {
-    const entry = await this.#entry(taskId)
+    const entry = await this.#entries.get(taskId)
     return entry?.tip ?? null
   }
 
   /** Lets nothing else be decided on the task while the work runs: what it does belongs to the state it found. */
-  async hold<T>(taskId: string, work: () => Promise<T>): Promise<T> {
-    await this.#unheld(taskId)
-    let release: () => void = () => undefined
-    this.#held.set(
-      taskId,
-      new Promise((resolve) => {
-        release = resolve
-      }),
-    )
-    try {
-      return await work()
-    } finally {
-      this.#held.delete(taskId)
-      release()
-    }
-  }
-
-  async #unheld(taskId: string): Promise<void> {
-    for (let held = this.#held.get(taskId); held !== undefined; held = this.#held.get(taskId)) await held
+  hold<T>(taskId: string, work: () => Promise<T>): Promise<T> {
+    return this.#holds.run(taskId, work)
   }
 
   /** Decides the command on the task and makes what was decided durable. Null when there is no such task. */
@@ -132,10 +108,10 @@ export class Ledger {
     options: With = {},
   ): Promise<Handled | null> {
     for (let attempt = 0; attempt < CONFLICTS_MAX; attempt += 1) {
-      const entry = await this.#entry(target.taskId)
+      const entry = await this.#entries.get(target.taskId)
       if (entry === null) return null
-      if (options.isHolding !== true && this.#held.has(target.taskId)) {
-        await this.#unheld(target.taskId)
+      if (options.isHolding !== true && this.#holds.has(target.taskId)) {
+        await this.#holds.free(target.taskId)
         attempt -= 1
         continue
       }
@@ -256,42 +232,6 @@ export class Ledger {
     return remember === undefined ? undefined : { ...remember, answer: this.redact(remember.answer) }
   }
 
-  #entry(taskId: string): Promise<Entry | null> {
-    const known = this.#entries.get(taskId)
-    if (known !== undefined) {
-      // Only a cache that may soon have to let go of something needs to know what was used last.
-      if (this.#entries.size > STATES_MAX / 2) {
-        this.#entries.delete(taskId)
-        this.#entries.set(taskId, known)
-      }
-      return known
-    }
-    const loading = this.#load(taskId)
-    this.#keep(taskId, loading)
-    loading.then(
-      (entry) => {
-        if (entry === null) this.#entries.delete(taskId)
-      },
-      () => this.#entries.delete(taskId),
-    )
-    return loading
-  }
-
-  async #load(taskId: string): Promise<Entry | null> {
-    let state: TaskState | null = null
-    for (;;) {
-      const page: readonly StoredEvent[] = await this.store.readStream(streamOf(taskId), state?.version ?? 0, PAGE)
-      for (const stored of page) state = evolve(state, toTaskEvent(stored))
-      if (page.length < PAGE) break
-    }
-    return state === null ? null : entryOf(state)
-  }
-
-  #keep(taskId: string, entry: Promise<Entry | null>): void {
-    if (this.#entries.size >= STATES_MAX) this.#entries.delete(this.#entries.keys().next().value ?? '')
-    this.#entries.set(taskId, entry)
-  }
-
   async #reloadRegistry(): Promise<void> {
     try {
       await this.start()
@@ -303,16 +243,4 @@ export class Ledger {
   #tell(events: readonly StoredEvent[]): void {
     for (const listener of this.#listeners) listener(events)
   }
-}
-
-let nextLine = 1
-
-function entryOf(state: TaskState): Entry {
-  const line = nextLine
-  nextLine += 1
-  return { tip: state, durable: state, rowLease: 0, line }
-}
-
-export function streamOf(taskId: string): string {
-  return `task:${taskId}`
 }

@@ -11,6 +11,7 @@ export function addDoctorCommand(program: Command): void {
     .option('--contract <file|name>', 'the contract it would use')
     .option('--workspace <dir>', 'the work tree', '.')
     .option('--state-dir <dir>', 'its state directory ($PHASELOCK_STATE_DIR)')
+    .option('--fix', 'install what is missing, where that can be done')
     .option('--json', 'print JSON')
     .addHelpText('after', examples([['phaselock doctor', 'exits 1 when something needed is missing']]))
     .action(async (options: DoctorOptions) => (await import('./doctor.js')).doctor(options))

@@ -6,18 +6,20 @@ import { openDatabase } from '../store/database.js'
 import { ledgerFiles } from '../store/files.js'
 import { verifyDirectory } from '../store/verify-ledger.js'
 import { chooseContract } from './choose-contract.js'
+import { confinementFindings, fixConfinement } from './doctor-confinement.js'
 import { EXIT, Stop } from './exit.js'
 import { defaultStateDir, givenStateDir } from './places.js'
 import { plainLine } from './plain-text.js'
 import { liveServerNote } from './server-file.js'
 import { paint, print, printJson } from './terminal.js'
 
+const NAME_WIDTH = 19
 const NODE_MIN = [20, 19] as const
 const SECRET_BYTES_MIN = 32
 // A larger ledger takes too long for a glance; `audit verify` reads it whole.
 const VERIFY_BYTES_MAX = 64 * 1024 * 1024
 
-interface Finding {
+export interface Finding {
   readonly name: string
   readonly status: 'ok' | 'warning' | 'missing'
   readonly detail: string
@@ -29,14 +31,17 @@ export interface DoctorOptions {
   readonly contract?: string
   readonly workspace: string
   readonly stateDir?: string
+  readonly fix?: boolean
   readonly json?: boolean
 }
 
 /** Looks at everything a server needs, and stops when something is missing. */
 export async function doctor(options: DoctorOptions): Promise<void> {
+  const fix = options.fix === true ? fixConfinement() : null
+  if (fix !== null && options.json !== true) print(`${fix.text}\n`)
   const findings = await examine(options)
   const isMissing = findings.some((one) => one.status === 'missing')
-  if (options.json === true) printJson({ ok: !isMissing, findings })
+  if (options.json === true) printJson({ ok: !isMissing, findings, ...(fix === null ? {} : { fix }) })
   else print(findings.map(findingText).join('\n'))
   if (isMissing) throw new Stop(EXIT.refused, '')
 }
@@ -53,11 +58,7 @@ async function examine(options: DoctorOptions): Promise<readonly Finding[]> {
     await port(options.port, stateDir),
     secret(),
     git(),
-    warning(
-      'confinement',
-      'none: this version decides and records calls, and runs none',
-      'Run agents in a container or under a user of their own.',
-    ),
+    ...(await confinementFindings()),
   ]
 }
 
@@ -158,8 +159,8 @@ function git(): Finding {
 
 function findingText({ name, status, detail, remedy }: Finding): string {
   const colour = { ok: 'green', warning: 'yellow', missing: 'red' } as const
-  const line = `${paint(colour[status], status.padEnd(8))} ${name.padEnd(12)} ${detail}`
-  return remedy === '' ? line : `${line}\n${' '.repeat(22)}${remedy}`
+  const line = `${paint(colour[status], status.padEnd(8))} ${name.padEnd(NAME_WIDTH)} ${detail}`
+  return remedy === '' ? line : `${line}\n${' '.repeat(NAME_WIDTH + 10)}${remedy}`
 }
 
 function ok(name: string, detail: string): Finding {

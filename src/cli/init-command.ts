@@ -11,7 +11,7 @@ export function addInitCommand(program: Command): void {
     .argument('[dir]', 'the repository', '.')
     .description(`look at a repository and write ${CONTRACT_FILE}`)
     .addOption(
-      new Option('--template <name>', 'what to start from; guardrails and documents come later')
+      new Option('--template <name>', 'what to start from; documents come later')
         .choices(BUNDLED_CONTRACTS)
         .default('tdd'),
     )
@@ -23,6 +23,7 @@ export function addInitCommand(program: Command): void {
       examples([
         ['phaselock init', 'plan, failing tests, code, review'],
         ['phaselock init --template plan-review', 'for work without tests'],
+        ['phaselock init --template guardrails', 'one phase within limits'],
       ]),
     )
     .action(async (dir: string, options: InitOptions) => (await import('./init.js')).init(dir, options))

@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url'
 const FOLDER = new URL('../../contracts/', import.meta.url)
 
 /** The contracts that ship with Phaselock. */
-export const BUNDLED_CONTRACTS = ['plan-review', 'tdd'] as const
+export const BUNDLED_CONTRACTS = ['guardrails', 'plan-review', 'tdd'] as const
 export type BundledContract = (typeof BUNDLED_CONTRACTS)[number]
 
 export function isBundledContract(name: string): name is BundledContract {

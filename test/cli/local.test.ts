@@ -87,8 +87,8 @@ test('[REQ-CLI-15] init leaves a contract that is there, unless it is forced', a
   }
   const forced = await place.run(['init', '--force', '--template', 'plan-review', '--json'], { cwd })
   expect(JSON.parse(forced.stdout)).toMatchObject({ template: 'plan-review', git: false })
-  const later = await place.run(['init', '--template', 'guardrails'], { cwd })
-  expect(later).toMatchObject({ code: 2, stderr: expect.stringContaining('plan-review, tdd') })
+  const later = await place.run(['init', '--template', 'documents'], { cwd })
+  expect(later).toMatchObject({ code: 2, stderr: expect.stringContaining('guardrails, plan-review, tdd') })
 })
 
 test('[REQ-CLI-16] a changed ledger and a changed export are found without a server', async () => {
