@@ -81,7 +81,7 @@ export function refusedPaths(
 function foldersOf(changed: readonly ChangedPath[]): ReadonlySet<string> {
   const filled = new Set<string>()
   for (const { path, kind, type } of changed) {
-    if (type === 'directory') continue
+    if (type === 'directory' || kind === 'modified') continue
     for (let at = path.lastIndexOf('/'); at > 0; at = path.lastIndexOf('/', at - 1))
       filled.add(`${kind} ${path.slice(0, at)}`)
   }
