@@ -7,6 +7,7 @@ import type { GitAccess } from '../core/writable.js'
 import { isCommandTool, runCommandTool } from '../tools/command-tools.js'
 import { fileTool, isWriteTool } from '../tools/file-tools.js'
 import { failed, type ToolOutcome, type ToolPlace } from '../tools/port.js'
+import { webFetch } from '../tools/web-fetch.js'
 import type { Change } from '../tree/change.js'
 import { type AgentCall, applyAs } from './agent-call.js'
 import type { App } from './app.js'
@@ -65,6 +66,10 @@ class OneRun {
     if (isCommandTool(this.call.contract, tool)) return this.#command()
     if (tool === 'ask_user_question') return this.#finish(await askQuestion(this.app, this.call, args))
     if (isWriteTool(tool)) return this.#write()
+    if (tool === 'web_fetch')
+      return this.#finish(
+        await webFetch({ url: String(args.url), allowedHosts: this.call.contract.webHosts, signal: this.one.signal }),
+      )
     return this.#finish(await fileTool(this.#place, tool, args))
   }
 

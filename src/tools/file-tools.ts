@@ -1,6 +1,22 @@
 import type { JsonObject } from '../core/contract.js'
+import { editFiles } from './edit-files.js'
+import { globFiles } from './glob-files.js'
+import { grepFiles } from './grep-files.js'
 import { failed, type ToolOutcome, type ToolPlace } from './port.js'
+import { readFiles } from './read-files.js'
+import { searchCodebase } from './search-codebase.js'
+import { writeFiles } from './write-files.js'
 
+type FileTool = (place: ToolPlace, args: JsonObject) => Promise<ToolOutcome>
+
+const TOOLS: ReadonlyMap<string, FileTool> = new Map([
+  ['read_files', readFiles],
+  ['write_files', writeFiles],
+  ['edit_files', editFiles],
+  ['glob', globFiles],
+  ['grep', grepFiles],
+  ['search_codebase', searchCodebase],
+])
 const WRITERS: ReadonlySet<string> = new Set(['write_files', 'edit_files'])
 
 export function isWriteTool(tool: string): boolean {
@@ -9,7 +25,6 @@ export function isWriteTool(tool: string): boolean {
 
 /** Runs one of the tools that work on files without a command. */
 export async function fileTool(place: ToolPlace, tool: string, args: JsonObject): Promise<ToolOutcome> {
-  void place
-  void args
-  return failed(`${tool} cannot be run in this version`)
+  const run = TOOLS.get(tool)
+  return run === undefined ? failed(`${tool} is known here, and nothing runs it`) : run(place, args)
 }
