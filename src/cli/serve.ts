@@ -83,8 +83,8 @@ async function start(options: ServeOptions, tls: Tls): Promise<Running> {
     const names = (options.allowHost ?? []).map((name) => name.toLowerCase())
     hosts = new Set([...allowedHosts({ host: options.host, port, extra: names }), ...names])
     const url = addressOf({ host: options.host, port, isTls: tls !== null })
-    writeServerNote(stateDir, { pid: process.pid, url, startedAt: new Date().toISOString() })
     const confinement = await app.confinement()
+    writeServerNote(stateDir, { pid: process.pid, url, startedAt: new Date().toISOString() })
     const announcement = {
       event: 'ready',
       url,

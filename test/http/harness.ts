@@ -2,6 +2,8 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type Orchestrator, openOrchestrator } from '../../src/app/orchestrator.js'
+import { openConfinement } from '../../src/confinement/open.js'
+import type { Confinement } from '../../src/confinement/port.js'
 import { bundledContract } from '../../src/contract/bundled.js'
 import { loadContractFile, loadContractText } from '../../src/contract/load.js'
 import { allowedHosts } from '../../src/http/hosts.js'
@@ -44,6 +46,15 @@ export interface StartOptions extends Partial<Pick<ServerOptions, 'agentPerSecon
   readonly contract?: string
   readonly environment?: NodeJS.ProcessEnv
   readonly dir?: string
+  readonly confinement?: () => Promise<Confinement>
+}
+
+let shared: Promise<Confinement> | null = null
+
+/** One real confinement for all servers of a test file: opening it tries to break out of it every time. */
+function sharedConfinement(): Promise<Confinement> {
+  shared ??= openConfinement({ stateDir: mkdtempSync(join(tmpdir(), 'phaselock-wall-')), only: null })
+  return shared
 }
 
 export async function start(options: StartOptions = {}): Promise<Running> {
@@ -68,6 +79,7 @@ export async function start(options: StartOptions = {}): Promise<Running> {
     environment: options.environment ?? {},
     now: () => running.now ?? Date.now(),
     onFault: (error) => faults.push(error),
+    confinement: options.confinement ?? sharedConfinement,
   })
   let port = 0
   const { server } = buildServer(app, {

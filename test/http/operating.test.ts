@@ -203,7 +203,7 @@ describe('operating', () => {
       ],
     })
     expect((answer.body.results as { error: { code: string } }[]).map((one) => one.error.code)).toEqual([
-      'confinement_unavailable',
+      'tool_failed',
       'unknown_tool',
     ])
     const again = () =>
@@ -221,18 +221,39 @@ describe('operating', () => {
     })
   })
 
-  it('[REQ-API-28] an allowed call is decided, recorded and answered with 503 until tools run', async () => {
+  it('[REQ-API-28] an allowed call is decided, run, recorded and answered; a key runs it once', async () => {
     const { token } = await setUp('run')
-    expect(
-      await run.call('POST', '/tools/execute', token, { task_id: 'run', tool_name: 'read_files', args: { path: 'a' } }),
-    ).toMatchObject({ status: 503, body: { code: 'confinement_unavailable' } })
+    writeFileSync(join(run.workspace, 'a'), 'one\ntwo\n')
+    const execute = (tool_name: string, args: object, headers = {}) =>
+      run.call('POST', '/tools/execute', token, { task_id: 'run', tool_name, args }, headers)
+    expect(await execute('read_files', { path: 'none' })).toMatchObject({
+      status: 400,
+      body: { code: 'tool_failed', detail: expect.stringContaining('not found') },
+    })
+    expect(await execute('read_files', { path: 'a' })).toMatchObject({
+      status: 200,
+      body: {
+        result: { status: 'success', content: 'one\ntwo\n', lines: 2, truncated: false },
+        logged: true,
+        decision: 'allowed',
+      },
+    })
+    const once = () =>
+      execute('bash', { command: 'ls --full-time /proc/self/status /proc/uptime' }, { 'idempotency-key': 'roll' })
+    const first = await once()
+    expect(first).toMatchObject({ status: 200, body: { result: { exit_code: 0, stderr: '' } } })
+    expect((await once()).body).toEqual(first.body)
     const events = (await run.call('GET', '/tasks/run/timeline', run.operator)).body.events as {
       type: string
       data: Record<string, unknown>
     }[]
-    expect(events.slice(-2)).toMatchObject([
+    expect(events.slice(-6)).toMatchObject([
       { type: 'tool_allowed', data: { tool_name: 'read_files' } },
-      { type: 'tool_finished', data: { success: false, code: 'confinement_unavailable' } },
+      { type: 'tool_finished', data: { success: false, code: 'tool_failed' } },
+      { type: 'tool_allowed', data: { tool_name: 'read_files' } },
+      { type: 'tool_finished', data: { success: true, code: null } },
+      { type: 'tool_allowed', data: { tool_name: 'bash' } },
+      { type: 'tool_finished', data: { success: true, exit_code: 0, change_count: 0 } },
     ])
   })
 
