@@ -16,7 +16,7 @@ export function findUnenforced(document: ContractDocument): Unenforced[] {
   return [...inRoot(document), ...document.phases.flatMap(inPhase), ...inTransitions(document)]
 }
 
-const ROOT_FEATURES = ['commands', 'mcp_servers', 'tools', 'agents', 'webhooks', 'knowledge', 'coordination'] as const
+const ROOT_FEATURES = ['commands', 'mcp_servers', 'agents', 'webhooks', 'knowledge', 'coordination'] as const
 
 function inRoot(document: ContractDocument): Unenforced[] {
   const found: Unenforced[] = []
@@ -29,7 +29,6 @@ function inRoot(document: ContractDocument): Unenforced[] {
     for (const key of Object.keys(part ?? {})) if (part !== undefined) add(part, `${parent}.${key}`, `${parent}.${key}`)
   }
   if (document.agent_startable) add(document, 'agent_startable', 'agent_startable')
-  if (document.web.allowed_hosts.length > 0) add(document.web, 'web.allowed_hosts', 'web.allowed_hosts')
   const { enforcement } = document
   if (enforcement.reconcile !== 'off') add(enforcement, 'enforcement.reconcile', 'reconcile')
   if (enforcement.reconcile_ignore.length > 0) add(enforcement, 'enforcement.reconcile_ignore', 'reconcile_ignore')

@@ -1,9 +1,13 @@
+import { closeSync } from 'node:fs'
 import type { ChangeSet, Confinement, Job } from '../confinement/port.js'
 import type { Contract, JsonObject, Phase } from '../core/contract.js'
 import type { GitAccess } from '../core/writable.js'
+import { openDirectory, partsOf } from '../tree/lookup.js'
+import { refused, TREE_PROBLEMS } from '../tree/problems.js'
 import { GIT_TOOLS, gitCall } from './git-tools.js'
 import { ownToolCommand } from './own-tool.js'
 import { failed, type ToolOutcome, type ToolPlace } from './port.js'
+import { readPath } from './read-path.js'
 import { type CommandRun, OUTPUT_BYTES_MAX, runCommand } from './run-command.js'
 
 const TIMEOUT_SECONDS_DEFAULT = 60
@@ -44,6 +48,10 @@ export async function runCommandTool(
 ): Promise<CommandDone | ToolOutcome> {
   const call = commandCall(request)
   if ('ok' in call) return call
+  const parts = partsOf(call.job.cwd)
+  const folder = parts === null ? refused('outside', call.job.cwd) : openDirectory(place.root, parts)
+  if (!folder.ok) return failed(`${request.tool}: ${JSON.stringify(call.job.cwd)}: ${TREE_PROBLEMS[folder.problem]}`)
+  closeSync(folder.fd)
   const run = await runCommand(confinement, {
     tree: place.root,
     hidden: place.hidden,
@@ -93,7 +101,7 @@ function bashCall({ phase, args }: CommandRequest): CommandCall | ToolOutcome {
   return {
     job: {
       argv: ['bash', '-c', String(args.command)],
-      cwd: typeof args.cwd === 'string' ? args.cwd : '.',
+      cwd: typeof args.cwd === 'string' ? readPath(args.cwd).path : '.',
       network: constraint?.network ?? false,
       timeoutMs: seconds * 1000,
       writes: 'keep',
