@@ -25,6 +25,7 @@ export const bubblewrap: Launcher = (launch) => {
     ...['--bind', launch.base, '/', '--proc', '/proc', '--dev', '/dev'],
     ...['--perms', '1777', '--size', size, '--tmpfs', '/dev/shm', '--perms', '1777', '--size', size, '--tmpfs', '/tmp'],
     ...[job.writes === 'read' ? '--ro-bind' : '--bind', launch.tree, job.tree],
+    ...(job.shown ?? []).flatMap((path) => ['--ro-bind', path, path]),
     ...launch.readOnly.flatMap(({ from, at }) => ['--ro-bind', from, join(job.tree, at)]),
     ...launch.covered.flatMap(({ at, type }) =>
       type === 'directory'

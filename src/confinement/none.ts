@@ -26,5 +26,7 @@ export function startOpenly(job: Job, path: string): Confined {
       }
     },
   }
+  // Nothing else ends what it left running, and a child that keeps the output open would keep the call open.
+  child.once('exit', () => group.kill('SIGKILL'))
   return confinedOf(group, job, async () => NO_CHANGES)
 }

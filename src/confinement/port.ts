@@ -39,6 +39,8 @@ export interface Job {
   readonly writes: 'read' | 'keep' | 'discard'
   /** The git directory is writable only for the git tools. */
   readonly git: 'read' | 'write'
+  /** Folders outside the tree that are shown read-only at their own place. */
+  readonly shown?: readonly string[]
   /** Relative paths that must not be readable inside. */
   readonly hidden: readonly string[]
   readonly signal: AbortSignal

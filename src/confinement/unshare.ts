@@ -48,6 +48,11 @@ function script(launch: Launch): string {
     `mkdir -p ${inRoot(job.tree)}`,
     `mount --bind ${quoted(launch.tree)} ${inRoot(job.tree)}`,
     ...(job.writes === 'read' ? [readOnly(inRoot(job.tree))] : []),
+    ...(job.shown ?? []).flatMap((path) => [
+      `mkdir -p ${inRoot(path)}`,
+      `mount --bind ${quoted(path)} ${inRoot(path)}`,
+      readOnly(inRoot(path)),
+    ]),
     ...launch.readOnly.flatMap(({ from, at }) => [
       `mount --bind ${quoted(from)} ${inRoot(join(job.tree, at))}`,
       readOnly(inRoot(join(job.tree, at))),

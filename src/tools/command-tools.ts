@@ -4,6 +4,7 @@ import type { Contract, JsonObject, Phase } from '../core/contract.js'
 import type { GitAccess } from '../core/writable.js'
 import { openDirectory, partsOf } from '../tree/lookup.js'
 import { refused, TREE_PROBLEMS } from '../tree/problems.js'
+import { linkedGitDirectory } from './git-directory.js'
 import { GIT_TOOLS, gitCall } from './git-tools.js'
 import { ownToolCommand } from './own-tool.js'
 import { failed, type ToolOutcome, type ToolPlace } from './port.js'
@@ -52,9 +53,13 @@ export async function runCommandTool(
   const folder = parts === null ? refused('outside', call.job.cwd) : openDirectory(place.root, parts)
   if (!folder.ok) return failed(`${request.tool}: ${JSON.stringify(call.job.cwd)}: ${TREE_PROBLEMS[folder.problem]}`)
   closeSync(folder.fd)
+  const linked = linkedGitDirectory(place.root)
+  if (linked !== null && call.job.git === 'write')
+    return failed(`${request.tool}: this work tree is a linked git worktree; an operator commits there`)
   const run = await runCommand(confinement, {
     tree: place.root,
     hidden: place.hidden,
+    shown: linked === null ? [] : [linked],
     signal: place.signal,
     ...call.job,
   })
