@@ -4,6 +4,7 @@ import https from 'node:https'
 import { isIP, type LookupFunction } from 'node:net'
 import { TextDecoder } from 'node:util'
 import type { Code } from '../core/codes.js'
+import { orAborted } from './or-aborted.js'
 import { failed, type ToolOutcome } from './port.js'
 import { isPublicAddress } from './web-address.js'
 import { readTarget } from './web-target.js'
@@ -93,15 +94,6 @@ async function checkedAddresses(url: URL, access: WebAccess, signal: AbortSignal
   if (inside !== undefined)
     throw new Refused(`the host ${host} leads to ${inside}, which is no public address`, 'constraint_violation')
   return addresses.slice(0, ADDRESSES_MAX)
-}
-
-function orAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
-  return new Promise((resolve, reject) => {
-    const stop = (): void => reject(new Error('stopped'))
-    if (signal.aborted) stop()
-    signal.addEventListener('abort', stop, { once: true })
-    work.then(resolve, reject).finally(() => signal.removeEventListener('abort', stop))
-  })
 }
 
 interface Route {

@@ -1,0 +1,142 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Transport } from '@modelcontextprotocol/client'
+import type { Confined, Confinement, Ended, Job } from '../../confinement/port.js'
+import type { HttpServer, McpServer, StdioServer } from '../../core/contract.js'
+import { orAborted } from '../or-aborted.js'
+import { boundedFetch } from './bounded-fetch.js'
+import { type Complaint, ConfinedTransport } from './confined-transport.js'
+import { messageOf, UpstreamFailure } from './failure.js'
+import { type Mask, makeMask } from './mask.js'
+import { type Environment, environmentOf } from './server-environment.js'
+
+const GRACE_MS = 5000
+const KILLED_MS_MAX = 10_000
+const SESSION_END_MS_MAX = 1000
+
+export type Sdk = typeof import('@modelcontextprotocol/client')
+
+/** What a line to a server is opened with. */
+export interface LinePlan {
+  readonly server: McpServer
+  readonly tree: string
+  /** Paths of the tree that must not be readable. */
+  readonly hidden: readonly string[]
+  readonly start: Confinement['start']
+  readonly environment: Environment
+  /** The longest that the server may run. */
+  readonly lifeMs: number
+}
+
+/** A way to speak to a server, and how to be rid of it. */
+export interface Line {
+  readonly transport: Transport
+  readonly mask: Mask
+  /** Why nothing more can be said over it; null while something can. */
+  failure(): string | null
+  /** The last that the server said beside the protocol. */
+  complaint(): Complaint
+  /** A request is about to be made. */
+  refill(): void
+  /** Null when the server runs elsewhere, or would not end. */
+  end(when: 'soon' | 'now'): Promise<Ended | null>
+}
+
+export function openLine(sdk: Sdk, plan: LinePlan, signal: AbortSignal): Promise<Line> {
+  const { server } = plan
+  return server.kind === 'http' ? remoteLine(sdk, server) : confinedLine(sdk, { ...plan, server }, signal)
+}
+
+async function confinedLine(sdk: Sdk, plan: StdioPlan, signal: AbortSignal): Promise<Line> {
+  const { env, secrets } = environmentOf(plan.server, plan.environment)
+  const mask = makeMask(secrets)
+  const confined = await startConfined(plan, { env, mask }, signal)
+  const transport = new ConfinedTransport(confined, sdk.deserializeMessage)
+  return {
+    transport,
+    mask,
+    failure: () => transport.failure,
+    complaint: () => transport.complaint,
+    refill: () => transport.refill(),
+    end: async (when) => {
+      await transport.close()
+      return endOf(confined, when)
+    },
+  }
+}
+
+interface StdioPlan extends LinePlan {
+  readonly server: StdioServer
+}
+
+interface Given {
+  readonly env: Readonly<Record<string, string>>
+  readonly mask: Mask
+}
+
+async function startConfined(plan: StdioPlan, given: Given, signal: AbortSignal): Promise<Confined> {
+  const { server, tree, hidden, lifeMs } = plan
+  const gone = new AbortController()
+  const job: Job = {
+    tree,
+    argv: [server.command, ...server.args],
+    cwd: '.',
+    env: given.env,
+    network: server.network,
+    writes: server.writable.length > 0 ? 'keep' : 'read',
+    git: 'read',
+    hidden,
+    signal: gone.signal,
+    timeoutMs: lifeMs,
+  }
+  const starting = Promise.resolve().then(() => plan.start(job))
+  try {
+    return await orAborted(starting, signal)
+  } catch (error) {
+    // It may still come up after nobody waits for it any more.
+    gone.abort()
+    starting.then((late) => endOf(late, 'now')).then(discarded, () => undefined)
+    throw new UpstreamFailure(`could not be started: ${given.mask.text(messageOf(error))}`, true, error)
+  }
+}
+
+/** Closing its input is how a server is asked to end; what does not end is killed. */
+async function endOf(confined: Confined, when: 'soon' | 'now'): Promise<Ended | null> {
+  confined.stdin.end()
+  // Nobody listens any more, but a full pipe would keep it from ending.
+  confined.stdout.resume()
+  confined.stderr.resume()
+  // An end that is not known, because the command never was or the wall lost it, leaves nothing to be kept.
+  const done = confined.done.catch(() => null)
+  const later = (ms: number): Promise<null> => sleep(ms, null, { ref: false })
+  const ended = when === 'now' ? null : await Promise.race([done, later(GRACE_MS)])
+  if (ended !== null) return ended
+  confined.kill()
+  const killed = await Promise.race([done, later(KILLED_MS_MAX)])
+  if (killed === null) void done.then(discarded)
+  return killed
+}
+
+export async function discarded(ended: Ended | null): Promise<void> {
+  await ended?.changes.discard()
+}
+
+async function remoteLine(sdk: Sdk, server: HttpServer): Promise<Line> {
+  if (!URL.canParse(server.url)) throw new UpstreamFailure('has a url that is no address', true)
+  const transport = new sdk.StreamableHTTPClientTransport(new URL(server.url), { fetch: boundedFetch })
+  let isOver = false
+  return {
+    transport,
+    mask: makeMask([]),
+    failure: () => (isOver ? 'was closed' : null),
+    complaint: () => ({ text: '', isCut: false }),
+    refill: () => undefined,
+    end: async () => {
+      isOver = true
+      // A server that does not hear of the end forgets the session by itself.
+      const goodbye = transport.terminateSession().catch(() => undefined)
+      await Promise.race([goodbye, sleep(SESSION_END_MS_MAX, null, { ref: false })])
+      await transport.close()
+      return null
+    },
+  }
+}

@@ -1,0 +1,57 @@
+import type { Json } from '../../core/contract.js'
+import { UpstreamFailure } from './failure.js'
+
+const MASKED = '[masked]'
+const DEPTH_MAX = 64
+// Shorter ones would be found inside ordinary words.
+const SECRET_CHARS_MIN = 6
+
+/** Takes the secrets that a server was given out of what it says. */
+export interface Mask {
+  text(text: string): string
+  /** A copy, keys included. A value that is nested too deeply is a failure of the server. */
+  json(value: unknown): Json
+  /** The last characters of a text. Where its beginning was cut off, that may have been in the middle of a secret. */
+  tail(text: string, about: { readonly charsMax: number; readonly isCut: boolean }): string
+}
+
+export function makeMask(secrets: readonly string[]): Mask {
+  const forms = formsOf(secrets)
+  const longest = Math.max(0, ...forms.map((form) => form.length))
+  const text = (given: string): string => forms.reduce((masked, form) => masked.replaceAll(form, MASKED), given)
+  return {
+    text,
+    json: (value) => maskJson(value, text, 0),
+    tail: (given, { charsMax, isCut }) =>
+      text(given)
+        .slice(isCut ? Math.max(0, longest - 1) : 0)
+        .slice(-charsMax),
+  }
+}
+
+/** A secret as it is, and as it looks in addresses and in basic authorization. The longest first: none hides inside another. */
+function formsOf(secrets: readonly string[]): readonly string[] {
+  const forms = secrets
+    .filter((secret) => secret.length >= SECRET_CHARS_MIN)
+    .flatMap((secret) => [
+      secret,
+      encodeURIComponent(secret.toWellFormed()),
+      Buffer.from(secret).toString('base64'),
+      Buffer.from(secret).toString('base64url'),
+    ])
+  return [...new Set(forms)].sort((a, b) => b.length - a.length)
+}
+
+function maskJson(value: unknown, text: Mask['text'], depth: number): Json {
+  if (depth > DEPTH_MAX) throw new UpstreamFailure('sent values that are nested too deeply', true)
+  if (typeof value === 'string') return text(value)
+  if (value === null || typeof value === 'number' || typeof value === 'boolean') return value
+  if (Array.isArray(value)) return value.map((item) => maskJson(item, text, depth + 1))
+  if (typeof value !== 'object') return null
+  // From entries, so that a key such as __proto__ stays a key.
+  return Object.fromEntries(
+    Object.entries(value)
+      .filter(([, member]) => member !== undefined)
+      .map(([key, member]) => [text(key), maskJson(member, text, depth + 1)]),
+  )
+}

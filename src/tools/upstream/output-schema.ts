@@ -1,0 +1,24 @@
+import type { jsonSchemaValidator } from '@modelcontextprotocol/client'
+import { problemsOfSchema } from '../../contract/schema-problems.js'
+import { compileSchema } from '../../contract/schemas.js'
+import type { Json, JsonObject } from '../../core/contract.js'
+
+const ERRORS_MAX = 3
+
+/** Judges what tools answer against their output schemas as artifacts are judged: in linear time, fetching nothing. */
+export const linearValidator: jsonSchemaValidator = {
+  getValidator: <T>(schema: unknown) => {
+    const [problem] = problemsOfSchema(schema as Json)
+    if (problem !== undefined) throw new Error(problem.message)
+    const validate = compileSchema(schema as JsonObject | boolean)
+    return (input: unknown) => {
+      const errors = validate(input)
+      if (errors.length === 0) return { valid: true, data: input as T, errorMessage: undefined }
+      const errorMessage = errors
+        .slice(0, ERRORS_MAX)
+        .map(({ pointer, message }) => `${pointer} ${message}`.trim())
+        .join('; ')
+      return { valid: false, data: undefined, errorMessage }
+    }
+  },
+}

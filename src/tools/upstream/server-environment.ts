@@ -1,0 +1,35 @@
+import type { StdioServer } from '../../core/contract.js'
+import { UpstreamFailure } from './failure.js'
+
+/** A variable of Phaselock's own environment; undefined when it is not set, or is not for servers. */
+export type Environment = (name: string) => string | undefined
+
+export interface ServerEnvironment {
+  readonly env: Readonly<Record<string, string>>
+  /** The values that were taken from Phaselock's environment. */
+  readonly secrets: readonly string[]
+}
+
+/** The environment of a server: what its entry says and nothing else, with `${env:NAME}` filled in at the start. */
+export function environmentOf(server: StdioServer, environment: Environment): ServerEnvironment {
+  const secrets: string[] = []
+  const missing: string[] = []
+  const fill = (name: string): string => {
+    const value = environment(name)
+    if (value === undefined) missing.push(name)
+    else secrets.push(value)
+    return value ?? ''
+  }
+  const env = Object.fromEntries(
+    [...server.env].map(([name, value]) => [
+      name,
+      value.replaceAll(/\$\{env:([A-Za-z_][A-Za-z0-9_]*)\}/g, (_whole, variable: string) => fill(variable)),
+    ]),
+  )
+  if (missing.length > 0)
+    throw new UpstreamFailure(
+      `needs ${[...new Set(missing)].join(', ')}, not set in the environment of Phaselock`,
+      true,
+    )
+  return { env, secrets: [...new Set(secrets)] }
+}

@@ -1,0 +1,164 @@
+import type { Confinement } from '../../confinement/port.js'
+import { fingerprint } from '../../contract/fingerprint.js'
+import type { Code } from '../../core/codes.js'
+import type { Json, McpServer } from '../../core/contract.js'
+import { failed } from '../port.js'
+import { ask, askWriter, look, type UpstreamCall, type UpstreamResult } from './calling.js'
+import { Connection, type ConnectionPlan } from './connection.js'
+import { NotListed, UpstreamFailure } from './failure.js'
+import { discarded } from './line.js'
+import { type ListedTool, upstreamArgProblems } from './pins.js'
+import { Pool, type PoolLimits } from './pool.js'
+import { beginRun, type Done, type Run, type UpstreamPlace } from './run.js'
+import type { Environment } from './server-environment.js'
+
+export interface UpstreamLimits extends PoolLimits {
+  /** The longest that a kept server runs before it is started anew. */
+  readonly lifeMs: number
+  /** Servers that run for one call at the same time. */
+  readonly onceMax: number
+}
+
+const LIMITS: UpstreamLimits = {
+  idleMs: 5 * 60_000,
+  startMs: 60_000,
+  lifeMs: 60 * 60_000,
+  serversMax: 16,
+  callsMax: 16,
+  onceMax: 8,
+}
+/** A server for one call may take this much longer than the call, to end by itself. */
+const ONCE_EXTRA_MS = 30_000
+const TRIES_MAX = 2
+
+export interface UpstreamOptions {
+  /** How servers are started: behind the wall. */
+  readonly start: Confinement['start']
+  /** What `${env:NAME}` is taken from. */
+  readonly environment: Environment
+  /** Of Phaselock; servers are told. */
+  readonly version: string
+  readonly limits?: Partial<UpstreamLimits>
+}
+
+export type Listing =
+  | { readonly ok: true; readonly tools: readonly ListedTool[] }
+  | { readonly ok: false; readonly code: Code; readonly detail: string }
+
+/** The upstream MCP servers of contracts. Whatever a server does, a call ends within its time with a clear outcome. */
+export class Upstream {
+  private readonly limits: UpstreamLimits
+  private readonly pool: Pool
+  private readonly runs = new Map<Run, Promise<unknown>>()
+  private isClosed = false
+  private writers = 0
+
+  constructor(private readonly options: UpstreamOptions) {
+    this.limits = { ...LIMITS, ...options.limits }
+    this.pool = new Pool(this.limits)
+  }
+
+  /** The tools that a server lists now, to be pinned. */
+  async listTools(server: McpServer, place: UpstreamPlace): Promise<Listing> {
+    const done = await this.perform(beginRun(server, place), server.name, (run) =>
+      mayWrite(server)
+        ? this.withWriter(run, async (connection) => {
+            const { listed } = await look(connection, run)
+            await discarded(await connection.end('now'))
+            return listed
+          })
+        : this.withKept(run, async (connection) => (await look(connection, run)).listed),
+    )
+    return done.ok ? { ok: true, tools: done.value } : done
+  }
+
+  /** Calls a tool as it was pinned. A server that may write is started for this call alone. */
+  async call(server: McpServer, call: UpstreamCall, place: UpstreamPlace): Promise<UpstreamResult> {
+    const problems = upstreamArgProblems(call.pins, call.tool, call.args)
+    if (problems.length > 0)
+      return { outcome: failed(`${call.tool}: ${problems.join('; ')}`, 'invalid_request'), changes: null }
+    const done = await this.perform(beginRun(server, place), call.tool, async (run) =>
+      mayWrite(server)
+        ? this.withWriter(run, (connection) => askWriter(connection, call, run))
+        : { outcome: await this.withKept(run, (connection) => ask(connection, call, run)), changes: null },
+    )
+    return done.ok ? done.value : { outcome: failed(done.detail, done.code), changes: null }
+  }
+
+  /** New calls in a tree get new servers: `idle` after the tree changed, `now` when nothing may work in it any more. */
+  endTree(tree: string, when: 'idle' | 'now'): void {
+    if (when === 'now') for (const run of this.runs.keys()) if (run.place.tree === tree) run.stop()
+    this.pool.endTree(tree, when)
+  }
+
+  async close(): Promise<void> {
+    this.isClosed = true
+    for (const run of this.runs.keys()) run.stop()
+    await Promise.allSettled(this.runs.values())
+    await this.pool.close()
+  }
+
+  private async perform<T>(run: Run, about: string, work: (run: Run) => Promise<T>): Promise<Done<T>> {
+    if (this.isClosed) return { ok: false, code: 'shutting_down', detail: `${about}: Phaselock is stopping` }
+    const working = work(run)
+    this.runs.set(run, working)
+    try {
+      return { ok: true, value: await working }
+    } catch (error) {
+      if (!(error instanceof UpstreamFailure)) throw error
+      return { ok: false, code: 'tool_failed', detail: `${about}: ${run.wordOf(error)}` }
+    } finally {
+      this.runs.delete(run)
+    }
+  }
+
+  private async withKept<T>(run: Run, work: (connection: Connection) => Promise<T>, tries = TRIES_MAX): Promise<T> {
+    const { server, place } = run
+    const key = fingerprint([place.tree, [...place.hidden].sort(), entryOf(server)])
+    const open = (signal: AbortSignal) => Connection.open(this.planOf(run, this.limits.lifeMs), signal)
+    const lease = await this.pool.take({ key, tree: place.tree }, open, run.signal)
+    try {
+      const value = await work(lease.connection)
+      lease.release('whole')
+      return value
+    } catch (error) {
+      // It died, or forgot us, before the tool was called: then another try cannot do anything twice.
+      const isStale = error instanceof NotListed && lease.isReused && tries > 1 && !run.signal.aborted
+      lease.release(isStale || !(error instanceof UpstreamFailure) || error.isFatal ? 'broken' : 'whole')
+      if (!isStale) throw error
+      return this.withKept(run, work, tries - 1)
+    }
+  }
+
+  private async withWriter<T>(run: Run, work: (connection: Connection) => Promise<T>): Promise<T> {
+    const { onceMax } = this.limits
+    if (this.writers >= onceMax)
+      throw new UpstreamFailure(`cannot be started: ${onceMax} servers that write are at work already`, false)
+    this.writers += 1
+    try {
+      const connection = await Connection.open(this.planOf(run, run.timeoutMs + ONCE_EXTRA_MS), run.signal)
+      try {
+        return await work(connection)
+      } catch (error) {
+        await discarded(await connection.end('now'))
+        throw error
+      }
+    } finally {
+      this.writers -= 1
+    }
+  }
+
+  private planOf({ server, place }: Run, lifeMs: number): ConnectionPlan {
+    const { start, environment, version } = this.options
+    return { server, tree: place.tree, hidden: place.hidden, start, environment, lifeMs, version }
+  }
+}
+
+function mayWrite(server: McpServer): boolean {
+  return server.kind === 'stdio' && server.writable.length > 0
+}
+
+/** Everything that makes two servers one; the values of its secrets are not among it. */
+function entryOf(server: McpServer): Json {
+  return server.kind === 'stdio' ? { ...server, env: [...server.env] } : { ...server }
+}
