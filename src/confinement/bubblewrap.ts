@@ -1,15 +1,6 @@
 import { join } from 'node:path'
 import { INSIDE_ID } from './identity.js'
-import {
-  BLOCK_FD,
-  becoming,
-  command,
-  entering,
-  FILTER_FD,
-  KEPT_CAPABILITIES,
-  type Launcher,
-  TMP_BYTES_MAX,
-} from './launch.js'
+import { becoming, command, entering, FILTER_FD, KEPT_CAPABILITIES, type Launcher, TMP_BYTES_MAX } from './launch.js'
 
 /** Starts the command with bubblewrap: namespaces, the base root, the work tree, a seccomp filter. */
 export const bubblewrap: Launcher = (launch) => {
@@ -34,11 +25,11 @@ export const bubblewrap: Launcher = (launch) => {
     ),
     ...['--remount-ro', '/', '--chdir', join(job.tree, job.cwd)],
     ...(launch.hasFilter ? ['--seccomp', String(FILTER_FD)] : []),
-    ...['--block-fd', String(BLOCK_FD), '--'],
+    '--',
     ...becoming(launch),
     ...command(launch),
   ]
-  return ['nsenter', [...entering(launch), '--', 'bwrap', ...args]]
+  return [...entering(launch), '--', launch.where('bwrap'), ...args]
 }
 
 // What it takes to become the account that commands run as, on top of what stays.

@@ -16,19 +16,21 @@ export interface Launch {
   /** The limits of each process, as a line for the shell. */
   readonly limits: string
   readonly hasFilter: boolean
+  /** Where programs of the machine lie; looking for them along a long PATH takes a while. */
+  readonly where: (program: string) => string
 }
 
 /** Descriptors that a launch takes beside 0, 1 and 2; none of them reaches the command. */
 export const FILTER_FD = 3
-export const BLOCK_FD = 4
+export const GO_FD = 4
 export const TMP_BYTES_MAX = 512 * 1024 * 1024
 
 /** The program that is started, and its arguments. */
-export type Launcher = (launch: Launch) => readonly [program: string, args: readonly string[]]
+export type Launcher = (launch: Launch) => readonly string[]
 
 /** Enters the keeper's namespaces, where the mounts are. */
-export function entering({ identity, keeperPid }: Launch): readonly string[] {
-  const there = ['--user', '--mount', '--target', String(keeperPid)]
+export function entering({ identity, keeperPid, where }: Launch): readonly string[] {
+  const there = [where('nsenter'), '--user', '--mount', '--target', String(keeperPid)]
   return identity.kind === 'root' ? [...there, '--setuid', '0', '--setgid', '0'] : [...there, '--preserve-credentials']
 }
 
@@ -38,12 +40,12 @@ const KEPT = 'dac_override,fowner'
 export const KEPT_CAPABILITIES = ['CAP_DAC_OVERRIDE', 'CAP_FOWNER']
 
 /** Becomes the account that commands run as. Under a root server that is a step; under a user's it was done by the namespace. */
-export function becoming({ identity }: Launch): readonly string[] {
+export function becoming({ identity, where }: Launch): readonly string[] {
   if (identity.kind === 'user') return []
   const kept = KEPT.split(',').map((one) => `+${one}`)
   const only = ['-all', ...kept].join(',')
   return [
-    'setpriv',
+    where('setpriv'),
     ...['--reuid', String(INSIDE_ID), '--regid', String(INSIDE_ID), '--clear-groups', '--no-new-privs'],
     // access(2) asks for the uid alone unless this is set, and half of all programs ask it first.
     '--securebits=+no_setuid_fixup',
@@ -55,11 +57,11 @@ export function becoming({ identity }: Launch): readonly string[] {
 const CLOSE_OTHERS = `for n in /proc/self/fd/*; do n="\${n##*/}"; [ "$n" -gt 2 ] && eval "exec $n>&-"; done`
 
 /** The command itself, behind the limits of its processes. */
-export function command({ job, limits }: Launch): readonly string[] {
+export function command({ job, limits, where }: Launch): readonly string[] {
   const [program = '', flag, line] = job.argv
   const isLine = program === 'bash' && flag === '-c' && line !== undefined && job.argv.length === 3
   const start = `${CLOSE_OTHERS}; ${limits} || exit 126`
   return isLine
-    ? ['bash', '-c', `${start}; unset n; eval "$1"`, 'bash', line]
-    : ['bash', '-c', `${start}; exec "$@"`, 'bash', ...job.argv]
+    ? [where('bash'), '-c', `${start}; unset n; eval "$1"`, 'bash', line]
+    : [where('bash'), '-c', `${start}; exec "$@"`, 'bash', ...job.argv]
 }

@@ -1,4 +1,5 @@
 import { existsSync, mkdirSync, readFileSync, rmdirSync, writeFileSync } from 'node:fs'
+import { writeFile } from 'node:fs/promises'
 import { totalmem } from 'node:os'
 import { join } from 'node:path'
 
@@ -44,7 +45,7 @@ export interface Groups {
 }
 
 export interface Group {
-  add(pid: number): void
+  add(pid: number): Promise<void>
   remove(): void
 }
 
@@ -116,8 +117,9 @@ function makeGroup(parts: readonly Part[]): Group | null {
     return null
   }
   return {
-    add: (pid) => {
-      for (const { folder } of parts) writeFileSync(join(folder, 'cgroup.procs'), String(pid))
+    // The kernel takes its time for this: not on the thread that answers.
+    add: async (pid) => {
+      for (const { folder } of parts) await writeFile(join(folder, 'cgroup.procs'), String(pid))
     },
     remove,
   }

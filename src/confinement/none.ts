@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process'
 import { join } from 'node:path'
+import { cleanEnv, confinedOf, NO_CHANGES } from './confined.js'
 import type { Confined, Job } from './port.js'
-import { cleanEnv, confinedOf, NO_CHANGES } from './sandbox.js'
 
 /** Runs the command with no wall around it, only because the contract says so. Everything it does is done. */
 export function startOpenly(job: Job, path: string): Confined {

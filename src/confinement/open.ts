@@ -71,6 +71,14 @@ async function openKind(kind: Kind, stateDir: string): Promise<Confinement> {
   }
 }
 
+// Along the server's PATH a program is looked for in many places; these are looked for once.
+const WHERE: ReadonlyMap<string, string> = new Map(
+  ['nsenter', 'bwrap', 'setpriv', 'unshare', 'bash'].flatMap((name) => {
+    const path = findProgram(name)
+    return path === null ? [] : [[name, path] as const]
+  }),
+)
+
 const LAYER_BYTES_MAX = 1024 ** 3
 
 async function assemble(
@@ -97,6 +105,8 @@ async function assemble(
     filter: canFilter ? writeFilter(join(stateDir, 'seccomp.bpf'), filter) : null,
     limits: defaultLimits(),
     groups,
+    stateDir,
+    where: (program) => WHERE.get(program) ?? program,
   })
   const missing = await probe(sandbox, stateDir)
   return {
@@ -104,7 +114,10 @@ async function assemble(
     missing,
     notes: groups === null ? [NO_GROUPS] : [],
     start: (job) => sandbox.start(job),
-    close: () => keeper.close(),
+    close: async () => {
+      await sandbox.close()
+      await keeper.close()
+    },
   }
 }
 

@@ -190,7 +190,7 @@ const REMEDIES: Readonly<Record<Guarantee, string>> = {
 }
 
 export function findProgram(name: string): string | null {
-  const folders = [...(process.env.PATH ?? '').split(delimiter), '/usr/sbin', '/sbin', '/usr/bin', '/bin']
+  const folders = ['/usr/bin', '/bin', '/usr/sbin', '/sbin', ...(process.env.PATH ?? '').split(delimiter)]
   for (const folder of folders) {
     if (folder === '') continue
     try {

@@ -2,16 +2,7 @@ import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { INSIDE_ID } from './identity.js'
 import { quoted } from './keeper.js'
-import {
-  BLOCK_FD,
-  becoming,
-  command,
-  entering,
-  FILTER_FD,
-  type Launch,
-  type Launcher,
-  TMP_BYTES_MAX,
-} from './launch.js'
+import { becoming, command, entering, FILTER_FD, type Launch, type Launcher, TMP_BYTES_MAX } from './launch.js'
 
 /**
  * Starts the command with the tools of util-linux alone: the same namespaces, mounts and filter as with bubblewrap, made by a
@@ -27,10 +18,17 @@ export const unshare: Launcher = (launch) => {
   ]
   // Nobody would end the command of a server that was killed, if its death did not. And real root has a name in these namespaces:
   // a setuid program such as mount would become it.
-  const dies = ['setpriv', '--no-new-privs', '--pdeathsig', 'KILL']
+  const dies = [launch.where('setpriv'), '--no-new-privs', '--pdeathsig', 'KILL']
   return [
-    'nsenter',
-    [...entering(launch), '--', ...dies, 'unshare', ...spaces, 'sh', '-c', script(launch), 'phaselock'],
+    ...entering(launch),
+    '--',
+    ...dies,
+    launch.where('unshare'),
+    ...spaces,
+    'sh',
+    '-c',
+    script(launch),
+    'phaselock',
   ]
 }
 
@@ -40,7 +38,6 @@ function script(launch: Launch): string {
   const inRoot = (path: string): string => quoted(join(root, path))
   const lines = [
     'set -e',
-    `read _ <&${BLOCK_FD}`,
     `mkdir -p ${quoted(root)}`,
     `mount --rbind ${quoted(launch.base)} ${quoted(root)}`,
     ...temporary(inRoot('/tmp')),
@@ -73,7 +70,6 @@ function script(launch: Launch): string {
     ...(identity.kind === 'user'
       ? ['echo 1 > /proc/sys/user/max_user_namespaces', 'mount -o remount,bind,ro /proc/sys']
       : []),
-    `exec ${BLOCK_FD}<&-`,
     `exec ${final(launch).map(quoted).join(' ')}`,
   ]
   return lines.join('\n')

@@ -1,0 +1,63 @@
+import type { Readable, Writable } from 'node:stream'
+import type { HostView } from './host-view.js'
+import type { ChangeSet, Confined, Ended, Job } from './port.js'
+
+/** What is needed of a child process. */
+export interface Child {
+  readonly pid?: number
+  readonly stdin: Writable
+  readonly stdout: Readable
+  readonly stderr: Readable
+  kill(signal: NodeJS.Signals): boolean
+  once(event: string, listener: (...args: never[]) => void): unknown
+}
+
+/** Watches a child to its end: time, abort, and what it left behind. */
+export function confinedOf(
+  child: Child,
+  job: Job,
+  settle: (stopped: Ended['stopped']) => Promise<ChangeSet>,
+): Confined {
+  let stopped: Ended['stopped'] = null
+  const stop = (why: NonNullable<Ended['stopped']>): void => {
+    stopped ??= why
+    child.kill('SIGKILL')
+  }
+  const onAbort = (): void => stop('aborted')
+  const timer = setTimeout(() => stop('timeout'), job.timeoutMs)
+  job.signal.addEventListener('abort', onAbort, { once: true })
+  if (job.signal.aborted) onAbort()
+  const done = new Promise<Ended>((resolve, reject) => {
+    child.once('error', (error: Error) => reject(error))
+    child.once('close', (code: number | null, signal: string | null) => {
+      clearTimeout(timer)
+      job.signal.removeEventListener('abort', onAbort)
+      settle(stopped).then(
+        (changes) => resolve({ exitCode: code ?? (signal === null ? 1 : SIGNALLED), stopped, changes }),
+        reject,
+      )
+    })
+  })
+  // Whoever waits for it sees the fault; one that nobody waits for yet must not end the server.
+  done.catch(() => undefined)
+  return { stdin: child.stdin, stdout: child.stdout, stderr: child.stderr, done, kill: () => stop('output') }
+}
+
+const SIGNALLED = 137
+
+export const NO_CHANGES: ChangeSet = { list: [], commit: async () => null, discard: async () => undefined }
+
+/** Never inherited: what a command may know of its surroundings is listed here. */
+export function cleanEnv(view: Pick<HostView, 'path'>): Record<string, string> {
+  return {
+    PATH: view.path,
+    HOME: '/tmp',
+    TMPDIR: '/tmp',
+    USER: 'agent',
+    LOGNAME: 'agent',
+    SHELL: '/bin/bash',
+    LANG: 'C.UTF-8',
+    TERM: 'dumb',
+    ...(process.env.TZ === undefined ? {} : { TZ: process.env.TZ }),
+  }
+}

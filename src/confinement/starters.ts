@@ -1,0 +1,141 @@
+import { type ChildProcess, type StdioOptions, spawn } from 'node:child_process'
+import { closeSync, openSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import type { Writable } from 'node:stream'
+import { quoted } from './keeper.js'
+import { GO_FD } from './launch.js'
+import type { Group, Groups, Limits } from './limits.js'
+
+/** What every starter of a server is made of. */
+export interface StarterParts {
+  readonly dir: string
+  readonly env: Readonly<Record<string, string>>
+  /** File of the seccomp filter; null when none is used. */
+  readonly filter: string | null
+  readonly groups: Groups | null
+  readonly limits: Limits
+}
+
+/**
+ * Shells that wait for a command to become. Making a process and moving it into its control group takes longer than everything
+ * else about a small command together, and can be done before anybody asks.
+ */
+export class Starters {
+  #ready: Promise<Starter> | null = null
+  #count = 0
+  #isClosed = false
+  readonly #covered: readonly (number | 'ignore')[]
+
+  constructor(private readonly parts: StarterParts) {
+    this.#covered = coverForeign()
+  }
+
+  async take(): Promise<Starter> {
+    const ready = this.#ready ?? this.#make()
+    this.#ready = null
+    const starter = await ready
+    // One that died while it waited is no use to anybody.
+    const alive = starter.isAlive ? starter : await this.#make()
+    setImmediate(() => this.#prepare())
+    return alive
+  }
+
+  async close(): Promise<void> {
+    this.#isClosed = true
+    const starter = await this.#ready?.catch(() => null)
+    starter?.discard()
+  }
+
+  #prepare(): void {
+    if (this.#isClosed || this.#ready !== null) return
+    const made = this.#make()
+    this.#ready = made
+    made.catch(() => {
+      if (this.#ready === made) this.#ready = null
+    })
+  }
+
+  async #make(): Promise<Starter> {
+    this.#count += 1
+    const { groups, limits, dir } = this.parts
+    const name = `${process.pid}-${this.#count}`
+    const group = groups?.make(`phaselock-${name}`, limits) ?? null
+    const starter = new Starter(this.#spawn(join(dir, `start-${name}`)), join(dir, `start-${name}`), group)
+    await starter.join()
+    if (this.#isClosed) starter.discard()
+    return starter
+  }
+
+  #spawn(script: string): ChildProcess {
+    const { filter, env } = this.parts
+    const filterFd = filter === null ? null : openSync(filter, 'r')
+    const waits = `read _ <&${GO_FD} || exit 1; . ${quoted(script)}`
+    const stdio: StdioOptions = ['pipe', 'pipe', 'pipe', filterFd ?? 'ignore', 'pipe', ...this.#covered]
+    try {
+      return spawn('/bin/sh', ['-c', waits], { stdio, env: { ...env }, cwd: '/' })
+    } finally {
+      if (filterFd !== null) closeSync(filterFd)
+    }
+  }
+}
+
+export class Starter {
+  constructor(
+    readonly child: ChildProcess,
+    private readonly script: string,
+    private readonly group: Group | null,
+  ) {
+    child.on('error', () => undefined)
+    for (const stream of [child.stdin, child.stdio[GO_FD] as Writable]) stream?.on('error', () => undefined)
+  }
+
+  get isAlive(): boolean {
+    return this.child.pid !== undefined && this.child.exitCode === null && this.child.signalCode === null
+  }
+
+  async join(): Promise<void> {
+    if (this.group !== null && this.child.pid !== undefined) await this.group.add(this.child.pid)
+  }
+
+  /** Becomes the command. What it is told goes through a file that only the server can read, never through a list of processes. */
+  become(argv: readonly string[], env: Readonly<Record<string, string>>): void {
+    const exports = Object.entries(env).map(([name, value]) => `export ${name}=${quoted(value)}`)
+    const line = `exec ${GO_FD}<&-; exec ${argv.map(quoted).join(' ')}`
+    writeFileSync(this.script, [...exports, line, ''].join('\n'), { mode: 0o600 })
+    ;(this.child.stdio[GO_FD] as Writable).end('go\n')
+  }
+
+  /** To be called when the command has ended. */
+  ended(): void {
+    rmSync(this.script, { force: true })
+    this.group?.remove()
+  }
+
+  discard(): void {
+    this.child.once('close', () => this.ended())
+    this.child.kill('SIGKILL')
+  }
+}
+
+// Whoever started the server may have left descriptors open that every child would inherit: each is replaced by an empty one.
+function coverForeign(): readonly (number | 'ignore')[] {
+  const foreign = readdirSync('/proc/self/fd')
+    .map(Number)
+    .filter((fd) => fd > GO_FD && isInherited(fd))
+  if (foreign.length === 0) return []
+  const nothing = openSync('/dev/null', 'r')
+  const last = Math.min(Math.max(...foreign), DESCRIPTORS_MAX)
+  return Array.from({ length: last - GO_FD }, (_, index) => (foreign.includes(index + GO_FD + 1) ? nothing : 'ignore'))
+}
+
+const DESCRIPTORS_MAX = 4096
+const CLOSE_ON_EXEC = 0o2000000
+
+function isInherited(fd: number): boolean {
+  try {
+    const flags = /^flags:\s+(\d+)/m.exec(readFileSync(`/proc/self/fdinfo/${fd}`, 'utf8'))?.[1] ?? '0'
+    return (Number.parseInt(flags, 8) & CLOSE_ON_EXEC) === 0
+  } catch {
+    return false
+  }
+}
