@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, readFileSync, rmdirSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmdirSync, writeFileSync } from 'node:fs'
 import { writeFile } from 'node:fs/promises'
 import { totalmem } from 'node:os'
 import { join } from 'node:path'
@@ -53,8 +53,31 @@ const V2 = '/sys/fs/cgroup'
 
 export function controlGroups(): Groups | null {
   if (process.getuid?.() !== 0) return null
-  if (existsSync(join(V2, 'cgroup.controllers'))) return isUsable(V2, 'v2') ? { make: makeV2 } : null
-  return isUsable(join(V2, 'pids'), 'v1') ? { make: makeV1 } : null
+  const isV2 = existsSync(join(V2, 'cgroup.controllers'))
+  if (!isUsable(isV2 ? V2 : join(V2, 'pids'), isV2 ? 'v2' : 'v1')) return null
+  for (const root of isV2 ? [V2] : [join(V2, 'pids'), join(V2, 'memory')]) sweep(root)
+  return { make: isV2 ? makeV2 : makeV1 }
+}
+
+// Groups of servers that were killed: whatever was in them died with them.
+function sweep(root: string): void {
+  if (!existsSync(root)) return
+  for (const name of readdirSync(root)) {
+    const [, pid] = /^phaselock-(\d+)-\d+$/.exec(name) ?? []
+    if (pid !== undefined && !existsSync(`/proc/${pid}`)) removeGroup(join(root, name), 0)
+  }
+}
+
+const REMOVE_TRIES = 20
+const REMOVE_AGAIN_MS = 100
+
+// The last process of a group may take a moment to be gone.
+function removeGroup(folder: string, tries: number): void {
+  try {
+    rmdirSync(folder)
+  } catch {
+    if (tries > 0 && existsSync(folder)) setTimeout(() => removeGroup(folder, tries - 1), REMOVE_AGAIN_MS).unref()
+  }
 }
 
 function isUsable(folder: string, version: 'v1' | 'v2'): boolean {
@@ -96,14 +119,7 @@ interface Part {
 
 function makeGroup(parts: readonly Part[]): Group | null {
   const remove = (): void => {
-    for (const { folder } of parts)
-      try {
-        rmdirSync(folder)
-      } catch (error) {
-        // A group that still has a dying process in it is removed with the next start.
-        if (!existsSync(folder)) continue
-        if ((error as NodeJS.ErrnoException).code !== 'EBUSY') throw error
-      }
+    for (const { folder } of parts) removeGroup(folder, REMOVE_TRIES)
   }
   try {
     for (const { folder, settings } of parts) {
