@@ -3,7 +3,7 @@ import { rename, rmdir } from 'node:fs/promises'
 import { inside, type Kind, openDirectoryIn, openEntry } from './lookup.js'
 import { errnoOf, type Refused, refused, refusedBy } from './problems.js'
 import { removeWhole } from './remove.js'
-import { atSpot, type Run, type Spot } from './run.js'
+import { backAt, type Home, homeOf, type Run, type Spot } from './run.js'
 import { hiddenName } from './stage.js'
 import { beside, parentPath, type TreeStep } from './steps.js'
 
@@ -17,16 +17,17 @@ export async function deleteEntry(run: Run, step: Delete, spot: Spot): Promise<R
   const isWhole = there.kind !== 'directory' || step.isRecursive === true
   if (!isWhole && !isEmpty(spot)) return refused('not_empty', step.path)
   const aside = hiddenName()
+  const home = homeOf(spot)
   try {
     await rename(inside(spot.fd, spot.name), inside(spot.fd, aside))
   } catch (error) {
     return refusedBy(error, step.path)
   }
   run.touched.add(parentPath(step.path))
-  run.undo.push(() => putBack(run, step.path, aside))
+  run.undo.push(() => putBack(run, home, aside))
   run.finish.push({
     path: beside(step.path, aside),
-    remove: () => removeAside(run, step, { aside, isWhole }),
+    remove: () => removeAside(run, home, { aside, isWhole }),
   })
   run.changes.push({
     path: step.path,
@@ -55,8 +56,9 @@ function typeOf(kind: Kind): 'file' | 'directory' | 'link' {
   return kind === 'special' ? 'file' : kind
 }
 
-async function putBack(run: Run, path: string, aside: string): Promise<void> {
-  const done = await atSpot(run.root, path, async ({ fd, name }) => {
+async function putBack(run: Run, home: Home, aside: string): Promise<void> {
+  const { path } = home
+  const done = await backAt(run.root, home, async ({ fd, name }) => {
     const there = openEntry(fd, name)
     if (there.ok) closeSync(there.fd)
     if (there.ok) throw new Error(`${path} was taken by somebody else while it was put back`)
@@ -71,8 +73,8 @@ interface Aside {
   readonly isWhole: boolean
 }
 
-async function removeAside(run: Run, step: Delete, { aside, isWhole }: Aside): Promise<boolean> {
-  const removed = await atSpot(run.root, step.path, async ({ fd }) => {
+async function removeAside(run: Run, home: Home, { aside, isWhole }: Aside): Promise<boolean> {
+  const removed = await backAt(run.root, home, async ({ fd }) => {
     if (isWhole) return removeWhole(fd, aside)
     try {
       await rmdir(inside(fd, aside))

@@ -1,4 +1,4 @@
-import { type BigIntStats, closeSync, constants, existsSync, fstatSync, openSync } from 'node:fs'
+import { type BigIntStats, closeSync, constants, existsSync, fstatSync, openSync, statSync } from 'node:fs'
 import { errnoOf, type Refused, refused, refusedBy } from './problems.js'
 
 const PATH_CHARS_MAX = 4096
@@ -122,6 +122,19 @@ export function openParent(root: string, path: string): Opened<{ readonly fd: nu
   if (parts === null || name === undefined) return refused('outside', path)
   const parent = openDirectory(root, parts.slice(0, -1))
   return parent.ok ? { ok: true, fd: parent.fd, name } : parent
+}
+
+/**
+ * Whether a file is known by another name as well and belongs to somebody else than the tree does. Who may read it through that
+ * other name is not known here: it is not shown, nor copied.
+ */
+export function isForeign(root: string, stat: BigIntStats): boolean {
+  return stat.nlink > 1n && stat.uid !== statSync(root, { bigint: true }).uid
+}
+
+/** The same for two descriptors only if they stand for the same thing. */
+export function inodeOf(stat: BigIntStats): string {
+  return `${stat.dev}:${stat.ino}`
 }
 
 /** Changes whenever a file is written, replaced or given other rights. */

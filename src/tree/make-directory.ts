@@ -3,7 +3,7 @@ import { mkdir, rmdir } from 'node:fs/promises'
 import { promisify } from 'node:util'
 import { inside, type Opened, openDirectory, openDirectoryIn, partsOf } from './lookup.js'
 import { errnoOf, type Refused, refused, refusedBy } from './problems.js'
-import { atSpot, type Run, type Spot } from './run.js'
+import { atSpot, backAt, homeOf, type Run, type Spot } from './run.js'
 import { giveToOwnerOf, MODE_MASK } from './stage.js'
 import { parentPath, type TreeStep } from './steps.js'
 
@@ -46,8 +46,9 @@ async function makeDirectoryAt(run: Run, spot: Spot): Promise<Opened<{ readonly 
     return errnoOf(error) === 'EEXIST' ? openDirectoryIn(spot.fd, spot.name) : refusedBy(error, spot.path)
   }
   run.touched.add(parentPath(spot.path))
+  const home = homeOf(spot)
   run.undo.push(async () => {
-    await atSpot(run.root, spot.path, unmake)
+    await backAt(run.root, home, unmake)
   })
   const made = openDirectoryIn(spot.fd, spot.name)
   if (!made.ok) return made

@@ -1,10 +1,10 @@
 import { closeSync, fstatSync } from 'node:fs'
 import { chown, symlink } from 'node:fs/promises'
-import { inside, openEntry } from './lookup.js'
+import { inodeOf, inside, openEntry } from './lookup.js'
 import { type Refused, refused, refusedBy } from './problems.js'
 import { swapIn } from './put.js'
-import type { Run, Spot } from './run.js'
-import { hiddenName, inodeOf } from './stage.js'
+import { homeOf, type Run, type Spot } from './run.js'
+import { hiddenName } from './stage.js'
 import { isTargetInside, type TreeStep } from './steps.js'
 
 type MakeLink = Extract<TreeStep, { readonly type: 'make_link' }>
@@ -21,7 +21,7 @@ export async function makeLink(run: Run, step: MakeLink, spot: Spot): Promise<Re
   } catch (error) {
     return refusedBy(error, step.path)
   }
-  run.unused.set(temp, step.path)
+  run.unused.set(temp, homeOf(spot))
   const inode = await ownLink(spot.fd, temp)
   if (inode === null) return refused('changed', step.path)
   const problem = await swapIn(run, { ...spot, temp, inode, isReplacing: there.ok })

@@ -1,9 +1,9 @@
-import { closeSync, openSync } from 'node:fs'
+import { closeSync, fstatSync, openSync } from 'node:fs'
 import { link, rename, unlink } from 'node:fs/promises'
-import { identityOf, inside, type Opened, openEntry } from './lookup.js'
+import { identityOf, inodeOf, inside, isForeign, type Opened, openEntry, openParent } from './lookup.js'
 import { errnoOf, type Refused, refused, refusedBy, unlessGone } from './problems.js'
-import { atSpot, type Run, type Spot } from './run.js'
-import { hiddenName, inodeOf, MODE_MASK, type Staged, stage } from './stage.js'
+import { backAt, type Home, homeOf, type Run, type Spot } from './run.js'
+import { hiddenName, MODE_MASK, type Staged, stage } from './stage.js'
 import type { Content, TreeStep } from './steps.js'
 import { beside, parentPath } from './steps.js'
 
@@ -26,12 +26,13 @@ export async function prepareFile(run: Run, step: FileStep, spot: Spot): Promise
     if (step.type === 'set_mode' && old === null) return refused('missing', step.path)
     if (step.type === 'write' && step.expected !== undefined && step.expected !== old)
       return refused('changed', step.path)
+    if (step.type !== 'write' && target.ok && isForeign(run.root, target.stat)) return refused('foreign', step.path)
     const kept = target.ok ? Number(target.stat.mode) & MODE_MASK : null
     const mode = (step.type === 'append' ? undefined : step.mode) ?? kept
     const contents = contentsOf(step, target.ok ? target.fd : null)
     const done = await stage({ directoryFd: spot.fd, contents, mode, path: step.path })
     if (!done.ok) return done
-    run.unused.set(done.staged.name, step.path)
+    run.unused.set(done.staged.name, homeOf(spot))
     return { ok: true, staged: done.staged, old }
   } catch (error) {
     return refusedBy(error, step.path)
@@ -73,14 +74,16 @@ interface Swap extends Spot {
 /** Puts something made beforehand under its name in one rename, keeping what was there until the whole commit is done. */
 export async function swapIn(run: Run, swap: Swap): Promise<Refused | null> {
   const { fd, name, path, temp, inode } = swap
+  const home = homeOf(swap)
   run.touched.add(parentPath(path))
   try {
     const kept = swap.isReplacing && !run.isAlone ? await keepAside(swap) : null
     run.undo.push(async () => {
-      const done = await atSpot(run.root, path, (spot) => restore(spot, inode, kept))
+      const done = await backAt(run.root, home, (spot) => restore(spot, inode, kept))
       if (done !== true && kept !== null) throw new Error(`${path} could not be put back: ${done.problem}`)
     })
-    if (kept !== null) run.finish.push({ path: beside(path, kept), remove: () => removeKept(run, path, kept) })
+    if (kept !== null) run.finish.push({ path: beside(path, kept), remove: () => removeKept(run, home, kept) })
+    if (!isStillAt(run, swap)) return refused('changed', path)
     await rename(inside(fd, temp), inside(fd, name))
   } catch (error) {
     return refusedBy(error, path)
@@ -89,6 +92,15 @@ export async function swapIn(run: Run, swap: Swap): Promise<Refused | null> {
   if (put.ok) closeSync(put.fd)
   // Somebody put something of theirs under the name of ours before it was renamed, or after.
   return put.ok && inodeOf(put.stat) === inode ? null : refused('changed', path)
+}
+
+// A directory that was moved elsewhere meanwhile is not what the path stands for any more.
+function isStillAt(run: Run, { fd, path }: Spot): boolean {
+  const now = openParent(run.root, path)
+  if (!now.ok) return false
+  const isSame = inodeOf(fstatSync(now.fd, { bigint: true })) === inodeOf(fstatSync(fd, { bigint: true }))
+  closeSync(now.fd)
+  return isSame
 }
 
 async function keepAside({ fd, name }: Spot): Promise<string> {
@@ -113,8 +125,8 @@ async function restore({ fd, name }: Spot, inode: string, kept: string | null): 
   return true
 }
 
-async function removeKept(run: Run, path: string, kept: string): Promise<boolean> {
-  const removed = await atSpot(run.root, path, async ({ fd }) => {
+async function removeKept(run: Run, home: Home, kept: string): Promise<boolean> {
+  const removed = await backAt(run.root, home, async ({ fd }) => {
     await unlessGone(unlink(inside(fd, kept)))
     return true
   })

@@ -1,9 +1,11 @@
-import { closeSync, fsync } from 'node:fs'
+import { closeSync, fstatSync, fsync } from 'node:fs'
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import { promisify } from 'node:util'
 import type { Change } from './change.js'
-import { openDirectory, openParent, partsOf } from './lookup.js'
-import type { Refused } from './problems.js'
+import { inodeOf, openDirectory, openParent, partsOf } from './lookup.js'
+import { type Refused, refused } from './problems.js'
 
+const ATTEMPTS_MAX = 20
 const syncDirectory = promisify(fsync)
 
 /** What one commit has done so far, and how to take it back. */
@@ -18,8 +20,8 @@ export interface Run {
   readonly finish: { readonly path: string; readonly remove: () => Promise<boolean> }[]
   /** Directories whose names have changed. */
   readonly touched: Set<string>
-  /** Staged files that no step has used yet, with the path each was made for. */
-  readonly unused: Map<string, string>
+  /** Names of staged files that no step has used yet, with where each was made. */
+  readonly unused: Map<string, Home>
 }
 
 export function newRun(root: string, isAlone: boolean): Run {
@@ -42,6 +44,28 @@ export async function atSpot<T>(root: string, path: string, work: (spot: Spot) =
   } finally {
     closeSync(parent.fd)
   }
+}
+
+/** A path and the directory it lay in when something was done there. */
+export interface Home {
+  readonly path: string
+  readonly directory: string
+}
+
+export function homeOf({ fd, path }: Spot): Home {
+  return { path, directory: inodeOf(fstatSync(fd, { bigint: true })) }
+}
+
+/** Back where something was done before. Somebody may be swapping directories all the time: then it takes some attempts. */
+export async function backAt<T>(root: string, home: Home, work: (spot: Spot) => Promise<T>): Promise<T | Refused> {
+  for (let attempt = 0; attempt < ATTEMPTS_MAX; attempt += 1) {
+    const done = await atSpot(root, home.path, async (spot) =>
+      homeOf(spot).directory === home.directory ? { value: await work(spot) } : null,
+    )
+    if (done !== null && 'value' in done) return done.value
+    await nextTurn()
+  }
+  return refused('changed', home.path)
 }
 
 /** Throws when something could not be put back: then nobody can say what the tree holds. */

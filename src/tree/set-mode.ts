@@ -1,13 +1,13 @@
 import { createHash } from 'node:crypto'
 import { closeSync, openSync } from 'node:fs'
 import { chmod } from 'node:fs/promises'
-import { type Entry, openDirectoryIn, openEntry } from './lookup.js'
+import { type Entry, inodeOf, openDirectoryIn, openEntry } from './lookup.js'
 import { setDirectoryMode } from './make-directory.js'
 import { errnoOf, type Refused, refused, refusedBy } from './problems.js'
 import { prepareFile, putFile } from './put.js'
 import { chunksOf } from './read-bytes.js'
 import { atSpot, type Run, type Spot } from './run.js'
-import { inodeOf, MODE_MASK } from './stage.js'
+import { MODE_MASK } from './stage.js'
 import type { TreeStep } from './steps.js'
 
 type SetMode = Extract<TreeStep, { readonly type: 'set_mode' }>

@@ -2,7 +2,7 @@ import { createHash, type Hash, randomBytes } from 'node:crypto'
 import { type BigIntStats, close, closeSync, constants, fchmod, fchown, fstatSync, fsync, open, write } from 'node:fs'
 import { unlink } from 'node:fs/promises'
 import { promisify } from 'node:util'
-import { inside, type Opened } from './lookup.js'
+import { inodeOf, inside, type Opened } from './lookup.js'
 import { type Refused, refused, unlessGone } from './problems.js'
 import { chunksOf } from './read-bytes.js'
 import type { Content } from './steps.js'
@@ -119,8 +119,4 @@ export async function giveToOwnerOf(directory: BigIntStats, fd: number): Promise
 
 export function hiddenName(): string {
   return `.phaselock-${randomBytes(16).toString('hex')}`
-}
-
-export function inodeOf(stat: BigIntStats): string {
-  return `${stat.dev}:${stat.ino}`
 }

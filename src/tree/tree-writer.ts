@@ -1,14 +1,14 @@
 import { closeSync, fstatSync } from 'node:fs'
 import { unlink } from 'node:fs/promises'
 import { deleteEntry } from './delete-entry.js'
-import { inside, partsOf } from './lookup.js'
+import { inodeOf, inside, partsOf } from './lookup.js'
 import { makeDirectory, openOrMakeParent } from './make-directory.js'
 import { makeLink } from './make-link.js'
 import { type Refused, refused, refusedBy, unlessGone } from './problems.js'
 import { type FileStep, type Prepared, prepareFile, putFile } from './put.js'
-import { atSpot, newRun, type Run, type Spot, syncTouched, takeBack } from './run.js'
+import { atSpot, backAt, newRun, type Run, type Spot, syncTouched, takeBack } from './run.js'
 import { setMode } from './set-mode.js'
-import { inodeOf } from './stage.js'
+
 import { type Committed, parentPath, type TreeStep } from './steps.js'
 
 const STEPS_MAX = 200_000
@@ -62,7 +62,8 @@ interface Work {
 
 // Most of what can go wrong, a full disk above all, goes wrong here, where nothing has changed yet.
 async function prepareAll(run: Run, { steps, prepared, signal }: Work): Promise<Refused | null> {
-  const ready = independent(steps)
+  // One step alone is prepared in the directory that it is done in: nothing can come between.
+  const ready = run.isAlone ? [] : independent(steps)
   let next = 0
   let problem: Refused | null = null
   const lane = async (): Promise<void> => {
@@ -148,7 +149,10 @@ async function applyFile(
 ): Promise<Refused | null> {
   if (at.prepared === null) {
     const made = await prepareFile(run, step, at)
-    return made.ok ? putFile(run, step, { ...at, ...made }) : made
+    if (!made.ok) return made
+    const problem = await putFile(run, step, { ...at, ...made })
+    if (problem !== null) await unlessGone(unlink(inside(at.fd, made.staged.name)))
+    return problem
   }
   // The directory was swapped for another one since the file was written into it.
   if (inodeOf(fstatSync(at.fd, { bigint: true })) !== at.prepared.staged.directory) return refused('changed', step.path)
@@ -156,11 +160,11 @@ async function applyFile(
 }
 
 async function removeUnused(run: Run): Promise<void> {
-  for (const [name, path] of run.unused) {
+  for (const [name, home] of run.unused) {
     try {
-      await atSpot(run.root, path, ({ fd }) => unlessGone(unlink(inside(fd, name))))
+      await backAt(run.root, home, ({ fd }) => unlessGone(unlink(inside(fd, name))))
     } catch (error) {
-      refusedBy(error, path)
+      refusedBy(error, home.path)
     }
   }
 }

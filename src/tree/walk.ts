@@ -1,9 +1,7 @@
 import { closeSync, type Dirent, opendirSync } from 'node:fs'
-import type { Kind } from './lookup.js'
-import { openDirectoryIn } from './lookup.js'
+import { type Kind, openDirectoryIn } from './lookup.js'
 
 const DEPTH_MAX = 64
-const ENTRIES_MAX = 200_000
 const NAMES_AT_ONCE = 256
 
 /** One name met on the way through a tree. Good only until the next one: its directory is closed then. */
@@ -25,14 +23,23 @@ export interface Walk {
   readonly isEntered: (met: Met) => boolean
   /** Called for a directory that is there and may not be opened. */
   readonly denied?: (path: string) => void
+  readonly entriesMax: number
 }
+
+/** The tree is larger or deeper than the walk may be. */
+export class TooMuch extends Error {}
 
 /**
  * Everything below an open directory, in the order of names, through open directories only: nothing outside is ever met, whatever
  * is renamed meanwhile. Throws when there is too much of it.
  */
 export function* walkFrom(fd: number, walk: Walk): Generator<Met> {
-  yield* walkInto({ fd, path: '', depth: 0 }, walk, { left: ENTRIES_MAX })
+  yield* walkInto({ fd, path: '', depth: 0 }, walk, { left: walk.entriesMax, max: walk.entriesMax })
+}
+
+interface Budget {
+  left: number
+  readonly max: number
 }
 
 interface Here {
@@ -41,8 +48,8 @@ interface Here {
   readonly depth: number
 }
 
-function* walkInto(here: Here, walk: Walk, budget: { left: number }): Generator<Met> {
-  if (here.depth > DEPTH_MAX) throw new Error(`the work tree is nested deeper than ${DEPTH_MAX} folders`)
+function* walkInto(here: Here, walk: Walk, budget: Budget): Generator<Met> {
+  if (here.depth > DEPTH_MAX) throw new TooMuch(`the work tree is nested deeper than ${DEPTH_MAX} folders`)
   walk.enter?.(here.path, here.fd)
   for (const entry of namesIn(here.fd, budget)) {
     const path = here.path === '' ? entry.name : `${here.path}/${entry.name}`
@@ -63,13 +70,13 @@ function* walkInto(here: Here, walk: Walk, budget: { left: number }): Generator<
   }
 }
 
-function namesIn(fd: number, budget: { left: number }): readonly Dirent[] {
+function namesIn(fd: number, budget: Budget): readonly Dirent[] {
   const names: Dirent[] = []
   const directory = opendirSync(`/proc/self/fd/${fd}`, { bufferSize: NAMES_AT_ONCE })
   try {
     for (let entry = directory.readSync(); entry !== null; entry = directory.readSync()) {
       budget.left -= 1
-      if (budget.left < 0) throw new Error(`the work tree has more than ${ENTRIES_MAX} entries`)
+      if (budget.left < 0) throw new TooMuch(`the work tree has more than ${budget.max} entries`)
       names.push(entry)
     }
   } finally {

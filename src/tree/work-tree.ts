@@ -10,6 +10,7 @@ import { type Met, walkFrom } from './walk.js'
 const FILE_BYTES_MAX = 10 * 1024 * 1024
 const HASHED_BYTES_MAX = 1024 * 1024 * 1024
 const HASHES_KEPT_MAX = 200_000
+const ENTRIES_MAX = 200_000
 const ENTRIES_PER_TURN = 500
 // Clocks of file systems are coarse: two writes this close together may carry the same time.
 const SETTLED_MS = 2_000
@@ -142,7 +143,11 @@ async function listInside(root: string, skipped: Skipped): Promise<readonly List
   const found: Listed[] = []
   let met = 0
   try {
-    for (const { path, kind } of walkFrom(opened.fd, { isEntered: (one) => !isSkipped(one), denied })) {
+    for (const { path, kind } of walkFrom(opened.fd, {
+      isEntered: (one) => !isSkipped(one),
+      denied,
+      entriesMax: ENTRIES_MAX,
+    })) {
       met += 1
       if (met % ENTRIES_PER_TURN === 0) await nextTurn()
       if (kind === 'file' || kind === 'link') found.push({ path, isLink: kind === 'link' })

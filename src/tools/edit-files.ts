@@ -1,0 +1,78 @@
+import { isUtf8 } from 'node:buffer'
+import { closeSync } from 'node:fs'
+import type { JsonObject } from '../core/contract.js'
+import { identityOf, isForeign, openFile } from '../tree/lookup.js'
+import { readBytes } from '../tree/read-bytes.js'
+import { openTreeWriter } from '../tree/tree-writer.js'
+import { inTurn } from '../tree/turns.js'
+import { applyEdits, type Edit, type Edited, type EditJob } from './apply-edits.js'
+import { answering, askedPath, quoted, told, toldProblem } from './file-place.js'
+import { runFileJob } from './file-workers.js'
+import { failed, type ToolOutcome, type ToolPlace } from './port.js'
+import { contentProblem, writablePath } from './write-files.js'
+
+const EDITED_BYTES_MAX = 4 * 1024 * 1024
+// Above this the work is not done between the requests of others.
+const INLINE_CHARS_MAX = 256 * 1024
+const INLINE_GROWTH_MAX = 200_000
+
+/** `edit_files {path, edits: [{old, new, replace_all?}]}`: exact text, in order, every edit or none. */
+export async function editFiles(place: ToolPlace, args: JsonObject): Promise<ToolOutcome> {
+  return answering(async () => {
+    const edits = args.edits as unknown as readonly Edit[]
+    // Seen before written: a hidden file answers like a missing one.
+    const seen = askedPath(place, args.path as string)
+    if (!seen.ok) return seen.outcome
+    const target = writablePath(place, args.path as string)
+    if (!target.ok) return target.outcome
+    for (const edit of edits) {
+      const problem = contentProblem(target.path, edit.new)
+      if (problem !== null) return failed(problem)
+    }
+    return inTurn(place.root, () => edit(place, target.path, edits))
+  })
+}
+
+async function edit(place: ToolPlace, path: string, edits: readonly Edit[]): Promise<ToolOutcome> {
+  const before = await readWhole(place, path)
+  if (!before.ok) return before.outcome
+  const edited = await applied(place, { path, text: before.text, edits })
+  if (!edited.ok) return failed(`${quoted(path)}: ${edited.detail}`)
+  const content = Buffer.from(edited.text)
+  const step = { type: 'write', path, content, expected: before.identity } as const
+  const done = await openTreeWriter(place.root).commit([step], place.signal)
+  if (!done.ok) return told(done)
+  const sha256 = done.changes.find((change) => change.path === path)?.sha256 ?? null
+  const result: JsonObject = { status: 'success', path, sha256, diff: edited.diff, truncated: edited.isCut }
+  return { ok: true, result, changes: done.changes }
+}
+
+type Whole =
+  | { readonly ok: true; readonly text: string; readonly identity: string }
+  | { readonly ok: false; readonly outcome: ToolOutcome }
+
+async function readWhole(place: ToolPlace, path: string): Promise<Whole> {
+  const file = openFile(place.root, path)
+  if (!file.ok) return { ok: false, outcome: told(file) }
+  try {
+    if (isForeign(place.root, file.stat)) return { ok: false, outcome: toldProblem('foreign', path) }
+    const bytes = await readBytes(file.fd, EDITED_BYTES_MAX + 1)
+    if (bytes.length > EDITED_BYTES_MAX) return { ok: false, outcome: toldProblem('too_large', path) }
+    if (bytes.includes(0) || !isUtf8(bytes))
+      return { ok: false, outcome: failed(`${quoted(path)}: is a binary file, or not UTF-8 text`) }
+    return { ok: true, text: bytes.toString('utf8'), identity: identityOf(file.stat) }
+  } finally {
+    closeSync(file.fd)
+  }
+}
+
+async function applied(place: ToolPlace, job: EditJob): Promise<Edited> {
+  const wanted = job.edits.reduce((sum, edit) => sum + edit.old.length + edit.new.length, 0)
+  const mayGrow = job.edits.some((edit) => edit.replace_all === true)
+  const isSmall =
+    (job.text.length + wanted) * job.edits.length <= INLINE_CHARS_MAX &&
+    (!mayGrow || job.text.length * wanted <= INLINE_GROWTH_MAX)
+  if (isSmall) return applyEdits(job)
+  const answer = await runFileJob(place, { type: 'edit', ...job })
+  return answer.ok ? (answer.value as Edited) : { ok: false, detail: answer.detail }
+}

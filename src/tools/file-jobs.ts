@@ -1,0 +1,56 @@
+import type { Edited, EditJob } from './apply-edits.js'
+
+/** Work that may take long, done by a thread of its own. */
+export type FileJob =
+  | (SearchPlace & { readonly type: 'glob'; readonly pattern: string; readonly limit: number })
+  | (SearchPlace & {
+      readonly type: 'grep'
+      readonly pattern: string
+      readonly glob: string | null
+      readonly ignoresCase: boolean
+      readonly limit: number
+    })
+  | (SearchPlace & { readonly type: 'search'; readonly query: string; readonly limit: number })
+  | (EditJob & { readonly type: 'edit' })
+
+export interface SearchPlace {
+  readonly root: string
+  /** Relative to the root; '.' is the root itself. */
+  readonly start: string
+}
+
+export interface GlobFound {
+  readonly paths: readonly string[]
+  readonly truncated: boolean
+}
+
+export interface GrepFound {
+  readonly matches: readonly { readonly path: string; readonly line: number; readonly text: string }[]
+  readonly truncated: boolean
+}
+
+export interface Snippet {
+  readonly path: string
+  readonly line: number
+  readonly end_line: number
+  readonly score: number
+  readonly snippet: string
+}
+
+export interface SearchFound {
+  readonly results: readonly Snippet[]
+  readonly truncated: boolean
+}
+
+export type Found = GlobFound | GrepFound | SearchFound | Edited
+
+export type ToWorker =
+  | { readonly type: 'start'; readonly job: FileJob; readonly endsInMs: number }
+  /** One byte for each path that was asked about; 1 for what may be seen. */
+  | { readonly type: 'visible'; readonly mask: Uint8Array }
+
+export type FromWorker =
+  | { readonly type: 'ask'; readonly paths: readonly string[] }
+  | { readonly type: 'done'; readonly found: Found }
+  | { readonly type: 'refused'; readonly detail: string; readonly code: 'tool_failed' | 'invalid_regex' }
+  | { readonly type: 'broken'; readonly message: string; readonly errno: string }

@@ -1,0 +1,66 @@
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
+
+// RENAME_EXCHANGE: both names are always there, and each is one or the other.
+const EXCHANGE = `
+import ctypes, signal, sys
+libc = ctypes.CDLL(None, use_errno=True)
+count, going = 0, True
+def stop(*_):
+    global going
+    going = False
+signal.signal(signal.SIGTERM, stop)
+a, b = sys.argv[1].encode(), sys.argv[2].encode()
+swap = libc.renameat2
+print('ready', flush=True)
+while going:
+    if swap(-100, a, -100, b, 2) == 0: count += 1
+print(count, flush=True)
+`
+
+// Three renames in turn, for machines without the other.
+const RENAMES = `
+const fs = require('fs')
+const [a, b] = process.argv.slice(1)
+let count = 0
+let going = true
+process.on('SIGTERM', () => { going = false })
+console.log('ready')
+const turn = () => {
+  for (let i = 0; i < 50; i += 1) {
+    fs.renameSync(a, a + '.aside'); fs.renameSync(b, a); fs.renameSync(a + '.aside', b); count += 1
+  }
+  if (going) setImmediate(turn)
+  else console.log(count)
+}
+turn()
+`
+
+export interface Swapping {
+  /** Ends it, and tells how often the two names were swapped. */
+  stop(): Promise<number>
+}
+
+/** Another process that swaps two names as fast as it can. */
+export async function startSwapping(a: string, b: string): Promise<Swapping> {
+  const hasPython = spawnSync('python3', ['-c', 'import ctypes; ctypes.CDLL(None).renameat2']).status === 0
+  const child = hasPython
+    ? spawn('python3', ['-c', EXCHANGE, a, b], { stdio: ['ignore', 'pipe', 'inherit'] })
+    : spawn(process.execPath, ['-e', RENAMES, a, b], { stdio: ['ignore', 'pipe', 'inherit'] })
+  const lines = readLines(child)
+  await lines.next()
+  return {
+    stop: async () => {
+      child.kill('SIGTERM')
+      return Number((await lines.next()).value)
+    },
+  }
+}
+
+async function* readLines(child: ChildProcess): AsyncGenerator<string> {
+  let rest = ''
+  for await (const chunk of child.stdout ?? []) {
+    const lines = (rest + String(chunk)).split('\n')
+    rest = lines.pop() ?? ''
+    yield* lines
+  }
+}
