@@ -10,12 +10,15 @@ export interface ServerEnvironment {
   readonly secrets: readonly string[]
 }
 
+// What signs tokens and what operators prove themselves with is for nobody else, whatever a contract says.
+const OWN = /^(PHASELOCK_.*|ORCHESTRATOR_JWT_SECRET)$/
+
 /** The environment of a server: what its entry says and nothing else, with `${env:NAME}` filled in at the start. */
 export function environmentOf(server: StdioServer, environment: Environment): ServerEnvironment {
   const secrets: string[] = []
   const missing: string[] = []
   const fill = (name: string): string => {
-    const value = environment(name)
+    const value = OWN.test(name) ? undefined : environment(name)
     if (value === undefined) missing.push(name)
     else secrets.push(value)
     return value ?? ''
@@ -28,7 +31,7 @@ export function environmentOf(server: StdioServer, environment: Environment): Se
   )
   if (missing.length > 0)
     throw new UpstreamFailure(
-      `needs ${[...new Set(missing)].join(', ')}, not set in the environment of Phaselock`,
+      `needs ${[...new Set(missing)].join(', ')}, not to be had from the environment of Phaselock`,
       true,
     )
   return { env, secrets: [...new Set(secrets)] }

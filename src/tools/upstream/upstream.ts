@@ -34,7 +34,7 @@ const TRIES_MAX = 2
 export interface UpstreamOptions {
   /** How servers are started: behind the wall. */
   readonly start: Confinement['start']
-  /** What `${env:NAME}` is taken from. */
+  /** What `${env:NAME}` is taken from. It must not know the variable that holds the signing secret. */
   readonly environment: Environment
   /** Of Phaselock; servers are told. */
   readonly version: string

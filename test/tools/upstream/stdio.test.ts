@@ -131,10 +131,20 @@ describe('what a server is given', () => {
     expect(listing).toEqual({
       ok: false,
       code: 'tool_failed',
-      detail: 'up: the server needs SECRET, not set in the environment of Phaselock',
+      detail: 'up: the server needs SECRET, not to be had from the environment of Phaselock',
     })
     expect(one.unconfined.jobs).toEqual([])
   })
+
+  it.each(['ORCHESTRATOR_JWT_SECRET', 'PHASELOCK_OPERATOR_TOKEN'])(
+    '[REQ-UPSTREAM-2] %s is not given to any server',
+    async (name) => {
+      const one = stage({}, { [name]: 'the key to everything' })
+      const listing = await one.upstream.listTools(stdio({ env: new Map([['A', ref(name)]]) }), one.place())
+      expect(listing).toMatchObject({ ok: false, detail: expect.stringContaining(`needs ${name}`) })
+      expect(one.unconfined.jobs).toEqual([])
+    },
+  )
 
   it('[REQ-UPSTREAM-2] its environment is what its entry says and nothing of ours', async () => {
     process.env.PHASELOCK_TEST_LEAK = 'leaked'
