@@ -7,7 +7,9 @@ export const bubblewrap: Launcher = (launch) => {
   const { identity, job } = launch
   const size = String(TMP_BYTES_MAX)
   const args = [
-    ...['--die-with-parent', '--new-session', '--unshare-pid', '--unshare-ipc', '--unshare-uts'],
+    // As the first process of its namespace the command takes everything it started with it: bubblewrap's own first process would
+    // report the end of the command before that.
+    ...['--die-with-parent', '--as-pid-1', '--new-session', '--unshare-pid', '--unshare-ipc', '--unshare-uts'],
     ...['--unshare-cgroup-try', '--hostname', 'phaselock'],
     ...(job.network ? [] : ['--unshare-net']),
     ...(identity.kind === 'root'

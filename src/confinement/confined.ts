@@ -2,6 +2,9 @@ import type { Readable, Writable } from 'node:stream'
 import type { HostView } from './host-view.js'
 import type { ChangeSet, Confined, Ended, Job } from './port.js'
 
+/** What a command left behind. */
+export type Left = Pick<Ended, 'changes' | 'files'>
+
 /** What is needed of a child process. */
 export interface Child {
   readonly pid?: number
@@ -13,11 +16,7 @@ export interface Child {
 }
 
 /** Watches a child to its end: time, abort, and what it left behind. */
-export function confinedOf(
-  child: Child,
-  job: Job,
-  settle: (stopped: Ended['stopped']) => Promise<ChangeSet>,
-): Confined {
+export function confinedOf(child: Child, job: Job, settle: (stopped: Ended['stopped']) => Promise<Left>): Confined {
   let stopped: Ended['stopped'] = null
   const stop = (why: NonNullable<Ended['stopped']>): void => {
     stopped ??= why
@@ -33,7 +32,7 @@ export function confinedOf(
       clearTimeout(timer)
       job.signal.removeEventListener('abort', onAbort)
       settle(stopped).then(
-        (changes) => resolve({ exitCode: code ?? (signal === null ? 1 : SIGNALLED), stopped, changes }),
+        (left) => resolve({ exitCode: code ?? (signal === null ? 1 : SIGNALLED), stopped, ...left }),
         reject,
       )
     })
@@ -61,3 +60,5 @@ export function cleanEnv(view: Pick<HostView, 'path'>): Record<string, string> {
     ...(process.env.TZ === undefined ? {} : { TZ: process.env.TZ }),
   }
 }
+
+export const NOTHING_LEFT: Left = { changes: NO_CHANGES, files: new Map() }

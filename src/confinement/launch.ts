@@ -56,12 +56,15 @@ export function becoming({ identity, where }: Launch): readonly string[] {
 // Descriptors that others left open are not the command's to have.
 const CLOSE_OTHERS = `for n in /proc/self/fd/*; do n="\${n##*/}"; [ "$n" -gt 2 ] && eval "exec $n>&-"; done`
 
-/** The command itself, behind the limits of its processes. */
+/**
+ * The command itself, behind the limits of its processes. The shell that sets them stays as the first process of the namespace:
+ * signals have no effect on that one unless it asks for them, and a command expects them to.
+ */
 export function command({ job, limits, where }: Launch): readonly string[] {
   const [program = '', flag, line] = job.argv
   const isLine = program === 'bash' && flag === '-c' && line !== undefined && job.argv.length === 3
   const start = `${CLOSE_OTHERS}; ${limits} || exit 126`
   return isLine
-    ? [where('bash'), '-c', `${start}; unset n; eval "$1"`, 'bash', line]
-    : [where('bash'), '-c', `${start}; exec "$@"`, 'bash', ...job.argv]
+    ? [where('bash'), '-c', `${start}; unset n; (eval "$1"); exit $?`, 'bash', line]
+    : [where('bash'), '-c', `${start}; unset n; "$@"; exit $?`, 'bash', ...job.argv]
 }

@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process'
 import { join } from 'node:path'
-import { cleanEnv, confinedOf, NO_CHANGES } from './confined.js'
+import { cleanEnv, confinedOf, NOTHING_LEFT } from './confined.js'
 import type { Confined, Job } from './port.js'
 
 /** Runs the command with no wall around it, only because the contract says so. Everything it does is done. */
@@ -28,5 +28,5 @@ export function startOpenly(job: Job, path: string): Confined {
   }
   // Nothing else ends what it left running, and a child that keeps the output open would keep the call open.
   child.once('exit', () => group.kill('SIGKILL'))
-  return confinedOf(group, job, async () => NO_CHANGES)
+  return confinedOf(group, job, async () => NOTHING_LEFT)
 }

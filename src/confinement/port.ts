@@ -41,6 +41,8 @@ export interface Job {
   readonly git: 'read' | 'write'
   /** Folders outside the tree that are shown read-only at their own place. */
   readonly shown?: readonly string[]
+  /** Files of the tree that the command is to write and that are read when it ended. What lies there before is not shown to it. */
+  readonly collect?: readonly string[]
   /** Relative paths that must not be readable inside. */
   readonly hidden: readonly string[]
   readonly signal: AbortSignal
@@ -62,6 +64,8 @@ export interface Ended {
   readonly stopped: 'timeout' | 'aborted' | 'output' | null
   /** What it changed. Empty unless `writes` is `keep`. */
   readonly changes: ChangeSet
+  /** What it wrote to the files that were to be collected; one that it did not write is not here. */
+  readonly files: ReadonlyMap<string, Buffer>
 }
 
 /** What a command changed, not yet in the tree. Exactly one of `commit` and `discard` must be called. */

@@ -1,6 +1,9 @@
-import { readdirSync, writeFileSync } from 'node:fs'
+import { closeSync, readdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Change } from '../tree/change.js'
+import { openFile } from '../tree/lookup.js'
+import { readBytes } from '../tree/read-bytes.js'
+import { openTreeWriter } from '../tree/tree-writer.js'
 import { commitChanges } from './commit-changes.js'
 import { type Child, cleanEnv, confinedOf, NO_CHANGES } from './confined.js'
 import type { HostView } from './host-view.js'
@@ -54,11 +57,14 @@ export class Sandbox {
     const { keeper, launcher } = this.parts
     const mounted = this.#mounted(job)
     const [run, starter] = await Promise.all([this.#prepare(name, job, mounted), this.#starters.take()])
+    const fresh: string[] = []
     const confined = confinedOf(starter.child as unknown as Child, job, async (stopped) => {
       starter.ended()
+      const files = await collected(join(run.seen, MERGED), fresh)
       const keep = job.writes === 'keep' && stopped === null
-      return keep ? await this.#changes(run, job, mounted) : dropped(keeper, run)
+      return { files, changes: keep ? await this.#changes(run, job, mounted) : dropped(keeper, run) }
     })
+    for (const path of job.collect ?? []) if (await clear(join(run.seen, MERGED), path)) fresh.push(path)
     starter.become(launcher(this.#launch(run, job, mounted)), job.env)
     return confined
   }
@@ -122,6 +128,28 @@ export class Sandbox {
       return { list: [refusedWhole(error.message)], commit: async () => null, discard: async () => undefined }
     }
   }
+}
+
+const COLLECTED_BYTES_MAX = 32 * 1024 * 1024
+
+async function collected(tree: string, paths: readonly string[]): Promise<ReadonlyMap<string, Buffer>> {
+  const files = new Map<string, Buffer>()
+  for (const path of paths) {
+    const opened = openFile(tree, path)
+    if (!opened.ok) continue
+    try {
+      files.set(path, await readBytes(opened.fd, COLLECTED_BYTES_MAX))
+    } finally {
+      closeSync(opened.fd)
+    }
+  }
+  return files
+}
+
+// A report of an earlier run, or one that somebody put there, is not the report of this one.
+async function clear(tree: string, path: string): Promise<boolean> {
+  const done = await openTreeWriter(tree).commit([{ type: 'delete', path, isRecursive: true }])
+  return done.ok || done.problem === 'missing'
 }
 
 function dropped(keeper: Keeper, run: Run): ChangeSet {
