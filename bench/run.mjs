@@ -6,6 +6,7 @@ import { join } from 'node:path'
 import { prepare } from '../scripts/prepare.mjs'
 import { benchCheck } from './check.mjs'
 import { benchDecide } from './decide.mjs'
+import { benchFileTools } from './file-tools.mjs'
 import { machine, rawFsync } from './measure.mjs'
 import { benchScale } from './scale.mjs'
 import { place, ROOT } from './servers.mjs'
@@ -26,6 +27,7 @@ if (!existsSync(join(ROOT, 'bench/node_modules'))) {
 const SUITES = {
   decide: () => benchDecide({ rounds: quick ? 3 : 5 }),
   store: () => benchStore({ rounds: quick ? 3 : 5 }),
+  'file-tools': () => benchFileTools({ rounds: quick ? 3 : 5 }),
   check: () => benchCheck({ rounds: quick ? 3 : 5, seconds: quick ? 2 : 5 }),
   scale: () => benchScale({ sizes: quick ? [50, 5000] : [50, 5000, 10_000, 100_000] }),
   start: () => benchStart(quick ? { events: 50_000, tasks: 500 } : { events: 1_000_000, tasks: 10_000 }),
