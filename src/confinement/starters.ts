@@ -72,7 +72,8 @@ export class Starters {
     const waits = `read _ <&${GO_FD} || exit 1; . ${quoted(script)}`
     const stdio: StdioOptions = ['pipe', 'pipe', 'pipe', filterFd ?? 'ignore', 'pipe', ...this.#covered]
     try {
-      return spawn('/bin/sh', ['-c', waits], { stdio, env: { ...env }, cwd: '/' })
+      // A session of its own: whoever is in the server's process group can signal it, from whatever namespace, and has its terminal.
+      return spawn('/bin/sh', ['-c', waits], { stdio, env: { ...env }, cwd: '/', detached: true })
     } finally {
       if (filterFd !== null) closeSync(filterFd)
     }
