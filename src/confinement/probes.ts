@@ -85,8 +85,8 @@ function attempts(scene: Scene): string {
     `[ -e /proc/${victim.pid}/status ] && grep -q '^Name:.*sleep' /proc/${victim.pid}/status && echo "BROKEN processes saw another process"`,
     `kill -9 ${victim.pid}`,
     `(setsid sleep 7${mark.replace(/\D/g, '').slice(0, 8)} >/dev/null 2>&1 &)`,
-    // One is the pipe that the list itself is read from.
-    'n=0; for fd in $(ls /proc/$$/fd); do [ "$fd" -gt 2 ] && [ "$fd" != 255 ] && n=$((n + 1)); done; [ $n -gt 1 ] && echo "BROKEN environment inherited $((n - 1)) descriptors"',
+    // No other process may be needed for this: a pipe to it is a descriptor too.
+    'n=0; for fd in /proc/self/fd/*; do [ "${fd##*/}" -gt 2 ] && [ -h "$fd" ] && n=$((n + 1)); done; [ $n -gt 0 ] && echo "BROKEN environment inherited $n descriptors"',
     '[ -n "$ORCHESTRATOR_JWT_SECRET" ] && echo "BROKEN environment inherited a secret"',
     'unshare --user true && echo "BROKEN syscalls made a user namespace"',
     'unshare --mount true && echo "BROKEN syscalls made a mount namespace"',
