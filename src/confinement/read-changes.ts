@@ -54,7 +54,11 @@ class Reader {
     const now = await lstat(`${this.views.after}/${path}`)
     const then = existed ? await lstat(`${this.views.before}/${path}`) : null
     const type = typeOf(now)
-    if (type === null) return this.#add({ path, kind: 'created', type: 'file', problem: 'is no file, folder or link' })
+    if (type === null) {
+      // A pipe or socket that was there before, as it was: a copied tree has it too.
+      if (then?.mode === now.mode && then.rdev === now.rdev) return
+      return this.#add({ path, kind: 'created', type: 'file', problem: 'is no file, folder or link' })
+    }
     if (then !== null && typeOf(then) !== type) await this.#gone(path)
     const isNew = then === null || typeOf(then) !== type
     if (type === 'directory') {

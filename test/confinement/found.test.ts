@@ -1,3 +1,5 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { settings } from './stage.js'
 import { openStages } from './stages.js'
@@ -12,5 +14,16 @@ describe.each(settings())('$name', (setting) => {
     expect((await agent.bash('kill -9 0')).exit).toBe(137)
     expect((await stage.call('GET', '/health', null)).status).toBe(200)
     expect((await agent.bash('echo still here')).stdout).toBe('still here\n')
+  })
+
+  it('[REQ-WALL-10] a pipe and a socket that were in the tree before keep no command from running', async () => {
+    const stage = stages.of(setting)
+    const tree = stage.makeTree('with-specials')
+    const making =
+      'mkfifo pipe; perl -MSocket -e \'socket(S, AF_UNIX, SOCK_STREAM, 0); bind(S, pack_sockaddr_un("socket"))\''
+    await stage.outside(making, { cwd: tree })
+    const agent = await stage.agent(tree)
+    expect(await agent.bash('mkdir tests; echo new > tests/new.txt')).toMatchObject({ status: 200, exit: 0 })
+    expect(readFileSync(join(tree, 'tests', 'new.txt'), 'utf8')).toBe('new\n')
   })
 })
