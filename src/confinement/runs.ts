@@ -40,7 +40,7 @@ export async function copy(
   const entries = one.entries.map((entry) => quoted(`./${entry}`)).join(' ')
   if (entries !== '')
     await keeper.ask(
-      `cd ${quoted(one.job.tree)} && cp -a --reflink=auto -t ${quoted(join(run.dir, MERGED))} -- ${entries}`,
+      `cd ${quoted(one.job.tree)} && cp -a --no-preserve=ownership --reflink=auto -t ${quoted(join(run.dir, MERGED))} -- ${entries}`,
     )
   return run
 }

@@ -1,10 +1,11 @@
-import { readFileSync } from 'node:fs'
+import { chownSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { settings } from './stage.js'
 import { openStages } from './stages.js'
 
 const stages = openStages()
+const canGiveAway = process.getuid?.() === 0
 
 /** What broke once. */
 describe.each(settings())('$name', (setting) => {
@@ -24,6 +25,22 @@ describe.each(settings())('$name', (setting) => {
     await stage.outside(making, { cwd: tree })
     const agent = await stage.agent(tree)
     expect(await agent.bash('mkdir tests; echo new > tests/new.txt')).toMatchObject({ status: 200, exit: 0 })
+    expect(readFileSync(join(tree, 'tests', 'new.txt'), 'utf8')).toBe('new\n')
+  })
+
+  it.runIf(canGiveAway)('[REQ-WALL-10] a file of somebody else in the tree keeps no command from running', async () => {
+    const stage = stages.of(setting)
+    const tree = stage.makeTree('with-foreign-files')
+    for (const uid of [0, 33, 1_234_567]) {
+      writeFileSync(join(tree, `of-${uid}.txt`), 'as it was\n')
+      chownSync(join(tree, `of-${uid}.txt`), uid, uid)
+    }
+    const agent = await stage.agent(tree)
+    expect(await agent.bash('cat *.txt; mkdir tests; echo new > tests/new.txt')).toMatchObject({
+      status: 200,
+      exit: 0,
+      stdout: 'as it was\n'.repeat(3),
+    })
     expect(readFileSync(join(tree, 'tests', 'new.txt'), 'utf8')).toBe('new\n')
   })
 })
