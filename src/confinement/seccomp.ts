@@ -10,6 +10,7 @@ interface Machine {
   readonly clone: number
   readonly clone3: number
   readonly ioctl: number
+  readonly socket: number
   /** The lowest number of a foreign convention that shares the audit value (x32); 0 when there is none. */
   readonly foreign: number
   readonly denied: readonly number[]
@@ -143,6 +144,7 @@ const MACHINES: ReadonlyMap<string, Machine> = new Map([
       clone: 56,
       clone3: CLONE3,
       ioctl: 16,
+      socket: 41,
       foreign: 0x40000000,
       denied: [...Object.values(X64), ...NEWER_NUMBERS],
     },
@@ -154,6 +156,7 @@ const MACHINES: ReadonlyMap<string, Machine> = new Map([
       clone: 220,
       clone3: CLONE3,
       ioctl: 29,
+      socket: 198,
       foreign: 0,
       denied: [...Object.values(ARM64), ...NEWER_NUMBERS],
     },
@@ -178,6 +181,12 @@ const EPERM = 1
 const ENOSYS = 38
 // CLONE_NEWTIME (0x80) shares its bit with the exit signal of clone(2) and cannot be asked for there.
 const CLONE_NEW_ANY = 0x7e020000
+const EAFNOSUPPORT = 97
+// Only these stay in the network namespace: a socket of the hypervisor (AF_VSOCK) or of a radio reaches past it.
+const AF_UNIX = 1
+const AF_INET = 2
+const AF_INET6 = 10
+const AF_NETLINK = 16
 const TIOCSTI = 0x5412
 const TIOCLINUX = 0x541c
 
@@ -200,6 +209,14 @@ function assemble(machine: Machine): Buffer {
     [LOAD, 0, 0, ARG0_AT],
     [JUMP_ANY_BIT, 0, 1, CLONE_NEW_ANY],
     [RETURN, 0, 0, FAIL | EPERM],
+    [RETURN, 0, 0, ALLOW],
+    [JUMP_EQUAL, 0, 7, machine.socket],
+    [LOAD, 0, 0, ARG0_AT],
+    [JUMP_EQUAL, 4, 0, AF_UNIX],
+    [JUMP_EQUAL, 3, 0, AF_INET],
+    [JUMP_EQUAL, 2, 0, AF_INET6],
+    [JUMP_EQUAL, 1, 0, AF_NETLINK],
+    [RETURN, 0, 0, FAIL | EAFNOSUPPORT],
     [RETURN, 0, 0, ALLOW],
     [JUMP_EQUAL, 0, 4, machine.ioctl],
     [LOAD, 0, 0, ARG1_AT],
