@@ -1,15 +1,22 @@
 import { join } from 'node:path'
 import { INSIDE_ID } from './identity.js'
-import { becoming, command, entering, FILTER_FD, KEPT_CAPABILITIES, type Launcher, TMP_BYTES_MAX } from './launch.js'
+import {
+  becoming,
+  command,
+  entering,
+  FILTER_FD,
+  INFO_FD,
+  KEPT_CAPABILITIES,
+  type Launcher,
+  TMP_BYTES_MAX,
+} from './launch.js'
 
 /** Starts the command with bubblewrap: namespaces, the base root, the work tree, a seccomp filter. */
 export const bubblewrap: Launcher = (launch) => {
   const { identity, job } = launch
   const size = String(TMP_BYTES_MAX)
   const args = [
-    // As the first process of its namespace the command takes everything it started with it: bubblewrap's own first process would
-    // report the end of the command before that.
-    ...['--die-with-parent', '--as-pid-1', '--new-session', '--unshare-pid', '--unshare-ipc', '--unshare-uts'],
+    ...['--die-with-parent', '--new-session', '--unshare-pid', '--unshare-ipc', '--unshare-uts'],
     ...['--unshare-cgroup-try', '--hostname', 'phaselock'],
     ...(job.network ? [] : ['--unshare-net']),
     ...(identity.kind === 'root'
@@ -27,9 +34,9 @@ export const bubblewrap: Launcher = (launch) => {
     ),
     ...['--remount-ro', '/', '--chdir', join(job.tree, job.cwd)],
     ...(launch.hasFilter ? ['--seccomp', String(FILTER_FD)] : []),
-    '--',
+    ...['--info-fd', String(INFO_FD), '--'],
     ...becoming(launch),
-    ...command(launch),
+    ...command(launch, 'child'),
   ]
   return [...entering(launch), '--', launch.where('bwrap'), ...args]
 }

@@ -23,6 +23,7 @@ export interface Launch {
 /** Descriptors that a launch takes beside 0, 1 and 2; none of them reaches the command. */
 export const FILTER_FD = 3
 export const GO_FD = 4
+export const INFO_FD = 5
 export const TMP_BYTES_MAX = 512 * 1024 * 1024
 
 /** The program that is started, and its arguments. */
@@ -47,6 +48,8 @@ export function becoming({ identity, where }: Launch): readonly string[] {
   return [
     where('setpriv'),
     ...['--reuid', String(INSIDE_ID), '--regid', String(INSIDE_ID), '--clear-groups', '--no-new-privs'],
+    // Becoming somebody else makes a process forget that it is to die with its parent.
+    ...['--pdeathsig', 'KILL'],
     // access(2) asks for the uid alone unless this is set, and half of all programs ask it first.
     '--securebits=+no_setuid_fixup',
     ...[`--inh-caps=${only}`, `--ambient-caps=${only}`, `--bounding-set=${only}`],
@@ -57,14 +60,15 @@ export function becoming({ identity, where }: Launch): readonly string[] {
 const CLOSE_OTHERS = `for n in /proc/self/fd/*; do n="\${n##*/}"; [ "$n" -gt 2 ] && eval "exec $n>&-"; done`
 
 /**
- * The command itself, behind the limits of its processes. The shell that sets them stays as the first process of the namespace:
- * signals have no effect on that one unless it asks for them, and a command expects them to.
+ * The command itself, behind the limits of its processes. As the first process of a namespace the shell that sets them stays:
+ * signals have no effect on the first one unless it asks for them, and a command expects them to.
  */
-export function command({ job, limits, where }: Launch): readonly string[] {
+export function command({ job, limits, where }: Launch, place: 'first' | 'child'): readonly string[] {
   const [program = '', flag, line] = job.argv
   const isLine = program === 'bash' && flag === '-c' && line !== undefined && job.argv.length === 3
-  const start = `${CLOSE_OTHERS}; ${limits} || exit 126`
-  return isLine
-    ? [where('bash'), '-c', `${start}; unset n; (eval "$1"); exit $?`, 'bash', line]
-    : [where('bash'), '-c', `${start}; unset n; "$@"; exit $?`, 'bash', ...job.argv]
+  const start = `${CLOSE_OTHERS}; ${limits} || exit 126; unset n`
+  const run = place === 'child' ? { line: 'eval "$1"', words: 'exec "$@"' } : FIRST
+  return [where('bash'), '-c', `${start}; ${isLine ? run.line : run.words}`, 'bash', ...(isLine ? [line] : job.argv)]
 }
+
+const FIRST = { line: '(eval "$1"); exit $?', words: '"$@"; exit $?' }

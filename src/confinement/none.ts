@@ -3,6 +3,8 @@ import { join } from 'node:path'
 import { cleanEnv, confinedOf, NOTHING_LEFT } from './confined.js'
 import type { Confined, Job } from './port.js'
 
+const LINGER_MS = 500
+
 /** Runs the command with no wall around it, only because the contract says so. Everything it does is done. */
 export function startOpenly(job: Job, path: string): Confined {
   const [program = '', ...args] = job.argv
@@ -27,6 +29,12 @@ export function startOpenly(job: Job, path: string): Confined {
     },
   }
   // Nothing else ends what it left running, and a child that keeps the output open would keep the call open.
-  child.once('exit', () => group.kill('SIGKILL'))
+  child.once('exit', () => {
+    group.kill('SIGKILL')
+    // One that left the group keeps the pipes; nobody listens to it any more.
+    setTimeout(() => {
+      for (const stream of [child.stdin, child.stdout, child.stderr]) stream.destroy()
+    }, LINGER_MS).unref()
+  })
   return confinedOf(group, job, async () => NOTHING_LEFT)
 }

@@ -59,6 +59,7 @@ export class Sandbox {
     const [run, starter] = await Promise.all([this.#prepare(name, job, mounted), this.#starters.take()])
     const fresh: string[] = []
     const confined = confinedOf(starter.child as unknown as Child, job, async (stopped) => {
+      await starter.gone()
       starter.ended()
       const files = await collected(join(run.seen, MERGED), fresh)
       const keep = job.writes === 'keep' && stopped === null

@@ -1,9 +1,9 @@
 import { type ChildProcess, type StdioOptions, spawn } from 'node:child_process'
 import { closeSync, openSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import type { Writable } from 'node:stream'
+import type { Readable, Writable } from 'node:stream'
 import { quoted } from './keeper.js'
-import { GO_FD } from './launch.js'
+import { GO_FD, INFO_FD } from './launch.js'
 import type { Group, Groups, Limits } from './limits.js'
 
 /** What every starter of a server is made of. */
@@ -70,7 +70,7 @@ export class Starters {
     const { filter, env } = this.parts
     const filterFd = filter === null ? null : openSync(filter, 'r')
     const waits = `read _ <&${GO_FD} || exit 1; . ${quoted(script)}`
-    const stdio: StdioOptions = ['pipe', 'pipe', 'pipe', filterFd ?? 'ignore', 'pipe', ...this.#covered]
+    const stdio: StdioOptions = ['pipe', 'pipe', 'pipe', filterFd ?? 'ignore', 'pipe', 'pipe', ...this.#covered]
     try {
       // A session of its own: whoever is in the server's process group can signal it, from whatever namespace, and has its terminal.
       return spawn('/bin/sh', ['-c', waits], { stdio, env: { ...env }, cwd: '/', detached: true })
@@ -80,13 +80,21 @@ export class Starters {
   }
 }
 
+const INFO_CHARS_MAX = 4096
+
 export class Starter {
+  #info = ''
+
   constructor(
     readonly child: ChildProcess,
     private readonly script: string,
     private readonly group: Group | null,
   ) {
     child.on('error', () => undefined)
+    const info = (child.stdio as readonly (Readable | Writable | null | undefined)[])[INFO_FD]
+    info?.on('data', (chunk: Buffer) => {
+      this.#info = (this.#info + chunk.toString('utf8')).slice(0, INFO_CHARS_MAX)
+    })
     for (const stream of [child.stdin, child.stdio[GO_FD] as Writable]) stream?.on('error', () => undefined)
   }
 
@@ -106,6 +114,15 @@ export class Starter {
     ;(this.child.stdio[GO_FD] as Writable).end('go\n')
   }
 
+  /** Resolves when nothing of the command runs any more. Its launcher may tell of its end before the last process is gone. */
+  async gone(): Promise<void> {
+    const [, pid] = /"child-pid": (\d+)/.exec(this.#info) ?? []
+    if (pid === undefined) return
+    for (let waited = 0; waited < GONE_MS_MAX && isRunning(pid); waited += 1)
+      await new Promise((resolve) => setTimeout(resolve, 1))
+    if (isRunning(pid)) throw new Error('a process outlived its command')
+  }
+
   /** To be called when the command has ended. */
   ended(): void {
     rmSync(this.script, { force: true })
@@ -118,15 +135,28 @@ export class Starter {
   }
 }
 
+const GONE_MS_MAX = 10_000
+
+// The first process of a namespace is dead only when all others in it are. Who reaps it may be slow.
+function isRunning(pid: string): boolean {
+  try {
+    return !/^State:\s+[ZX]/m.test(readFileSync(`/proc/${pid}/status`, 'utf8'))
+  } catch {
+    return false
+  }
+}
+
 // Whoever started the server may have left descriptors open that every child would inherit: each is replaced by an empty one.
 function coverForeign(): readonly (number | 'ignore')[] {
   const foreign = readdirSync('/proc/self/fd')
     .map(Number)
-    .filter((fd) => fd > GO_FD && isInherited(fd))
+    .filter((fd) => fd > INFO_FD && isInherited(fd))
   if (foreign.length === 0) return []
   const nothing = openSync('/dev/null', 'r')
   const last = Math.min(Math.max(...foreign), DESCRIPTORS_MAX)
-  return Array.from({ length: last - GO_FD }, (_, index) => (foreign.includes(index + GO_FD + 1) ? nothing : 'ignore'))
+  return Array.from({ length: last - INFO_FD }, (_, index) =>
+    foreign.includes(index + INFO_FD + 1) ? nothing : 'ignore',
+  )
 }
 
 const DESCRIPTORS_MAX = 4096

@@ -131,10 +131,20 @@ const PRCTL: Readonly<Record<string, number>> = { x64: 157, arm64: 167 }
 function final(launch: Launch): readonly string[] {
   const nested =
     launch.identity.kind === 'user'
-      ? ['unshare', '--user', `--map-user=${INSIDE_ID}`, `--map-group=${INSIDE_ID}`, '--', 'setpriv', '--no-new-privs']
+      ? [
+          'unshare',
+          '--user',
+          `--map-user=${INSIDE_ID}`,
+          `--map-group=${INSIDE_ID}`,
+          '--',
+          'setpriv',
+          '--no-new-privs',
+          '--pdeathsig',
+          'KILL',
+        ]
       : becoming(launch)
   const loader = launch.hasFilter ? filterLoader() : null
-  return [...nested, ...(loader ?? []), ...command(launch)]
+  return [...nested, ...(loader ?? []), ...command(launch, 'first')]
 }
 
 /** The program that loads the filter and goes on as the command; null where none is installed. */
