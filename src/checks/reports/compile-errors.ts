@@ -1,0 +1,68 @@
+import type { LoadFailure } from './report.js'
+
+const COMPILE_ERRORS_MAX = 1_000
+
+const GO_MISSING: readonly RegExp[] = [
+  /^undefined: (\S{1,200})/,
+  /^(\S{1,200}) undefined \(/,
+  /^no required module provides package ([^\s;]{1,400})/,
+  /^package (\S{1,400}) is not in (?:std|GOROOT)/,
+  /^cannot find (?:package|module providing package) "?([^\s";:]{1,400})/,
+  /^could not import (\S{1,400})/,
+  /^unknown field (\S{1,200}) in struct literal/,
+]
+
+/**
+ * What the Go compiler says below `# package`. A package in `setup` was not even parsed: what is not missing there is
+ * a syntax error.
+ */
+export function goCompileErrors(lines: readonly string[], setup: ReadonlySet<string>): readonly LoadFailure[] {
+  const failures: LoadFailure[] = []
+  let current = ''
+  for (const line of lines) {
+    if (failures.length >= COMPILE_ERRORS_MAX) break
+    if (line.startsWith('# ')) current = line.slice(2).split(' ')[0] ?? ''
+    const match = /^(?:vet: )?([^\s:][^:]{0,400}\.go):\d{1,9}(?::\d{1,9})?: (.{1,2000})$/.exec(line)
+    if (match === null) continue
+    const message = match[2] ?? ''
+    const module = GO_MISSING.map((pattern) => pattern.exec(message)?.[1]).find((name) => name !== undefined)
+    const isSyntax = message.startsWith('syntax error') || setup.has(current)
+    failures.push({
+      file: match[1] ?? null,
+      kind: module !== undefined ? 'missing_module' : isSyntax ? 'syntax' : 'other',
+      module: module ?? null,
+      message,
+    })
+  }
+  return failures
+}
+
+// Names, types, traits, methods, fields, modules and crates that are not there.
+const RUST_MISSING = new Set(
+  'E0405 E0407 E0412 E0422 E0425 E0426 E0432 E0433 E0437 E0438 E0463 E0531 E0560 E0574 E0576 E0583 E0599 E0609'.split(
+    ' ',
+  ),
+)
+const RUST_SYNTAX = /\b(?:expected|unexpected|unclosed|unterminated|mismatched closing|unknown start|prefix)\b/
+
+/** What rustc says: `error[E0432]: unresolved import`, and below it `--> file:line:column`. */
+export function rustCompileErrors(lines: readonly string[]): readonly LoadFailure[] {
+  const failures: LoadFailure[] = []
+  for (const [index, line] of lines.entries()) {
+    if (failures.length >= COMPILE_ERRORS_MAX) break
+    const match = /^error(?:\[(E\d{4})\])?: (.{1,2000})$/.exec(line)
+    const file = /^ {0,12}--> (.{1,400}?):\d{1,9}:\d{1,9}$/.exec(lines[index + 1] ?? '')?.[1]
+    // Cargo's own words about the errors before have no place.
+    if (match === null || file === undefined) continue
+    const [, code, message = ''] = match
+    const isMissing = code === undefined ? message.startsWith('cannot find ') : RUST_MISSING.has(code)
+    const isSyntax = code === undefined && !isMissing && RUST_SYNTAX.test(message)
+    failures.push({
+      file,
+      kind: isMissing ? 'missing_module' : isSyntax ? 'syntax' : 'other',
+      module: isMissing ? (/`([^`]{1,400})`/.exec(message)?.[1] ?? null) : null,
+      message,
+    })
+  }
+  return failures
+}

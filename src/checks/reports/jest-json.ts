@@ -1,0 +1,100 @@
+import { causeOf } from './causes.js'
+import { countIn, type Fields, fieldsOf, get, listIn, textIn } from './json.js'
+import { type LoadFailure, type ReportReading, type TestStatus, unreadable } from './report.js'
+import { createTally, type Tally } from './tally.js'
+import { relativePath, written } from './text.js'
+
+/** The JSON of jest, and of vitest, which writes nearly the same. */
+export function jestJsonRunner(document: Fields): 'jest' | 'vitest' | null {
+  if (!Array.isArray(get(document, 'testResults')) || countIn(document, 'numTotalTests') === null) return null
+  return get(document, 'numRuntimeErrorTestSuites') === undefined ? 'vitest' : 'jest'
+}
+
+export function readJestJson(document: Fields, root: string | null): ReportReading {
+  const runner = jestJsonRunner(document)
+  if (runner === null) return unreadable('the JSON has no numTotalTests and testResults: it is not of jest or vitest')
+  const tally = createTally(root)
+  for (const entry of listIn(document, 'testResults')) {
+    const file = fieldsOf(entry)
+    if (file === null) return unreadable('testResults has an entry that is no object')
+    const unknown = readFile(file, { tally, root, runner })
+    if (unknown !== null) return unreadable(unknown)
+  }
+  const refused = disagreement(document, tally)
+  return refused === null ? { result: 'read', report: tally.report(runner) } : unreadable(refused)
+}
+
+interface Reading {
+  readonly tally: Tally
+  readonly root: string | null
+  readonly runner: 'jest' | 'vitest'
+}
+
+/** Null, or the status that is not known. */
+function readFile(file: Fields, { tally, root, runner }: Reading): string | null {
+  const name = textIn(file, 'name')
+  let failed = 0
+  for (const entry of listIn(file, 'assertionResults')) {
+    const test = fieldsOf(entry)
+    const status = statusOf(textIn(test, 'status'), runner)
+    if (status === null) return `the status ${JSON.stringify(textIn(test, 'status').slice(0, 40))} is not known`
+    if (status === 'failed') failed++
+    const said = listIn(test, 'failureMessages')[0]
+    tally.add({
+      path: [relativePath(name, root), ...ancestorsOf(test), textIn(test, 'title')],
+      status,
+      file: name,
+      message: typeof said === 'string' ? firstParagraph(said) : 'no result',
+    })
+  }
+  if (textIn(file, 'status') === 'failed' && failed === 0) tally.loadFailed(brokenFile(name, textIn(file, 'message')))
+  return null
+}
+
+// In vitest a test is `pending` when its worker died before it; in jest it is one that was left out.
+function statusOf(status: string, runner: 'jest' | 'vitest'): TestStatus | null {
+  switch (status) {
+    case 'passed':
+    case 'failed':
+    case 'skipped':
+    case 'todo':
+      return status
+    case 'pending':
+      return runner === 'jest' ? 'skipped' : 'failed'
+    case 'disabled':
+      return 'skipped'
+    default:
+      return null
+  }
+}
+
+function ancestorsOf(test: Fields | null): readonly string[] {
+  return listIn(test, 'ancestorTitles').filter((title) => typeof title === 'string')
+}
+
+function firstParagraph(message: string): string {
+  const end = message.indexOf('\n    at ')
+  return message.slice(0, end < 0 ? 2_000 : Math.min(end, 2_000))
+}
+
+function brokenFile(file: string, message: string): LoadFailure {
+  const lines = written(message.slice(0, 100_000)).lines.filter((line) => !line.includes('● Test suite failed to run'))
+  const cause = causeOf(lines, 'first')
+  return { file, ...cause, message: cause.message || 'the file failed, and none of its tests did' }
+}
+
+function disagreement(document: Fields, tally: Tally): string | null {
+  const said = (name: string): number => countIn(document, name) ?? 0
+  const { passed, failed, skipped } = tally.counts()
+  const total = said('numTotalTests')
+  const left = total - said('numPassedTests') - said('numFailedTests') - said('numPendingTests') - said('numTodoTests')
+  if (total !== tally.total()) return `the summary counts ${total} tests, ${tally.total()} are listed`
+  if (passed !== said('numPassedTests'))
+    return `the summary counts ${said('numPassedTests')} passed tests, ${passed} are listed`
+  // vitest counts tests without a result only in the total.
+  if (failed !== said('numFailedTests') + left)
+    return `the summary counts ${said('numFailedTests')} failed tests, ${failed} are listed`
+  return skipped === said('numPendingTests') + said('numTodoTests')
+    ? null
+    : `the summary counts ${said('numPendingTests')} skipped tests, ${skipped} are listed`
+}

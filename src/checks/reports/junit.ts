@@ -1,0 +1,198 @@
+import { causeOf } from './causes.js'
+import { type LoadFailure, type ReportReading, type TestStatus, unreadable } from './report.js'
+import { createTally, type Tally } from './tally.js'
+import { isScriptPath, noTests } from './tap.js'
+import { linesOf, relativePath, wholeNumber } from './text.js'
+import { type Attributes, readXml, type XmlReader } from './xml.js'
+
+export function isJunit(text: string): boolean {
+  return /^\s{0,200}(?:<\?xml[^>]{0,200}\?>\s{0,200})?<testsuites?[\s>/]/.test(text.replace(/^\ufeff/, ''))
+}
+
+/** The document in what a command printed: some reporters write it to the output, among other words. */
+export function junitIn(text: string): string | null {
+  const start = /(?:^|\n)(?=(?:<\?xml[^>\n]{0,200}\?>\s{0,200})?<testsuites?[\s>/])/.exec(text)
+  if (start === null) return null
+  const root = text.indexOf('<testsuites', start.index) >= 0 ? '</testsuites>' : '</testsuite>'
+  const end = text.lastIndexOf(root)
+  return end < start.index ? null : text.slice(start.index, end + root.length).trimStart()
+}
+
+export function readJunit(text: string, root: string | null): ReportReading {
+  const tally = createTally(root)
+  const reader = new JunitReader(tally, root)
+  const problem = readXml(text.trim(), reader) ?? reader.problem
+  if (problem !== null) return unreadable(`the JUnit report cannot be relied on: ${problem}`)
+  return { result: 'read', report: tally.report('junit') }
+}
+
+interface Suite {
+  readonly name: string
+  readonly attributes: Attributes
+  readonly isRoot: boolean
+  cases: number
+  suites: number
+  /** With those of the suites inside. */
+  allCases: number
+  failed: number
+  failedTodo: number
+}
+
+interface Case {
+  readonly attributes: Attributes
+  failure: Outcome | null
+  skipped: Attributes | null
+}
+
+interface Outcome {
+  readonly message: string
+  text: string
+}
+
+const FAILURE_CHARS_MAX = 20_000
+
+// Follows an XML parser: it is told of one element after the other and keeps where it is.
+class JunitReader implements XmlReader {
+  problem: string | null = null
+  private readonly suites: Suite[] = []
+  private current: Case | null = null
+  private listening: Outcome | null = null
+  private seenRoot = false
+
+  constructor(
+    private readonly tally: Tally,
+    private readonly root: string | null,
+  ) {}
+
+  open(name: string, attributes: Attributes): void {
+    if (!this.seenRoot && name !== 'testsuites' && name !== 'testsuite')
+      this.problem ??= `its root is <${name.slice(0, 40)}>`
+    const isRoot = !this.seenRoot && name === 'testsuites'
+    this.seenRoot = true
+    if (name === 'testsuites' || name === 'testsuite') this.openSuite(attributes, isRoot)
+    else if (name === 'testcase') this.current = { attributes, failure: null, skipped: null }
+    else if (this.current === null) return
+    else if (name === 'skipped') this.current.skipped = attributes
+    else if (name === 'failure' || name === 'error') {
+      this.listening = { message: attributes.get('message') ?? '', text: '' }
+      this.current.failure ??= this.listening
+    }
+  }
+
+  text(text: string): void {
+    const heard = this.listening
+    if (heard !== null && heard.text.length < FAILURE_CHARS_MAX)
+      heard.text += text.slice(0, FAILURE_CHARS_MAX - heard.text.length)
+  }
+
+  close(name: string): void {
+    if (name === 'failure' || name === 'error') this.listening = null
+    else if (name === 'testcase' && this.current !== null) {
+      this.closeCase(this.current)
+      this.current = null
+    } else if (name === 'testsuites' || name === 'testsuite') this.closeSuite()
+  }
+
+  private openSuite(attributes: Attributes, isRoot: boolean): void {
+    const outer = this.suites.at(-1)
+    if (outer !== undefined) outer.suites++
+    const name = isRoot ? '' : (attributes.get('name') ?? '')
+    this.suites.push({ name, attributes, isRoot, cases: 0, suites: 0, allCases: 0, failed: 0, failedTodo: 0 })
+  }
+
+  private closeSuite(): void {
+    const suite = this.suites.pop()
+    if (suite === undefined) return
+    this.problem ??= disagreement(suite)
+    const outer = this.suites.at(-1)
+    if (outer === undefined) return
+    outer.allCases += suite.allCases
+    outer.failed += suite.failed
+    outer.failedTodo += suite.failedTodo
+  }
+
+  private closeCase(test: Case): void {
+    const suite = this.suites.at(-1)
+    if (suite === undefined) return
+    const status = statusOf(test)
+    suite.cases++
+    suite.allCases++
+    if (status === 'failed') suite.failed++
+    if (status === 'todo' && test.failure !== null) suite.failedTodo++
+    const broken = loadFailureOf(test, status, suite)
+    if (broken !== null) this.tally.loadFailed(broken)
+    else
+      this.tally.add({
+        path: this.pathOf(test, suite),
+        status,
+        file: fileOf(test, suite),
+        message: test.failure === null ? null : test.failure.message || firstWords(test.failure.text),
+      })
+  }
+
+  private pathOf({ attributes }: Case, suite: Suite): readonly string[] {
+    const name = attributes.get('name') ?? ''
+    const className = attributes.get('classname') ?? ''
+    const file = attributes.get('file') ?? ''
+    const isSaid = className === name || className === suite.name || className === 'test'
+    return [
+      relativePath(file.slice(0, 4_000), this.root),
+      ...this.suites.map((one) => one.name),
+      isSaid ? '' : className,
+      name,
+    ]
+  }
+}
+
+// Without the stack: what went wrong stands above it.
+function firstWords(text: string): string {
+  const stack = text.search(/\n\s{1,40}at /)
+  return text.slice(0, stack < 0 ? 2_000 : stack)
+}
+
+function statusOf({ attributes, failure, skipped }: Case): TestStatus {
+  const why = skipped?.get('type')
+  if (why === 'todo' || why === 'pytest.xfail') return 'todo'
+  if (failure !== null) return 'failed'
+  const isLeftOut = ['notrun', 'disabled', 'skipped'].includes(attributes.get('status') ?? '')
+  return skipped !== null || isLeftOut ? 'skipped' : 'passed'
+}
+
+function fileOf({ attributes }: Case, suite: Suite): string | null {
+  const className = attributes.get('classname') ?? ''
+  const suiteFile = suite.attributes.get('file') ?? suite.attributes.get('filepath')
+  return attributes.get('file') ?? suiteFile ?? (isScriptPath(className) ? className : null)
+}
+
+/** A file that did not load is written as a test: by vitest, by pytest and by node:test, each in its way. */
+function loadFailureOf(test: Case, status: TestStatus, suite: Suite): LoadFailure | null {
+  const name = test.attributes.get('name') ?? ''
+  const className = test.attributes.get('classname') ?? ''
+  if (className === '' && test.failure?.message.startsWith('collection failure') === true) {
+    const file = `${name.replaceAll('.', '/')}.py`
+    return { file, ...causeOf(linesOf(test.failure.text), 'last') }
+  }
+  const isFile = isScriptPath(name) && (name === className || (suite.isRoot && className === 'test'))
+  if (!isFile || status === 'skipped' || status === 'todo') return null
+  if (test.failure === null) return noTests(name)
+  const text = [test.failure.message, ...linesOf(test.failure.text)]
+  return { file: name, ...causeOf(text, 'first') }
+}
+
+/** Attributes that count something else than what is in the suite. Nested suites count as one test or as their tests. */
+function disagreement(suite: Suite): string | null {
+  const tests = wholeNumber(suite.attributes.get('tests'))
+  const called = suite.isRoot ? 'the report' : `the suite ${JSON.stringify(suite.name.slice(0, 80))}`
+  // pytest counts every part of a test that reports by itself, and writes one test case.
+  const mayCountMore = suite.name === 'pytest' && tests !== null && tests > suite.allCases
+  if (tests !== null && tests !== suite.allCases && tests !== suite.cases + suite.suites && !mayCountMore)
+    return `${called} says ${tests} tests and has ${suite.allCases}`
+  const failures = wholeNumber(suite.attributes.get('failures'))
+  const errors = wholeNumber(suite.attributes.get('errors'))
+  if (failures === null && errors === null) return null
+  const said = (failures ?? 0) + (errors ?? 0)
+  if (said === 0 && suite.failed > 0) return `${called} says that nothing failed and has ${suite.failed} failed tests`
+  return said > 0 && suite.failed + suite.failedTodo === 0
+    ? `${called} says ${said} failures and has no failed test`
+    : null
+}

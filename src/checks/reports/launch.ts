@@ -1,0 +1,35 @@
+import { causeOf } from './causes.js'
+import type { LoadFailure, RunnerFormat } from './report.js'
+
+const TEXT_LINES_MAX = 60
+
+/** What some runners say when they stop before the first test: there is no summary then. */
+export function launchFailure(
+  lines: readonly string[],
+): { readonly runner: RunnerFormat; readonly failure: LoadFailure } | null {
+  for (const [index, line] of lines.entries()) {
+    const text = lines.slice(index, index + TEXT_LINES_MAX)
+    if (line.startsWith(MOCHA))
+      return {
+        runner: 'mocha',
+        failure: { file: fileIn(text), ...causeOf([line.slice(MOCHA.length), ...text.slice(1)], 'first') },
+      }
+    const file = CONFTEST.exec(line)?.[1]
+    if (file !== undefined) return { runner: 'pytest', failure: { file, ...causeOf(text.slice(1), 'last') } }
+  }
+  return null
+}
+
+const MOCHA = ' Exception during run: '
+const CONFTEST = /^ImportError while loading conftest '([^']{1,400})'\.$/
+
+/** The test file that was being loaded: the importer, the last of the require stack, or the first own stack frame. */
+function fileIn(text: readonly string[]): string | null {
+  const head = text[0] ?? ''
+  const named = / imported from (\S{1,400})/.exec(head)?.[1] ?? /\[ @(\S{1,400}) \]/.exec(head)?.[1]
+  if (named !== undefined) return named
+  const stack = text.flatMap((line) => /^- (\S{1,400})$/.exec(line)?.[1] ?? [])
+  if (stack.length > 0) return stack.at(-1) ?? null
+  const frame = text.find((line) => line.startsWith('    at ') && !/node:internal|node_modules/.test(line))
+  return /(?:file:\/\/|\()?(\/[^():\s]{1,400}):\d{1,9}:\d{1,9}\)?$/.exec(frame ?? '')?.[1] ?? null
+}

@@ -1,0 +1,205 @@
+import { causeOf } from './causes.js'
+import { type ReportReading, type TestStatus, unreadable } from './report.js'
+import { createTally, type Tally } from './tally.js'
+import { lastIndex, wholeNumber } from './text.js'
+
+const PART = '\\d{1,9} (?:subtests )?\\w{1,20}'
+const SUMMARY = new RegExp(
+  `^(no tests ran|${PART}(?:, ${PART}){0,12}) in \\d{1,9}(?:\\.\\d{1,9})?s(?: \\([\\d:]{1,40}\\))?$`,
+)
+
+function summaryText(line: string): string | null {
+  const bare = line.startsWith('=') ? line.replace(/^=+ /, '').replace(/ =+\s*$/, '') : line.trimEnd()
+  return SUMMARY.exec(bare)?.[1] ?? null
+}
+
+export function isPytestText(lines: readonly string[]): boolean {
+  return lastIndex(lines, (line) => summaryText(line) !== null || isSessionStart(line)) >= 0
+}
+
+function isSessionStart(line: string): boolean {
+  return /^=+ test session starts =+\s*$/.test(line)
+}
+
+/** Default, quiet and verbose output. Ids of all tests are there with `-v`, or with `-rA` but for skipped ones. */
+export function readPytestText(all: readonly string[], root: string | null): ReportReading {
+  const end = lastIndex(all, (line) => summaryText(line) !== null)
+  const summary = summaryOf(summaryText(all[end] ?? '') ?? '')
+  if (summary === null) return unreadable('pytest printed no summary: the run did not end')
+  const lines = all.slice(0, end)
+  const tally = createTally(root)
+  const broken = addCollectionErrors(lines, tally)
+  if (broken > summary.errors)
+    return unreadable(`the summary counts ${summary.errors} errors, ${broken} files could not be collected`)
+  const listed = listedIn(lines)
+  const refused = disagreement(listed, summary)
+  if (refused !== null) return unreadable(refused)
+  for (const [id, { status, message }] of listed.tests) {
+    const file = id.slice(0, Math.max(0, id.indexOf('::')))
+    tally.add({ path: [id], status, file, message })
+  }
+  const seen = tally.counts()
+  const isWhole = listed.isVerbose && listed.tests.size === selectedIn(lines)
+  return {
+    result: 'read',
+    report: tally.report('pytest', {
+      // A test that passed and broke afterwards is counted twice in the summary, and failed once.
+      passed: isWhole ? seen.passed : summary.passed,
+      failed: isWhole ? seen.failed : summary.failed + summary.errors - broken,
+      skipped: Math.max(seen.skipped, summary.skipped),
+    }),
+  }
+}
+
+interface Summary {
+  readonly passed: number
+  readonly failed: number
+  readonly errors: number
+  readonly skipped: number
+}
+
+function summaryOf(text: string): Summary | null {
+  if (text === '') return null
+  const said = new Map<string, number>()
+  for (const part of text.split(', ')) {
+    const match = /^(\d{1,9}) (.{1,40})$/.exec(part)
+    if (match !== null) said.set(match[2] ?? '', wholeNumber(match[1]) ?? 0)
+  }
+  const count = (word: string): number => said.get(word) ?? 0
+  return {
+    passed: count('passed') + count('xpassed'),
+    failed: count('failed'),
+    errors: count('error') + count('errors'),
+    skipped: count('skipped') + count('xfailed'),
+  }
+}
+
+const STATUS: ReadonlyMap<string, TestStatus> = new Map([
+  ['PASSED', 'passed'],
+  ['FAILED', 'failed'],
+  ['ERROR', 'failed'],
+  ['SKIPPED', 'skipped'],
+  ['XFAIL', 'todo'],
+  ['XPASS', 'passed'],
+])
+
+interface Listed {
+  readonly tests: ReadonlyMap<string, { readonly status: TestStatus; readonly message: string | null }>
+  readonly passed: number
+  readonly failed: number
+  readonly skipped: number
+  readonly isVerbose: boolean
+}
+
+function listedIn(lines: readonly string[]): Listed {
+  const verbose = progressOf(lines).flatMap((line) => verboseResult(line) ?? [])
+  const short = shortSummaryOf(lines).flatMap((line) => shortResult(line) ?? [])
+  const isVerbose = verbose.length > 0
+  const tests = new Map<string, { status: TestStatus; message: string | null }>()
+  const counted = { passed: 0, failed: 0, skipped: 0 }
+  for (const { id, status } of isVerbose ? verbose : short.filter((one) => !one.isPart)) {
+    counted[status === 'todo' ? 'skipped' : status]++
+    const before = tests.get(id)
+    tests.set(id, { status: before?.status === 'failed' ? 'failed' : status, message: null })
+  }
+  for (const { id, status, message } of short) {
+    const before = tests.get(id)
+    if (before !== undefined && status === 'failed')
+      tests.set(id, { status: 'failed', message: before.message ?? message })
+  }
+  return { tests, ...counted, isVerbose }
+}
+
+/** The lines in which results come in, before the first section about failures. */
+function progressOf(lines: readonly string[]): readonly string[] {
+  const start = lines.findIndex(isSessionStart)
+  if (start < 0) return []
+  const length = lines.slice(start + 1).findIndex((line) => /^={3,} \S.* ={3,}\s*$/.test(line))
+  return lines.slice(start + 1, length < 0 ? lines.length : start + 1 + length)
+}
+
+function shortSummaryOf(lines: readonly string[]): readonly string[] {
+  const start = lastIndex(lines, (line) => /^=+ short test summary info =+\s*$/.test(line))
+  return start < 0 ? [] : lines.slice(start + 1)
+}
+
+interface Result {
+  readonly id: string
+  readonly status: TestStatus
+}
+
+/** `tests/a.py::test_b PASSED [ 10%]`, or with workers `[gw0] [ 10%] PASSED tests/a.py::test_b`. */
+function verboseResult(line: string): Result | null {
+  const worker = /^\[gw\d{1,5}\] \[ *\d{1,3}%\] (\w{1,10}) (.*::.*)$/.exec(line)
+  if (worker !== null) {
+    const status = STATUS.get(worker[1] ?? '')
+    return status === undefined ? null : { id: (worker[2] ?? '').trim(), status }
+  }
+  const shown = withoutProgress(line.trimEnd())
+  // A skipped test is followed by the reason, which may hold any word: the first status that ends the id is the one.
+  const skipped = shown.endsWith(')') ? shown.indexOf(' SKIPPED (') : -1
+  const at = skipped >= 0 ? skipped : shown.lastIndexOf(' ')
+  const status = skipped >= 0 ? 'skipped' : STATUS.get(shown.slice(at + 1))
+  const id = shown.slice(0, Math.max(0, at))
+  return status === undefined || !id.includes('::') ? null : { id, status }
+}
+
+function withoutProgress(line: string): string {
+  return line.endsWith('%]') ? line.slice(0, line.lastIndexOf('[')).trimEnd() : line
+}
+
+interface ShortResult extends Result {
+  readonly message: string | null
+  readonly isPart: boolean
+}
+
+/** `FAILED tests/a.py::test_b - why`. Parts of tests that failed begin with SUBFAILED. */
+function shortResult(line: string): ShortResult | null {
+  const isPart = line.startsWith('SUBFAILED')
+  const gap = isPart ? line.indexOf(' ', Math.max(0, line.indexOf(')'))) : line.indexOf(' ')
+  const status = isPart ? 'failed' : STATUS.get(line.slice(0, Math.max(0, gap)))
+  if (status === undefined || gap < 0 || !line.includes('::')) return null
+  const said = line.slice(gap + 1)
+  const dash = said.indexOf(' - ', Math.max(said.indexOf('::'), said.indexOf(']')))
+  return {
+    id: (dash < 0 ? said : said.slice(0, dash)).trim(),
+    status,
+    message: dash < 0 ? null : said.slice(dash + 3),
+    isPart,
+  }
+}
+
+function disagreement(listed: Listed, summary: Summary): string | null {
+  const failed = summary.failed + summary.errors
+  if (listed.passed <= summary.passed && listed.failed <= failed && listed.skipped <= summary.skipped) return null
+  return `the summary counts ${summary.passed} passed, ${failed} failed and ${summary.skipped} skipped tests, the lines above it ${listed.passed}, ${listed.failed} and ${listed.skipped}`
+}
+
+function selectedIn(lines: readonly string[]): number | null {
+  for (const line of lines) {
+    const match = /^(?:collecting \.\.\. )?collected (\d{1,9}) items?\b(.{0,200})$/.exec(line)
+    if (match !== null) return wholeNumber(/ (\d{1,9}) selected/.exec(match[2] ?? '')?.[1] ?? match[1])
+    const workers = /^\d{1,5} workers? \[(\d{1,9}) items?\]/.exec(line)
+    if (workers !== null) return wholeNumber(workers[1])
+  }
+  return null
+}
+
+const SECTION_LINES_MAX = 400
+
+/** `____ ERROR collecting tests/a.py ____` and the traceback below it; tells how many there were. */
+function addCollectionErrors(lines: readonly string[], tally: Tally): number {
+  let count = 0
+  for (const [index, line] of lines.entries()) {
+    if (!line.startsWith('__') || !line.includes(' ERROR collecting ')) continue
+    const file = line.slice(line.indexOf(' ERROR collecting ') + ' ERROR collecting '.length).replace(/ _+\s*$/, '')
+    const text: string[] = []
+    for (const below of lines.slice(index + 1, index + 1 + SECTION_LINES_MAX)) {
+      if (below.startsWith('____') || below.startsWith('====')) break
+      text.push(below)
+    }
+    count++
+    tally.loadFailed({ file, ...causeOf(text, 'last') })
+  }
+  return count
+}

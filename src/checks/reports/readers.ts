@@ -1,0 +1,102 @@
+import { isCargoText, readCargoText } from './cargo-text.js'
+import { isGoJson, isGoText, readGoJson, readGoText } from './go.js'
+import { jestJsonRunner, readJestJson } from './jest-json.js'
+import { isJestText, readJestText } from './jest-text.js'
+import { type Fields, lastDocument } from './json.js'
+import { junitIn, readJunit } from './junit.js'
+import { isMochaJson, readMochaJson } from './mocha-json.js'
+import { isMochaText, readMochaText } from './mocha-text.js'
+import { isNodeSpec, readNodeSpec } from './node-spec.js'
+import { isPytestText, readPytestText } from './pytest-text.js'
+import { type ReportReading, type RunnerFormat, TEST_FORMATS, type TestFormat } from './report.js'
+import { isTap, readTap } from './tap.js'
+import type { Written } from './text.js'
+import { isUnittestText, readUnittestText } from './unittest-text.js'
+import { isVitestText, readVitestText } from './vitest-text.js'
+
+/** What a command wrote; where one stream is more natural for a runner, it is looked at first. */
+export interface Streams {
+  readonly out: Written
+  readonly err: Written
+  readonly root: string | null
+}
+
+interface Reader {
+  readonly runner: RunnerFormat
+  /** Besides `auto`: the formats of contracts that mean this. */
+  readonly formats: readonly TestFormat[]
+  /** The reading, or null when the output is not of this kind. */
+  read(streams: Streams): ReportReading | null
+}
+
+function textReader(runner: RunnerFormat, formats: readonly TestFormat[], lines: LinesReader): Reader {
+  return {
+    runner,
+    formats,
+    read: (streams) => {
+      const own = lines.stream === 'err' ? streams.err : streams.out
+      return lines.is(own.lines) ? lines.read(own.lines, streams.root) : null
+    },
+  }
+}
+
+interface LinesReader {
+  readonly stream: 'out' | 'err'
+  readonly is: (lines: readonly string[]) => boolean
+  readonly read: (lines: readonly string[], root: string | null) => ReportReading
+}
+
+function documentReader(runner: RunnerFormat, is: (document: Fields) => boolean, read: DocumentRead): Reader {
+  return {
+    runner,
+    formats: [runner === 'unittest' ? 'pytest' : runner],
+    read: ({ out, root }) => {
+      const document = lastDocument(out.text)
+      return document === null || !is(document) ? null : read(document, root)
+    },
+  }
+}
+
+type DocumentRead = (document: Fields, root: string | null) => ReportReading
+
+/** In this order: of the same runner, the first that fits is read. */
+export const READERS: readonly Reader[] = [
+  documentReader('jest', (document) => jestJsonRunner(document) === 'jest', readJestJson),
+  documentReader('vitest', (document) => jestJsonRunner(document) === 'vitest', readJestJson),
+  documentReader('mocha', isMochaJson, readMochaJson),
+  {
+    runner: 'junit',
+    formats: TEST_FORMATS.filter((format) => format !== 'tap'),
+    read: ({ out, root }) => {
+      const document = junitIn(out.text)
+      return document === null ? null : readJunit(document, root)
+    },
+  },
+  {
+    runner: 'go',
+    formats: ['go'],
+    read: ({ out, err, root }) => (isGoJson(out.lines) ? readGoJson(out.text, err.lines, root) : null),
+  },
+  {
+    runner: 'go',
+    formats: ['go'],
+    read: ({ out, err, root }) => (isGoText(out.lines) ? readGoText(out.lines, err.lines, root) : null),
+  },
+  textReader('tap', ['tap', 'node', 'vitest', 'mocha'], { stream: 'out', is: isTap, read: readTap }),
+  textReader('node', ['node'], { stream: 'out', is: isNodeSpec, read: readNodeSpec }),
+  {
+    runner: 'vitest',
+    formats: ['vitest'],
+    read: ({ out, err, root }) => (isVitestText(out.lines) ? readVitestText(out, err.lines, root) : null),
+  },
+  textReader('jest', ['jest'], { stream: 'err', is: isJestText, read: readJestText }),
+  textReader('mocha', ['mocha'], { stream: 'out', is: isMochaText, read: readMochaText }),
+  textReader('pytest', ['pytest'], { stream: 'out', is: isPytestText, read: readPytestText }),
+  textReader('unittest', ['pytest'], { stream: 'err', is: isUnittestText, read: readUnittestText }),
+  {
+    runner: 'cargo',
+    formats: ['cargo'],
+    read: ({ out, err, root }) =>
+      isCargoText(out.lines, err.lines) ? readCargoText(out.lines, err.lines, root) : null,
+  },
+]

@@ -1,0 +1,122 @@
+import { createHash } from 'node:crypto'
+import {
+  FILE_CHARS_MAX,
+  ID_CHARS_MAX,
+  LOAD_FAILURES_MAX,
+  type LoadFailure,
+  MESSAGE_CHARS_MAX,
+  type RunnerFormat,
+  TESTS_MAX,
+  type TestReport,
+  type TestResult,
+  type TestStatus,
+} from './report.js'
+import { oneLine, relativePath } from './text.js'
+
+/** One test as a reader saw it. */
+export interface Seen {
+  /** From the outside in; what is empty is left out. */
+  readonly path: readonly string[]
+  readonly status: TestStatus
+  readonly file?: string | null
+  readonly message?: string | null
+}
+
+export interface Counts {
+  readonly passed: number
+  readonly failed: number
+  readonly skipped: number
+}
+
+export interface Tally {
+  add(seen: Seen): void
+  loadFailed(failure: LoadFailure): void
+  /** Of the tests that were added. */
+  counts(): Counts
+  total(): number
+  /** `counts` where the runner counted what it does not list. */
+  report(format: RunnerFormat, counts?: Counts): TestReport
+}
+
+export function createTally(root: string | null): Tally {
+  const tests: TestResult[] = []
+  const used = new Map<string, number>()
+  const failures = new Map<string, LoadFailure>()
+  const seen = { passed: 0, failed: 0, skipped: 0 }
+  let truncated = false
+  return {
+    add({ path, status, file, message }) {
+      seen[status === 'todo' ? 'skipped' : status]++
+      if (tests.length >= TESTS_MAX) truncated = true
+      else
+        tests.push({
+          id: numbered(idOf(path), used),
+          status,
+          file: fileOf(file, root),
+          message: status === 'failed' ? shortMessage(message) : null,
+        })
+    },
+    loadFailed(failure) {
+      const kept = {
+        file: fileOf(failure.file, root),
+        kind: failure.kind,
+        module: failure.module === null ? null : oneLine(moduleName(failure.module, root), FILE_CHARS_MAX),
+        message: oneLine(failure.message, MESSAGE_CHARS_MAX),
+      }
+      const key = JSON.stringify([kept.file, kept.kind, kept.module])
+      if (failures.size < LOAD_FAILURES_MAX || failures.has(key)) failures.set(key, failures.get(key) ?? kept)
+      else truncated = true
+    },
+    counts: () => ({ ...seen }),
+    total: () => seen.passed + seen.failed + seen.skipped,
+    report: (format, counts = seen) => ({
+      format,
+      source: 'output',
+      passed: counts.passed,
+      failed: counts.failed,
+      skipped: counts.skipped,
+      tests,
+      complete: !truncated && isSame(counts, seen),
+      loadFailures: [...failures.values()],
+      truncated,
+    }),
+  }
+}
+
+function isSame(one: Counts, other: Counts): boolean {
+  return one.passed === other.passed && one.failed === other.failed && one.skipped === other.skipped
+}
+
+function idOf(path: readonly string[]): string {
+  const parts = path.map((part) => part.trim()).filter((part) => part !== '')
+  const full = parts.join(' > ')
+  const id = oneLine(full, ID_CHARS_MAX) || '(no name)'
+  // What is cut off still tells two tests apart.
+  return id.length < ID_CHARS_MAX
+    ? id
+    : `${id} ${createHash('sha256').update(full.toWellFormed()).digest('hex').slice(0, 16)}`
+}
+
+function numbered(id: string, used: Map<string, number>): string {
+  let count = (used.get(id) ?? 0) + 1
+  let name = count === 1 ? id : `${id} #${count}`
+  while (count > 1 && used.has(name)) name = `${id} #${++count}`
+  used.set(id, count)
+  if (name !== id) used.set(name, 1)
+  return name
+}
+
+function fileOf(file: string | null | undefined, root: string | null): string | null {
+  if (file === null || file === undefined || file.trim() === '') return null
+  return oneLine(relativePath(file.slice(0, FILE_CHARS_MAX * 8), root), FILE_CHARS_MAX)
+}
+
+// Specifiers such as ./a.js stay as they were written: they are relative to the file that imports them.
+function moduleName(module: string, root: string | null): string {
+  return module.startsWith('/') || module.startsWith('file:') ? relativePath(module, root) : module
+}
+
+function shortMessage(message: string | null | undefined): string | null {
+  if (message === null || message === undefined) return null
+  return oneLine(message, MESSAGE_CHARS_MAX) || null
+}

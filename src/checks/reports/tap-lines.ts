@@ -1,0 +1,110 @@
+import { indentOf, wholeNumber } from './text.js'
+
+/** A result line: `not ok 2 - name # TODO why`. */
+export interface PointLine {
+  readonly ok: boolean
+  readonly name: string
+  readonly directive: 'skip' | 'todo' | null
+}
+
+const POINT = /^(not )?ok\b ?(\d{0,9}) ?(?:- ?)?/
+
+export function pointOf(line: string): PointLine | null {
+  const head = POINT.exec(line)
+  if (head === null) return null
+  const rest = withoutBrace(line.slice(head[0].length))
+  const mark = markOf(rest)
+  const name = (mark === null ? rest : rest.slice(0, mark.start)).trim().replaceAll('\\#', '#').replaceAll('\\\\', '\\')
+  return { ok: head[1] === undefined, name, directive: mark?.directive ?? null }
+}
+
+// `ok 1 - file # time=3ms {` opens a block of subtests.
+function withoutBrace(text: string): string {
+  return text.endsWith(' {') ? text.slice(0, -2) : text
+}
+
+interface Mark {
+  readonly start: number
+  readonly directive: 'skip' | 'todo' | null
+}
+
+const MARKS_MAX = 50
+
+// Not every producer escapes `#` in names: only what says something behind it is a mark.
+function markOf(text: string): Mark | null {
+  let at = text.indexOf('#')
+  for (let count = 0; at >= 0 && count < MARKS_MAX; count++) {
+    if (at === 0 || text[at - 1] === ' ') {
+      const said = /^# ?(skip|todo|time=)/i.exec(text.slice(at, at + 8))?.[1]?.toLowerCase()
+      if (said !== undefined) return { start: at, directive: said === 'skip' || said === 'todo' ? said : null }
+    }
+    at = text.indexOf('#', at + 1)
+  }
+  return null
+}
+
+/** The number of tests that a plan line announces. */
+export function planOf(line: string): number | null {
+  const match = /^1\.\.(\d{1,9})(?: *#.*)?$/.exec(line.trimEnd())
+  return wholeNumber(match?.[1])
+}
+
+export function isVersion(line: string): boolean {
+  return /^TAP version 1[234]$/.test(line.trimEnd())
+}
+
+/** What the block below a result line tells, of what is used here. */
+export interface Details {
+  /** The line after the block. */
+  readonly next: number
+  readonly isSuite: boolean
+  /** node:test times every test; other producers have no such line. */
+  readonly isTimed: boolean
+  readonly failure: string | null
+  readonly location: string | null
+  readonly text: readonly string[]
+}
+
+const DETAIL_LINES_MAX = 60
+
+/** Reads the YAML block that begins at `index`. Without an end it swallows the rest, and the plan is not kept. */
+export function detailsAt(lines: readonly string[], index: number): Details {
+  const indent = indentOf(lines[index] ?? '')
+  const end = `${' '.repeat(indent)}...`
+  const fields = new Map<string, string>()
+  const text: string[] = []
+  let at = index + 1
+  for (; at < lines.length; at++) {
+    const line = lines[at] ?? ''
+    if (line.trimEnd() === end) break
+    if (text.length < DETAIL_LINES_MAX) text.push(line.trim())
+    // Only lines at the block's own depth are its fields: what a test says lies deeper.
+    const field = indentOf(line) === indent ? /^([a-zA-Z_]{1,40}): ?(.*)$/.exec(line.slice(indent)) : null
+    if (field !== null && !fields.has(field[1] ?? '')) fields.set(field[1] ?? '', unquoted(field[2] ?? ''))
+  }
+  return {
+    next: at + 1,
+    isSuite: fields.get('type') === 'suite',
+    isTimed: fields.has('duration_ms'),
+    failure: fields.get('failureType') ?? null,
+    location: withoutPosition(fields.get('location') ?? fields.get('at') ?? ''),
+    text,
+  }
+}
+
+/** What a failure says in few words: the text of its `error` or `message`. */
+export function messageOf(text: readonly string[]): string {
+  const start = text.findIndex((line) => /^(?:error|message): ?[^ ]/.test(line))
+  const first = unquoted((text[start] ?? '').replace(/^\w{1,20}: ?/, ''))
+  return first === '|-' || first === '|' ? text.slice(start + 1, start + 4).join(' ') : first
+}
+
+function unquoted(value: string): string {
+  const first = value[0]
+  return value.length > 1 && (first === "'" || first === '"') && value.endsWith(first) ? value.slice(1, -1) : value
+}
+
+function withoutPosition(location: string): string | null {
+  const file = location.replace(/:\d{1,9}:\d{1,9}$/, '')
+  return file === '' ? null : file
+}

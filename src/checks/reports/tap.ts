@@ -1,0 +1,293 @@
+import { type Cause, causeOf, causesOfFiles, printedErrors, UNKNOWN_CAUSE } from './causes.js'
+import { type LoadFailure, type ReportReading, type TestStatus, unreadable } from './report.js'
+import { createTally, type Tally } from './tally.js'
+import { type Details, detailsAt, isVersion, messageOf, type PointLine, planOf, pointOf } from './tap-lines.js'
+import { indentOf, wholeNumber } from './text.js'
+
+export function isTap(lines: readonly string[]): boolean {
+  let hasPlan = false
+  let hasPoint = false
+  for (const line of lines) {
+    if (isVersion(line)) return true
+    hasPlan ||= planOf(line) !== null
+    hasPoint ||= /^(?:not )?ok \d/.test(line)
+    if (hasPlan && hasPoint) return true
+  }
+  return false
+}
+
+/** Reads TAP 13 and 14, with the subtests of node:test and the blocks of vitest. */
+export function readTap(lines: readonly string[], root: string | null): ReportReading {
+  const documents = documentsIn(lines).map(parseDocument)
+  const tally = createTally(root)
+  let lost = 0
+  for (const document of documents) {
+    const refused = document.problem ?? disagreement(document)
+    if (refused !== null) return unreadable(refused)
+    collect(document, tally)
+    lost += document.lost
+  }
+  const counts = tally.counts()
+  const isNode = documents.some((document) => document.isNode)
+  return {
+    result: 'read',
+    report: tally.report(isNode ? 'node' : 'tap', { ...counts, failed: counts.failed + lost }),
+  }
+}
+
+/** Several runs may follow each other, as with the workspaces of a package. */
+function documentsIn(lines: readonly string[]): readonly (readonly string[])[] {
+  const starts = lines.flatMap((line, index) => (isVersion(line) ? [index] : []))
+  if (starts.length === 0) return [lines]
+  return starts.map((start, index) => lines.slice(start + 1, starts[index + 1] ?? lines.length))
+}
+
+interface Leaf {
+  /** From the inside out: parents follow their subtests. */
+  readonly path: string[]
+  readonly status: TestStatus
+  readonly depth: number
+  details: Details | null
+  isSuite: boolean
+}
+
+interface Level {
+  readonly leaves: Leaf[]
+  points: number
+  plan: number | null
+}
+
+interface Document {
+  readonly levels: Level[]
+  /** Names of blocks that are open, with their depth. */
+  readonly blocks: { readonly depth: number; readonly name: string }[]
+  readonly comments: string[]
+  readonly summary: Map<string, number>
+  readonly failures: LoadFailure[]
+  lost: number
+  isNode: boolean
+  problem: string | null
+}
+
+const DEPTH_MAX = 40
+
+function parseDocument(lines: readonly string[]): Document {
+  const document: Document = {
+    levels: [{ leaves: [], points: 0, plan: null }],
+    blocks: [],
+    comments: [],
+    summary: new Map(),
+    failures: [],
+    lost: 0,
+    isNode: false,
+    problem: null,
+  }
+  for (let index = 0; index < lines.length; ) index = readLine(document, lines, index)
+  closeAll(document)
+  return document
+}
+
+/** Reads one line, or a result with its block, and tells which line is next. */
+function readLine(document: Document, lines: readonly string[], index: number): number {
+  const line = lines[index] ?? ''
+  const indent = indentOf(line)
+  const depth = indent / 4
+  const said = line.slice(indent)
+  if (said.startsWith('Bail out!')) {
+    document.lost++
+    document.failures.push({ file: null, kind: 'other', module: null, message: said })
+  } else if (said.startsWith('#')) readComment(document, said, depth)
+  else if (Number.isInteger(depth) && depth <= DEPTH_MAX) {
+    const point = pointOf(said)
+    if (point !== null) return readPoint(document, point, { lines, index, depth })
+    const plan = planOf(said)
+    if (plan !== null) announce(document, depth, plan)
+    else if (said === '}' && document.blocks.at(-1)?.depth === depth)
+      adopt(document, depth, document.blocks.pop()?.name ?? '')
+  }
+  return index + 1
+}
+
+function readComment(document: Document, said: string, depth: number): void {
+  if (depth !== 0) return
+  const text = said.slice(said[1] === ' ' ? 2 : 1)
+  const count = /^(tests|suites|pass|fail|cancelled|skipped|todo) +(\d{1,9})$/.exec(text.trimEnd())
+  if (count !== null) document.summary.set(count[1] ?? '', wholeNumber(count[2]) ?? 0)
+  else document.comments.push(text.replaceAll('\\#', '#'))
+  document.isNode ||= count?.[1] === 'suites'
+}
+
+interface Place {
+  readonly lines: readonly string[]
+  readonly index: number
+  readonly depth: number
+}
+
+function readPoint(document: Document, point: PointLine, { lines, index, depth }: Place): number {
+  const level = levelAt(document, depth)
+  level.points++
+  if (opensBlock(lines, index, depth)) {
+    document.levels.length = depth + 1
+    document.blocks.push({ depth, name: point.name })
+    return index + 1
+  }
+  const isParent = adopt(document, depth, point.name)
+  const below = lines[index + 1] ?? ''
+  const details = below.trim() === '---' && indentOf(below) > depth * 4 ? detailsAt(lines, index + 1) : null
+  document.isNode ||= details?.isTimed === true
+  // A test of node:test may have subtests and is a test all the same; elsewhere a parent only sums up.
+  if (!isParent || (details?.isTimed === true && !details.isSuite))
+    level.leaves.push({
+      path: [point.name],
+      status: statusOf(point),
+      depth,
+      details,
+      isSuite: details?.isSuite === true,
+    })
+  else if (!point.ok) brokenSuite(document, point, details)
+  return details?.next ?? index + 1
+}
+
+function opensBlock(lines: readonly string[], index: number, depth: number): boolean {
+  const below = lines[index + 1] ?? ''
+  return (lines[index] ?? '').endsWith(' {') && indentOf(below) === depth * 4 + 4 && planOf(below.trimStart()) !== null
+}
+
+function statusOf({ ok, directive }: PointLine): TestStatus {
+  if (directive === 'todo') return 'todo'
+  if (directive === 'skip' && ok) return 'skipped'
+  return ok ? 'passed' : 'failed'
+}
+
+// A suite that failed although its tests did not: a hook broke, or its body did.
+function brokenSuite(document: Document, point: PointLine, details: Details | null): void {
+  if (details === null || details.failure === null || details.failure === 'subtestsFailed') return
+  const message = `${point.name}: ${messageOf(details.text)}`
+  document.failures.push({ file: details.location, kind: 'other', module: null, message })
+}
+
+function levelAt(document: Document, depth: number): Level {
+  while (document.levels.length <= depth) document.levels.push({ leaves: [], points: 0, plan: null })
+  return document.levels[depth] ?? { leaves: [], points: 0, plan: null }
+}
+
+function announce(document: Document, depth: number, plan: number): void {
+  const level = levelAt(document, depth)
+  if (level.plan !== null && level.plan !== plan && depth === 0)
+    document.problem = `the output announces ${level.plan} tests and then ${plan}`
+  level.plan = plan
+}
+
+/** Hands what lies one level deeper to its parent; tells whether there was anything. */
+function adopt(document: Document, depth: number, name: string): boolean {
+  const level = levelAt(document, depth)
+  const below = document.levels[depth + 1]
+  if (below === undefined) return false
+  // Deeper levels whose own parent never came still belong to this one.
+  for (const deeper of document.levels.slice(depth + 1)) {
+    for (const leaf of deeper.leaves) {
+      leaf.path.push(name)
+      level.leaves.push(leaf)
+    }
+    keepPlan(document, deeper)
+  }
+  document.levels.length = depth + 1
+  return below.points > 0
+}
+
+function closeAll(document: Document): void {
+  const root = levelAt(document, 0)
+  const orphans = document.levels.length > 1
+  adopt(document, 0, '')
+  if (root.plan !== null) keepPlan(document, root)
+  else if (root.points > 0 || orphans) {
+    document.lost++
+    document.failures.push({
+      file: null,
+      kind: 'other',
+      module: null,
+      message: `${root.points} tests were reported, and no plan: the run did not end`,
+    })
+  }
+}
+
+function keepPlan(document: Document, level: Level): void {
+  if (level.plan === null || level.plan === level.points) return
+  document.lost += Math.max(1, level.plan - level.points)
+  const message = `${level.plan} tests were planned, ${level.points} were reported`
+  document.failures.push({ file: null, kind: 'other', module: null, message })
+}
+
+/** node:test reports a file as a test of its own when nothing in it was reported: it broke, left, or has no tests. */
+function isFileResult(leaf: Leaf): boolean {
+  const name = leaf.path[0] ?? ''
+  return leaf.depth === 0 && leaf.path.length === 1 && !leaf.isSuite && isScriptPath(name)
+}
+
+export function isScriptPath(name: string): boolean {
+  return /\.[cm]?[jt]sx?$/.test(name) && (name.startsWith('/') || !/\s/.test(name))
+}
+
+function disagreement({ levels, summary }: Document): string | null {
+  const root = levels[0]
+  const said = summary.get('tests')
+  if (root === undefined || said === undefined) return null
+  const own = root.leaves.filter((leaf) => !leaf.isSuite)
+  const ran = own.filter((leaf) => leaf.status !== 'skipped')
+  if (said !== own.length && said !== ran.length && said !== root.points)
+    return `the summary counts ${said} tests, ${own.length} results were reported`
+  const failed = own.filter((leaf) => leaf.status === 'failed').length
+  const saidFailed = (summary.get('fail') ?? 0) + (summary.get('cancelled') ?? 0)
+  return summary.has('fail') && failed > 0 !== saidFailed > 0
+    ? `the summary counts ${saidFailed} failures, ${failed} were reported`
+    : null
+}
+
+function collect(document: Document, tally: Tally): void {
+  const files: Leaf[] = []
+  for (const leaf of document.levels[0]?.leaves ?? []) {
+    if (isFileResult(leaf)) files.push(leaf)
+    // An empty suite is no test; a suite that is skipped hides tests.
+    else if (!leaf.isSuite || leaf.status === 'skipped' || leaf.status === 'todo')
+      tally.add({
+        path: leaf.path.toReversed(),
+        status: leaf.status,
+        file: leaf.details?.location ?? null,
+        message: messageOf(leaf.details?.text ?? []),
+      })
+    else if (leaf.status === 'failed')
+      tally.loadFailed({
+        file: leaf.details?.location ?? null,
+        kind: 'other',
+        module: null,
+        message: `${leaf.path[0]}: ${messageOf(leaf.details?.text ?? [])}`,
+      })
+  }
+  for (const failure of document.failures) tally.loadFailed(failure)
+  fileFailures(files, document.comments).forEach(tally.loadFailed)
+}
+
+function fileFailures(files: readonly Leaf[], comments: readonly string[]): readonly LoadFailure[] {
+  const broken = files.filter((leaf) => leaf.status === 'failed')
+  const causes = causesOfFiles(
+    broken.map((leaf) => leaf.path[0] ?? ''),
+    printedErrors(comments),
+  )
+  return [
+    ...causes.map((cause, index) => ownCause(broken[index], cause)),
+    ...files.flatMap((leaf) => (leaf.status === 'failed' ? [] : [noTests(leaf.path[0] ?? '')])),
+  ]
+}
+
+function ownCause(leaf: Leaf | undefined, printed: LoadFailure): LoadFailure {
+  const said: Cause = causeOf(leaf?.details?.text ?? [], 'first')
+  if (said.kind !== 'other')
+    return { file: printed.file, ...said, message: messageOf(leaf?.details?.text ?? []) || said.message }
+  return printed.message === UNKNOWN_CAUSE
+    ? { ...printed, message: messageOf(leaf?.details?.text ?? []) || UNKNOWN_CAUSE }
+    : printed
+}
+
+export function noTests(file: string): LoadFailure {
+  return { file, kind: 'other', module: null, message: 'the file ended without reporting a test' }
+}

@@ -1,0 +1,45 @@
+import { SaxesParser } from 'saxes'
+
+export type Attributes = ReadonlyMap<string, string>
+
+export interface XmlReader {
+  open(name: string, attributes: Attributes): void
+  text(text: string): void
+  close(name: string): void
+}
+
+const DEPTH_MAX = 100
+const ELEMENTS_MAX = 1_000_000
+
+class Stop extends Error {}
+
+/**
+ * Hands the elements of a document to the reader; tells what is wrong with it, or null. Documents that are not well
+ * formed, name an entity that XML does not define itself, or go too deep are read up to there and no further.
+ */
+export function readXml(text: string, reader: XmlReader): string | null {
+  const parser = new SaxesParser({ xmlns: false, position: false })
+  let depth = 0
+  let elements = 0
+  parser.on('error', (error) => {
+    throw new Stop(error.message)
+  })
+  parser.on('opentag', ({ name, attributes }) => {
+    if (++depth > DEPTH_MAX) throw new Stop(`elements lie more than ${DEPTH_MAX} deep`)
+    if (++elements > ELEMENTS_MAX) throw new Stop(`there are more than ${ELEMENTS_MAX} elements`)
+    reader.open(name, new Map(Object.entries(attributes)))
+  })
+  parser.on('text', (part) => reader.text(part))
+  parser.on('cdata', (part) => reader.text(part))
+  parser.on('closetag', ({ name }) => {
+    depth--
+    reader.close(name)
+  })
+  try {
+    parser.write(text.startsWith('\ufeff') ? text.slice(1) : text).close()
+    return null
+  } catch (error) {
+    if (error instanceof Stop) return error.message
+    throw error
+  }
+}
