@@ -2,6 +2,7 @@ import type { Confinement } from '../confinement/port.js'
 import { matchesGlob } from '../contract/glob.js'
 import type { Context } from '../core/command.js'
 import type { Json } from '../core/contract.js'
+import type { Upstream } from '../tools/upstream/upstream.js'
 import type { ContractBook } from './contracts.js'
 import type { Feed } from './feed.js'
 import type { Ledger } from './handle.js'
@@ -31,6 +32,8 @@ export interface App {
   readonly running: Running
   /** Opened with the server and proved by trying to break out; whoever needs it waits for that. */
   readonly confinement: () => Promise<Confinement>
+  /** The upstream MCP servers of contracts. */
+  readonly upstream: () => Upstream
   /** The contract's own file, when it was read from one. */
   readonly contractFile: string | null
 }

@@ -6,8 +6,8 @@ import { type App, contextOf, type Once } from './app.js'
 import { type Grant, grantOf, promptOf, withToken } from './grant.js'
 import { AgentBusy } from './handle.js'
 import { ok, type Result, refuse, refusedBy } from './result.js'
-import { unavailable } from './run-tool.js'
 import { contractView, taskView } from './views.js'
+import { unavailable } from './wall.js'
 
 const CANDIDATES_PAGE = 50
 const CANDIDATES_MAX = 2000

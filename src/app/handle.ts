@@ -151,6 +151,7 @@ export class Ledger {
       expectedVersion: 0,
       events: rows,
       task: taskRow(state),
+      ...(options.blobs === undefined ? {} : { blobs: options.blobs }),
       ...(remember === undefined ? {} : { remember }),
     })
     if (!result.ok) return { code: 'conflict', detail: `There is a task ${JSON.stringify(task.id)} already.` }

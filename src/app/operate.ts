@@ -3,9 +3,11 @@ import { realpath, stat } from 'node:fs/promises'
 import { isAbsolute, relative } from 'node:path'
 import type { Command } from '../core/command.js'
 import type { Contract, JsonObject, Mode } from '../core/contract.js'
+import type { TaskState } from '../core/state.js'
 import { type App, contextOf, type Once } from './app.js'
 import { AgentBusy, type Handled, type With } from './handle.js'
 import { ok, type Result, refuse, refusedBy } from './result.js'
+import { pinUpstream } from './upstream.js'
 import { taskView } from './views.js'
 
 export interface TaskRequest {
@@ -52,9 +54,12 @@ export async function createTask(
     title: app.redact(request.title) as string,
     description: app.redact(request.description) as string,
   }
-  const { contract: _, ...fresh } = task
+  const pinned = await pinUpstream(app, contract, workspace)
+  if (!pinned.ok) return pinned
+  const { contract: _, ...fresh } = { ...task, upstream: pinned.value?.ref ?? null }
   const { once } = by
   const created = await app.ledger.create(contract, fresh, contextOf(app, by.actor), {
+    blobs: pinned.value === null ? [] : [pinned.value.blob],
     remember: (done) =>
       once === undefined ? undefined : { ...once, status: 201, answer: { body: taskView(done.state) } },
   })
@@ -109,6 +114,39 @@ export async function operate(
   if (handled === null) return refuse('not_found', `There is no task ${JSON.stringify(taskId)}.`)
   return handled.refusal === null
     ? ok(taskView(handled.state))
+    : refusedBy(handled.refusal, {}, handled.events.length > 0)
+}
+
+/** Accepts the upstream tools of a task as their servers list them now. */
+export async function acceptTools(
+  app: App,
+  taskId: string,
+  by: { readonly actor: string; readonly once: Once | undefined; readonly reason: string },
+): Promise<Result<JsonObject>> {
+  const state = await app.ledger.peek(taskId)
+  if (state === null) return refuse('not_found', `There is no task ${JSON.stringify(taskId)}.`)
+  const contract = await app.contracts.get(state.contract.hash)
+  const pinned = await pinUpstream(app, contract, state.workspace)
+  if (!pinned.ok) return pinned
+  if (pinned.value === null) return refuse('conflict', `The contract of task ${taskId} names no upstream tools.`)
+  const { ref, blob } = pinned.value
+  const { once } = by
+  const answerOf = (done: TaskState): JsonObject => ({ ...taskView(done), accepted_tools: { ...ref.tools } })
+  const handled = await app.ledger.apply(
+    { taskId, contract },
+    { type: 'accept_tools', upstream: ref, reason: by.reason },
+    contextOf(app, by.actor),
+    {
+      blobs: [blob],
+      remember: (done) =>
+        once === undefined || done.refusal !== null
+          ? undefined
+          : { ...once, status: 200, answer: { body: answerOf(done.state) } },
+    },
+  )
+  if (handled === null) return refuse('not_found', `There is no task ${JSON.stringify(taskId)}.`)
+  return handled.refusal === null
+    ? ok(answerOf(handled.state))
     : refusedBy(handled.refusal, {}, handled.events.length > 0)
 }
 

@@ -1,6 +1,5 @@
 import { existsSync, mkdirSync, realpathSync } from 'node:fs'
 import { basename, dirname, isAbsolute, join, relative, resolve } from 'node:path'
-import { openConfinement } from '../confinement/open.js'
 import type { Confinement, ProviderName } from '../confinement/port.js'
 import type { Contract, Json, JsonObject } from '../core/contract.js'
 import { FIRST_OPERATOR } from '../core/registry.js'
@@ -14,14 +13,14 @@ import { Ledger } from './handle.js'
 import { verifierOf } from './identity.js'
 import { type Integrity, verifyInBackground } from './integrity.js'
 import { InFlight } from './recall.js'
-import { Running } from './running.js'
 import { openSecrets, type SecretKeeper } from './secrets.js'
 import { Quota, RefusalLog } from './strangers.js'
 import { startSweep } from './sweep.js'
 import { Tokens } from './tokens.js'
+import { PROGRAM_VERSION } from './version.js'
+import { openWorkshop } from './workshop.js'
 
 const TOKEN_REFUSALS_PER_MINUTE = 60
-export const PROGRAM_VERSION = '0.1.0'
 
 export interface OrchestratorOptions {
   readonly store: Store
@@ -80,13 +79,7 @@ export async function openOrchestrator(options: OrchestratorOptions): Promise<Or
   const firstStart = await ensureOperator(ledger, secrets, system)
   await ledger.record({ type: 'server_started', programVersion: PROGRAM_VERSION, contractHash: contract.hash }, system)
   const feed = new Feed(ledger)
-  const running = new Running()
-  let opened: Promise<Confinement> | null = null
-  const confinement = (): Promise<Confinement> => {
-    opened ??=
-      options.confinement?.() ?? openConfinement({ stateDir: options.stateDir, only: options.provider ?? null })
-    return opened
-  }
+  const workshop = openWorkshop(options)
   const app: App = {
     ledger,
     contracts,
@@ -100,8 +93,9 @@ export async function openOrchestrator(options: OrchestratorOptions): Promise<Or
     stateDir: options.stateDir,
     tokenRefusals: new Quota(TOKEN_REFUSALS_PER_MINUTE),
     checking: new Set(),
-    running,
-    confinement,
+    running: workshop.running,
+    confinement: workshop.confinement,
+    upstream: workshop.upstream,
     contractFile: options.contractFile ?? null,
   }
   const refusals = new RefusalLog(ledger, now)
@@ -118,9 +112,8 @@ export async function openOrchestrator(options: OrchestratorOptions): Promise<Or
     isClosing = true
     stopSweep()
     stopCheckpoints()
-    await running.close()
+    await workshop.close()
     feed.close()
-    if (opened !== null && options.confinement === undefined) await opened.then((one) => one.close())
     try {
       await refusals.flush()
       await ledger.record({ type: 'server_stopped' }, { now: now(), actor: 'system' })

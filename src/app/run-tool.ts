@@ -1,4 +1,4 @@
-import type { Confinement } from '../confinement/port.js'
+import type { ChangeSet } from '../confinement/port.js'
 import { phaseOf } from '../core/access.js'
 import { admit } from '../core/admit.js'
 import type { JsonObject } from '../core/contract.js'
@@ -15,6 +15,8 @@ import type { Handled, With } from './handle.js'
 import { askQuestion } from './questions.js'
 import { isHiddenBy, reservedIn } from './reserved.js'
 import type { Result } from './result.js'
+import { callUpstream, isUpstreamTool } from './upstream.js'
+import { unavailable } from './wall.js'
 
 export interface ToolRun {
   readonly tool: string
@@ -64,6 +66,7 @@ class OneRun {
   async start(): Promise<Result<Ran>> {
     const { tool, args } = this.one
     if (isCommandTool(this.call.contract, tool)) return this.#command()
+    if (isUpstreamTool(this.call.contract, tool)) return this.#upstream()
     if (tool === 'ask_user_question') return this.#finish(await askQuestion(this.app, this.call, args))
     if (isWriteTool(tool)) return this.#write()
     if (tool === 'web_fetch')
@@ -94,23 +97,40 @@ class OneRun {
     return this.app.running.inTree(state.workspace, async () => {
       const request = { contract, phase: phaseOf(contract, state.phase), tool, args }
       const done = await runCommandTool(confinement, this.#place, request)
-      if ('ok' in done) return this.#finish(done)
-      const { changes, git, exitCode } = done
-      let isSettled = false
-      try {
-        return await this.app.ledger.hold(state.id, async () => {
-          const more = { isHolding: true, changed: changes.list, git, exitCode, unenforced }
-          const ran = await this.#finish(done.outcome, more)
-          if (!ran.ok || ran.value.outcome !== done.outcome) return ran
-          isSettled = true
-          const problem = await changes.commit()
-          if (problem === null) return ran
-          return this.#finish(failed(`${tool}: its changes could not be written: ${problem}`), { isHolding: true })
-        })
-      } finally {
-        if (!isSettled) await changes.discard()
-      }
+      return 'ok' in done ? this.#finish(done) : this.#settle({ ...done, unenforced })
     })
+  }
+
+  async #upstream(): Promise<Result<Ran>> {
+    const confinement = await this.app.confinement()
+    const refused = unavailable(this.call, confinement)
+    if (refused !== null) return this.#finish(refused)
+    const unenforced = confinement.missing.map((one) => one.guarantee)
+    const { contract, state } = this.call
+    const called = await callUpstream(this.app, { contract, state, signal: this.one.signal }, this.one)
+    return called.changes === null
+      ? this.#finish(called.outcome, { unenforced })
+      : this.#settle({ outcome: called.outcome, changes: called.changes, git: 'none', unenforced })
+  }
+
+  // What the ledger has is what reaches the tree: recorded first, then committed, and nothing else is decided in between.
+  async #settle(done: Settling): Promise<Result<Ran>> {
+    const { changes, outcome, ...about } = done
+    let isSettled = false
+    try {
+      return await this.app.ledger.hold(this.call.state.id, async () => {
+        const ran = await this.#finish(outcome, { ...about, isHolding: true, changed: changes.list })
+        if (!ran.ok || ran.value.outcome !== outcome) return ran
+        isSettled = true
+        const problem = await changes.commit()
+        if (problem === null) return ran
+        return this.#finish(failed(`${this.one.tool}: its changes could not be written: ${problem}`), {
+          isHolding: true,
+        })
+      })
+    } finally {
+      if (!isSettled) await changes.discard()
+    }
   }
 
   async #finish(outcome: ToolOutcome, more: Finish = {}): Promise<Result<Ran>> {
@@ -142,6 +162,14 @@ class OneRun {
   }
 }
 
+interface Settling {
+  readonly outcome: ToolOutcome
+  readonly changes: ChangeSet
+  readonly git: GitAccess
+  readonly exitCode?: number
+  readonly unenforced: readonly string[]
+}
+
 interface Finish {
   readonly isHolding?: boolean
   readonly changed?: readonly Change[]
@@ -158,16 +186,4 @@ export function droppedBy({ events }: Handled): ToolOutcome | null {
     path_count: dropped.pathCount,
     retry: { ...dropped.retry },
   })
-}
-
-/** Why commands of this task cannot run; null when they can, be it because the contract does without a wall. */
-export function unavailable(call: Pick<AgentCall, 'contract'>, confinement: Confinement): ToolOutcome | null {
-  if (call.contract.enforcement.confinement !== 'required' || confinement.missing.length === 0) return null
-  const missing = [...new Set(confinement.missing.map((one) => one.guarantee))]
-  const [first] = confinement.missing
-  return failed(
-    `The contract requires a confinement, and ${missing.length === 0 ? 'something' : missing.join(', ')} cannot be guaranteed here (${first?.found ?? ''}).`,
-    'confinement_unavailable',
-    { missing: confinement.missing.map((one) => ({ ...one })), remedy: first?.remedy ?? '' },
-  )
 }

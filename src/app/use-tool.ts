@@ -6,6 +6,7 @@ import { type AgentCall, admitCall, applyAs, helpOf } from './agent-call.js'
 import type { App, Once } from './app.js'
 import { ok, type Problem, type Result, refuse } from './result.js'
 import { droppedBy, type Ran, type RememberAs, runTool } from './run-tool.js'
+import { pinsOf } from './upstream.js'
 import { allowedTools } from './views.js'
 
 export interface ToolRequest {
@@ -154,7 +155,8 @@ async function decideCall(
   call: AgentCall,
   request: ToolRequest & { readonly execute: boolean },
 ): Promise<Result<JsonObject>> {
-  const facts = describeCall(call.contract, request.tool, request.args)
+  const pins = call.state.upstream === null ? {} : await pinsOf(app, call.state)
+  const facts = describeCall(call.contract, request.tool, request.args, pins)
   const { once } = request
   const handled = await applyAs(
     app,

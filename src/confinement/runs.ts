@@ -29,6 +29,13 @@ export async function overlay(keeper: Keeper, name: string, job: Job): Promise<R
   return run
 }
 
+/** No view of its own: the work tree itself, read-only. */
+export async function plain(keeper: Keeper, name: string): Promise<Run> {
+  const run = folderOf(keeper, name)
+  mkdirSync(run.seen, { recursive: true })
+  return run
+}
+
 /** A copy of the work tree, where overlays cannot be had. What is large and never written is mounted instead. */
 export async function copy(
   keeper: Keeper,

@@ -13,7 +13,7 @@ import type { Launch, Launcher } from './launch.js'
 import { type Groups, type Limits, limitsLine } from './limits.js'
 import type { ChangeSet, Confined, Job } from './port.js'
 import { ChangesRefused, readChanges } from './read-changes.js'
-import { copy, kindOf, MERGED, overlay, type Run, remove, TOUCHED } from './runs.js'
+import { copy, kindOf, MERGED, overlay, plain, type Run, remove, TOUCHED } from './runs.js'
 import { Starters } from './starters.js'
 
 export interface Parts {
@@ -72,6 +72,8 @@ export class Sandbox {
 
   async #prepare(name: string, job: Job, mounted: ReadonlySet<string>): Promise<Run> {
     const { keeper, trees } = this.parts
+    // One that only reads sees the tree itself, also what others write into it while it runs.
+    if (job.writes === 'read') return plain(keeper, name)
     if (trees === 'overlay') return overlay(keeper, name, job)
     return copy(keeper, name, { job, entries: readdirSync(job.tree).filter((entry) => !mounted.has(entry)) })
   }
@@ -92,7 +94,7 @@ export class Sandbox {
       identity,
       keeperPid: keeper.pid,
       base,
-      tree: join(run.dir, MERGED),
+      tree: job.writes === 'read' ? job.tree : join(run.dir, MERGED),
       runDir: run.dir,
       job,
       readOnly: [...mounted].map((name) => ({ from: join(job.tree, name), at: name })),

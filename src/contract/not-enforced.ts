@@ -16,7 +16,7 @@ export function findUnenforced(document: ContractDocument): Unenforced[] {
   return [...inRoot(document), ...document.phases.flatMap(inPhase), ...inTransitions(document)]
 }
 
-const ROOT_FEATURES = ['commands', 'mcp_servers', 'agents', 'webhooks', 'knowledge', 'coordination'] as const
+const ROOT_FEATURES = ['commands', 'agents', 'webhooks', 'knowledge', 'coordination'] as const
 
 function inRoot(document: ContractDocument): Unenforced[] {
   const found: Unenforced[] = []

@@ -132,6 +132,7 @@ export type Command =
   | { readonly type: 'resume'; readonly reason: string; readonly agentIsFree: boolean }
   | { readonly type: 'rewind'; readonly to: string; readonly reason: string; readonly agentIsFree: boolean }
   | { readonly type: 'reassign'; readonly agentId: string | null; readonly reason: string }
+  | { readonly type: 'accept_tools'; readonly upstream: UpstreamRef; readonly reason: string }
   | {
       readonly type: 'update'
       readonly title?: string
@@ -145,6 +146,12 @@ export type Approver =
   | { readonly kind: 'operator'; readonly name: string; readonly role: string | null }
   | { readonly kind: 'agent'; readonly name: string }
 
+/** The upstream tools a task accepted: where their definitions are stored, and the hash of each. */
+export interface UpstreamRef {
+  readonly sha256: string
+  readonly tools: Readonly<Record<string, string>>
+}
+
 export interface NewTask {
   readonly id: string
   readonly title: string
@@ -155,6 +162,7 @@ export interface NewTask {
   readonly metadata: JsonObject
   readonly mode: Mode | null
   readonly priority: number
+  readonly upstream?: UpstreamRef | null
 }
 
 /** Where the outcome of one check of one gate (or of one artifact) is found in `GateFacts.checks`. */

@@ -1,4 +1,5 @@
 import type { Code } from './codes.js'
+import type { UpstreamRef } from './command.js'
 import type { JsonObject, Mode, Severity } from './contract.js'
 
 /** How strongly a fact is known: the agent said so, Phaselock read a file, Phaselock ran it. */
@@ -76,7 +77,9 @@ export type TaskFact =
       readonly metadata: JsonObject
       readonly mode: Mode | null
       readonly priority: number
+      readonly upstream?: UpstreamRef | null
     }
+  | { readonly type: 'tools_accepted'; readonly upstream: UpstreamRef; readonly reason: string }
   | {
       readonly type: 'task_updated'
       readonly title: string

@@ -35,6 +35,7 @@ function created(event: TaskEvent & { type: 'task_created' }): TaskState {
     requires: event.requires,
     metadata: event.metadata,
     mode: event.mode,
+    upstream: event.upstream ?? null,
     priority: event.priority,
     status: 'queued',
     phase: event.start,
@@ -144,6 +145,8 @@ function lifecycle(state: TaskState, event: Exclude<TaskEvent, { type: Handled }
       return { ...state, status: 'parked', parkedReason: event.reason }
     case 'task_resumed':
       return resumed(state, event)
+    case 'tools_accepted':
+      return { ...state, upstream: event.upstream }
     case 'task_cancelled':
       return { ...voided(state), status: 'cancelled', held: null }
     case 'task_completed':

@@ -69,6 +69,12 @@ export function reassign(state: TaskState, command: Command & { type: 'reassign'
   return decided([{ type: 'task_reassigned', agentId: command.agentId, reason: command.reason }])
 }
 
+/** An operator accepts the upstream tools as their servers list them now. */
+export function acceptTools(state: TaskState, command: Command & { type: 'accept_tools' }): Decision {
+  if (OVER.has(state.status)) return unrecorded('task_not_active', `Task ${state.id} is ${state.status}.`)
+  return decided([{ type: 'tools_accepted', upstream: command.upstream, reason: command.reason }])
+}
+
 export function update(state: TaskState, command: Command & { type: 'update' }): Decision {
   if (OVER.has(state.status)) return unrecorded('task_not_active', `Task ${state.id} is ${state.status}.`)
   const fact: TaskFact = {

@@ -1,3 +1,4 @@
+import type { UpstreamRef } from './command.js'
 import type { JsonObject, Mode } from './contract.js'
 import type { ArtifactRef } from './event.js'
 
@@ -72,6 +73,8 @@ export interface TaskState {
   readonly dependsOn: readonly string[]
   readonly requires: readonly string[]
   readonly metadata: JsonObject
+  /** The upstream tools that were accepted; null: none. */
+  readonly upstream: UpstreamRef | null
   readonly mode: Mode | null
   readonly priority: number
   readonly status: TaskStatus

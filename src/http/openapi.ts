@@ -1,4 +1,4 @@
-import { PROGRAM_VERSION } from '../app/orchestrator.js'
+import { PROGRAM_VERSION } from '../app/version.js'
 import { CODES } from '../core/codes.js'
 import type { Json, JsonObject } from '../core/contract.js'
 import type { Access, RouteDescription } from './route.js'

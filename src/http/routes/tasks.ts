@@ -1,4 +1,4 @@
-import { agentIsFree, createTask, operate } from '../../app/operate.js'
+import { acceptTools, agentIsFree, createTask, operate } from '../../app/operate.js'
 import { ok, type Result, refuse } from '../../app/result.js'
 import { taskRowView, taskView } from '../../app/views.js'
 import { eventView } from '../../app/wire.js'
@@ -154,6 +154,21 @@ export const TASK_ROUTES: readonly Route[] = [
     to: call.body.to_phase as string,
     agentIsFree: await agentIsFree(call.app, call.params.id ?? ''),
   })),
+  {
+    method: 'POST',
+    path: '/tasks/:id/tools/accept',
+    id: 'acceptTools',
+    summary: 'Accept the upstream tools of a task as their servers list them now',
+    access: 'operator',
+    body: shape({ reason: FIELD.reason }, ['reason']),
+    answer: 'the task, and `accepted_tools` with the hash of each tool',
+    handle: async (call) =>
+      acceptTools(call.app, call.params.id ?? '', {
+        actor: operatorOf(call),
+        once: call.once,
+        reason: call.app.redact(call.body.reason ?? '') as string,
+      }),
+  },
   {
     ...action(
       'reassign',

@@ -1,0 +1,41 @@
+import { openConfinement } from '../confinement/open.js'
+import type { Confinement } from '../confinement/port.js'
+import { Upstream } from '../tools/upstream/upstream.js'
+import type { OrchestratorOptions } from './orchestrator.js'
+import { Running } from './running.js'
+import { PROGRAM_VERSION } from './version.js'
+
+/** Where tools run. Its parts are opened when they are first needed. */
+export interface Workshop {
+  readonly running: Running
+  readonly confinement: () => Promise<Confinement>
+  readonly upstream: () => Upstream
+  /** Ends every tool and everything that was opened for them. */
+  close(): Promise<void>
+}
+
+export function openWorkshop(options: OrchestratorOptions): Workshop {
+  const running = new Running()
+  let wall: Promise<Confinement> | null = null
+  let servers: Upstream | null = null
+  const confinement = (): Promise<Confinement> => {
+    wall ??= options.confinement?.() ?? openConfinement({ stateDir: options.stateDir, only: options.provider ?? null })
+    return wall
+  }
+  const { secretEnvVar } = options.contract.contract.enforcement
+  const upstream = (): Upstream => {
+    servers ??= new Upstream({
+      start: async (job) => (await confinement()).start(job),
+      environment: (name) => (name === secretEnvVar ? undefined : options.environment[name]),
+      version: PROGRAM_VERSION,
+    })
+    return servers
+  }
+  const close = async (): Promise<void> => {
+    await running.close()
+    await servers?.close()
+    // One that was lent is closed by its owner.
+    if (wall !== null && options.confinement === undefined) await wall.then((one) => one.close())
+  }
+  return { running, confinement, upstream, close }
+}
