@@ -5,6 +5,7 @@ import { existsSync, mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { prepare } from '../scripts/prepare.mjs'
 import { benchCheck } from './check.mjs'
+import { benchConfined } from './confined.mjs'
 import { benchDecide } from './decide.mjs'
 import { benchFileTools } from './file-tools.mjs'
 import { machine, rawFsync } from './measure.mjs'
@@ -27,6 +28,7 @@ if (!existsSync(join(ROOT, 'bench/node_modules'))) {
 const SUITES = {
   decide: () => benchDecide({ rounds: quick ? 3 : 5 }),
   store: () => benchStore({ rounds: quick ? 3 : 5 }),
+  confined: () => benchConfined({ rounds: quick ? 3 : 7 }),
   'file-tools': () => benchFileTools({ rounds: quick ? 3 : 5 }),
   check: () => benchCheck({ rounds: quick ? 3 : 5, seconds: quick ? 2 : 5 }),
   scale: () => benchScale({ sizes: quick ? [50, 5000] : [50, 5000, 10_000, 100_000] }),
