@@ -1,5 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process'
-import { mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -41,7 +41,7 @@ export async function startServer(): Promise<DocsServer> {
     rmSync(home, { recursive: true, force: true })
   }
   try {
-    await ready(port, child)
+    await ready(port, child, () => existsSync(join(stateDir, 'server.json')) && said.includes('Ctrl-C stops.'))
   } catch (error) {
     await stop()
     throw new Error(`the server did not start: ${said}`, { cause: error })
@@ -62,12 +62,13 @@ function freePort(): Promise<number> {
   })
 }
 
-async function ready(port: number, child: ChildProcess): Promise<void> {
+// It answers while it still tries its wall; what a reader sees comes after that.
+async function ready(port: number, child: ChildProcess, hasSaidSo: () => boolean): Promise<void> {
   const until = Date.now() + READY_MS_MAX
   for (;;) {
     if (child.exitCode !== null) throw new Error(`it ended with ${child.exitCode}`)
     const answer = await fetch(`http://127.0.0.1:${port}/ready`).catch(() => null)
-    if (answer?.ok === true) return
+    if (answer?.ok === true && hasSaidSo()) return
     if (Date.now() > until) throw new Error('it was not ready in time')
     await new Promise((resolve) => setTimeout(resolve, 50))
   }
