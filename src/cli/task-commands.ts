@@ -7,7 +7,7 @@ import { collect, examples, integer, positiveNumber } from './options.js'
 import { plainLine } from './plain-text.js'
 import { showTask, taskTable } from './task-text.js'
 import { print, printJson } from './terminal.js'
-import { given, listOf, textOf } from './values.js'
+import { given, listOf, objectOf, textOf } from './values.js'
 
 /** `phaselock task …` */
 export function addTaskCommands(program: Command): void {
@@ -25,6 +25,7 @@ export function addTaskCommands(program: Command): void {
   addList(task)
   addShow(task)
   addSteering(task)
+  addAcceptTools(task)
 }
 
 interface AddOptions extends ClientOptions {
@@ -148,6 +149,22 @@ function addSteering(task: Command): void {
         print(`${line(changed.id)} is ${line(changed.status)} in ${line(changed.phase)}.`)
       })
   }
+}
+
+function addAcceptTools(task: Command): void {
+  clientOptions(task.command('accept-tools').argument('<id>').description('accept upstream tools as listed now'))
+    .requiredOption('--reason <text>', 'why; kept in the ledger')
+    .addHelpText('after', examples([['phaselock task accept-tools task-1 --reason "looked at it"', '']]))
+    .action(async (id: string, options: ClientOptions & { reason: string }) => {
+      const accepted = await new Client(options).post(`/tasks/${segment(id)}/tools/accept`, { reason: options.reason })
+      if (options.json === true) return printJson(accepted)
+      const tools = Object.entries(objectOf(accepted.accepted_tools))
+      print([`${line(accepted.id)} accepts ${tools.length} upstream tools:`, ...tools.map(toolLine)].join('\n'))
+    })
+}
+
+function toolLine([name, sha256]: readonly [string, JsonObject[string]]): string {
+  return `  ${line(name)}  ${line(sha256)}`
 }
 
 function line(value: JsonObject[string] | undefined): string {

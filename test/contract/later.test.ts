@@ -10,7 +10,6 @@ const agents = 'agents: {a: {harness: codex}}\n'
 
 const LATER: readonly (readonly [name: string, text: string, path: string, line: number])[] = [
   ['commands', `${TWO}commands: {tests: {run: npm test}}\n`, 'commands', 6],
-  ['mcp_servers', `${TWO}mcp_servers: {gh: {command: gh}}\n`, 'mcp_servers', 6],
   ['agents', `${TWO}${agents}`, 'agents', 6],
   ['webhooks', `${TWO}webhooks: [{url: "http://x", events: [a]}]\n`, 'webhooks', 6],
   ['knowledge', `${TWO}knowledge: {sources: [docs]}\n`, 'knowledge', 6],
@@ -82,6 +81,7 @@ describe('what this version cannot enforce', () => {
 
   it.each([
     ['confinement', `${TWO}enforcement: {confinement: required}\n`],
+    ['mcp_servers', `${TWO}mcp_servers: {gh: {command: gh}}\n`],
     ['own tools', `${TWO}tools: {lint: {command: [eslint]}}\n`],
     ['allowed_hosts', `${TWO}web: {allowed_hosts: [x.org]}\n`],
     ['writable', phase('writable: []')],
