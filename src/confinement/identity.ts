@@ -8,26 +8,31 @@ const NOBODY = 65_534
 
 export type Identity =
   | { readonly kind: 'user' }
-  /** Two real ids nobody else has: `keeper` owns the namespaces, `command` is what commands run as. */
-  | { readonly kind: 'root'; readonly keeper: number; readonly command: number }
+  /**
+   * Two real ids nobody else has: `keeper` owns the namespaces, `command` is what commands run as. Files of owners up to `passed`
+   * can be opened by commands.
+   */
+  | { readonly kind: 'root'; readonly keeper: number; readonly command: number; readonly passed: number }
 
 /** As whom commands run: as the server's own user, or, when that is root, as a uid of their own. */
 export function identityOf(): Identity {
   if (process.getuid?.() !== 0) return { kind: 'user' }
-  const highest = highestMapped(readFileSync('/proc/self/uid_map', 'utf8'))
+  const maps = ['/proc/self/uid_map', '/proc/self/gid_map'].map((file) => extentsOf(readFileSync(file, 'utf8')))
+  const highest = Math.min(...maps.map((map) => Math.max(...map.map(({ last }) => last))), 4_294_967_293)
   const keeper = Math.min(PREFERRED_ID, highest - 1)
-  return { kind: 'root', keeper, command: keeper + 1 }
+  // Directories of companies hand out large ids. Where a map has a gap there, what lies behind it cannot be named.
+  const passed = maps.map((map) => map.find(({ first, last }) => first <= NOBODY && last > NOBODY)?.last ?? NOBODY)
+  return { kind: 'root', keeper, command: keeper + 1, passed: Math.min(keeper - 1, ...passed) }
 }
 
-function highestMapped(map: string): number {
-  const ends = map
+function extentsOf(map: string): readonly { readonly first: number; readonly last: number }[] {
+  return map
     .trim()
     .split('\n')
     .map((line) => {
       const [first = 0, , count = 0] = line.trim().split(/\s+/).map(Number)
-      return first + count - 1
+      return { first, last: first + count - 1 }
     })
-  return Math.min(Math.max(...ends), 4_294_967_293)
 }
 
 /**
@@ -35,13 +40,14 @@ function highestMapped(map: string): number {
  * copied; real root is nobody there, and what runs as 1000 inside is nobody outside.
  */
 export function idMap(identity: Extract<Identity, { kind: 'root' }>): string {
-  const { keeper, command } = identity
+  const { keeper, command, passed } = identity
   const ranges = [
     [0, keeper, 1],
     [INSIDE_ID, command, 1],
     [1, 1, INSIDE_ID - 1],
     [INSIDE_ID + 1, INSIDE_ID + 1, NOBODY - INSIDE_ID - 1],
     [NOBODY, 0, 1],
+    ...(passed > NOBODY ? [[NOBODY + 1, NOBODY + 1, passed - NOBODY]] : []),
   ]
   // In a container with few ids the two of ours would lie inside the range that is passed through.
   if (keeper <= NOBODY) return narrowMap(identity)

@@ -57,7 +57,14 @@ export async function startServer(program: Program, options: StartOptions): Prom
     stream.on('data', (chunk: Buffer) => {
       output += chunk.toString('utf8')
     })
-  const ready = await readyLine(child, () => output)
+  const ready = await readyLine(child, () => output).catch(async (error: unknown) => {
+    // Its own group, made above: whatever wraps the server goes with it, and nothing else does.
+    if (child.pid !== undefined && child.exitCode === null && child.signalCode === null) {
+      process.kill(-child.pid, 'SIGKILL')
+      await once(child, 'exit')
+    }
+    throw error
+  })
   const end = async (signal: NodeJS.Signals): Promise<void> => {
     if (child.exitCode !== null || child.signalCode !== null) return
     process.kill(ready.pid, signal)
@@ -84,10 +91,7 @@ async function readyLine(
         pid: number
         confinement: { missing: unknown[] }
       }
-      if (confinement.missing.length > 0) {
-        child.kill('SIGKILL')
-        throw new Error(`the wall is not there: ${JSON.stringify(confinement)}`)
-      }
+      if (confinement.missing.length > 0) throw new Error(`the wall is not there: ${JSON.stringify(confinement)}`)
       return { url, pid, port: Number(new URL(url).port) }
     }
     if (child.exitCode !== null || Date.now() > deadline) throw new Error(`the server did not start: ${output()}`)

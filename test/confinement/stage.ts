@@ -150,6 +150,9 @@ export async function openStage(program: Program, setting: Setting, options: Sta
     descriptor: join(dir, 'descriptor'),
     environment,
     wrap: options.wrap ?? ((words) => words),
+  }).catch((error: unknown) => {
+    rmSync(dir, { recursive: true, force: true })
+    throw error
   })
   const operator = readFileSync(join(places.stateDir, 'operator.token'), 'utf8').trim()
   secrets.set('operator token', operator)
