@@ -94,12 +94,11 @@ function giveBack(worker: Worker): void {
 
 // Nobody waits for a thread that is to end, but its place is free only when it has: there are never more threads than places.
 function replace(worker: Worker): void {
-  worker.once('exit', () => {
+  void worker.terminate().then(() => {
     const next = waiting.shift()
     if (next !== undefined) next.start(spawn())
     else running -= 1
   })
-  void worker.terminate()
 }
 
 type Broken = Extract<FromWorker, { readonly type: 'broken' }>

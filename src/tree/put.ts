@@ -1,4 +1,4 @@
-import { closeSync, fstatSync, openSync } from 'node:fs'
+import { closeSync, constants, fstatSync, openSync } from 'node:fs'
 import { link, rename, unlink } from 'node:fs/promises'
 import { identityOf, inodeOf, inside, isForeign, type Opened, openEntry, openParent } from './lookup.js'
 import { errnoOf, type Refused, refused, refusedBy, unlessGone } from './problems.js'
@@ -6,6 +6,9 @@ import { backAt, type Home, homeOf, type Run, type Spot } from './run.js'
 import { hiddenName, MODE_MASK, type Staged, stage } from './stage.js'
 import type { Content, TreeStep } from './steps.js'
 import { beside, parentPath } from './steps.js'
+
+// Only regular files come here; should one ever not be, it must not keep everybody waiting.
+const READ_FLAGS = constants.O_RDONLY | constants.O_NONBLOCK
 
 /** Steps that end in a new file: what is there is never written in place, so that another name of it keeps what it had. */
 export type FileStep = Extract<TreeStep, { readonly type: 'write' | 'append' | 'set_mode' }>
@@ -43,7 +46,7 @@ export async function prepareFile(run: Run, step: FileStep, spot: Spot): Promise
 
 function contentsOf(step: FileStep, oldFd: number | null): readonly Content[] {
   if (step.type === 'write') return [step.content]
-  const old: readonly Content[] = oldFd === null ? [] : [() => openSync(`/proc/self/fd/${oldFd}`, 'r')]
+  const old: readonly Content[] = oldFd === null ? [] : [() => openSync(`/proc/self/fd/${oldFd}`, READ_FLAGS)]
   return step.type === 'append' ? [...old, step.content] : old
 }
 

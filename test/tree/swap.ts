@@ -42,8 +42,7 @@ export interface Swapping {
 
 /** Another process that swaps two names as fast as it can. */
 export async function startSwapping(a: string, b: string): Promise<Swapping> {
-  const hasPython = spawnSync('python3', ['-c', 'import ctypes; ctypes.CDLL(None).renameat2']).status === 0
-  const child = hasPython
+  const child = hasExchange
     ? spawn('python3', ['-c', EXCHANGE, a, b], { stdio: ['ignore', 'pipe', 'inherit'] })
     : spawn(process.execPath, ['-e', RENAMES, a, b], { stdio: ['ignore', 'pipe', 'inherit'] })
   const lines = readLines(child)
@@ -64,3 +63,41 @@ async function* readLines(child: ChildProcess): AsyncGenerator<string> {
     yield* lines
   }
 }
+
+// Waits for each directory to be made, and puts another one in its place for a moment.
+const AMBUSH = `
+import ctypes, os, signal, sys, time
+libc = ctypes.CDLL(None, use_errno=True)
+base, prey, count = sys.argv[1], sys.argv[2].encode(), 0
+going = True
+def stop(*_):
+    global going
+    going = False
+signal.signal(signal.SIGTERM, stop)
+print('ready', flush=True)
+n = 0
+while going:
+    made = (base + str(n)).encode()
+    while going and not os.path.lexists(made): pass
+    if libc.renameat2(-100, made, -100, prey, 2) == 0:
+        count += 1
+        time.sleep(0.0005)
+        libc.renameat2(-100, made, -100, prey, 2)
+    n += 1
+print(count, flush=True)
+`
+
+/** Another process that swaps every directory `base0`, `base1`, … with `prey` as soon as it is made. */
+export async function startAmbush(base: string, prey: string): Promise<Swapping> {
+  const child = spawn('python3', ['-c', AMBUSH, base, prey], { stdio: ['ignore', 'pipe', 'inherit'] })
+  const lines = readLines(child)
+  await lines.next()
+  return {
+    stop: async () => {
+      child.kill('SIGTERM')
+      return Number((await lines.next()).value)
+    },
+  }
+}
+
+export const hasExchange = spawnSync('python3', ['-c', 'import ctypes; ctypes.CDLL(None).renameat2']).status === 0

@@ -135,6 +135,13 @@ describe('what edit_files edits', () => {
     expect(result.truncated).toBe(true)
     expect(result.diff.length).toBeLessThanOrEqual(20_001)
     expect(readFileSync(at('many'), 'utf8')).toBe(lines.replaceAll('line', 'row'))
+    writeFileSync(at('wide'), `${'line'.repeat(50)}\n`.repeat(300))
+    const wide = resultOf<{ diff: string; truncated: boolean }>(
+      await edit({ path: 'wide', edits: [one('line', 'row', true)] }),
+    )
+    expect(wide.truncated).toBe(true)
+    expect(wide.diff).toMatch(/^--- a\/wide\n\+\+\+ b\/wide\n@@ .+ @@\n-/)
+    expect(wide.diff.length).toBeLessThanOrEqual(20_001)
   })
 
   it('[REQ-FILES-6] calls that edit one file at the same time are all kept', async () => {
