@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { INSIDE_ID } from './identity.js'
 import {
@@ -7,6 +8,8 @@ import {
   FILTER_FD,
   INFO_FD,
   KEPT_CAPABILITIES,
+  KERNEL_SECRETS,
+  KERNEL_SETTINGS,
   type Launcher,
   TMP_BYTES_MAX,
 } from './launch.js'
@@ -22,7 +25,7 @@ export const bubblewrap: Launcher = (launch) => {
     ...(identity.kind === 'root'
       ? withCapabilities()
       : ['--unshare-user', '--uid', String(INSIDE_ID), '--gid', String(INSIDE_ID), '--disable-userns']),
-    ...['--bind', launch.base, '/', '--proc', '/proc', '--dev', '/dev'],
+    ...['--bind', launch.base, '/', '--proc', '/proc', ...processFiles(identity.kind), '--dev', '/dev'],
     ...['--perms', '1777', '--size', size, '--tmpfs', '/dev/shm', '--perms', '1777', '--size', size, '--tmpfs', '/tmp'],
     ...[job.writes === 'read' ? '--ro-bind' : '--bind', launch.tree, job.tree],
     ...(job.shown ?? []).flatMap((path) => ['--ro-bind', path, path]),
@@ -39,6 +42,16 @@ export const bubblewrap: Launcher = (launch) => {
     ...command(launch, 'child'),
   ]
   return [...entering(launch), '--', launch.where('bwrap'), ...args]
+}
+
+// Bubblewrap leaves out what the user may not write, and with it the settings of the namespaces themselves, which the user may.
+function processFiles(kind: 'root' | 'user'): readonly string[] {
+  const kept = kind === 'root' ? KERNEL_SETTINGS : ['sys']
+  const secrets = kind === 'root' ? KERNEL_SECRETS.filter((name) => existsSync(`/proc/${name}`)) : []
+  return [
+    ...kept.flatMap((name) => ['--ro-bind-try', `/proc/${name}`, `/proc/${name}`]),
+    ...secrets.flatMap((name) => ['--ro-bind', '/dev/null', `/proc/${name}`]),
+  ]
 }
 
 // What it takes to become the account that commands run as, on top of what stays.

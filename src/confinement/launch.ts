@@ -24,6 +24,25 @@ export interface Launch {
 export const FILTER_FD = 3
 export const GO_FD = 4
 export const INFO_FD = 5
+/** What can be set in /proc is read-only. Real root has a name in the namespaces of a root server: that goes for its files too. */
+export const KERNEL_SETTINGS = [
+  ...['sys', 'sysrq-trigger', 'irq', 'bus', 'fs', 'acpi', 'scsi', 'mtrr', 'driver', 'dynamic_debug'],
+]
+/** What the kernel shows to root alone is covered under a root server. */
+export const KERNEL_SECRETS = [
+  ...[
+    'kcore',
+    'keys',
+    'key-users',
+    'kpagecgroup',
+    'kpagecount',
+    'kpageflags',
+    'pagetypeinfo',
+    'sched_debug',
+    'slabinfo',
+  ],
+  ...['timer_list', 'vmallocinfo'],
+]
 export const TMP_BYTES_MAX = 512 * 1024 * 1024
 
 /** The program that is started, and its arguments. */

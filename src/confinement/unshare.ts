@@ -2,7 +2,17 @@ import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { INSIDE_ID } from './identity.js'
 import { quoted } from './keeper.js'
-import { becoming, command, entering, FILTER_FD, type Launch, type Launcher, TMP_BYTES_MAX } from './launch.js'
+import {
+  becoming,
+  command,
+  entering,
+  FILTER_FD,
+  KERNEL_SECRETS,
+  KERNEL_SETTINGS,
+  type Launch,
+  type Launcher,
+  TMP_BYTES_MAX,
+} from './launch.js'
 
 /**
  * Starts the command with the tools of util-linux alone: the same namespaces, mounts and filter as with bubblewrap, made by a
@@ -92,17 +102,17 @@ function devices(inRoot: (path: string) => string): readonly string[] {
   ]
 }
 
-// Real root has a name in the namespaces of a root server, so what only root may write in /proc is covered as well.
-const KERNEL_FILES = ['sys', 'sysrq-trigger', 'irq', 'bus', 'fs', 'acpi', 'scsi', 'mtrr', 'kcore', 'keys', 'timer_list']
-
 function processFiles(inRoot: (path: string) => string, kind: 'root' | 'user'): readonly string[] {
   // Under a user's server the number of namespaces is set there first.
   const later = kind === 'user' ? 'sys' : ''
   const proc = inRoot('/proc')
   return [
     `mount -t proc -o nosuid,nodev,noexec proc ${proc}`,
-    `for p in ${KERNEL_FILES.join(' ')}; do if [ -e ${proc}/$p ]; then mount --bind ${proc}/$p ${proc}/$p; ` +
+    `for p in ${KERNEL_SETTINGS.join(' ')}; do if [ -e ${proc}/$p ]; then mount --bind ${proc}/$p ${proc}/$p; ` +
       `[ "$p" = "${later}" ] || mount -o remount,bind,ro ${proc}/$p; fi; done`,
+    ...(kind === 'user'
+      ? []
+      : [`for p in ${KERNEL_SECRETS.join(' ')}; do [ ! -e ${proc}/$p ] || mount --bind /dev/null ${proc}/$p; done`]),
   ]
 }
 

@@ -119,8 +119,14 @@ const KERNEL_FILES = ['/proc/sys/kernel/core_pattern', '/proc/sys/vm/drop_caches
 /** The kernel's own settings, its file systems, and devices. Files are opened only. */
 export const KERNEL: readonly Way[] = [
   ...KERNEL_FILES.map((file) => asRoot(`opening ${file} for writing`, () => `exec 9>${file}`)),
+  asRoot('opening anything in /proc for writing that is not its own', () => WRITABLE_IN_PROC),
   plain('looking at /sys', () => 'ls /sys/kernel/'),
   asRoot('writing in /sys', () => 'exec 9>/sys/module/printk/parameters/time'),
+  asRoot(
+    'reading what the kernel shows to root alone',
+    () =>
+      'cat /proc/slabinfo /proc/vmallocinfo /proc/pagetypeinfo | grep -q . || head -c 8 /proc/kpagecount | grep -qa .',
+  ),
   asRoot('reading the messages of the kernel', () => 'head -c 1 /dev/kmsg || dmesg'),
   asRoot('a disk', () => 'find /dev -type b | grep .'),
   plain('a terminal of somebody else', () => 'ls /dev/pts | grep -q "^[0-9]" || ls /dev | grep -q "^tty[0-9]"'),
@@ -151,3 +157,11 @@ export const KERNEL: readonly Way[] = [
   { name: 'another name of the machine', needs: 'namespaces', script: () => 'unshare --uts hostname other' },
   plain('a file without limit', () => 'ulimit -f unlimited'),
 ]
+
+// What everybody on the machine may open does not count: /proc/pressure is one.
+const WRITABLE_IN_PROC = `exec perl -MFcntl -MFile::Find -e '
+  my $found = 0;
+  find({ no_chdir => 1, preprocess => sub { grep { !/^(\\d+|self|thread-self|net)$/ } @_ }, wanted => sub {
+    my @s = lstat($_) or return; return unless -f _; return if $s[2] & 2 or !($s[2] & 0222);
+    $found++ if sysopen(my $f, $_, O_WRONLY) }}, "/proc");
+  exit($found ? 0 : 1)'`
