@@ -88,20 +88,25 @@ export class Sandbox {
   }
 
   #launch(run: Run, job: Job, mounted: ReadonlySet<string>): Launch {
-    const { identity, keeper, base, limits, groups } = this.parts
+    const { identity, keeper, base, limits, groups, trees } = this.parts
+    const view = job.writes === 'read' ? job.tree : join(run.dir, MERGED)
     const processes = groups === null ? limits.processes : limits.processes * SHARED_PROCESSES_FACTOR
     return {
       identity,
       keeperPid: keeper.pid,
       base,
-      tree: job.writes === 'read' ? job.tree : join(run.dir, MERGED),
+      tree: view,
       runDir: run.dir,
       job,
-      readOnly: [...mounted].map((name) => ({ from: join(job.tree, name), at: name })),
-      covered: job.hidden.flatMap((at) => {
-        const type = kindOf(job.tree, at)
-        return type === 'file' || type === 'directory' ? [{ at, type }] : []
-      }),
+      // Through an overlay nobody finds the other end of a socket; a folder of the tree itself has its sockets covered.
+      readOnly: [...mounted].map((name) => ({ from: join(trees === 'overlay' ? view : job.tree, name), at: name })),
+      covered: [
+        ...job.hidden.flatMap((at) => {
+          const type = kindOf(job.tree, at)
+          return type === 'file' || type === 'directory' ? [{ at, type }] : []
+        }),
+        ...(view === job.tree || trees === 'copy' ? [...mounted].flatMap((name) => socketsIn(job.tree, name)) : []),
+      ],
       limits: limitsLine({ ...limits, processes }, job.timeoutMs),
       hasFilter: this.parts.filter !== null,
       where: this.parts.where,
@@ -131,6 +136,13 @@ export class Sandbox {
       return { list: [refusedWhole(error.message)], commit: async () => null, discard: async () => undefined }
     }
   }
+}
+
+// A read-only mount keeps nobody from talking to whoever listens there, such as git's own daemon.
+function socketsIn(tree: string, folder: string): readonly { readonly at: string; readonly type: 'file' }[] {
+  return readdirSync(join(tree, folder), { withFileTypes: true })
+    .filter((entry) => entry.isSocket())
+    .map((entry) => ({ at: join(folder, entry.name), type: 'file' }))
 }
 
 const COLLECTED_BYTES_MAX = 32 * 1024 * 1024

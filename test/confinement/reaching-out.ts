@@ -96,6 +96,7 @@ export const CONNECTING: readonly Way[] = [
     ({ scene }) => `(${unixConnect(abstractOf(scene, 'a*'))}) || ${unixConnect(abstractOf(scene, 'a108'))}`,
   ),
   plain('a unix socket in the tree', ({ scene }) => unixConnect(`pack_sockaddr_un("${scene.sockets.inTree}")`)),
+  plain('a unix socket in the git directory', ({ scene }) => unixConnect(`pack_sockaddr_un("${scene.sockets.inGit}")`)),
 ]
 
 /** Writing where nothing may be written. Nothing is changed by those that are made outside as well. */
