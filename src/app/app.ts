@@ -6,6 +6,7 @@ import type { Upstream } from '../tools/upstream/upstream.js'
 import type { ContractBook } from './contracts.js'
 import type { Feed } from './feed.js'
 import type { Ledger } from './handle.js'
+import type { Observations } from './observe-gates.js'
 import type { Running } from './running.js'
 import type { SecretKeeper } from './secrets.js'
 import type { Quota } from './strangers.js'
@@ -34,6 +35,7 @@ export interface App {
   readonly confinement: () => Promise<Confinement>
   /** The upstream MCP servers of contracts. */
   readonly upstream: () => Upstream
+  readonly observations: Observations
   /** The contract's own file, when it was read from one. */
   readonly contractFile: string | null
 }

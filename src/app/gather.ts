@@ -1,17 +1,18 @@
 import { createHash } from 'node:crypto'
 import { evidenceProblems } from '../checks/evidence.js'
-import { runCheck } from '../checks/registry.js'
 import { canonicalJson } from '../contract/fingerprint.js'
 import { matchesGlob } from '../contract/glob.js'
 import { isAutomatic } from '../core/approval.js'
-import type { ArtifactOffered, CheckOutcome, GateFacts } from '../core/command.js'
+import { OBSERVED_ARTIFACT } from '../core/blockers.js'
+import type { ArtifactOffered, GateFacts } from '../core/command.js'
 import type { Contract, Json, JsonObject } from '../core/contract.js'
 import type { Needs } from '../core/needs.js'
 import type { TaskState } from '../core/state.js'
 import type { Blob } from '../store/port.js'
 import { NOT_THE_PROJECT, openWorkTree, type WorkTree } from '../tree/work-tree.js'
 import type { App } from './app.js'
-import { taskView } from './views.js'
+import { observeFor, pinOfRun } from './observe-gates.js'
+import { isOpenSoFar, NOT_OBSERVED, observedArtifact, runChecks, withoutObserved } from './run-checks.js'
 
 const TEST_FILES_MAX = 20_000
 
@@ -33,7 +34,8 @@ export async function gather(
   state: TaskState,
   work: { readonly needed: Needs; readonly offer: Offer },
 ): Promise<Gathered> {
-  const { needed, offer } = work
+  const { needed } = work
+  const offer = withoutObserved(contract, work.offer)
   const { offered, blobs } = await judgeArtifacts(app, contract, { needed, offer })
   const contents = await contentsOf(app, state, { needed, offer })
   const tree = openWorkTree(state.workspace)
@@ -50,30 +52,33 @@ export async function gather(
   const pinned = needed.pinsTests
     ? await attempt('The test files cannot be recorded', () => testFiles(contract, tree))
     : null
-  const checks = new Map<string, CheckOutcome>()
-  for (const { key, blocker, timeoutSeconds } of needed.checks) {
-    const inputs = {
-      ...contents,
-      contract,
-      evidence: offer.evidence,
-      task: taskView(state),
-      tree,
-      pinnedTests: state.pinnedTests,
-      params: blocker.params,
-    }
-    checks.set(key, await runCheck(blocker.check, inputs, timeoutSeconds))
-  }
+  const cheap = await runChecks(app, { contract, state, contents, offer, tree, needed }, NOT_OBSERVED)
+  const isWorthIt = problems.length === 0 && isOpenSoFar(state, needed, { offered, cheap, offer, contract })
+  const observed = isWorthIt ? await observeFor(app, contract, state, { needed, tree }) : NOT_OBSERVED
+  problems.push(...observed.problems)
+  const seen = { contract, state, contents, offer, tree, needed }
+  const checks = observed.runs.size === 0 ? cheap : await runChecks(app, seen, observed)
+  const ran = observed.runs.get('tests')
+  const artifact = ran === undefined ? null : observedArtifact(needed, ran)
+  const pinnedRun = needed.pinsTests && ran !== undefined ? pinOfRun(ran) : null
   return {
-    blobs,
+    blobs: [
+      ...blobs,
+      ...observed.blobs,
+      ...(artifact === null ? [] : [artifact.blob]),
+      ...(pinnedRun === null ? [] : [pinnedRun]),
+    ],
     facts: {
       visit: needed.visit,
-      artifacts: offered,
+      artifacts: artifact === null ? offered : [...offered, artifact.offered],
       checks,
       evidence: offer.evidence,
       evidenceProblems: evidenceProblems(needed.evidence, offer.evidence),
       digest: digestOf(state, { needed, offer, offered, ofVisit: contents.ofVisit, treeHash: hashed }),
       problems,
       testFiles: pinned,
+      observed: observed.refs,
+      pinnedRun: pinnedRun?.sha256 ?? null,
     },
   }
 }
@@ -137,8 +142,11 @@ interface Bound {
 // What an approver sees is what is bound: where it leads, the artifacts and evidence of the visit, and the work tree.
 function digestOf(state: TaskState, { needed, offer, offered, ofVisit, treeHash: tree }: Bound): string {
   const artifacts: Record<string, Json> = {}
-  for (const type of ofVisit.keys())
+  for (const type of ofVisit.keys()) {
+    // What a run said follows from the tree, which is bound already; how long it took does not.
+    if (needed.observesTests && type === OBSERVED_ARTIFACT) continue
     artifacts[type] = offered.find((one) => one.type === type)?.sha256 ?? state.artifacts.get(type)?.sha256 ?? null
+  }
   const to = needed.demand.transition?.to ?? state.phase
   return createHash('sha256')
     .update(canonicalJson({ task: state.id, visit: state.visit, to, artifacts, evidence: offer.evidence, tree }))

@@ -12,6 +12,7 @@ import { Feed } from './feed.js'
 import { Ledger } from './handle.js'
 import { verifierOf } from './identity.js'
 import { type Integrity, verifyInBackground } from './integrity.js'
+import { Observations } from './observe-gates.js'
 import { InFlight } from './recall.js'
 import { openSecrets, type SecretKeeper } from './secrets.js'
 import { Quota, RefusalLog } from './strangers.js'
@@ -96,6 +97,7 @@ export async function openOrchestrator(options: OrchestratorOptions): Promise<Or
     running: workshop.running,
     confinement: workshop.confinement,
     upstream: workshop.upstream,
+    observations: new Observations(),
     contractFile: options.contractFile ?? null,
   }
   const refusals = new RefusalLog(ledger, now)

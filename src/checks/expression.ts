@@ -10,14 +10,14 @@ for (const name of ['artifacts', 'evidence', 'task', 'observed', 'changes']) env
 const runInside = new vm.Script('evaluate()')
 
 /** A CEL expression over what was handed in is true. Anything but a plain `true` closes the gate. */
-export const expression: Check = ({ all, evidence, params, task }) => {
+export const expression: Check = ({ all, evidence, observedView, params, task }) => {
   const when = field(params, 'when')
   if (!isText(when)) return errs('the check gives no expression')
   const variables = {
     artifacts: celOf(Object.fromEntries(all)),
     evidence: celOf(evidence),
     task: celOf(task),
-    observed: {},
+    observed: celOf(observedView),
     changes: {},
   }
   try {

@@ -1,6 +1,7 @@
 import type { CheckOutcome } from '../core/command.js'
 import type { Contract, Json, JsonObject } from '../core/contract.js'
 import type { Grade } from '../core/event.js'
+import type { ObservedRun, PinnedRun } from '../core/observed.js'
 import type { WorkTree } from '../tree/work-tree.js'
 
 /** What a check may look at. */
@@ -14,6 +15,12 @@ export interface CheckInputs {
   readonly task: JsonObject
   readonly tree: WorkTree
   readonly pinnedTests: ReadonlyMap<string, string> | null
+  /** What Phaselock ran itself, by the name of the command. */
+  readonly observed: ReadonlyMap<string, ObservedRun>
+  /** The same as expressions see it. */
+  readonly observedView: JsonObject
+  /** The tests of the observed RED run; null: none was observed. */
+  readonly pinnedRun: PinnedRun | null
   readonly params: JsonObject
 }
 

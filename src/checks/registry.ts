@@ -3,6 +3,7 @@ import type { CheckName } from '../core/contract.js'
 import { expression } from './expression.js'
 import { fileExists, jsonValid, noPattern } from './files.js'
 import { type Check, type CheckInputs, errs } from './inputs.js'
+import { commandSucceeds, coverageThresholdMet } from './observed-tests.js'
 import { noOpenQuestions, planHasAcceptanceCriteria, scopeIsBounded, testsExistForAcceptanceCriteria } from './plan.js'
 import { noBlockingIssues, reviewCommentsAddressed } from './review.js'
 import { allTestsPass, noSkippedTests, testsAreFailing, testsUnchanged } from './tests.js'
@@ -23,6 +24,8 @@ const CHECKS: ReadonlyMap<CheckName, Check> = new Map<CheckName, Check>([
   ['json_valid', jsonValid],
   ['no_pattern', noPattern],
   ['expression', expression],
+  ['command_succeeds', commandSucceeds],
+  ['coverage_threshold_met', coverageThresholdMet],
 ])
 
 const CHECK_SECONDS_DEFAULT = 30

@@ -6,6 +6,7 @@ import type {
   Json,
   JsonObject,
   McpServer,
+  ObservedCommand,
   OwnTool,
   OwnToolArg,
   Phase,
@@ -54,6 +55,7 @@ export function compileDocument(document: JsonObject, hash: string): Contract {
       confinement: enforcement.confinement,
       reconcile: enforcement.reconcile,
     },
+    commands: new Map(Object.entries(source.commands ?? {}).map(([name, one]) => [name, compileCommand(one)])),
     tests: { patterns: source.tests.patterns, allowChanges: source.tests.allow_changes },
     schemas: new Map(Object.entries(source.schemas)),
     extraTools: extraTools(source),
@@ -64,6 +66,18 @@ export function compileDocument(document: JsonObject, hash: string): Contract {
     webHosts: source.web.allowed_hosts,
     notEnforced: findUnenforced(source).map(({ path, feature }) => ({ path, feature })),
     guides: new Map(Object.entries(source.guides)),
+  }
+}
+
+function compileCommand(command: JsonObject): ObservedCommand {
+  return {
+    run: String(command.run),
+    format: String(command.format),
+    report: typeof command.report === 'string' ? command.report : null,
+    timeoutSeconds: Number(command.timeout_seconds),
+    env: Object.fromEntries(
+      Object.entries((command.env ?? {}) as JsonObject).map(([name, value]) => [name, String(value)]),
+    ),
   }
 }
 

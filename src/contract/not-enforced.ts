@@ -16,7 +16,7 @@ export function findUnenforced(document: ContractDocument): Unenforced[] {
   return [...inRoot(document), ...document.phases.flatMap(inPhase), ...inTransitions(document)]
 }
 
-const ROOT_FEATURES = ['commands', 'agents', 'webhooks', 'knowledge', 'coordination'] as const
+const ROOT_FEATURES = ['agents', 'webhooks', 'knowledge', 'coordination'] as const
 
 function inRoot(document: ContractDocument): Unenforced[] {
   const found: Unenforced[] = []
@@ -88,7 +88,7 @@ function inChecks(phase: PhaseDocument, base: string): Unenforced[] {
     if (CHECKS_NOT_ENFORCED.has(check)) return [{ path, feature: `check ${check}`, made: owner, key: name }]
     const expression = check === 'expression' ? readExpression(owner.when ?? '') : null
     const later =
-      expression?.ok === true ? ['observed', 'changes'].filter((variable) => expression.variables.has(variable)) : []
+      expression?.ok === true ? ['changes'].filter((variable) => expression.variables.has(variable)) : []
     return later.length === 0
       ? []
       : [{ path, feature: `expression over ${later.join(' and ')}`, made: owner, key: 'when' }]

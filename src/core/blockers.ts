@@ -7,6 +7,8 @@ import { remedyOf } from './refusal.js'
 import type { TaskState } from './state.js'
 
 const PROBLEMS_PER_ARTIFACT_MAX = 20
+/** The artifact that Phaselock makes itself where the contract says how tests are run; its checks say what is wrong with it. */
+export const OBSERVED_ARTIFACT = 'test_run_result'
 
 export interface Findings {
   readonly blockers: readonly BlockerFound[]
@@ -27,7 +29,9 @@ export function findBlockers(
     found.push(blocker('evidence_stale', { message: 'The evidence was gathered in another visit of this phase' }))
   for (const problem of facts.problems) found.push(blocker('check_error', { message: problem }))
   found.push(...missingClaim(needed, given.claims))
-  for (const required of needed.artifacts) found.push(...artifactBlockers(state, required, facts))
+  for (const required of needed.artifacts)
+    if (!(needed.observesTests && required.type === OBSERVED_ARTIFACT))
+      found.push(...artifactBlockers(state, required, facts))
   for (const problem of facts.evidenceProblems) found.push(blocker('incomplete_checkpoint', { message: problem }))
   found.push(...checkBlockers(needed, facts))
   found.push(...unasked(needed, facts))

@@ -64,6 +64,10 @@ export interface GateFacts {
   readonly digest: string
   /** Test files and their hashes, where a gate pins them. */
   readonly testFiles: Readonly<Record<string, string>> | null
+  /** What Phaselock ran itself for this request. */
+  readonly observed?: readonly JsonObject[]
+  /** Where the tests of an observed RED run are stored. */
+  readonly pinnedRun?: string | null
 }
 
 export type Command =

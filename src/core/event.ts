@@ -153,6 +153,8 @@ export type TaskFact =
       readonly artifacts: readonly ArtifactRef[]
       readonly claims: readonly string[]
       readonly leaseSeconds: number
+      /** Runs of the contract's commands, in the words of the wire; each record lies in the store under its `sha256`. */
+      readonly observed?: readonly JsonObject[]
     }
   | (Refused & {
       readonly type: 'transition_refused'
@@ -179,7 +181,12 @@ export type TaskFact =
       readonly digest: string
       readonly success: true
     }
-  | { readonly type: 'tests_pinned'; readonly files: Readonly<Record<string, string>> }
+  | {
+      readonly type: 'tests_pinned'
+      readonly files: Readonly<Record<string, string>>
+      /** Where the tests of the observed run are stored. */
+      readonly run?: string | null
+    }
   | {
       readonly type: 'checkpoint_passed'
       readonly agentId: string

@@ -54,6 +54,7 @@ function created(event: TaskEvent & { type: 'task_created' }): TaskState {
     refusalsTotal: 0,
     visitBytes: 0,
     pinnedTests: null,
+    pinnedRun: null,
     parkedReason: null,
     createdAt: event.at,
     updatedAt: event.at,
@@ -93,7 +94,7 @@ function changed(state: TaskState, event: Exclude<TaskEvent, { type: 'task_creat
     case 'gate_passed':
       return event.approvalId === null ? state : withApproval(state, event.approvalId, { status: 'used' })
     case 'tests_pinned':
-      return { ...state, pinnedTests: new Map(Object.entries(event.files)) }
+      return { ...state, pinnedTests: new Map(Object.entries(event.files)), pinnedRun: event.run ?? null }
     case 'checkpoint_passed':
       return { ...state, evidence: new Map(state.evidence).set(event.phase, event.evidence) }
     case 'phase_entered':
@@ -268,6 +269,7 @@ function rewound(state: TaskState, event: TaskEvent & { type: 'task_rewound' }):
     refusals: new Map(),
     denialsInARow: 0,
     pinnedTests: artifacts.has('test_files') ? state.pinnedTests : null,
+    pinnedRun: artifacts.has('test_files') ? state.pinnedRun : null,
     parkedReason: null,
   }
 }

@@ -22,6 +22,8 @@ export interface Needs {
   readonly checks: readonly CheckNeeded[]
   /** The gate pins the test files: they must be listed and hashed. */
   readonly pinsTests: boolean
+  /** Phaselock runs the tests itself: the agent need not, and cannot, say how they went. */
+  readonly observesTests: boolean
 }
 
 /** What must be gathered before a transition can be decided; null when it is refused without looking at anything. */
@@ -62,5 +64,6 @@ export function needs(
     evidence: demand.full ? phase.evidence : new Map(),
     checks,
     pinsTests: checks.some((one) => one.blocker.check === 'tests_are_failing'),
+    observesTests: contract.commands.has('tests'),
   }
 }

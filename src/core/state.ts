@@ -105,6 +105,8 @@ export interface TaskState {
   readonly visitBytes: number
   /** Test files at the RED gate: path to SHA-256; null before RED. */
   readonly pinnedTests: ReadonlyMap<string, string> | null
+  /** Hash under which the tests of the observed RED run are stored; null: none were observed. */
+  readonly pinnedRun: string | null
   readonly parkedReason: string | null
   readonly createdAt: number
   readonly updatedAt: number

@@ -67,6 +67,7 @@ function judge(contract: Contract, state: TaskState, one: Case): Decision {
     artifacts: accepted,
     claims: request.claims,
     leaseSeconds: contract.enforcement.leaseSeconds,
+    observed: one.facts.observed ?? [],
   }
   const blocked = (blockers: readonly BlockerFound[], isCounted?: boolean) =>
     blockedBy(contract, state, { ...one, requested, blockers, warnings: findings.warnings, isCounted })
@@ -168,7 +169,8 @@ function passed(contract: Contract, state: TaskState, one: Passed): readonly Tas
   const { agentId, facts, needed, request } = one
   const out: TaskFact[] = []
   if (needed.evidence.size > 0) out.push({ type: 'checkpoint_passed', agentId, evidence: facts.evidence })
-  if (needed.pinsTests && facts.testFiles !== null) out.push({ type: 'tests_pinned', files: facts.testFiles })
+  if (needed.pinsTests && facts.testFiles !== null)
+    out.push({ type: 'tests_pinned', files: facts.testFiles, run: facts.pinnedRun ?? null })
   out.push({
     type: 'gate_passed',
     agentId,

@@ -1,5 +1,6 @@
 import { closeSync } from 'node:fs'
 import type { ChangeSet, Confinement, Job } from '../confinement/port.js'
+import { type CommandRun, OUTPUT_BYTES_MAX, runCommand } from '../confinement/run-command.js'
 import type { Contract, JsonObject, Phase } from '../core/contract.js'
 import type { GitAccess } from '../core/writable.js'
 import { openDirectory, partsOf } from '../tree/lookup.js'
@@ -9,7 +10,6 @@ import { GIT_TOOLS, gitCall } from './git-tools.js'
 import { ownToolCommand } from './own-tool.js'
 import { failed, type ToolOutcome, type ToolPlace } from './port.js'
 import { readPath } from './read-path.js'
-import { type CommandRun, OUTPUT_BYTES_MAX, runCommand } from './run-command.js'
 
 const TIMEOUT_SECONDS_DEFAULT = 60
 const TIMEOUT_SECONDS_MAX = 600

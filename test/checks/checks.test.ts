@@ -32,6 +32,9 @@ function inputs(artifacts: Record<string, unknown>, about: Partial<CheckInputs> 
     task: {},
     tree: openWorkTree(join(root, 'tree')),
     pinnedTests: null,
+    observed: new Map(),
+    observedView: {},
+    pinnedRun: null,
     params: {},
     ...about,
   }

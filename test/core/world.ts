@@ -88,6 +88,7 @@ export function contractOf(phases: readonly Phase[], about: Partial<Omit<Contrac
     phases: new Map(phases.map((one) => [one.id, one])),
     transitions: next,
     tests: { patterns: [], allowChanges: false },
+    commands: new Map(),
     schemas: new Map(),
     extraTools: [],
     tools: new Map(),

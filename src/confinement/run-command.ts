@@ -1,9 +1,12 @@
 import type { Readable } from 'node:stream'
-import type { ChangeSet, Confined, Ended, Job } from '../confinement/port.js'
+import type { ChangeSet, Confined, Ended, Job } from './port.js'
 
-/** How much of each output is shown: its beginning and its end. What lies between is left out and said so. */
-const HEAD_BYTES_MAX = 96 * 1024
-const TAIL_BYTES_MAX = 32 * 1024
+/** How much of each output is kept: its beginning and its end. What lies between is left out and said so. */
+export interface Kept {
+  readonly headBytes: number
+  readonly tailBytes: number
+}
+const SHOWN: Kept = { headBytes: 96 * 1024, tailBytes: 32 * 1024 }
 /** A command that writes more than this is stopped. */
 export const OUTPUT_BYTES_MAX = 16 * 1024 * 1024
 
@@ -15,6 +18,7 @@ export interface CommandRun {
   readonly stopped: Ended['stopped']
   readonly durationMs: number
   readonly changes: ChangeSet
+  readonly files: Ended['files']
 }
 
 export interface Starts {
@@ -22,7 +26,7 @@ export interface Starts {
 }
 
 /** Runs a command to its end and keeps a bounded part of what it wrote. */
-export async function runCommand(confinement: Starts, job: Job): Promise<CommandRun> {
+export async function runCommand(confinement: Starts, job: Job, kept: Kept = SHOWN): Promise<CommandRun> {
   const startedAt = performance.now()
   const confined = await confinement.start(job)
   confined.stdin.end()
@@ -31,8 +35,8 @@ export async function runCommand(confinement: Starts, job: Job): Promise<Command
     written += bytes
     if (written > OUTPUT_BYTES_MAX) confined.kill()
   }
-  const stdout = collect(confined.stdout, count)
-  const stderr = collect(confined.stderr, count)
+  const stdout = collect(confined.stdout, kept, count)
+  const stderr = collect(confined.stderr, kept, count)
   const ended = await confined.done
   return {
     exitCode: ended.exitCode,
@@ -42,6 +46,7 @@ export async function runCommand(confinement: Starts, job: Job): Promise<Command
     stopped: ended.stopped,
     durationMs: Math.round(performance.now() - startedAt),
     changes: ended.changes,
+    files: ended.files,
   }
 }
 
@@ -50,7 +55,7 @@ interface Collected {
   isCut(): boolean
 }
 
-function collect(stream: Readable, count: (bytes: number) => void): Collected {
+function collect(stream: Readable, kept: Kept, count: (bytes: number) => void): Collected {
   const head: Buffer[] = []
   let headBytes = 0
   let tail = Buffer.alloc(0)
@@ -58,12 +63,12 @@ function collect(stream: Readable, count: (bytes: number) => void): Collected {
   stream.on('data', (chunk: Buffer) => {
     total += chunk.length
     count(chunk.length)
-    const room = HEAD_BYTES_MAX - headBytes
+    const room = kept.headBytes - headBytes
     if (room > 0) {
       head.push(chunk.subarray(0, room))
       headBytes += Math.min(room, chunk.length)
     }
-    if (chunk.length > room) tail = lastOf(tail, chunk.subarray(Math.max(0, room)))
+    if (chunk.length > room) tail = lastOf(tail, chunk.subarray(Math.max(0, room)), kept.tailBytes)
   })
   const isCut = (): boolean => total > headBytes + tail.length
   return {
@@ -75,9 +80,9 @@ function collect(stream: Readable, count: (bytes: number) => void): Collected {
   }
 }
 
-function lastOf(tail: Buffer, chunk: Buffer): Buffer<ArrayBuffer> {
+function lastOf(tail: Buffer, chunk: Buffer, bytesMax: number): Buffer<ArrayBuffer> {
   const joined = Buffer.concat([tail, chunk])
-  return Buffer.from(joined.subarray(Math.max(0, joined.length - TAIL_BYTES_MAX)))
+  return Buffer.from(joined.subarray(Math.max(0, joined.length - bytesMax)))
 }
 
 function plain(bytes: Buffer): string {

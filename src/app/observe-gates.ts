@@ -1,0 +1,172 @@
+import { createHash } from 'node:crypto'
+import { observe, runKey } from '../checks/observe.js'
+import { canonicalJson } from '../contract/fingerprint.js'
+import {
+  CHECKS_OF_TEST_RUN,
+  type Contract,
+  type Json,
+  type JsonObject,
+  type ObservedCommand,
+} from '../core/contract.js'
+import type { Needs } from '../core/needs.js'
+import type { ObservedRun, PinnedRun } from '../core/observed.js'
+import type { TaskState } from '../core/state.js'
+import type { Blob } from '../store/port.js'
+import type { WorkTree } from '../tree/work-tree.js'
+import type { App } from './app.js'
+import { reservedIn } from './reserved.js'
+import { unavailable } from './wall.js'
+
+const KEPT_MAX = 200
+const TESTS_TOLD_MAX = 2000
+
+/** Runs that were observed, by what they depend on: a tree that did not change is not tested twice. */
+export class Observations {
+  readonly #runs = new Map<string, ObservedRun>()
+
+  get(key: string): ObservedRun | undefined {
+    return this.#runs.get(key)
+  }
+
+  set(key: string, run: ObservedRun): void {
+    if (this.#runs.size >= KEPT_MAX) this.#runs.delete(this.#runs.keys().next().value ?? '')
+    this.#runs.set(key, run)
+  }
+}
+
+export interface Observed {
+  readonly runs: ReadonlyMap<string, ObservedRun>
+  readonly refs: readonly JsonObject[]
+  readonly blobs: readonly Blob[]
+  readonly problems: readonly string[]
+}
+
+/** Runs what the gates need to see, each once. */
+export async function observeFor(
+  app: App,
+  contract: Contract,
+  state: TaskState,
+  work: { readonly needed: Needs; readonly tree: WorkTree },
+): Promise<Observed> {
+  const commands = commandsFor(contract, work.needed)
+  if (commands.size === 0) return NOTHING
+  const confinement = await app.confinement()
+  const refused = unavailable({ contract }, confinement)
+  if (refused !== null && !refused.ok) return { ...NOTHING, problems: [refused.detail] }
+  const treeHash = await work.tree.fingerprint()
+  const place = {
+    confinement,
+    tree: state.workspace,
+    hidden: reservedIn(app, contract, state.workspace).hidden,
+    signal: new AbortController().signal,
+  }
+  const runs = new Map<string, ObservedRun>()
+  const refs: JsonObject[] = []
+  const blobs: Blob[] = []
+  for (const [name, command] of commands) {
+    const key = await runKey(work.tree, treeHash, command)
+    const before = app.observations.get(key)
+    const run = before ?? (await observe(place, name, command, { treeHash }))
+    // A run that was stopped says nothing of the tree; the next one may be luckier.
+    if (!run.wasStopped) app.observations.set(key, run)
+    const content = canonicalJson(runView(run))
+    const sha256 = createHash('sha256').update(content).digest('hex')
+    runs.set(name, run)
+    refs.push(refOf(run, { sha256, isCached: before !== undefined }))
+    blobs.push({ sha256, content })
+  }
+  return { runs, refs, blobs, problems: [] }
+}
+
+const NOTHING: Observed = { runs: new Map(), refs: [], blobs: [], problems: [] }
+
+/** True when a check of this gate can only be judged by running something. */
+export function commandsFor(contract: Contract, needed: Needs): ReadonlyMap<string, ObservedCommand> {
+  const wanted = new Map<string, ObservedCommand>()
+  const want = (name: string): void => {
+    const command = contract.commands.get(name)
+    if (command !== undefined) wanted.set(name, command)
+  }
+  for (const { blocker } of needed.checks) {
+    const { check, params } = blocker
+    if (CHECKS_OF_TEST_RUN.has(check) || check === 'tests_exist_for_acceptance_criteria') want('tests')
+    if (check === 'coverage_threshold_met') want('coverage')
+    if (check === 'expression' && /\bobserved\b/.test(String(params.when ?? '')))
+      for (const name of contract.commands.keys()) want(name)
+    if (check === 'command_succeeds' && typeof params.command === 'string') want(params.command)
+    if (check === 'command_succeeds' && typeof params.run === 'string')
+      wanted.set(adHoc(params.run), ofLine(params.run))
+  }
+  if (needed.artifacts.some((one) => one.type === 'test_run_result')) want('tests')
+  return wanted
+}
+
+/** The name under which a command that a check gives in its own words is found. */
+export function adHoc(run: string): string {
+  return `run: ${run}`
+}
+
+const AD_HOC_SECONDS = 600
+
+function ofLine(run: string): ObservedCommand {
+  return { run, format: 'auto', report: null, timeoutSeconds: AD_HOC_SECONDS, env: {} }
+}
+
+/** The record as reviewers, expressions and the artifact `test_run_result` show it. */
+export function runView(run: ObservedRun): JsonObject {
+  const { counts } = run
+  return {
+    command: run.command,
+    exit_code: run.exitCode,
+    passed: counts?.passed ?? 0,
+    failed: counts?.failed ?? 0,
+    skipped: counts?.skipped ?? 0,
+    counts_known: counts !== null,
+    tests: run.tests.slice(0, TESTS_TOLD_MAX).map(({ id, status }) => ({ id, status })),
+    tests_total: run.tests.length,
+    load_failures: run.loadFailures.slice(0, 50).map(({ file, kind, message }) => ({ file, kind, message })),
+    ...(run.coverage === null ? {} : { coverage: run.coverage }),
+    ...(run.problem === null ? {} : { problem: run.problem }),
+    duration_ms: run.durationMs,
+    tree_hash: run.treeHash,
+    grade: 'observed',
+  }
+}
+
+function refOf(run: ObservedRun, about: { readonly sha256: string; readonly isCached: boolean }): JsonObject {
+  const { counts } = run
+  return {
+    name: run.name,
+    command: run.command,
+    exit_code: run.exitCode,
+    passed: counts?.passed ?? null,
+    failed: counts?.failed ?? null,
+    skipped: counts?.skipped ?? null,
+    problem: run.problem,
+    duration_ms: run.durationMs,
+    tree_hash: run.treeHash,
+    grade: 'observed',
+    sha256: about.sha256,
+    cached: about.isCached,
+  }
+}
+
+/** What a RED run pins: the tests that ran, and the files that could not be loaded yet. */
+export function pinOfRun(run: ObservedRun): Blob {
+  const unloaded = run.loadFailures.flatMap(({ file }) => (file === null ? [] : [file]))
+  const pinned: PinnedRun = { ids: run.tests.map((test) => test.id), unloaded: [...new Set(unloaded)] }
+  const content = canonicalJson(pinned as unknown as JsonObject)
+  return { sha256: createHash('sha256').update(content).digest('hex'), content }
+}
+
+/** What the RED run of this task pinned; null when none was observed. */
+export async function pinnedRunOf(app: App, state: TaskState): Promise<PinnedRun | null> {
+  if (state.pinnedRun === null) return null
+  const content = await app.ledger.store.blob(state.pinnedRun)
+  if (content === null) throw new Error('the tests that were recorded at RED are not in the store')
+  return JSON.parse(content) as PinnedRun
+}
+
+export function observedView(runs: ReadonlyMap<string, ObservedRun>): Readonly<Record<string, Json>> {
+  return Object.fromEntries([...runs].map(([name, run]) => [name, runView(run)]))
+}

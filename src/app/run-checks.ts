@@ -1,0 +1,121 @@
+import { createHash } from 'node:crypto'
+import { evidenceProblems } from '../checks/evidence.js'
+import { runCheck } from '../checks/registry.js'
+import { canonicalJson } from '../contract/fingerprint.js'
+import type { ArtifactOffered, CheckOutcome } from '../core/command.js'
+import type { Contract, Json } from '../core/contract.js'
+import type { Needs } from '../core/needs.js'
+import type { ObservedRun } from '../core/observed.js'
+import type { TaskState } from '../core/state.js'
+import type { Blob } from '../store/port.js'
+import type { WorkTree } from '../tree/work-tree.js'
+import type { App } from './app.js'
+import type { Offer } from './gather.js'
+import { commandsFor, type Observed, observedView, pinnedRunOf, runView } from './observe-gates.js'
+import { taskView } from './views.js'
+
+/** Before anything was run. */
+export const NOT_OBSERVED: Observed = { runs: new Map(), refs: [], blobs: [], problems: [] }
+
+interface Scene {
+  readonly contract: Contract
+  readonly state: TaskState
+  readonly contents: { readonly ofVisit: ReadonlyMap<string, Json>; readonly all: ReadonlyMap<string, Json> }
+  readonly offer: Offer
+  readonly tree: WorkTree
+  readonly needed: Needs
+}
+
+/** Every check of the gate, over what was handed in and what was observed so far. */
+export async function runChecks(
+  app: App,
+  scene: Scene,
+  observed: Observed,
+): Promise<ReadonlyMap<string, CheckOutcome>> {
+  const { contract, state, contents, offer, tree, needed } = scene
+  const pinnedRun = observed.runs.size === 0 ? null : await pinnedRunOf(app, state)
+  const ran = observed.runs.get('tests')
+  const shown = ran === undefined ? contents : withRun(contents, ran)
+  const checks = new Map<string, CheckOutcome>()
+  for (const { key, blocker, timeoutSeconds } of needed.checks) {
+    const inputs = {
+      ...shown,
+      contract,
+      evidence: offer.evidence,
+      task: taskView(state),
+      tree,
+      pinnedTests: state.pinnedTests,
+      observed: observed.runs,
+      observedView: observedView(observed.runs),
+      pinnedRun,
+      params: blocker.params,
+    }
+    checks.set(key, await runCheck(blocker.check, inputs, timeoutSeconds))
+  }
+  return checks
+}
+
+function withRun(contents: Scene['contents'], run: ObservedRun): Scene['contents'] {
+  const view = runView(run)
+  return {
+    all: new Map(contents.all).set('test_run_result', view),
+    ofVisit: new Map(contents.ofVisit).set('test_run_result', view),
+  }
+}
+
+/** Whether everything that costs nothing holds: only then is it worth running the project's tests. */
+export function isOpenSoFar(
+  state: TaskState,
+  needed: Needs,
+  found: {
+    readonly contract: Contract
+    readonly offered: readonly ArtifactOffered[]
+    readonly cheap: ReadonlyMap<string, CheckOutcome>
+    readonly offer: Offer
+  },
+): boolean {
+  const { contract, offered, cheap, offer } = found
+  if (commandsFor(contract, needed).size === 0) return false
+  const isObserved = (type: string): boolean => type === 'test_run_result' && contract.commands.has('tests')
+  const artifactsFit = needed.artifacts.every(({ type }) => {
+    if (isObserved(type)) return true
+    const sent = offered.find((one) => one.type === type)
+    const kept = state.artifacts.get(type)
+    return sent === undefined ? kept?.visit === state.visit : sent.problems.length === 0
+  })
+  if (!artifactsFit || evidenceProblems(needed.evidence, offer.evidence).length > 0) return false
+  return needed.checks.every(({ key, blocker }) => {
+    if (blocker.severity !== 'blocking' || needsRun(contract, blocker.check, blocker.params.when)) return true
+    return cheap.get(key)?.result === 'holds'
+  })
+}
+
+const RUN_CHECKS: ReadonlySet<string> = new Set([
+  ...['tests_are_failing', 'all_tests_pass', 'no_skipped_tests', 'coverage_threshold_met', 'command_succeeds'],
+])
+
+function needsRun(contract: Contract, check: string, when: Json | undefined): boolean {
+  if (check === 'expression') return /\bobserved\b/.test(String(when ?? ''))
+  if (!RUN_CHECKS.has(check)) return false
+  return check === 'command_succeeds' || check === 'coverage_threshold_met' || contract.commands.has('tests')
+}
+
+/** The observed run as the artifact that the phase asks for. The agent's own words about a run that was observed do not count. */
+export function observedArtifact(
+  needed: Needs,
+  run: ObservedRun,
+): { readonly offered: ArtifactOffered; readonly blob: Blob } | null {
+  if (!needed.artifacts.some((one) => one.type === 'test_run_result')) return null
+  const content = canonicalJson(runView(run))
+  const sha256 = createHash('sha256').update(content).digest('hex')
+  const bytes = Buffer.byteLength(content)
+  return {
+    offered: { type: 'test_run_result', sha256, bytes, grade: 'observed', problems: [] },
+    blob: { sha256, content },
+  }
+}
+
+export function withoutObserved(contract: Contract, offer: Offer): Offer {
+  if (!contract.commands.has('tests') || !offer.artifacts.has('test_run_result')) return offer
+  return { ...offer, artifacts: new Map([...offer.artifacts].filter(([type]) => type !== 'test_run_result')) }
+}

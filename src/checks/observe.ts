@@ -1,0 +1,125 @@
+import { createHash } from 'node:crypto'
+import type { Confinement } from '../confinement/port.js'
+import { runCommand } from '../confinement/run-command.js'
+import type { ObservedCommand } from '../core/contract.js'
+import type { ObservedRun } from '../core/observed.js'
+import type { WorkTree } from '../tree/work-tree.js'
+import { readCoverage } from './reports/coverage.js'
+import { readReport } from './reports/read-report.js'
+import type { ReportReading, TestFormat } from './reports/report.js'
+
+const OUTPUT_KEPT = { headBytes: 1024 * 1024, tailBytes: 3 * 1024 * 1024 }
+
+/** Where a command of the contract is run. */
+export interface ObservePlace {
+  readonly confinement: Pick<Confinement, 'start'>
+  readonly tree: string
+  readonly hidden: readonly string[]
+  readonly signal: AbortSignal
+}
+
+/**
+ * Runs a command of the contract on a throw-away view of the tree and reads what it reports. The command cannot change the tree,
+ * everything it started is gone before the report is read, and a report that was there before is not.
+ */
+export async function observe(
+  place: ObservePlace,
+  name: string,
+  command: ObservedCommand,
+  more: { readonly treeHash: string; readonly extra?: string | undefined },
+): Promise<ObservedRun> {
+  const line = more.extra === undefined ? command.run : withArgument(command.run, more.extra)
+  const run = await runCommand(
+    place.confinement,
+    {
+      tree: place.tree,
+      argv: ['bash', '-c', line],
+      cwd: '.',
+      env: { CI: '1', ...command.env },
+      network: false,
+      writes: 'discard',
+      git: 'read',
+      hidden: place.hidden,
+      signal: place.signal,
+      timeoutMs: command.timeoutSeconds * 1000,
+      ...(command.report === null ? {} : { collect: [command.report] }),
+    },
+    OUTPUT_KEPT,
+  )
+  const about = {
+    name,
+    command: line,
+    exitCode: run.exitCode,
+    durationMs: run.durationMs,
+    treeHash: more.treeHash,
+    coverage: null,
+    wasStopped: run.stopped !== null,
+  }
+  if (run.stopped !== null)
+    return { ...about, ...UNKNOWN, problem: STOPPED[run.stopped].replace('%s', String(command.timeoutSeconds)) }
+  const report = command.report === null ? null : (run.files.get(command.report)?.toString('utf8') ?? '')
+  if (command.format === 'lcov' || command.format === 'cobertura')
+    return { ...about, ...UNKNOWN, ...coverageOf(command.format, report ?? run.stdout) }
+  const reading = readReport({
+    format: command.format as TestFormat,
+    stdout: run.stdout,
+    stderr: run.stderr,
+    reportText: report,
+    exitCode: run.exitCode,
+    root: place.tree,
+    outputCut: run.truncated,
+  })
+  return { ...about, ...read(reading) }
+}
+
+const UNKNOWN = { counts: null, tests: [], loadFailures: [], problem: null } as const
+const STOPPED = {
+  timeout: 'the command timed out after %s s',
+  output: 'the command wrote too much output and was stopped',
+  aborted: 'the command was ended before it was done',
+} as const
+
+type Read = Pick<ObservedRun, 'counts' | 'tests' | 'loadFailures' | 'problem'>
+
+function read(reading: ReportReading): Read {
+  if (reading.result === 'unreadable') return { ...UNKNOWN, problem: reading.reason }
+  const { passed, failed, skipped, tests, loadFailures, truncated } = reading.report
+  return {
+    counts: { passed, failed, skipped },
+    tests: tests.map(({ id, status, file }) => ({ id, status, file })),
+    loadFailures: loadFailures.map(({ file, kind, message }) => ({ file, kind, message })),
+    problem:
+      reading.result === 'contradiction' ? reading.reason : truncated ? 'there was more than could be read' : null,
+  }
+}
+
+function coverageOf(format: 'lcov' | 'cobertura', text: string): { coverage: number | null; problem: string | null } {
+  const found = readCoverage({ format, text })
+  return found === null
+    ? { coverage: null, problem: `no ${format} report was written` }
+    : { coverage: found.percent, problem: null }
+}
+
+// Package runners take arguments for the script behind two dashes.
+function withArgument(run: string, argument: string): string {
+  const word = `'${argument.replaceAll("'", `'\\''`)}'`
+  return /^(npm|pnpm|yarn)\b/.test(run) && !/\s--(\s|$)/.test(run) ? `${run} -- ${word}` : `${run} ${word}`
+}
+
+/** What a run depends on: the project, the installed packages, the command and its environment. */
+export async function runKey(tree: WorkTree, treeHash: string, command: ObservedCommand): Promise<string> {
+  const parts = [treeHash, command.run, command.format, command.report, command.env]
+  const installed: (string | null)[] = []
+  for (const path of INSTALLED) installed.push(await tree.hash(path).catch(() => null))
+  return createHash('sha256')
+    .update(JSON.stringify([...parts, installed]))
+    .digest('hex')
+}
+
+// What package managers write last tells what is installed.
+const INSTALLED = [
+  'node_modules/.package-lock.json',
+  'node_modules/.yarn-state.yml',
+  'node_modules/.modules.yaml',
+  '.venv/pyvenv.cfg',
+]

@@ -1,0 +1,98 @@
+import type { CheckOutcome } from '../core/command.js'
+import type { ObservedRun, PinnedRun } from '../core/observed.js'
+import { type Check, errs, fails, field, holds, isText } from './inputs.js'
+
+const NAMED_MAX = 5
+
+/** RED: something that the project does not do yet is tested, and fails for that reason. */
+export function observedFailing(run: ObservedRun): CheckOutcome {
+  const broken = run.loadFailures.find((one) => one.kind === 'syntax')
+  if (broken !== undefined)
+    return fails(
+      `${broken.file ?? 'a test file'} has a syntax error, which is no failing test: ${broken.message}`,
+      'observed',
+    )
+  const missing = run.loadFailures.filter((one) => one.kind === 'missing_module')
+  if (run.exitCode === 0) return fails(`the run ended with exit code 0${countsText(run)}`, 'observed')
+  if (run.counts === null && missing.length === 0)
+    return fails(`no failing test was seen: ${run.problem ?? 'no counts'}`, 'observed')
+  if (run.problem !== null && missing.length === 0) return fails(run.problem, 'observed')
+  const failed = run.counts?.failed ?? 0
+  if (failed === 0 && missing.length === 0) return fails(`no test failed${countsText(run)}`, 'observed')
+  return holds(
+    missing.length > 0 ? `${failed} failed, ${missing.length} wait for code that is not there yet` : `${failed} failed`,
+    'observed',
+  )
+}
+
+/** GREEN: everything passes, and what failed at RED is among it. */
+export function observedPassing(run: ObservedRun, pinned: PinnedRun | null): CheckOutcome {
+  if (run.counts === null)
+    return fails(`${run.problem ?? 'the counts are not known'} (exit code ${run.exitCode})`, 'observed')
+  const { passed, failed } = run.counts
+  if (failed > 0) return fails(`${failed} failed${namesOf(run, 'failed')}`, 'observed')
+  if (run.loadFailures.length > 0)
+    return fails(
+      `${run.loadFailures.length} test files did not load: ${run.loadFailures[0]?.message ?? ''}`,
+      'observed',
+    )
+  if (run.exitCode !== 0) return fails(`exit code ${run.exitCode}`, 'observed')
+  if (run.problem !== null) return fails(run.problem, 'observed')
+  if (passed === 0) return fails('no test passed', 'observed')
+  const lost = notRun(run, pinned)
+  if (lost.length > 0) {
+    const shown = lost.slice(0, NAMED_MAX).join(', ')
+    return fails(`${lost.length} tests that were recorded at RED did not run and pass: ${shown}`, 'observed')
+  }
+  return holds(`${passed} passed`, 'observed')
+}
+
+function notRun(run: ObservedRun, pinned: PinnedRun | null): readonly string[] {
+  if (pinned === null) return []
+  const passed = new Set(run.tests.filter((test) => test.status === 'passed').map((test) => test.id))
+  const files = new Set(run.tests.map((test) => test.file))
+  const knowsFiles = run.tests.some((test) => test.file !== null)
+  return [
+    ...pinned.ids.filter((id) => !passed.has(id)),
+    ...pinned.unloaded.filter((file) => knowsFiles && !files.has(file)),
+  ]
+}
+
+export function observedSkipped(run: ObservedRun): CheckOutcome {
+  if (run.counts === null) return fails(run.problem ?? 'the counts are not known', 'observed')
+  return run.counts.skipped === 0
+    ? holds('none skipped', 'observed')
+    : fails(`${run.counts.skipped} skipped${namesOf(run, 'skipped')}`, 'observed')
+}
+
+function countsText({ counts }: ObservedRun): string {
+  return counts === null ? '' : ` (${counts.passed} passed, ${counts.failed} failed)`
+}
+
+function namesOf(run: ObservedRun, status: 'failed' | 'skipped'): string {
+  const names = run.tests.filter((test) => test.status === status).map((test) => test.id)
+  return names.length === 0 ? '' : `: ${names.slice(0, NAMED_MAX).join(', ')}${names.length > NAMED_MAX ? ' …' : ''}`
+}
+
+export const commandSucceeds: Check = ({ observed, params }) => {
+  const named = field(params, 'command')
+  const line = field(params, 'run')
+  const key = isText(named) ? named : isText(line) ? `run: ${line}` : null
+  const run = key === null ? undefined : observed.get(key)
+  if (run === undefined) return errs('the command was not run', 'observed')
+  if (run.wasStopped) return fails(run.problem ?? 'it was stopped', 'observed')
+  return run.exitCode === 0
+    ? holds(`${run.command} succeeded`, 'observed')
+    : fails(`${run.command} ended with exit code ${run.exitCode}`, 'observed')
+}
+
+export const coverageThresholdMet: Check = ({ observed, params }) => {
+  const threshold = field(params, 'threshold')
+  if (typeof threshold !== 'number') return errs('the check gives no threshold', 'observed')
+  const run = observed.get('coverage')
+  if (run === undefined) return errs('the contract has no command "coverage"', 'observed')
+  if (run.exitCode !== 0) return fails(`${run.command} ended with exit code ${run.exitCode}`, 'observed')
+  if (run.coverage === null) return fails(run.problem ?? 'no coverage was reported', 'observed')
+  const text = `${Math.round(run.coverage * 100) / 100} % of the lines, ${threshold} % asked for`
+  return run.coverage >= threshold ? holds(text, 'observed') : fails(text, 'observed')
+}
