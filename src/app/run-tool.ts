@@ -1,8 +1,10 @@
+import { observe } from '../checks/observe.js'
 import type { ChangeSet } from '../confinement/port.js'
 import { phaseOf } from '../core/access.js'
 import { admit } from '../core/admit.js'
 import type { JsonObject } from '../core/contract.js'
 import type { TaskEvent } from '../core/event.js'
+import type { ObservedRun } from '../core/observed.js'
 import type { GitAccess } from '../core/writable.js'
 import { isCommandTool, runCommandTool } from '../tools/command-tools.js'
 import { fileTool, isWriteTool } from '../tools/file-tools.js'
@@ -65,6 +67,7 @@ class OneRun {
 
   async start(): Promise<Result<Ran>> {
     const { tool, args } = this.one
+    if (tool === 'run_tests') return this.#tests()
     if (isCommandTool(this.call.contract, tool)) return this.#command()
     if (isUpstreamTool(this.call.contract, tool)) return this.#upstream()
     if (tool === 'ask_user_question') return this.#finish(await askQuestion(this.app, this.call, args))
@@ -99,6 +102,24 @@ class OneRun {
       const done = await runCommandTool(confinement, this.#place, request)
       return 'ok' in done ? this.#finish(done) : this.#settle({ ...done, unenforced })
     })
+  }
+
+  async #tests(): Promise<Result<Ran>> {
+    const { contract, state } = this.call
+    const command = contract.commands.get('tests')
+    if (command === undefined)
+      return this.#finish(failed('run_tests: the contract does not say how tests are run (commands.tests)'))
+    const confinement = await this.app.confinement()
+    const refused = unavailable(this.call, confinement)
+    if (refused !== null) return this.#finish(refused)
+    const unenforced = confinement.missing.map((one) => one.guarantee)
+    const place = { confinement, tree: state.workspace, hidden: this.#place.hidden, signal: this.one.signal }
+    const filter = this.one.args.filter
+    const extra = typeof filter === 'string' && filter !== '' ? filter : undefined
+    const run = await this.app.running.inTree(state.workspace, () =>
+      observe(place, 'tests', command, { treeHash: '', extra }),
+    )
+    return this.#finish(testOutcome(run), { unenforced, exitCode: run.exitCode })
   }
 
   async #upstream(): Promise<Result<Ran>> {
@@ -159,6 +180,30 @@ class OneRun {
     if (!handled.ok) return handled
     const dropped = droppedBy(handled.value)
     return { ok: true, value: { outcome: dropped ?? outcome, durationMs, events: handled.value.events, unenforced } }
+  }
+}
+
+const FAILURES_TOLD_MAX = 50
+
+function testOutcome(run: ObservedRun): ToolOutcome {
+  if (run.wasStopped) return failed(`run_tests: ${run.problem ?? 'stopped'} (timed out or ended)`)
+  const failures = [
+    ...run.loadFailures.map(({ file, kind, message }) => ({ id: file ?? kind, message })),
+    ...run.tests.filter((test) => test.status === 'failed').map(({ id, message }) => ({ id, message })),
+  ]
+  return {
+    ok: true,
+    result: {
+      exit_code: run.exitCode,
+      passed: run.counts?.passed ?? null,
+      failed: run.counts?.failed ?? null,
+      skipped: run.counts?.skipped ?? null,
+      failures: failures.slice(0, FAILURES_TOLD_MAX),
+      failures_total: failures.length,
+      duration_ms: run.durationMs,
+      ...(run.problem === null ? {} : { problem: run.problem }),
+    },
+    changes: [],
   }
 }
 

@@ -86,7 +86,7 @@ function read(reading: ReportReading): Read {
   const { passed, failed, skipped, tests, loadFailures, truncated } = reading.report
   return {
     counts: { passed, failed, skipped },
-    tests: tests.map(({ id, status, file }) => ({ id, status, file })),
+    tests: tests.map(({ id, status, file, message }) => ({ id, status, file, message })),
     loadFailures: loadFailures.map(({ file, kind, message }) => ({ file, kind, message })),
     problem:
       reading.result === 'contradiction' ? reading.reason : truncated ? 'there was more than could be read' : null,

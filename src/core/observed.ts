@@ -3,6 +3,8 @@ export interface ObservedTest {
   readonly id: string
   readonly status: 'passed' | 'failed' | 'skipped' | 'todo'
   readonly file: string | null
+  /** What a failing test said. */
+  readonly message: string | null
 }
 
 /** Something that kept tests from running. */

@@ -106,6 +106,28 @@ describe('tests that Phaselock runs itself', () => {
     expect((await move('DONE')).body).toMatchObject({ allowed: true, status: 'completed' })
   })
 
+  it("[REQ-OBSERVED-6] run_tests runs the contract's own command, shows what failed, and keeps nothing", async () => {
+    const execute = (tool_name: string, args: object) =>
+      run.call('POST', '/tools/execute', token, { task_id: 't', tool_name, args })
+    put('tests/add.test.mjs', TEST)
+    put('src/add.mjs', 'export const add = () => 5\n')
+    expect(await execute('run_tests', {})).toMatchObject({
+      status: 200,
+      body: {
+        result: {
+          exit_code: 1,
+          passed: 1,
+          failed: 1,
+          skipped: 0,
+          failures: [{ id: expect.stringContaining('adds nothing') }],
+        },
+      },
+    })
+    expect(await execute('run_tests', { filter: 1 })).toMatchObject({ status: 400, body: { code: 'invalid_request' } })
+    expect(await execute('run_tests', { filter: "x'; touch stolen; '" })).toMatchObject({ status: 200 })
+    expect(() => rmSync(join(run.workspace, 'stolen'))).toThrow(/ENOENT/)
+  })
+
   it('[REQ-OBSERVED-5] the run is in the ledger; an unchanged tree is not tested twice; the run changes nothing', async () => {
     put('tests/add.test.mjs', `${TEST}import { writeFileSync } from 'node:fs'\nwriteFileSync('made-by-test', 'x')\n`)
     put('src/add.mjs', CODE)
