@@ -134,7 +134,8 @@ function addPackage(one: Package, tally: Tally): void {
   for (const [name, { status, message }] of one.tests)
     tally.add({ path: [one.name, name], status: status ?? 'failed', message: status === null ? 'no result' : message })
   const hasFailed = [...one.tests.values()].some(({ status }) => status === 'failed' || status === null)
-  if (one.verdict === 'ok' && one.tests.size === 0 && one.note !== 'no tests to run')
+  if (one.verdict === null) tally.loadFailed({ ...BROKEN, message: `${one.name || 'a package'} did not end` })
+  else if (one.verdict === 'ok' && one.tests.size === 0 && one.note !== 'no tests to run')
     tally.loadFailed({ ...BROKEN, message: `${one.name} ended without running a test` })
   else if (one.verdict === 'failed' && !hasFailed && !one.note.endsWith('failed')) {
     const said = one.output.find((line) => line.trim() !== '' && line !== 'FAIL')

@@ -38,15 +38,12 @@ export function readNodeSpec(lines: readonly string[], root: string | null): Rep
   const broken = files.filter((point) => point.status === 'failed').map((point) => point.path[0] ?? '')
   causesOfFiles(broken, printedErrors(lines.slice(0, end))).forEach(tally.loadFailed)
   for (const point of files) if (point.status !== 'failed') tally.loadFailed(noTests(point.path[0] ?? ''))
-  return {
-    result: 'read',
-    report: tally.report('node', {
-      passed: summary.pass - files.length + broken.length,
-      failed: summary.fail + summary.cancelled - broken.length,
-      // A suite that is skipped hides tests, and is counted as none of them.
-      skipped: Math.max(summary.skipped, points.filter((point) => point.status === 'skipped').length) + summary.todo,
-    }),
-  }
+  const passed = summary.pass - files.length + broken.length
+  const failed = summary.fail + summary.cancelled - broken.length
+  if (passed < 0 || failed < 0) return unreadable('the summary counts fewer results than there are files')
+  // A suite that is skipped hides tests, and is counted as none of them.
+  const skipped = Math.max(summary.skipped, points.filter((point) => point.status === 'skipped').length) + summary.todo
+  return { result: 'read', report: tally.report('node', { passed, failed, skipped }) }
 }
 
 function summaryAt(lines: readonly string[], index: number): Summary | null {

@@ -39,13 +39,14 @@ export function readPytestText(all: readonly string[], root: string | null): Rep
     tally.add({ path: [id], status, file, message })
   }
   const seen = tally.counts()
-  const isWhole = listed.isVerbose && listed.tests.size === selectedIn(lines)
+  const failed = summary.failed + summary.errors - broken
+  // A test that passed and broke afterwards is counted twice in the summary, and failed once.
+  const isWhole = listed.isVerbose && listed.tests.size === selectedIn(lines) && seen.failed > 0 === failed > 0
   return {
     result: 'read',
     report: tally.report('pytest', {
-      // A test that passed and broke afterwards is counted twice in the summary, and failed once.
       passed: isWhole ? seen.passed : summary.passed,
-      failed: isWhole ? seen.failed : summary.failed + summary.errors - broken,
+      failed: isWhole ? seen.failed : failed,
       skipped: Math.max(seen.skipped, summary.skipped),
     }),
   }
