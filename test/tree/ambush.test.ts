@@ -1,4 +1,4 @@
-import { chownSync, existsSync, mkdirSync, statSync, writeFileSync } from 'node:fs'
+import { chownSync, existsSync, mkdirSync, readdirSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { openTreeWriter } from '../../src/tree/tree-writer.js'
@@ -17,16 +17,13 @@ describe('root that makes directories in the tree of somebody else', () => {
     chownSync(top, 4321, 4321)
     const writer = openTreeWriter(place.tree)
     const ambush = await startAmbush(join(top, 'made-'), join(top, 'prey'))
-    let given = 0
     for (let n = 0; n < TRIES; n += 1) {
       await writer.commit([{ type: 'make_directory', path: `top/made-${n}` }])
       await new Promise((resolve) => setTimeout(resolve, 2))
-      const prey = [join(top, `made-${n}`), join(top, 'prey')].find((path) => existsSync(join(path, 'mark')))
-      if (prey !== undefined && statSync(prey).uid !== 0) given += 1
     }
-    const swaps = await ambush.stop()
-    expect(swaps).toBeGreaterThan(TRIES / 10)
-    expect(given).toBe(0)
+    expect(await ambush.stop()).toBeGreaterThan(TRIES / 10)
+    const preys = readdirSync(top).filter((name) => existsSync(join(top, name, 'mark')))
+    expect(preys.map((name) => statSync(join(top, name)).uid)).toEqual([0])
     place.remove()
   })
 })
