@@ -42,7 +42,7 @@ const FILES = [
   'README.md',
   'ARCHITECTURE.md',
   'CHANGELOG.md',
-  ...['tour', 'api', 'errors', 'agents', 'operate', 'security'].map((name) => `docs/${name}.md`),
+  ...['tour', 'api', 'errors', 'agents', 'operate', 'security', 'tools', 'contract'].map((name) => `docs/${name}.md`),
 ]
 
 test.each(FILES)('every file that %s names or links to is there', (file) => {
