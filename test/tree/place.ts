@@ -22,8 +22,8 @@ export interface Place {
 
 export const SENTINEL = 'the sentinel must not be read\n'
 
-export function makePlace(): Place {
-  const base = mkdtempSync(join(tmpdir(), 'phaselock-tree-'))
+export function makePlace(on = tmpdir()): Place {
+  const base = mkdtempSync(join(on, 'phaselock-tree-'))
   const tree = join(base, 'tree')
   const outside = join(base, 'outside')
   mkdirSync(tree)
