@@ -6,7 +6,7 @@ import { readBytes } from '../tree/read-bytes.js'
 import { openTreeWriter } from '../tree/tree-writer.js'
 import { commitChanges } from './commit-changes.js'
 import { type Child, cleanEnv, confinedOf, NO_CHANGES } from './confined.js'
-import type { HostView } from './host-view.js'
+import { type HostView, isInside } from './host-view.js'
 import type { Identity } from './identity.js'
 import type { Keeper } from './keeper.js'
 import type { Launch, Launcher } from './launch.js'
@@ -51,7 +51,8 @@ export class Sandbox {
     return this.#starters.close()
   }
 
-  async start(job: Job): Promise<Confined> {
+  async start(asked: Job): Promise<Confined> {
+    const job = { ...asked, shown: (asked.shown ?? []).filter((path) => this.#mayShow(path, asked.tree)) }
     this.#count += 1
     const name = `run-${this.#count}`
     const { keeper, launcher } = this.parts
@@ -76,6 +77,11 @@ export class Sandbox {
     if (job.writes === 'read') return plain(keeper, name)
     if (trees === 'overlay') return overlay(keeper, name, job)
     return copy(keeper, name, { job, entries: readdirSync(job.tree).filter((entry) => !mounted.has(entry)) })
+  }
+
+  // Whoever wrote the tree may have had a say in what is shown with it: never what lies above the tree, or the keys of the server.
+  #mayShow(path: string, tree: string): boolean {
+    return !isInside(path, tree) && !isInside(path, this.parts.stateDir) && !isInside(this.parts.stateDir, path)
   }
 
   // Top-level folders of the tree that are mounted read-only over the view of it.

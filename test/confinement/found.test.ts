@@ -43,4 +43,20 @@ describe.each(settings())('$name', (setting) => {
     })
     expect(readFileSync(join(tree, 'tests', 'new.txt'), 'utf8')).toBe('new\n')
   })
+
+  it('[REQ-WALL-1] a git file that claims a folder above the tree shows nothing of that folder', async () => {
+    const stage = stages.of(setting)
+    stage.makeTree('worktrees')
+    const tree = stage.makeTree('worktrees/hostile')
+    const files = { '.git': 'gitdir: .\n', gitdir: `${tree}/.git\n`, commondir: '../..\n' }
+    for (const [name, content] of Object.entries(files)) {
+      writeFileSync(join(tree, name), content)
+      chownSync(join(tree, name), setting.account.uid, setting.account.gid)
+    }
+    const reading = `cat ${stage.stateDir}/operator.token || ls ${stage.dir}/contract.yaml || ls ${stage.stateDir} | grep ledger`
+    expect((await stage.outside(reading)).exit).toBe(0)
+    const ran = await (await stage.agent(tree)).bash(reading)
+    expect({ status: ran.status, stdout: ran.stdout }).toEqual({ status: 200, stdout: '' })
+    expect(ran.exit).not.toBe(0)
+  })
 })
