@@ -40,15 +40,17 @@ export async function plain(keeper: Keeper, name: string): Promise<Run> {
 export async function copy(
   keeper: Keeper,
   name: string,
-  one: { readonly job: Job; readonly entries: readonly string[] },
+  one: { readonly job: Job; readonly without: readonly string[] },
 ) {
   const run = folderOf(keeper, name)
   mkdirSync(join(run.seen, MERGED), { recursive: true, mode: statSync(one.job.tree).mode & 0o777 })
-  const entries = one.entries.map((entry) => quoted(`./${entry}`)).join(' ')
-  if (entries !== '')
-    await keeper.ask(
-      `cd ${quoted(one.job.tree)} && cp -a --no-preserve=ownership --reflink=auto -t ${quoted(join(run.dir, MERGED))} -- ${entries}`,
-    )
+  const but = one.without.map((entry) => `! -name ${quoted(entry)}`).join(' ')
+  const into = quoted(join(run.dir, MERGED))
+  // Names go from one program to the other: there may be more of them than fit into a command, and some may be no text.
+  await keeper.ask(
+    `cd ${quoted(one.job.tree)} && find . -mindepth 1 -maxdepth 1 ${but} -print0 | ` +
+      `xargs -0 -r cp -a --no-preserve=ownership --reflink=auto -t ${into} --`,
+  )
   return run
 }
 

@@ -76,7 +76,7 @@ export class Sandbox {
     // One that only reads sees the tree itself, also what others write into it while it runs.
     if (job.writes === 'read') return plain(keeper, name)
     if (trees === 'overlay') return overlay(keeper, name, job)
-    return copy(keeper, name, { job, entries: readdirSync(job.tree).filter((entry) => !mounted.has(entry)) })
+    return copy(keeper, name, { job, without: [...mounted] })
   }
 
   // Whoever wrote the tree may have had a say in what is shown with it: never what lies above the tree, or the keys of the server.

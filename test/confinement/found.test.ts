@@ -59,4 +59,25 @@ describe.each(settings())('$name', (setting) => {
     expect({ status: ran.status, stdout: ran.stdout }).toEqual({ status: 200, stdout: '' })
     expect(ran.exit).not.toBe(0)
   })
+
+  // Only a copied tree is named entry by entry.
+  if (setting.provider === 'bubblewrap')
+    it('[REQ-WALL-11] more names at the top of a tree than fit into a command keep no command from running', async () => {
+      const stage = stages.of(setting)
+      const tree = stage.makeTree('with-many')
+      await stage.outside(`mkdir tests; perl -e 'for (1 .. 8500) { open(F, ">", ("n" x 250) . $_) }'`, { cwd: tree })
+      const ran = await (await stage.agent(tree)).bash('ls | wc -l; echo new > tests/new.txt')
+      expect({ status: ran.status, exit: ran.exit, stdout: ran.stdout.trim() }).toEqual({
+        status: 200,
+        exit: 0,
+        stdout: '8501',
+      })
+    })
+
+  it('[REQ-WALL-11] a name at the top of a tree that is no text is answered without a fault', async () => {
+    const stage = stages.of(setting)
+    const tree = stage.makeTree('with-bytes')
+    await stage.outside(`mkdir tests; echo x > $'\\xff\\xfe'`, { cwd: tree })
+    expect((await (await stage.agent(tree)).bash('echo new > tests/new.txt')).status).toBeLessThan(500)
+  })
 })
