@@ -1,6 +1,6 @@
 import { indentOf, wholeNumber } from './text.js'
 
-/** A result line: `not ok 2 - name # TODO why`. */
+/** A result line: `not ok 2 - name # SKIP why`. */
 export interface PointLine {
   readonly ok: boolean
   readonly name: string
