@@ -1,5 +1,5 @@
 import { readdirSync, readFileSync } from 'node:fs'
-import { join, relative } from 'node:path'
+import { relative } from 'node:path'
 import type { Program } from './program.js'
 import type { Stage } from './stage.js'
 
@@ -20,9 +20,10 @@ export async function leaksOf(
     ...stage.answers.map((text, index) => [`answer ${index}`, text] as const),
     ['the export of the ledger', exported.stdout],
     ['the log of the server', stage.output()],
-    ...filesBelow(stage.dir)
-      .filter((path) => !isOwn(relative(stage.dir, path)))
-      .map((path) => [relative(stage.dir, path), readFileSync(path, 'latin1')] as const),
+    ...filesBelow(Buffer.from(stage.dir))
+      .map((path) => ({ path, name: relative(stage.dir, path.toString('latin1')) }))
+      .filter(({ name }) => !isOwn(name))
+      .map(({ path, name }) => [name, readFileSync(path, 'latin1')] as const),
   ]
   return places.flatMap(([where, text]) =>
     [...values].flatMap(([name, value]) => {
@@ -51,9 +52,10 @@ function formsOf(value: string): Readonly<Record<string, string>> {
   }
 }
 
-function filesBelow(folder: string): readonly string[] {
-  return readdirSync(folder, { withFileTypes: true }).flatMap((entry) => {
-    const path = join(folder, entry.name)
+// Names are bytes: some of them are no text on purpose.
+function filesBelow(folder: Buffer): readonly Buffer[] {
+  return readdirSync(folder, { withFileTypes: true, encoding: 'buffer' }).flatMap((entry) => {
+    const path = Buffer.concat([folder, Buffer.from('/'), entry.name])
     if (entry.isDirectory()) return filesBelow(path)
     return entry.isFile() ? [path] : []
   })
