@@ -20,13 +20,13 @@ export interface DocsServer {
   stop(): Promise<void>
 }
 
-export async function startServer(): Promise<DocsServer> {
+export async function startServer(more: readonly string[] = []): Promise<DocsServer> {
   const home = mkdtempSync(join(tmpdir(), 'phaselock-docs-'))
   const stateDir = join(home, 'state', 'phaselock', 'docs')
   const workspace = join(home, 'work')
   mkdirSync(workspace)
   const port = await freePort()
-  const args = ['serve', '--port', String(port), '--workspace', workspace, '--state-dir', stateDir]
+  const args = ['serve', '--port', String(port), '--workspace', workspace, '--state-dir', stateDir, ...more]
   const env = { PATH: process.env.PATH, HOME: home, XDG_STATE_HOME: join(home, 'state') }
   const child = spawn(join(ROOT, 'bin/phaselock'), args, { cwd: ROOT, env, stdio: ['ignore', 'pipe', 'pipe'] })
   let said = ''
