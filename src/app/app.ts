@@ -11,6 +11,7 @@ import type { Running } from './running.js'
 import type { SecretKeeper } from './secrets.js'
 import type { Quota } from './strangers.js'
 import type { Tokens } from './tokens.js'
+import type { Trees } from './trees.js'
 
 /** What every operation of the orchestrator works with. */
 export interface App {
@@ -36,6 +37,8 @@ export interface App {
   /** The upstream MCP servers of contracts. */
   readonly upstream: () => Upstream
   readonly observations: Observations
+  /** How work trees should look. */
+  readonly trees: Trees
   /** The contract's own file, when it was read from one. */
   readonly contractFile: string | null
 }

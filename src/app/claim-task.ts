@@ -61,6 +61,7 @@ async function tryClaim(app: App, taskId: string, request: Ready): Promise<Resul
   const contract = await app.contracts.get(state.contract.hash)
   const walled = await lackingWall(app, contract)
   if (walled !== null) return walled
+  if (contract.enforcement.reconcile !== 'off') await beginTree(app, state)
   const { agentId, instance } = request.bearer
   const openDependencies = await unfinished(app, state)
   const command = { type: 'claim', agentId, instance, capabilities: request.capabilities, openDependencies } as const
@@ -81,6 +82,18 @@ async function tryClaim(app: App, taskId: string, request: Ready): Promise<Resul
     throw error
   }
 }
+
+// What people changed before anybody began is right as it is. While others work in the same tree, it is what they left it as.
+async function beginTree(app: App, state: TaskState): Promise<void> {
+  if (state.visit > 0 && app.trees.isKnown(state.workspace)) return
+  const active = await app.ledger.store.tasks({ status: 'active', limit: OTHERS_MAX })
+  let isShared = false
+  for (const { id } of active.items)
+    isShared ||= id !== state.id && (await app.ledger.peek(id))?.workspace === state.workspace
+  if (!isShared || !app.trees.isKnown(state.workspace)) await app.trees.begin(state.workspace)
+}
+
+const OTHERS_MAX = 500
 
 // Commands of an agent that holds a task must not run without the wall that its contract asks for: better no task.
 async function lackingWall(app: App, contract: Contract): Promise<Result<JsonObject> | null> {

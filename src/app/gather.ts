@@ -9,6 +9,7 @@ import type { Contract, Json, JsonObject } from '../core/contract.js'
 import type { Needs } from '../core/needs.js'
 import type { TaskState } from '../core/state.js'
 import type { Blob } from '../store/port.js'
+import type { TreeIndex } from '../tree/tree-contents.js'
 import { NOT_THE_PROJECT, openWorkTree, type WorkTree } from '../tree/work-tree.js'
 import type { App } from './app.js'
 import { observeFor, pinOfRun } from './observe-gates.js'
@@ -25,6 +26,8 @@ export interface Offer {
 export interface Gathered {
   readonly facts: GateFacts
   readonly blobs: readonly Blob[]
+  /** How the tree looks now, to be taken over when the phase is left. */
+  readonly index: TreeIndex | null
 }
 
 /** Gathers once, outside any transaction, what a transition needs to be decided. Bound to the visit it was gathered in. */
@@ -52,6 +55,13 @@ export async function gather(
   const pinned = needed.pinsTests
     ? await attempt('The test files cannot be recorded', () => testFiles(contract, tree))
     : null
+  const compared =
+    contract.enforcement.reconcile === 'off'
+      ? null
+      : await attempt('The work tree cannot be compared', () => app.trees.compare(state.workspace))
+  const unledgered = (compared?.differences ?? []).filter(
+    ({ path }) => !contract.enforcement.reconcileIgnore.some((pattern) => matchesGlob(pattern, path)),
+  )
   const cheap = await runChecks(app, { contract, state, contents, offer, tree, needed }, NOT_OBSERVED)
   const isWorthIt = problems.length === 0 && isOpenSoFar(state, needed, { offered, cheap, offer, contract })
   const observed = isWorthIt ? await observeFor(app, contract, state, { needed, tree }) : NOT_OBSERVED
@@ -62,6 +72,7 @@ export async function gather(
   const artifact = ran === undefined ? null : observedArtifact(needed, ran)
   const pinnedRun = needed.pinsTests && ran !== undefined ? pinOfRun(ran) : null
   return {
+    index: compared?.index ?? null,
     blobs: [
       ...blobs,
       ...observed.blobs,
@@ -79,6 +90,7 @@ export async function gather(
       testFiles: pinned,
       observed: observed.refs,
       pinnedRun: pinnedRun?.sha256 ?? null,
+      unledgered,
     },
   }
 }

@@ -72,6 +72,8 @@ async function settle(
     remember: (done) => (once === undefined ? undefined : { ...once, status: 200, answer: answerOf(call, done) }),
   })
   if (!handled.ok) return handled
+  const hasPassed = handled.value.events.some((event) => event.type === 'gate_passed')
+  if (hasPassed && gathered !== null && gathered.index !== null) app.trees.settle(call.state.workspace, gathered.index)
   const answer = answerOf(call, handled.value)
   if ('problem' in answer) {
     const refusal = handled.value.refusal

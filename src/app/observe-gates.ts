@@ -154,7 +154,11 @@ function refOf(run: ObservedRun, about: { readonly sha256: string; readonly isCa
 /** What a RED run pins: the tests that ran, and the files that could not be loaded yet. */
 export function pinOfRun(run: ObservedRun): Blob {
   const unloaded = run.loadFailures.flatMap(({ file }) => (file === null ? [] : [file]))
-  const pinned: PinnedRun = { ids: run.tests.map((test) => test.id), unloaded: [...new Set(unloaded)] }
+  // Names that a runner shows only now and then cannot be asked for again.
+  const pinned: PinnedRun = {
+    ids: run.isComplete ? run.tests.map((test) => test.id) : [],
+    unloaded: [...new Set(unloaded)],
+  }
   const content = canonicalJson(pinned as unknown as JsonObject)
   return { sha256: createHash('sha256').update(content).digest('hex'), content }
 }

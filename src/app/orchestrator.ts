@@ -98,6 +98,7 @@ export async function openOrchestrator(options: OrchestratorOptions): Promise<Or
     confinement: workshop.confinement,
     upstream: workshop.upstream,
     observations: new Observations(),
+    trees: workshop.trees,
     contractFile: options.contractFile ?? null,
   }
   const refusals = new RefusalLog(ledger, now)

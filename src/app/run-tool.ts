@@ -15,6 +15,7 @@ import { type AgentCall, applyAs } from './agent-call.js'
 import type { App } from './app.js'
 import type { Handled, With } from './handle.js'
 import { askQuestion } from './questions.js'
+import { keepContents } from './reconcile.js'
 import { isHiddenBy, reservedIn } from './reserved.js'
 import type { Result } from './result.js'
 import { callUpstream, isUpstreamTool } from './upstream.js'
@@ -86,7 +87,12 @@ class OneRun {
       const state = await this.app.ledger.peek(this.call.state.id)
       const isStale = state === null || admit(state, this.call.bearer) !== null
       const outcome = isStale ? failed('The task moved on before the file was written.', 'token_stale') : null
-      return this.#finish(outcome ?? (await fileTool(this.#place, tool, args)), { isHolding: true })
+      const done = outcome ?? (await fileTool(this.#place, tool, args))
+      if (done.ok) {
+        this.app.trees.explain(this.call.state.workspace, done.changes)
+        await keepContents(this.app, this.call.state.workspace, done.changes)
+      }
+      return this.#finish(done, { isHolding: true })
     })
   }
 
@@ -143,8 +149,12 @@ class OneRun {
         const ran = await this.#finish(outcome, { ...about, isHolding: true, changed: changes.list })
         if (!ran.ok || ran.value.outcome !== outcome) return ran
         isSettled = true
+        this.app.trees.explain(this.call.state.workspace, changes.list)
         const problem = await changes.commit()
-        if (problem === null) return ran
+        if (problem === null) {
+          await keepContents(this.app, this.call.state.workspace, changes.list)
+          return ran
+        }
         return this.#finish(failed(`${this.one.tool}: its changes could not be written: ${problem}`), {
           isHolding: true,
         })

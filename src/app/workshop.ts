@@ -1,8 +1,10 @@
+import { join } from 'node:path'
 import { openConfinement } from '../confinement/open.js'
 import type { Confinement } from '../confinement/port.js'
 import { Upstream } from '../tools/upstream/upstream.js'
 import type { OrchestratorOptions } from './orchestrator.js'
 import { Running } from './running.js'
+import { Trees } from './trees.js'
 import { PROGRAM_VERSION } from './version.js'
 
 /** Where tools run. Its parts are opened when they are first needed. */
@@ -10,12 +12,14 @@ export interface Workshop {
   readonly running: Running
   readonly confinement: () => Promise<Confinement>
   readonly upstream: () => Upstream
+  readonly trees: Trees
   /** Ends every tool and everything that was opened for them. */
   close(): Promise<void>
 }
 
 export function openWorkshop(options: OrchestratorOptions): Workshop {
   const running = new Running()
+  const trees = new Trees(join(options.stateDir, 'trees'))
   let wall: Promise<Confinement> | null = null
   let servers: Upstream | null = null
   const confinement = (): Promise<Confinement> => {
@@ -34,8 +38,9 @@ export function openWorkshop(options: OrchestratorOptions): Workshop {
   const close = async (): Promise<void> => {
     await running.close()
     await servers?.close()
+    await trees.close()
     // One that was lent is closed by its owner.
     if (wall !== null && options.confinement === undefined) await wall.then((one) => one.close())
   }
-  return { running, confinement, upstream, close }
+  return { running, confinement, upstream, trees, close }
 }

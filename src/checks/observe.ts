@@ -72,20 +72,21 @@ export async function observe(
   return { ...about, ...read(reading) }
 }
 
-const UNKNOWN = { counts: null, tests: [], loadFailures: [], problem: null } as const
+const UNKNOWN = { counts: null, tests: [], isComplete: false, loadFailures: [], problem: null } as const
 const STOPPED = {
   timeout: 'the command timed out after %s s',
   output: 'the command wrote too much output and was stopped',
   aborted: 'the command was ended before it was done',
 } as const
 
-type Read = Pick<ObservedRun, 'counts' | 'tests' | 'loadFailures' | 'problem'>
+type Read = Pick<ObservedRun, 'counts' | 'tests' | 'isComplete' | 'loadFailures' | 'problem'>
 
 function read(reading: ReportReading): Read {
   if (reading.result === 'unreadable') return { ...UNKNOWN, problem: reading.reason }
-  const { passed, failed, skipped, tests, loadFailures, truncated } = reading.report
+  const { passed, failed, skipped, tests, complete, loadFailures, truncated } = reading.report
   return {
     counts: { passed, failed, skipped },
+    isComplete: complete,
     tests: tests.map(({ id, status, file, message }) => ({ id, status, file, message })),
     loadFailures: loadFailures.map(({ file, kind, message }) => ({ file, kind, message })),
     problem:

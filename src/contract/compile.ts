@@ -54,6 +54,7 @@ export function compileDocument(document: JsonObject, hash: string): Contract {
       leaseSeconds: enforcement.lease_seconds,
       confinement: enforcement.confinement,
       reconcile: enforcement.reconcile,
+      reconcileIgnore: enforcement.reconcile_ignore,
     },
     commands: new Map(Object.entries(source.commands ?? {}).map(([name, one]) => [name, compileCommand(one)])),
     tests: { patterns: source.tests.patterns, allowChanges: source.tests.allow_changes },

@@ -29,9 +29,6 @@ function inRoot(document: ContractDocument): Unenforced[] {
     for (const key of Object.keys(part ?? {})) if (part !== undefined) add(part, `${parent}.${key}`, `${parent}.${key}`)
   }
   if (document.agent_startable) add(document, 'agent_startable', 'agent_startable')
-  const { enforcement } = document
-  if (enforcement.reconcile !== 'off') add(enforcement, 'enforcement.reconcile', 'reconcile')
-  if (enforcement.reconcile_ignore.length > 0) add(enforcement, 'enforcement.reconcile_ignore', 'reconcile_ignore')
   return found
 }
 

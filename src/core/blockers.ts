@@ -21,13 +21,20 @@ export interface Findings {
 export function findBlockers(
   state: TaskState,
   needed: Needs,
-  given: { readonly facts: GateFacts; readonly claims: readonly string[]; readonly mode: Mode },
+  given: {
+    readonly facts: GateFacts
+    readonly claims: readonly string[]
+    readonly mode: Mode
+    /** What others found in the way. */
+    readonly more?: readonly BlockerFound[]
+  },
 ): Findings {
   const { facts } = given
   const found: BlockerFound[] = []
   if (facts.visit !== state.visit)
     found.push(blocker('evidence_stale', { message: 'The evidence was gathered in another visit of this phase' }))
   for (const problem of facts.problems) found.push(blocker('check_error', { message: problem }))
+  found.push(...(given.more ?? []))
   found.push(...missingClaim(needed, given.claims))
   for (const required of needed.artifacts)
     if (!(needed.observesTests && required.type === OBSERVED_ARTIFACT))

@@ -64,6 +64,8 @@ export interface GateFacts {
   readonly digest: string
   /** Test files and their hashes, where a gate pins them. */
   readonly testFiles: Readonly<Record<string, string>> | null
+  /** Paths that differ from how the tree should look after every allowed call. */
+  readonly unledgered?: readonly { readonly path: string; readonly kind: 'created' | 'modified' | 'deleted' }[]
   /** What Phaselock ran itself for this request. */
   readonly observed?: readonly JsonObject[]
   /** Where the tests of an observed RED run are stored. */
@@ -136,6 +138,12 @@ export type Command =
   | { readonly type: 'resume'; readonly reason: string; readonly agentIsFree: boolean }
   | { readonly type: 'rewind'; readonly to: string; readonly reason: string; readonly agentIsFree: boolean }
   | { readonly type: 'reassign'; readonly agentId: string | null; readonly reason: string }
+  | {
+      readonly type: 'tree_accepted' | 'tree_reverted'
+      readonly paths: readonly string[]
+      readonly pathCount: number
+      readonly reason: string
+    }
   | { readonly type: 'accept_tools'; readonly upstream: UpstreamRef; readonly reason: string }
   | {
       readonly type: 'update'

@@ -188,6 +188,8 @@ export interface Enforcement {
   readonly leaseSeconds: number
   readonly confinement: 'required' | 'best_effort' | 'off'
   readonly reconcile: 'block' | 'warn' | 'off'
+  /** Globs of paths that are not compared. */
+  readonly reconcileIgnore: readonly string[]
 }
 
 /** A command of the contract's own text. Nothing an agent writes can redirect it. */

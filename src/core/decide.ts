@@ -5,7 +5,18 @@ import type { Contract } from './contract.js'
 import type { TaskEvent, TaskFact } from './event.js'
 import { evolve } from './evolve.js'
 import { finishTool } from './finish-tool.js'
-import { acceptTools, cancel, extendLease, lapseLease, reassign, release, resume, rewind, update } from './lifecycle.js'
+import {
+  acceptTools,
+  cancel,
+  extendLease,
+  lapseLease,
+  reassign,
+  release,
+  resume,
+  rewind,
+  settleTree,
+  update,
+} from './lifecycle.js'
 import { answerQuestion, askQuestion, withdrawQuestions } from './question.js'
 import { type Decision, decided, unrecorded } from './refusal.js'
 import type { TaskState } from './state.js'
@@ -57,6 +68,9 @@ function follows(contract: Contract, state: TaskState, command: Command, context
       return rewind(contract, state, command)
     case 'reassign':
       return reassign(state, command)
+    case 'tree_accepted':
+    case 'tree_reverted':
+      return settleTree(state, command)
     case 'accept_tools':
       return acceptTools(state, command)
     case 'update':

@@ -79,6 +79,12 @@ export type TaskFact =
       readonly priority: number
       readonly upstream?: UpstreamRef | null
     }
+  | {
+      readonly type: 'tree_accepted' | 'tree_reverted'
+      readonly paths: readonly string[]
+      readonly pathCount: number
+      readonly reason: string
+    }
   | { readonly type: 'tools_accepted'; readonly upstream: UpstreamRef; readonly reason: string }
   | {
       readonly type: 'task_updated'

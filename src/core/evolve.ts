@@ -146,6 +146,9 @@ function lifecycle(state: TaskState, event: Exclude<TaskEvent, { type: Handled }
       return { ...state, status: 'parked', parkedReason: event.reason }
     case 'task_resumed':
       return resumed(state, event)
+    case 'tree_accepted':
+    case 'tree_reverted':
+      return state
     case 'tools_accepted':
       return { ...state, upstream: event.upstream }
     case 'task_cancelled':

@@ -69,6 +69,13 @@ export function reassign(state: TaskState, command: Command & { type: 'reassign'
   return decided([{ type: 'task_reassigned', agentId: command.agentId, reason: command.reason }])
 }
 
+/** An operator says what becomes of changes that no allowed call explains. */
+export function settleTree(state: TaskState, command: Command & { type: 'tree_accepted' | 'tree_reverted' }): Decision {
+  if (OVER.has(state.status)) return unrecorded('task_not_active', `Task ${state.id} is ${state.status}.`)
+  const { type, paths, pathCount, reason } = command
+  return decided([{ type, paths, pathCount, reason }])
+}
+
 /** An operator accepts the upstream tools as their servers list them now. */
 export function acceptTools(state: TaskState, command: Command & { type: 'accept_tools' }): Decision {
   if (OVER.has(state.status)) return unrecorded('task_not_active', `Task ${state.id} is ${state.status}.`)

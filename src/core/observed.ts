@@ -22,6 +22,8 @@ export interface ObservedRun {
   /** Null where the counts cannot be known; `problem` says why. */
   readonly counts: { readonly passed: number; readonly failed: number; readonly skipped: number } | null
   readonly tests: readonly ObservedTest[]
+  /** Every test that was counted is in `tests`. */
+  readonly isComplete: boolean
   readonly loadFailures: readonly ObservedLoadFailure[]
   /** Line coverage in percent, where the command reports one. */
   readonly coverage: number | null

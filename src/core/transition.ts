@@ -6,6 +6,7 @@ import type { Command, Context, GateFacts } from './command.js'
 import type { Contract } from './contract.js'
 import type { ArtifactRef, BlockerFound, TaskFact } from './event.js'
 import { type Needs, needs } from './needs.js'
+import { unledgeredBlockers } from './reconcile.js'
 import { type Decision, decided, modeOf, numbered, withBudget } from './refusal.js'
 import type { TaskState } from './state.js'
 import { completesOnEntry, isFinal, targetsOf } from './transition-rules.js'
@@ -58,7 +59,9 @@ interface Case {
 
 function judge(contract: Contract, state: TaskState, one: Case): Decision {
   const { request, needed, facts } = one
-  const findings = findBlockers(state, needed, { facts, claims: request.claims, mode: modeOf(contract, state) })
+  const unledgered = unledgeredBlockers(contract, state, facts, one.context)
+  const given = { facts, claims: request.claims, mode: modeOf(contract, state), more: unledgered }
+  const findings = findBlockers(state, needed, given)
   const accepted = acceptedArtifacts(needed, facts)
   const requested: TaskFact = {
     type: 'transition_requested',

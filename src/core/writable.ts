@@ -61,6 +61,12 @@ export function refusedPaths(
     const kept = PROTECTED.find((one) => isBelow(one, path))
     if (kept !== undefined && !isNamed(writable.allowed, kept))
       return { reason: `belongs to ${kept}, which agents may not change`, isFinal: true }
+    const installed = PACKAGES.exec(path)?.[0]
+    if (installed !== undefined && !isNamed(writable.allowed, installed.replace(/\/$/, '')))
+      return {
+        reason: 'belongs to installed packages, which are read-only unless the contract names them',
+        isFinal: false,
+      }
     if (matches(writable.forbidden, path)) return { reason: 'matches a forbidden pattern', isFinal: false }
     if (matches(writable.allowed, path)) return null
     return { reason: `is not writable in ${phase.id} (${listed(writable.allowed)})`, isFinal: false }
@@ -122,6 +128,8 @@ export const PROTECTED: readonly string[] = [
   'Jenkinsfile',
   'appveyor.yml',
 ]
+
+const PACKAGES = /^(.*\/)?(node_modules|\.venv|venv)(\/|$)/
 
 // Also one further down: whoever steps into that folder later would run what its settings say.
 const GIT_DIRECTORY = /(^|\/)\.git(\/|$)/

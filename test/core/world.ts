@@ -106,6 +106,7 @@ export function contractOf(phases: readonly Phase[], about: Partial<Omit<Contrac
       leaseSeconds: 900,
       confinement: 'required',
       reconcile: 'block',
+      reconcileIgnore: [],
       ...about.enforcement,
     },
   }

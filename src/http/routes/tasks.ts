@@ -1,4 +1,5 @@
 import { acceptTools, agentIsFree, createTask, operate } from '../../app/operate.js'
+import { acceptTree, revertTree } from '../../app/reconcile.js'
 import { ok, type Result, refuse } from '../../app/result.js'
 import { taskRowView, taskView } from '../../app/views.js'
 import { eventView } from '../../app/wire.js'
@@ -9,6 +10,8 @@ import { limitOf } from '../query.js'
 import { type Call, operatorOf, type Route } from '../route.js'
 
 const METADATA_BYTES_MAX = 16 * 1024
+
+const TREE_PATHS_MAX = 1000
 
 /** What operators do with tasks. */
 export const TASK_ROUTES: readonly Route[] = [
@@ -154,6 +157,8 @@ export const TASK_ROUTES: readonly Route[] = [
     to: call.body.to_phase as string,
     agentIsFree: await agentIsFree(call.app, call.params.id ?? ''),
   })),
+  treeRoute('accept', 'Accept changes of the work tree that no allowed call explains', acceptTree),
+  treeRoute('revert', 'Put back what was changed in the work tree without an allowed call', revertTree),
   {
     method: 'POST',
     path: '/tasks/:id/tools/accept',
@@ -190,6 +195,37 @@ export const TASK_ROUTES: readonly Route[] = [
     },
   },
 ]
+
+function treeRoute(name: 'accept' | 'revert', summary: string, work: typeof acceptTree): Route {
+  return {
+    method: 'POST',
+    path: `/tasks/:id/tree/${name}`,
+    id: `${name}Tree`,
+    summary,
+    access: 'operator',
+    body: shape(
+      {
+        reason: FIELD.reason,
+        paths: {
+          type: 'array',
+          minItems: 1,
+          maxItems: TREE_PATHS_MAX,
+          items: { type: 'string', minLength: 1, maxLength: 4096 },
+        },
+      },
+      ['reason'],
+    ),
+    answer: 'the task, `paths` (the first of them) and `path_count`',
+    handle: async (call) =>
+      work(call.app, {
+        taskId: call.params.id ?? '',
+        paths: (call.body.paths as readonly string[] | undefined) ?? null,
+        reason: call.app.redact(call.body.reason ?? '') as string,
+        actor: operatorOf(call),
+        once: call.once,
+      }),
+  }
+}
 
 function action(
   name: string,

@@ -1,0 +1,169 @@
+import { createHash } from 'node:crypto'
+import {
+  appendFileSync,
+  closeSync,
+  existsSync,
+  fsyncSync,
+  mkdirSync,
+  openSync,
+  readFileSync,
+  renameSync,
+  writeFileSync,
+} from 'node:fs'
+import { join } from 'node:path'
+import { gunzipSync, gzipSync } from 'node:zlib'
+import type { Change } from '../tree/change.js'
+import { Indexer } from '../tree/indexer.js'
+import { ANY_LINK, type Difference, differences, type TreeIndex } from '../tree/tree-contents.js'
+
+const JOURNAL_LINES_MAX = 5000
+
+/** How a work tree should look: as it was when work in it began, with everything since then that an allowed call explains. */
+interface Expected {
+  index: TreeIndex
+  journalLines: number
+}
+
+/**
+ * What every work tree is expected to look like. Kept in the state directory as a snapshot and a journal of what allowed calls
+ * changed since, written before the change reaches the tree.
+ */
+export class Trees {
+  readonly #known = new Map<string, Expected | null>()
+  readonly #indexer = new Indexer()
+
+  constructor(private readonly dir: string) {}
+
+  /** Begins anew: the tree is right as it is. */
+  async begin(tree: string): Promise<void> {
+    this.#keep(tree, await this.#indexer.index(tree, null))
+  }
+
+  isKnown(tree: string): boolean {
+    return this.#expected(tree) !== null
+  }
+
+  /** What differs from what is expected. A tree that nobody began with is looked at for the first time, and is right as it is. */
+  async compare(tree: string): Promise<{ readonly differences: readonly Difference[]; readonly index: TreeIndex }> {
+    const expected = this.#expected(tree)
+    const index = await this.#indexer.index(tree, expected?.index.rules ?? null)
+    return { differences: expected === null ? [] : differences(expected.index, index), index }
+  }
+
+  /** The hash that a file should have; null when there should be no such file, or it is not known. */
+  expectedHash(tree: string, path: string): string | null {
+    return /^file ([0-9a-f]{64})$/.exec(this.#expected(tree)?.index.entries[path] ?? '')?.[1] ?? null
+  }
+
+  /** Takes over how the tree looks now. */
+  settle(tree: string, index: TreeIndex): void {
+    this.#keep(tree, index)
+  }
+
+  /** Takes over some paths as they are now. */
+  accept(tree: string, index: TreeIndex, paths: readonly string[]): void {
+    const expected = this.#expected(tree)
+    if (expected === null) {
+      this.#keep(tree, index)
+      return
+    }
+    const entries: Record<string, string> = { ...expected.index.entries }
+    const packages: Record<string, string> = { ...expected.index.packages }
+    for (const path of paths) {
+      take(entries, path, index.entries[path])
+      take(packages, path, index.packages[path])
+    }
+    this.#keep(tree, { ...expected.index, entries, packages })
+  }
+
+  /** An allowed call is about to make these changes. */
+  explain(tree: string, changes: readonly Change[]): void {
+    const expected = this.#expected(tree)
+    if (expected === null || changes.length === 0) return
+    const lines = changes.flatMap(lineOf)
+    const entries = expected.index.entries as Record<string, string>
+    for (const [path, what] of lines) take(entries, path, what ?? undefined)
+    const file = openSync(this.#journal(tree), 'a', 0o600)
+    try {
+      appendFileSync(file, lines.map((line) => `${JSON.stringify(line)}\n`).join(''))
+      fsyncSync(file)
+    } finally {
+      closeSync(file)
+    }
+    expected.journalLines += lines.length
+    if (expected.journalLines > JOURNAL_LINES_MAX) this.#keep(tree, expected.index)
+  }
+
+  close(): Promise<void> {
+    return this.#indexer.close()
+  }
+
+  #expected(tree: string): Expected | null {
+    const known = this.#known.get(tree)
+    if (known !== undefined) return known
+    const loaded = this.#load(tree)
+    this.#known.set(tree, loaded)
+    return loaded
+  }
+
+  #load(tree: string): Expected | null {
+    const file = this.#snapshot(tree)
+    if (!existsSync(file)) return null
+    const index = JSON.parse(gunzipSync(readFileSync(file)).toString('utf8')) as TreeIndex
+    const journal = existsSync(this.#journal(tree)) ? readFileSync(this.#journal(tree), 'utf8').split('\n') : []
+    const entries = index.entries as Record<string, string>
+    let journalLines = 0
+    for (const line of journal) {
+      if (line === '') continue
+      // The last line of a server that was killed may be half a line: what it told of did not happen.
+      const parsed = parsedLine(line)
+      if (parsed === null) continue
+      take(entries, parsed[0], parsed[1] ?? undefined)
+      journalLines += 1
+    }
+    return { index, journalLines }
+  }
+
+  #keep(tree: string, index: TreeIndex): void {
+    mkdirSync(this.dir, { recursive: true, mode: 0o700 })
+    const file = this.#snapshot(tree)
+    writeFileSync(`${file}.new`, gzipSync(JSON.stringify(index)), { mode: 0o600, flush: true })
+    writeFileSync(this.#journal(tree), '', { mode: 0o600 })
+    renameSync(`${file}.new`, file)
+    this.#known.set(tree, { index, journalLines: 0 })
+  }
+
+  #snapshot(tree: string): string {
+    return join(this.dir, `${nameOf(tree)}.json.gz`)
+  }
+
+  #journal(tree: string): string {
+    return join(this.dir, `${nameOf(tree)}.journal`)
+  }
+}
+
+function nameOf(tree: string): string {
+  return createHash('sha256').update(tree).digest('hex').slice(0, 32)
+}
+
+function take(into: Record<string, string>, path: string, what: string | undefined): void {
+  if (what === undefined) delete into[path]
+  else into[path] = what
+}
+
+type Line = readonly [path: string, what: string | null]
+
+function lineOf({ path, kind, type, sha256 }: Change): readonly Line[] {
+  if (type === 'directory') return []
+  if (kind === 'deleted') return [[path, null]]
+  return [[path, type === 'link' ? ANY_LINK : `file ${sha256 ?? ''}`]]
+}
+
+function parsedLine(line: string): Line | null {
+  try {
+    const parsed = JSON.parse(line) as unknown
+    return Array.isArray(parsed) && typeof parsed[0] === 'string' ? (parsed as unknown as Line) : null
+  } catch {
+    return null
+  }
+}

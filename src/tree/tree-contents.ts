@@ -1,0 +1,190 @@
+import { createHash } from 'node:crypto'
+import { closeSync, fstatSync, lstatSync, readlinkSync, readSync } from 'node:fs'
+import ignore, { type Ignore } from 'ignore'
+import { identityOf, inside, openDirectory, openDirectoryIn, openFileIn } from './lookup.js'
+import { type Met, walkFrom } from './walk.js'
+
+const ENTRIES_MAX = 1_000_000
+const RULES_BYTES_MAX = 256 * 1024
+const CHUNK_BYTES = 1024 * 1024
+// A file that was written a moment ago may be written again without its times telling.
+const SETTLED_MS = 2000
+
+/** The text of a `.gitignore`, and the folder it lies in ('' is the tree itself). */
+export interface IgnoreText {
+  readonly base: string
+  readonly text: string
+}
+
+/** Every path of a tree that counts, with what it is. */
+export interface TreeIndex {
+  /** `file <sha256>`, `link <target>` or `special`. Folders are known by what is in them. */
+  readonly entries: Readonly<Record<string, string>>
+  /** Folders of installed packages: a digest of names, sizes and times, which any change of a file in them changes. */
+  readonly packages: Readonly<Record<string, string>>
+  /** What was ignored by: taken from the tree when it was first looked at, never from a file an agent edited later. */
+  readonly rules: readonly IgnoreText[]
+}
+
+const PACKAGE_FOLDERS: ReadonlySet<string> = new Set(['node_modules', '.venv', 'venv'])
+
+/** Looks at a whole tree. Files whose identity is in `known` are not read again. */
+export function indexTree(root: string, rules: readonly IgnoreText[] | null, known: Map<string, string>): TreeIndex {
+  const opened = openDirectory(root, [])
+  if (!opened.ok) throw new Error(`the work tree ${root} cannot be opened`)
+  const reader = new Reader(rules, known)
+  const isEntered = (met: Met): boolean => !reader.isLeftOut(met)
+  const denied = (path: string): never => {
+    throw new Error(`${path} cannot be read: permission denied`)
+  }
+  try {
+    const enter = (path: string, fd: number): void => reader.enter(path, fd)
+    for (const met of walkFrom(opened.fd, { enter, isEntered, denied, entriesMax: ENTRIES_MAX })) reader.meet(met)
+    return reader.index()
+  } finally {
+    closeSync(opened.fd)
+  }
+}
+
+class Reader {
+  readonly #entries: Record<string, string> = Object.create(null)
+  readonly #packages: Record<string, string> = Object.create(null)
+  readonly #rules: IgnoreText[] = []
+  readonly #ignores = new Map<string, Ignore>()
+  readonly #readsRules: boolean
+
+  constructor(
+    rules: readonly IgnoreText[] | null,
+    private readonly known: Map<string, string>,
+  ) {
+    this.#readsRules = rules === null
+    for (const rule of rules ?? []) this.#take(rule)
+  }
+
+  enter(path: string, fd: number): void {
+    if (!this.#readsRules) return
+    const text = readRules(fd)
+    if (text !== null) this.#take({ base: path, text })
+  }
+
+  isLeftOut(met: Met): boolean {
+    return met.name === '.git' || PACKAGE_FOLDERS.has(met.name) || this.#isIgnored(met.path, true)
+  }
+
+  meet(met: Met): void {
+    if (met.name === '.git') return
+    if (met.kind === 'directory') {
+      if (PACKAGE_FOLDERS.has(met.name)) this.#packages[met.path] = digestOfPackages(met)
+      return
+    }
+    if (this.#isIgnored(met.path, false)) return
+    if (met.kind === 'file') this.#entries[met.path] = this.#file(met)
+    else if (met.kind === 'link') this.#entries[met.path] = `link ${readlinkSync(inside(met.directoryFd, met.name))}`
+    else this.#entries[met.path] = 'special'
+  }
+
+  index(): TreeIndex {
+    return { entries: this.#entries, packages: this.#packages, rules: this.#rules }
+  }
+
+  #take(rule: IgnoreText): void {
+    this.#rules.push(rule)
+    this.#ignores.set(rule.base, ignore({ ignorecase: false }).add(rule.text))
+  }
+
+  // The rules of the nearest folder have the last word.
+  #isIgnored(path: string, isDirectory: boolean): boolean {
+    for (let base = parentOf(path); ; base = parentOf(base)) {
+      const rules = this.#ignores.get(base)
+      if (rules !== undefined) {
+        const below = base === '' ? path : path.slice(base.length + 1)
+        const { ignored, unignored } = rules.test(isDirectory ? `${below}/` : below)
+        if (ignored || unignored) return ignored
+      }
+      if (base === '') return false
+    }
+  }
+
+  #file(met: Met): string {
+    // What was read before is not even opened.
+    const seen = lstatSync(inside(met.directoryFd, met.name), { bigint: true })
+    const before = seen.isFile() ? this.known.get(identityOf(seen)) : undefined
+    if (before !== undefined) return `file ${before}`
+    const file = openFileIn(met.directoryFd, met.name)
+    if (!file.ok) throw new Error(`${met.path} was changed while the work tree was read`)
+    try {
+      const identity = identityOf(file.stat)
+      const digest = digestOf(file.fd)
+      const isSettled = Date.now() - Number(file.stat.ctimeMs) > SETTLED_MS
+      if (isSettled && identityOf(fstatSync(file.fd, { bigint: true })) === identity) this.known.set(identity, digest)
+      return `file ${digest}`
+    } finally {
+      closeSync(file.fd)
+    }
+  }
+}
+
+function digestOf(fd: number): string {
+  const hash = createHash('sha256')
+  const buffer = Buffer.allocUnsafe(CHUNK_BYTES)
+  for (
+    let read = readSync(fd, buffer, 0, CHUNK_BYTES, null);
+    read > 0;
+    read = readSync(fd, buffer, 0, CHUNK_BYTES, null)
+  )
+    hash.update(buffer.subarray(0, read))
+  return hash.digest('hex')
+}
+
+function digestOfPackages(met: Met): string {
+  const opened = openDirectoryIn(met.directoryFd, met.name)
+  if (!opened.ok) return 'unreadable'
+  const hash = createHash('sha256')
+  try {
+    for (const one of walkFrom(opened.fd, { isEntered: () => true, entriesMax: ENTRIES_MAX })) {
+      if (one.kind === 'directory') continue
+      const { size, mtimeNs, ctimeNs, ino } = lstatSync(inside(one.directoryFd, one.name), { bigint: true })
+      hash.update(`${one.path}\0${size} ${mtimeNs} ${ctimeNs} ${ino}\n`)
+    }
+    return hash.digest('hex')
+  } finally {
+    closeSync(opened.fd)
+  }
+}
+
+function readRules(directoryFd: number): string | null {
+  const file = openFileIn(directoryFd, '.gitignore')
+  if (!file.ok) return null
+  try {
+    const buffer = Buffer.allocUnsafe(Math.min(Number(file.stat.size), RULES_BYTES_MAX))
+    return buffer.toString('utf8', 0, readSync(file.fd, buffer, 0, buffer.length, 0))
+  } finally {
+    closeSync(file.fd)
+  }
+}
+
+function parentOf(path: string): string {
+  return path.slice(0, Math.max(path.lastIndexOf('/'), 0))
+}
+
+/** A link that an allowed call made, wherever it points. */
+export const ANY_LINK = 'link ?'
+
+/** One path that is not what it was. */
+export interface Difference {
+  readonly path: string
+  readonly kind: 'created' | 'modified' | 'deleted'
+}
+
+export function differences(before: TreeIndex, after: TreeIndex): readonly Difference[] {
+  const found: Difference[] = []
+  for (const part of ['entries', 'packages'] as const) {
+    for (const [path, what] of Object.entries(after[part])) {
+      const was = before[part][path]
+      if (was === undefined) found.push({ path, kind: 'created' })
+      else if (was !== what && !(was === ANY_LINK && what.startsWith('link '))) found.push({ path, kind: 'modified' })
+    }
+    for (const path of Object.keys(before[part])) if (!(path in after[part])) found.push({ path, kind: 'deleted' })
+  }
+  return found.sort((a, b) => (a.path < b.path ? -1 : 1))
+}
