@@ -62,6 +62,7 @@ export interface Ran {
 
 export interface Agent {
   readonly token: string
+  readonly taskId: string
   tool(name: string, args: Readonly<Record<string, unknown>>): Promise<Ran>
   bash(command: string, timeout?: number): Promise<Ran>
 }
@@ -211,6 +212,7 @@ async function newAgent(at: Pick<Stage, 'call' | 'operator'>, id: string, worksp
     ranOf(await at.call('POST', '/tools/execute', token, { task_id, tool_name, args }))
   return {
     token,
+    taskId: task_id,
     tool,
     bash: (command, timeout) => tool('bash', { command, ...(timeout === undefined ? {} : { timeout }) }),
   }
