@@ -4,6 +4,7 @@ import {
   closeSync,
   existsSync,
   fsyncSync,
+  lstatSync,
   mkdirSync,
   openSync,
   readFileSync,
@@ -47,7 +48,9 @@ export class Trees {
   async compare(tree: string): Promise<{ readonly differences: readonly Difference[]; readonly index: TreeIndex }> {
     const expected = this.#expected(tree)
     const index = await this.#indexer.index(tree, expected?.index.rules ?? null)
-    return { differences: expected === null ? [] : differences(expected.index, index), index }
+    const found = expected === null ? [] : differences(expected.index, index)
+    // What a call wrote and the rules ignore is there, and is not looked at.
+    return { differences: found.filter(({ path, kind }) => kind !== 'deleted' || !isThere(tree, path)), index }
   }
 
   /** The hash that a file should have; null when there should be no such file, or it is not known. */
@@ -153,8 +156,14 @@ function take(into: Record<string, string>, path: string, what: string | undefin
 
 type Line = readonly [path: string, what: string | null]
 
+const NOT_COMPARED = /(^|\/)(\.git|node_modules|\.venv|venv)(\/|$)/
+
+function isThere(tree: string, path: string): boolean {
+  return lstatSync(join(tree, path), { throwIfNoEntry: false }) !== undefined
+}
+
 function lineOf({ path, kind, type, sha256 }: Change): readonly Line[] {
-  if (type === 'directory') return []
+  if (type === 'directory' || NOT_COMPARED.test(path)) return []
   if (kind === 'deleted') return [[path, null]]
   return [[path, type === 'link' ? ANY_LINK : `file ${sha256 ?? ''}`]]
 }

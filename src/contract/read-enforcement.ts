@@ -69,8 +69,7 @@ function defaults(): EnforcementDocument {
     denial_budget: 10,
     lease_seconds: 900,
     confinement: 'required',
-    // Off until this version can compare work trees: a default must not promise what is not done.
-    reconcile: 'off',
+    reconcile: 'block',
     reconcile_ignore: [],
   }
 }

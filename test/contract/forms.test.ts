@@ -146,7 +146,7 @@ describe('defaults', () => {
       denialBudget: 10,
       leaseSeconds: 900,
       confinement: 'required',
-      reconcile: 'off',
+      reconcile: 'block',
     })
     expect(contract.tests).toEqual({
       patterns: ['tests/**', '**/*.test.*', '**/*.spec.*', '**/__tests__/**'],

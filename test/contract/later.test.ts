@@ -19,9 +19,6 @@ const LATER: readonly (readonly [name: string, text: string, path: string, line:
   ['agent_crash', `${TWO}recovery: {agent_crash: {max_retries: 1}}\n`, 'recovery.agent_crash', 6],
   ['orchestrator_crash', `${TWO}recovery: {orchestrator_crash: {}}\n`, 'recovery.orchestrator_crash', 6],
   ['agent_startable', `${TWO}agent_startable: true\n`, 'agent_startable', 6],
-  ['reconcile: block', `${TWO}enforcement: {reconcile: block}\n`, 'enforcement.reconcile', 6],
-  ['reconcile: warn', `${TWO}enforcement: {reconcile: warn}\n`, 'enforcement.reconcile', 6],
-  ['reconcile_ignore', `${TWO}enforcement: {reconcile_ignore: [a]}\n`, 'enforcement.reconcile_ignore', 6],
   [
     'a trigger',
     `${TWO}transitions:\n  - {from: A, to: B, triggers: [{action: spawn_review_agents}]}\n`,
@@ -78,7 +75,7 @@ describe('what this version cannot enforce', () => {
     ['own tools', `${TWO}tools: {lint: {command: [eslint]}}\n`],
     ['allowed_hosts', `${TWO}web: {allowed_hosts: [x.org]}\n`],
     ['writable', phase('writable: []')],
-    ['reconcile: off', `${TWO}enforcement: {reconcile: off}\n`],
+    ['reconcile: block', `${TWO}enforcement: {reconcile: block, reconcile_ignore: [x]}\n`],
     ['empty parts', `${TWO}commands: {}\nrecovery: {}\ncoordination: {}\nweb: {allowed_hosts: []}\nmonitoring: {}\n`],
     ['no rules', phase('rules: []')],
     ['a gate time-out', `${TWO}recovery: {gate_timeout: {action: park}}\n`],

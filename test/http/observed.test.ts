@@ -26,6 +26,7 @@ phases:
     allowed_tools: []
 commands:
   tests: {run: "node --test tests/", format: node, timeout_seconds: 60}
+enforcement: {reconcile: off}
 `
 const TEST = `import assert from 'node:assert/strict'
 import { test } from 'node:test'

@@ -15,6 +15,7 @@ phases:
     checkpoint: {evidence: {count: {type: integer, min: 2, description: how many}, sure: {type: boolean, description: are you sure}}}
     gates: [{id: ok, type: approval, approvers: [lead], timeout_seconds: 60, on_timeout: park}]
   - {id: B, allowed_tools: [], required_artifacts: [{type: note, description: a note}]}
+enforcement: {reconcile: off}
 `
 
 describe('operating', () => {

@@ -21,6 +21,7 @@ transitions:
   - {from: PLAN, to: DEPLOY, gate: ok}
   - {from: CHEAP, to: DONE, when: finished}
   - {from: CHEAP, to: DEPLOY}
+enforcement: {reconcile: off}
 `
 
 describe('what an attacker tried', () => {
@@ -305,6 +306,7 @@ phases:
   - {id: RED, allowed_tools: [], required_artifacts: [{type: test_run_result, schema: schemas/test_result.json, description: run}], gates: [{id: red, type: validation, blockers: [{check: tests_are_failing}]}]}
   - {id: GREEN, allowed_tools: [], required_artifacts: [{type: test_run_result, schema: schemas/test_result.json, description: run}], gates: [{id: green, type: validation, blockers: [{check: all_tests_pass}]}]}
   - {id: DONE, allowed_tools: []}
+enforcement: {reconcile: off}
 `
   it('[REQ-CHECK-3] a linked test is held by what it points to, a test in a folder named like a build is held, and a link out of the tree closes the gate', async () => {
     const run = await start({ contract: TDD })

@@ -145,6 +145,7 @@ describe('the five phases of the bundled contract', () => {
     ).toEqual(['check_failed:all_tests_pass'])
     writeFileSync(join(run.workspace, 'tests/add.test.js'), 'weakened')
     expect(codes((await move(token, 'REVIEW', { implementation_files, test_run_result: GREEN })).body)).toEqual([
+      'unledgered_change:',
       'check_failed:tests_unchanged',
     ])
     writeFileSync(join(run.workspace, 'tests/add.test.js'), 'test')
