@@ -147,6 +147,7 @@ describe('defaults', () => {
       leaseSeconds: 900,
       confinement: 'required',
       reconcile: 'block',
+      reconcileIgnore: [],
     })
     expect(contract.tests).toEqual({
       patterns: ['tests/**', '**/*.test.*', '**/*.spec.*', '**/__tests__/**'],
