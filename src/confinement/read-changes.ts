@@ -7,6 +7,8 @@ import type { Change } from '../tree/change.js'
 import { isTargetInside } from '../tree/steps.js'
 
 export const CHANGES_MAX = 20_000
+/** A file may be large and take no room until it is written to the tree: this is what counts there. */
+const CHANGED_BYTES_MAX = 1024 ** 3
 const DEPTH_MAX = 256
 
 /** Where a tree is seen as it was, as it is now, and, with an overlay, the layer that holds whatever was touched. */
@@ -35,6 +37,7 @@ export async function readChanges(views: Views): Promise<readonly Change[]> {
 
 class Reader {
   readonly found: Change[] = []
+  #bytes = 0
 
   constructor(private readonly views: Views) {}
 
@@ -79,6 +82,9 @@ class Reader {
 
   async #file(path: string, now: Stats, then: Stats | null): Promise<void> {
     const file = `${this.views.after}/${path}`
+    // Before it is read: reading takes as long as writing.
+    const isResized = then?.size !== now.size
+    if (isResized) this.#count(now.size)
     const sha256 = await opened(file, 0o600, () => digest(file))
     const isSame =
       then !== null &&
@@ -86,6 +92,7 @@ class Reader {
       modeOf(then) === modeOf(now) &&
       (await digest(`${this.views.before}/${path}`)) === sha256
     if (isSame) return
+    if (!isResized) this.#count(now.size)
     this.#add({ path, kind: then === null ? 'created' : 'modified', type: 'file', bytes: now.size, sha256 })
   }
 
@@ -107,6 +114,12 @@ class Reader {
     this.#add({ path, kind: 'deleted', type })
     if (type !== 'directory') return
     for (const name of await names(this.views.before, path)) await this.#gone(join(path, name))
+  }
+
+  #count(bytes: number): void {
+    this.#bytes += bytes
+    if (this.#bytes > CHANGED_BYTES_MAX)
+      throw new ChangesRefused(`more than ${CHANGED_BYTES_MAX / 1024 ** 2} MiB were changed`)
   }
 
   #isSkipped(path: string, name: string): boolean {
