@@ -38,6 +38,11 @@ test('what the server shows when it starts is what the first screen shows', () =
   expect(textDifference(shown?.text ?? '', said)).toBeNull()
 })
 
+test('the refusal of a command that the README shows is the one of the tour, which is run', () => {
+  const [, shown] = blocksOf(FILE).filter((block) => block.language === 'text')
+  expect(readDoc('docs/tour.md')).toContain(JSON.stringify(shown?.text.trim()))
+})
+
 const FILES = [
   'README.md',
   'ARCHITECTURE.md',
@@ -52,3 +57,26 @@ test.each(FILES)('every file that %s names or links to is there', (file) => {
   const named = [...text.matchAll(/`((?:src|test|contracts|docs|scripts)\/[\w./-]*\w)`/g)].map(([, path]) => path ?? '')
   expect([...links, ...named].filter((path) => !existsSync(`${ROOT}${path}`))).toEqual([])
 })
+
+test.each(FILES)('every heading that %s links to is there', (file) => {
+  const folder = file.slice(0, file.lastIndexOf('/') + 1)
+  const links = [...readDoc(file).matchAll(/\]\((?!https?:)([^)#]*)#([^)]+)\)/g)]
+  const lost = links.filter(([, path, anchor]) => {
+    const target = path === '' ? file : `${folder}${path}`
+    return !anchorsOf(target).has(anchor ?? '')
+  })
+  expect(lost.map(([link]) => link)).toEqual([])
+})
+
+// As the usual renderers make them.
+function anchorsOf(file: string): ReadonlySet<string> {
+  const headings = [...readDoc(file).matchAll(/^#{1,6} (.+)$/gm)].map(([, text]) => text ?? '')
+  return new Set(
+    headings.map((text) =>
+      text
+        .toLowerCase()
+        .replace(/[^\p{L}\p{N} _-]/gu, '')
+        .replaceAll(' ', '-'),
+    ),
+  )
+}
