@@ -67,7 +67,7 @@ export async function gather(
   const observed = isWorthIt ? await observeFor(app, contract, state, { needed, tree }) : NOT_OBSERVED
   problems.push(...observed.problems)
   const seen = { contract, state, contents, offer, tree, needed }
-  const checks = observed.runs.size === 0 ? cheap : await runChecks(app, seen, observed)
+  const checks = observed.runs.size === 0 && observed.git === null ? cheap : await runChecks(app, seen, observed)
   const ran = observed.runs.get('tests')
   const artifact = ran === undefined ? null : observedArtifact(needed, ran)
   const pinnedRun = needed.pinsTests && ran !== undefined ? pinOfRun(ran) : null

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto'
+import { type GitFacts, gitFacts } from '../checks/git-facts.js'
 import { observe, runKey } from '../checks/observe.js'
 import { canonicalJson } from '../contract/fingerprint.js'
 import {
@@ -39,6 +40,7 @@ export interface Observed {
   readonly refs: readonly JsonObject[]
   readonly blobs: readonly Blob[]
   readonly problems: readonly string[]
+  readonly git: GitFacts | null
 }
 
 /** Runs what the gates need to see, each once. */
@@ -49,7 +51,8 @@ export async function observeFor(
   work: { readonly needed: Needs; readonly tree: WorkTree },
 ): Promise<Observed> {
   const commands = commandsFor(contract, work.needed)
-  if (commands.size === 0) return NOTHING
+  const asksGit = needsGit(work.needed)
+  if (commands.size === 0 && !asksGit) return NOTHING
   const confinement = await app.confinement()
   const refused = unavailable({ contract }, confinement)
   if (refused !== null && !refused.ok) return { ...NOTHING, problems: [refused.detail] }
@@ -75,10 +78,16 @@ export async function observeFor(
     refs.push(refOf(run, { sha256, isCached: before !== undefined }))
     blobs.push({ sha256, content })
   }
-  return { runs, refs, blobs, problems: [] }
+  return { runs, refs, blobs, problems: [], git: asksGit ? await gitFacts(place) : null }
 }
 
-const NOTHING: Observed = { runs: new Map(), refs: [], blobs: [], problems: [] }
+const NOTHING: Observed = { runs: new Map(), refs: [], blobs: [], problems: [], git: null }
+
+const GIT_CHECKS: ReadonlySet<string> = new Set(['work_tree_clean', 'committed', 'no_commented_out_code'])
+
+export function needsGit(needed: Needs): boolean {
+  return needed.checks.some(({ blocker }) => GIT_CHECKS.has(blocker.check))
+}
 
 /** True when a check of this gate can only be judged by running something. */
 export function commandsFor(contract: Contract, needed: Needs): ReadonlyMap<string, ObservedCommand> {

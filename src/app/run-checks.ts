@@ -11,11 +11,11 @@ import type { Blob } from '../store/port.js'
 import type { WorkTree } from '../tree/work-tree.js'
 import type { App } from './app.js'
 import type { Offer } from './gather.js'
-import { commandsFor, type Observed, observedView, pinnedRunOf, runView } from './observe-gates.js'
+import { commandsFor, needsGit, type Observed, observedView, pinnedRunOf, runView } from './observe-gates.js'
 import { taskView } from './views.js'
 
 /** Before anything was run. */
-export const NOT_OBSERVED: Observed = { runs: new Map(), refs: [], blobs: [], problems: [] }
+export const NOT_OBSERVED: Observed = { runs: new Map(), refs: [], blobs: [], problems: [], git: null }
 
 interface Scene {
   readonly contract: Contract
@@ -46,6 +46,7 @@ export async function runChecks(
       tree,
       pinnedTests: state.pinnedTests,
       observed: observed.runs,
+      git: observed.git,
       observedView: observedView(observed.runs),
       pinnedRun,
       params: blocker.params,
@@ -75,7 +76,7 @@ export function isOpenSoFar(
   },
 ): boolean {
   const { contract, offered, cheap, offer } = found
-  if (commandsFor(contract, needed).size === 0) return false
+  if (commandsFor(contract, needed).size === 0 && !needsGit(needed)) return false
   const isObserved = (type: string): boolean => type === 'test_run_result' && contract.commands.has('tests')
   const artifactsFit = needed.artifacts.every(({ type }) => {
     if (isObserved(type)) return true
@@ -91,13 +92,16 @@ export function isOpenSoFar(
 }
 
 const RUN_CHECKS: ReadonlySet<string> = new Set([
+  ...['work_tree_clean', 'committed', 'no_commented_out_code'],
   ...['tests_are_failing', 'all_tests_pass', 'no_skipped_tests', 'coverage_threshold_met', 'command_succeeds'],
 ])
+
+const TEST_CHECKS: ReadonlySet<string> = new Set(['tests_are_failing', 'all_tests_pass', 'no_skipped_tests'])
 
 function needsRun(contract: Contract, check: string, when: Json | undefined): boolean {
   if (check === 'expression') return /\bobserved\b/.test(String(when ?? ''))
   if (!RUN_CHECKS.has(check)) return false
-  return check === 'command_succeeds' || check === 'coverage_threshold_met' || contract.commands.has('tests')
+  return !TEST_CHECKS.has(check) || contract.commands.has('tests')
 }
 
 /** The observed run as the artifact that the phase asks for. The agent's own words about a run that was observed do not count. */

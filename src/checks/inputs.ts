@@ -3,6 +3,7 @@ import type { Contract, Json, JsonObject } from '../core/contract.js'
 import type { Grade } from '../core/event.js'
 import type { ObservedRun, PinnedRun } from '../core/observed.js'
 import type { WorkTree } from '../tree/work-tree.js'
+import type { GitFacts } from './git-facts.js'
 
 /** What a check may look at. */
 export interface CheckInputs {
@@ -17,6 +18,8 @@ export interface CheckInputs {
   readonly pinnedTests: ReadonlyMap<string, string> | null
   /** What Phaselock ran itself, by the name of the command. */
   readonly observed: ReadonlyMap<string, ObservedRun>
+  /** What git says of the tree; null when nobody asked it. */
+  readonly git: GitFacts | null
   /** The same as expressions see it. */
   readonly observedView: JsonObject
   /** The tests of the observed RED run; null: none was observed. */

@@ -1,5 +1,12 @@
 import type { CheckOutcome } from '../core/command.js'
 import type { CheckName } from '../core/contract.js'
+import {
+  committed,
+  noCommentedOutCode,
+  testFilesFollowConvention,
+  testsAreMeaningful,
+  workTreeClean,
+} from './diff-checks.js'
 import { expression } from './expression.js'
 import { fileExists, jsonValid, noPattern } from './files.js'
 import { type Check, type CheckInputs, errs } from './inputs.js'
@@ -24,6 +31,11 @@ const CHECKS: ReadonlyMap<CheckName, Check> = new Map<CheckName, Check>([
   ['json_valid', jsonValid],
   ['no_pattern', noPattern],
   ['expression', expression],
+  ['work_tree_clean', workTreeClean],
+  ['committed', committed],
+  ['test_files_follow_convention', testFilesFollowConvention],
+  ['tests_are_meaningful', testsAreMeaningful],
+  ['no_commented_out_code', noCommentedOutCode],
   ['command_succeeds', commandSucceeds],
   ['coverage_threshold_met', coverageThresholdMet],
 ])

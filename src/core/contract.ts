@@ -235,20 +235,15 @@ export const CHECK_NAMES = [
 export type CheckName = (typeof CHECK_NAMES)[number]
 
 /** Checks that this version cannot run: they need a command, a diff, git or other identities. */
-export const CHECKS_NOT_ENFORCED: ReadonlySet<CheckName> = new Set<CheckName>([
-  'tests_are_meaningful',
-  'test_files_follow_convention',
-  'no_commented_out_code',
-  'all_review_models_completed',
-  'work_tree_clean',
-  'committed',
-])
+export const CHECKS_NOT_ENFORCED: ReadonlySet<CheckName> = new Set<CheckName>(['all_review_models_completed'])
 
 /** The artifact types a check reads; a contract in which no phase up to there requires one of them does not load. */
 export const CHECK_ARTIFACTS: ReadonlyMap<CheckName, readonly string[]> = new Map<CheckName, readonly string[]>([
   ['plan_has_acceptance_criteria', ['plan_document']],
   ['scope_is_bounded', ['scope_definition', 'plan_document']],
   ['tests_exist_for_acceptance_criteria', ['test_files']],
+  ['tests_are_meaningful', ['test_files']],
+  ['test_files_follow_convention', ['test_files']],
   ['tests_are_failing', ['test_run_result']],
   ['all_tests_pass', ['test_run_result']],
   ['no_skipped_tests', ['test_run_result']],

@@ -34,6 +34,7 @@ function inputs(artifacts: Record<string, unknown>, about: Partial<CheckInputs> 
     pinnedTests: null,
     observed: new Map(),
     observedView: {},
+    git: null,
     pinnedRun: null,
     params: {},
     ...about,

@@ -43,7 +43,6 @@ const LATER: readonly (readonly [name: string, text: string, path: string, line:
     5,
   ],
   ['auto_advance', gate('auto_advance: true'), 'phases.A.gates.g.auto_advance', 5],
-  ['a git check', gate('blockers: [{check: committed}]'), 'phases.A.gates.g.committed', 5],
   [
     'an expression over changes',
     gate('blockers: [{check: expression, when: "size(changes) > 1"}]'),

@@ -1,0 +1,94 @@
+import { matchesGlob } from '../contract/glob.js'
+import { asList, asObject, type Check, type CheckInputs, errs, fails, field, holds, isText } from './inputs.js'
+
+const NAMED_MAX = 5
+const COMMENTED_LINES_MIN = 3
+
+/** Nothing differs from the last commit. */
+export const workTreeClean: Check = ({ git }) => {
+  if (git === null) return errs('git was not asked', 'observed')
+  if (!git.isRepository) return fails(NO_REPOSITORY, 'observed')
+  return git.changed.length === 0
+    ? holds('the work tree is clean', 'observed')
+    : fails(`not committed: ${listed(git.changed)}`, 'observed')
+}
+
+const NO_REPOSITORY = 'the work tree is no git repository; an operator can make it one with `git init`'
+
+/** Everything the task changed is committed. */
+export const committed: Check = (inputs) => workTreeClean(inputs)
+
+/** Every test file that was named lies where the contract looks for tests. */
+export const testFilesFollowConvention: Check = (inputs) => {
+  const paths = namedTests(inputs)
+  if (paths.length === 0) return fails('test_files names no test file')
+  const { patterns } = inputs.contract.tests
+  const odd = paths.filter((path) => !patterns.some((pattern) => matchesGlob(pattern, path)))
+  return odd.length === 0
+    ? holds(`${paths.length} test files lie where tests are looked for`, 'artifact')
+    : fails(`${listed(odd)} match none of ${patterns.join(', ')}`, 'artifact')
+}
+
+/** Every test file that was named asserts something. */
+export const testsAreMeaningful: Check = async (inputs) => {
+  const paths = namedTests(inputs)
+  if (paths.length === 0) return fails('test_files names no test file')
+  const empty: string[] = []
+  for (const path of paths) {
+    const content = (await inputs.tree.read(path))?.toString('utf8') ?? ''
+    if (!ASSERTION.test(withoutComments(content))) empty.push(path)
+  }
+  return empty.length === 0
+    ? holds(`${paths.length} test files assert something`, 'artifact')
+    : fails(`no assertion in ${listed(empty)}`, 'artifact')
+}
+
+// What the usual frameworks assert with. A line that only names the word in a string or a comment does not count.
+const ASSERTION =
+  /\bassert(\.\w+|\w*!)?\s*[.(]|^\s*assert\b|\bexpect\s*\(|\bself\.assert\w+\(|\bpytest\.raises\(|\.should\b|\bt\.(is|deepEqual|true|false|throws|equal|same|ok|Error|Errorf|Fatal|Fatalf|Fail)\w*\(|\brequire\.\w+\(\s*t\b|\bassert_(eq|ne|matches)?!?\s*\(|\bEXPECT_\w+\(|\bASSERT_\w+\(/m
+
+function withoutComments(text: string): string {
+  return text
+    .replace(/\/\*[\s\S]*?\*\//g, '')
+    .replace(/^\s*(\/\/|#).*$/gm, '')
+    .replace(/(["'`])(?:\\.|(?!\1)[^\\\n])*\1/g, '""')
+}
+
+function namedTests(inputs: CheckInputs): readonly string[] {
+  return asList(field(asObject(inputs.all.get('test_files')), 'test_files'))
+    .map((one) => field(asObject(one), 'path'))
+    .filter(isText)
+}
+
+/** The change adds no block of code that is only commented out. */
+export const noCommentedOutCode: Check = ({ git }) => {
+  if (git === null) return errs('git was not asked', 'observed')
+  if (!git.isRepository) return fails(NO_REPOSITORY, 'observed')
+  if (git.isCut) return errs('the change is too large to be read', 'observed')
+  const found = [...git.added]
+    .filter(([path, lines]) => SOURCE.test(path) && hasCommentedCode(lines))
+    .map(([path]) => path)
+  return found.length === 0
+    ? holds('no commented-out code was added', 'observed')
+    : fails(`commented-out code in ${listed(found)}`, 'observed')
+}
+
+const SOURCE = /\.(c|cc|cpp|cs|go|h|hpp|java|js|jsx|kt|mjs|cjs|php|py|rb|rs|scala|sh|swift|ts|tsx|mts|cts)$/
+// What stands at the ends of statements and hardly ever in sentences.
+const CODE =
+  /[;{}]\s*$|^\s*(return|if|for|while|const|let|var|def|class|import|from|func|fn|use|else|elif|try|except|switch|case)\b.*[:({=;]|\w+\([^)]*\)\s*;?\s*$|^\s*[\w.]+\s*[-+*/]?=\s*\S|=>/
+
+function hasCommentedCode(lines: readonly string[]): boolean {
+  let inARow = 0
+  for (const line of lines) {
+    const [, comment] = /^\s*(?:\/\/|#|\*|\/\*)\s?(.*)$/.exec(line) ?? []
+    inARow = comment !== undefined && CODE.test(comment) ? inARow + 1 : 0
+    if (inARow >= COMMENTED_LINES_MIN) return true
+  }
+  return false
+}
+
+function listed(paths: readonly string[]): string {
+  const more = paths.length - NAMED_MAX
+  return `${paths.slice(0, NAMED_MAX).join(', ')}${more > 0 ? ` and ${more} more` : ''}`
+}
