@@ -1,6 +1,7 @@
 import { existsSync, writeFileSync } from 'node:fs'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { blocksOf, ROOT, readDoc } from './blocks.js'
+import { CHECK_NAMES, CHECKS_NOT_ENFORCED } from '../../src/core/contract.js'
+import { blocksOf, ROOT, readDoc, sectionsOf } from './blocks.js'
 import { textDifference } from './expected.js'
 import { type DocsServer, startServer } from './server.js'
 import { runBlocks } from './session.js'
@@ -41,6 +42,11 @@ test('what the server shows when it starts is what the first screen shows', () =
 test('the refusal of a command that the README shows is the one of the tour, which is run', () => {
   const [, shown] = blocksOf(FILE).filter((block) => block.language === 'text')
   expect(readDoc('docs/tour.md')).toContain(JSON.stringify(shown?.text.trim()))
+})
+
+test('the checks that are said not to be enforced are those that are not', () => {
+  const said = sectionsOf('docs/contract.md').get('What is not enforced yet') ?? ''
+  expect(CHECK_NAMES.filter((name) => said.includes(`\`${name}\``))).toEqual([...CHECKS_NOT_ENFORCED])
 })
 
 const FILES = [
