@@ -1,11 +1,12 @@
 import { observe } from '../checks/observe.js'
 import type { ChangeSet } from '../confinement/port.js'
+import { matchesGlob } from '../contract/glob.js'
 import { phaseOf } from '../core/access.js'
 import { admit } from '../core/admit.js'
 import type { JsonObject } from '../core/contract.js'
 import type { TaskEvent } from '../core/event.js'
 import type { ObservedRun } from '../core/observed.js'
-import type { GitAccess } from '../core/writable.js'
+import { type GitAccess, writableOf } from '../core/writable.js'
 import { isCommandTool, runCommandTool } from '../tools/command-tools.js'
 import { fileTool, isWriteTool } from '../tools/file-tools.js'
 import { failed, type ToolOutcome, type ToolPlace } from '../tools/port.js'
@@ -18,6 +19,7 @@ import { askQuestion } from './questions.js'
 import { keepContents } from './reconcile.js'
 import { isHiddenBy, reservedIn } from './reserved.js'
 import type { Result } from './result.js'
+import { partChanges } from './scratch.js'
 import { callUpstream, isUpstreamTool } from './upstream.js'
 import { unavailable } from './wall.js'
 
@@ -142,17 +144,25 @@ class OneRun {
 
   // What the ledger has is what reaches the tree: recorded first, then committed, and nothing else is decided in between.
   async #settle(done: Settling): Promise<Result<Ran>> {
-    const { changes, outcome, ...about } = done
+    const { changes, ...about } = done
+    const tree = this.call.state.workspace
+    const allowed = writableOf(phaseOf(this.call.contract, this.call.state.phase)).allowed
+    // Only a pattern that names more than everything says that ignored files matter.
+    const named = allowed.filter((pattern) => !/^\*\*(\/\*)?$/.test(pattern))
+    const { kept, scratch } = partChanges(changes.list, this.app.trees.rulesOf(tree), (path) =>
+      named.some((pattern) => IGNORED_FOLDER.test(pattern) && matchesGlob(pattern, path)),
+    )
+    const outcome = scratch.length === 0 ? done.outcome : withoutScratch(done.outcome, kept, scratch.length)
     let isSettled = false
     try {
       return await this.app.ledger.hold(this.call.state.id, async () => {
-        const ran = await this.#finish(outcome, { ...about, isHolding: true, changed: changes.list })
+        const ran = await this.#finish(outcome, { ...about, isHolding: true, changed: kept })
         if (!ran.ok || ran.value.outcome !== outcome) return ran
         isSettled = true
-        this.app.trees.explain(this.call.state.workspace, changes.list)
-        const problem = await changes.commit()
+        this.app.trees.explain(tree, kept)
+        const problem = await changes.commit(kept)
         if (problem === null) {
-          await keepContents(this.app, this.call.state.workspace, changes.list)
+          await keepContents(this.app, tree, kept)
           return ran
         }
         return this.#finish(failed(`${this.one.tool}: its changes could not be written: ${problem}`), {
@@ -193,6 +203,8 @@ class OneRun {
   }
 }
 
+// Patterns that speak of installed packages or caches by name.
+const IGNORED_FOLDER = /(^|\/)(node_modules|\.venv|venv|coverage|__pycache__|\.\w+_cache)(\/|$)/
 const FAILURES_TOLD_MAX = 50
 
 function testOutcome(run: ObservedRun): ToolOutcome {
@@ -215,6 +227,14 @@ function testOutcome(run: ObservedRun): ToolOutcome {
     },
     changes: [],
   }
+}
+
+// Files that were dropped because nobody keeps them are no changes.
+function withoutScratch(outcome: ToolOutcome, kept: readonly Change[], scratch: number): ToolOutcome {
+  if (!outcome.ok || !Array.isArray(outcome.result.changes)) return outcome
+  const paths = new Set(kept.map((one) => one.path))
+  const changes = (outcome.result.changes as readonly JsonObject[]).filter((one) => paths.has(String(one.path)))
+  return { ...outcome, result: { ...outcome.result, changes, scratch }, changes: kept }
 }
 
 interface Settling {

@@ -15,7 +15,7 @@ import { join } from 'node:path'
 import { gunzipSync, gzipSync } from 'node:zlib'
 import type { Change } from '../tree/change.js'
 import { Indexer } from '../tree/indexer.js'
-import { ANY_LINK, type Difference, differences, type TreeIndex } from '../tree/tree-contents.js'
+import { ANY_LINK, type Difference, differences, type IgnoreText, type TreeIndex } from '../tree/tree-contents.js'
 
 const JOURNAL_LINES_MAX = 5000
 
@@ -51,6 +51,11 @@ export class Trees {
     const found = expected === null ? [] : differences(expected.index, index)
     // What a call wrote and the rules ignore is there, and is not looked at.
     return { differences: found.filter(({ path, kind }) => kind !== 'deleted' || !isThere(tree, path)), index }
+  }
+
+  /** What was ignored when work in the tree began. */
+  rulesOf(tree: string): readonly IgnoreText[] {
+    return this.#expected(tree)?.index.rules ?? []
   }
 
   /** The hash that a file should have; null when there should be no such file, or it is not known. */

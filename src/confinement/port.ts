@@ -71,8 +71,8 @@ export interface Ended {
 /** What a command changed, not yet in the tree. Exactly one of `commit` and `discard` must be called. */
 export interface ChangeSet {
   readonly list: readonly Change[]
-  /** Null, or why nothing of it reached the tree. */
-  commit(): Promise<string | null>
+  /** Brings those of the changes into the tree. Null, or why none of them reached it. */
+  commit(only?: readonly Change[]): Promise<string | null>
   discard(): Promise<void>
 }
 

@@ -127,9 +127,9 @@ export class Sandbox {
       const list = await readChanges({ before: job.tree, after, touched, skipped: mounted })
       return {
         list,
-        commit: async () => {
+        commit: async (only = list) => {
           try {
-            return await commitChanges(job.tree, after, list)
+            return await commitChanges(job.tree, after, only)
           } finally {
             remove(keeper, run)
           }

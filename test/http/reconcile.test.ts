@@ -77,6 +77,27 @@ describe('changes that no allowed call explains', () => {
     expect((await move('DONE')).body).toMatchObject({ allowed: true })
   })
 
+  it('[REQ-RECONCILE-7] caches and ignored files of a command close nothing and never reach the tree', async () => {
+    const caches =
+      'mkdir -p cache src/__pycache__ node_modules/.cache coverage; for f in cache/x src/__pycache__/a.pyc node_modules/.cache/y coverage/z debug.log; do echo x > $f; done'
+    expect(await execute('bash', { command: `${caches}; echo t > tests/t` })).toMatchObject({
+      status: 200,
+      body: { result: { exit_code: 0, changes: [{ path: 'tests/t' }], scratch: expect.any(Number) } },
+    })
+    for (const path of ['cache', 'src/__pycache__', 'node_modules/.cache', 'coverage', 'debug.log'])
+      expect(existsSync(at(path)), path).toBe(false)
+    expect(
+      await execute('bash', {
+        command: 'echo fake > node_modules/dep/index.js; echo "*" > .gitignore; echo x > src/y',
+      }),
+    ).toMatchObject({
+      status: 403,
+      body: { code: 'constraint_violation', paths: ['.gitignore', 'src/y'] },
+    })
+    expect(readFileSync(at('node_modules/dep/index.js'), 'utf8')).toBe('real\n')
+    expect((await move('IMPL')).body).toMatchObject({ allowed: true })
+  })
+
   it('[REQ-RECONCILE-3] an edited .gitignore hides nothing, and doctored packages are seen', async () => {
     writeFileSync(at('.gitignore'), '*\n')
     writeFileSync(at('src/hidden.ts'), 'x')
