@@ -13,6 +13,7 @@ import { addQuestionCommands } from './question-commands.js'
 import { addServeCommand } from './serve-command.js'
 import { addTaskCommands } from './task-commands.js'
 import { width } from './terminal.js'
+import { addTreeCommands } from './tree-commands.js'
 import { programVersion } from './version.js'
 
 const HELP_WIDTH_MAX = 100
@@ -48,6 +49,7 @@ export function buildProgram(): Command {
   addTaskCommands(program)
   addApprovalCommands(program)
   addQuestionCommands(program)
+  addTreeCommands(program)
   program.commandsGroup('Look:')
   addLookCommands(program)
   addAuditCommands(program)

@@ -86,8 +86,8 @@ export const CODES = {
   },
   shutting_down: { title: 'The server is stopping', remedy: 'Send the request again when it is back.' },
   confinement_unavailable: {
-    title: 'There is no confinement to run tools in',
-    remedy: 'Use /tools/check for the decision; this version decides and records tool calls but does not run them.',
+    title: 'Commands cannot be confined as the contract requires',
+    remedy: 'Get what `phaselock doctor` names, or set enforcement.confinement in the contract to best_effort.',
   },
   internal_error: {
     title: 'Phaselock is broken here',

@@ -7,6 +7,7 @@ import {
   withApproval,
   withoutPending,
 } from './evolve-approval.js'
+import { created } from './evolve-created.js'
 import { questionChanged } from './evolve-question.js'
 import type { KeptArtifact, TaskState } from './state.js'
 import { unreachable } from './unreachable.js'
@@ -21,44 +22,6 @@ export function evolve(state: TaskState | null, event: TaskEvent): TaskState {
   own.version = state.version + 1
   own.updatedAt = event.at
   return own
-}
-
-function created(event: TaskEvent & { type: 'task_created' }): TaskState {
-  return {
-    id: event.id,
-    version: 1,
-    title: event.title,
-    description: event.description,
-    contract: { name: event.contractName, version: event.contractVersion, hash: event.contractHash },
-    workspace: event.workspace,
-    dependsOn: event.dependsOn,
-    requires: event.requires,
-    metadata: event.metadata,
-    mode: event.mode,
-    upstream: event.upstream ?? null,
-    priority: event.priority,
-    status: 'queued',
-    phase: event.start,
-    epoch: 0,
-    visit: 0,
-    visitStartedAt: event.at,
-    held: null,
-    reservedFor: null,
-    completedPhases: [],
-    artifacts: new Map(),
-    evidence: new Map(),
-    approvals: new Map(),
-    questions: new Map(),
-    refusals: new Map(),
-    denialsInARow: 0,
-    refusalsTotal: 0,
-    visitBytes: 0,
-    pinnedTests: null,
-    pinnedRun: null,
-    parkedReason: null,
-    createdAt: event.at,
-    updatedAt: event.at,
-  }
 }
 
 function changed(state: TaskState, event: Exclude<TaskEvent, { type: 'task_created' }>): TaskState {

@@ -24,8 +24,9 @@ export function finishTool(
   }
   const refused = refusedPaths(contract, state, command.changed, { context, git: command.git })
   const isLenient = modeOf(contract, state) !== 'strict'
-  const violation = refused.length === 0 ? null : violationOf(command.tool, state.phase, refused)
-  if (violation !== null && !(isLenient && refused.every((one) => !one.isFinal)))
+  const isDropped = refused.length > 0 && !(isLenient && refused.every((one) => !one.isFinal))
+  const violation = refused.length === 0 ? null : violationOf(command.tool, state.phase, { refused, isDropped })
+  if (violation !== null && isDropped)
     return withBudget(contract, state, {
       type: 'changes_dropped',
       ...about,
@@ -48,11 +49,16 @@ export function finishTool(
   ])
 }
 
-function violationOf(tool: string, phase: string, refused: readonly RefusedPath[]): Violation {
+function violationOf(
+  tool: string,
+  phase: string,
+  one: { readonly refused: readonly RefusedPath[]; readonly isDropped: boolean },
+): Violation {
+  const { refused, isDropped } = one
   const named = refused.slice(0, PATHS_NAMED_MAX).map(({ path, reason }) => `${JSON.stringify(path)} ${reason}`)
   const more = refused.length > named.length ? ` and ${refused.length - named.length} more` : ''
   return {
     code: 'constraint_violation',
-    detail: `${tool} changed what may not change in ${phase}, and all its changes were dropped: ${named.join('; ')}${more}`,
+    detail: `${tool} changed what may not change in ${phase}${isDropped ? ', and all its changes were dropped' : ''}: ${named.join('; ')}${more}`,
   }
 }

@@ -100,7 +100,7 @@ export const AGENT_ROUTES: readonly Route[] = [
       'args',
     ]),
     answer:
-      '`{result, logged: true, decision, duration_ms}`; in this version an allowed call answers 503 `confinement_unavailable`',
+      '`{result, logged: true, decision, duration_ms, violation?, unenforced?}`; a tool that fails answers 400 `tool_failed`, changes that the phase does not allow 403 `constraint_violation`',
     handle: async (call) => executeTool(call.app, toolRequest(call)),
   },
   {
