@@ -33,7 +33,7 @@ export interface App {
   readonly checking: Set<string>
   readonly running: Running
   /** Opened with the server and proved by trying to break out; whoever needs it waits for that. */
-  readonly confinement: () => Promise<Confinement>
+  readonly confinement: (place?: 'walled' | 'open') => Promise<Confinement>
   /** The upstream MCP servers of contracts. */
   readonly upstream: () => Upstream
   readonly observations: Observations

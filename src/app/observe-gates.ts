@@ -16,7 +16,7 @@ import type { Blob } from '../store/port.js'
 import type { WorkTree } from '../tree/work-tree.js'
 import type { App } from './app.js'
 import { reservedIn } from './reserved.js'
-import { unavailable } from './wall.js'
+import { unavailable, wallOf } from './wall.js'
 
 const KEPT_MAX = 200
 const TESTS_TOLD_MAX = 2000
@@ -53,7 +53,7 @@ export async function observeFor(
   const commands = commandsFor(contract, work.needed)
   const asksGit = needsGit(work.needed)
   if (commands.size === 0 && !asksGit) return NOTHING
-  const confinement = await app.confinement()
+  const confinement = await wallOf(app, contract)
   const refused = unavailable({ contract }, confinement)
   if (refused !== null && !refused.ok) return { ...NOTHING, problems: [refused.detail] }
   const treeHash = await work.tree.fingerprint()

@@ -21,7 +21,7 @@ import { isHiddenBy, reservedIn } from './reserved.js'
 import type { Result } from './result.js'
 import { partChanges } from './scratch.js'
 import { callUpstream, isUpstreamTool } from './upstream.js'
-import { unavailable } from './wall.js'
+import { unavailable, wallOf } from './wall.js'
 
 export interface ToolRun {
   readonly tool: string
@@ -99,7 +99,7 @@ class OneRun {
   }
 
   async #command(): Promise<Result<Ran>> {
-    const confinement = await this.app.confinement()
+    const confinement = await wallOf(this.app, this.call.contract)
     const refused = unavailable(this.call, confinement)
     if (refused !== null) return this.#finish(refused)
     const { tool, args } = this.one
@@ -117,7 +117,7 @@ class OneRun {
     const command = contract.commands.get('tests')
     if (command === undefined)
       return this.#finish(failed('run_tests: the contract does not say how tests are run (commands.tests)'))
-    const confinement = await this.app.confinement()
+    const confinement = await wallOf(this.app, this.call.contract)
     const refused = unavailable(this.call, confinement)
     if (refused !== null) return this.#finish(refused)
     const unenforced = confinement.missing.map((one) => one.guarantee)
@@ -131,7 +131,7 @@ class OneRun {
   }
 
   async #upstream(): Promise<Result<Ran>> {
-    const confinement = await this.app.confinement()
+    const confinement = await wallOf(this.app, this.call.contract)
     const refused = unavailable(this.call, confinement)
     if (refused !== null) return this.#finish(refused)
     const unenforced = confinement.missing.map((one) => one.guarantee)

@@ -9,7 +9,7 @@ import { type ListedTool, neededTools, type Pins, pinTools, serverOf, toolName }
 import type { App } from './app.js'
 import { reservedIn } from './reserved.js'
 import { ok, type Result, refuse } from './result.js'
-import { unavailable } from './wall.js'
+import { unavailable, wallOf } from './wall.js'
 
 const LIST_MS_MAX = 60_000
 const CALL_MS_MAX = 600_000
@@ -25,7 +25,7 @@ export interface Pinned {
 export async function pinUpstream(app: App, contract: Contract, tree: string): Promise<Result<Pinned | null>> {
   const needed = neededTools(contract)
   if (needed.size === 0) return ok(null)
-  const walled = unavailable({ contract }, await app.confinement())
+  const walled = unavailable({ contract }, await wallOf(app, contract))
   if (walled !== null && !walled.ok) return refuse(walled.code, walled.detail, walled.extra)
   const upstream = app.upstream()
   const listed: ListedTool[] = []

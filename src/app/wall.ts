@@ -1,6 +1,12 @@
 import type { Confinement } from '../confinement/port.js'
 import type { Contract } from '../core/contract.js'
 import { failed, type ToolOutcome } from '../tools/port.js'
+import type { App } from './app.js'
+
+/** Where commands of a contract run: behind the wall, or, because the contract says so, in the open. */
+export function wallOf(app: Pick<App, 'confinement'>, contract: Contract): Promise<Confinement> {
+  return app.confinement(contract.enforcement.confinement === 'off' ? 'open' : 'walled')
+}
 
 /** Why commands of this task cannot run; null when they can, be it because the contract does without a wall. */
 export function unavailable(call: { readonly contract: Contract }, confinement: Confinement): ToolOutcome | null {

@@ -10,7 +10,7 @@ import { PROGRAM_VERSION } from './version.js'
 /** Where tools run. Its parts are opened when they are first needed. */
 export interface Workshop {
   readonly running: Running
-  readonly confinement: () => Promise<Confinement>
+  readonly confinement: (place?: 'walled' | 'open') => Promise<Confinement>
   readonly upstream: () => Upstream
   readonly trees: Trees
   /** Ends every tool and everything that was opened for them. */
@@ -22,7 +22,12 @@ export function openWorkshop(options: OrchestratorOptions): Workshop {
   const trees = new Trees(join(options.stateDir, 'trees'))
   let wall: Promise<Confinement> | null = null
   let servers: Upstream | null = null
-  const confinement = (): Promise<Confinement> => {
+  let open: Promise<Confinement> | null = null
+  const confinement = (place: 'walled' | 'open' = 'walled'): Promise<Confinement> => {
+    if (place === 'open') {
+      open ??= openConfinement({ stateDir: options.stateDir, only: 'none' })
+      return open
+    }
     wall ??= options.confinement?.() ?? openConfinement({ stateDir: options.stateDir, only: options.provider ?? null })
     return wall
   }
