@@ -91,6 +91,10 @@ class OneRun {
       const outcome = isStale ? failed('The task moved on before the file was written.', 'token_stale') : null
       const done = outcome ?? (await fileTool(this.#place, tool, args))
       if (done.ok) {
+        this.app.running.wrote(
+          this.call.state.workspace,
+          done.changes.map((one) => one.path),
+        )
         this.app.trees.explain(this.call.state.workspace, done.changes)
         await keepContents(this.app, this.call.state.workspace, done.changes)
       }
@@ -107,8 +111,9 @@ class OneRun {
     const unenforced = confinement.missing.map((one) => one.guarantee)
     return this.app.running.inTree(state.workspace, async () => {
       const request = { contract, phase: phaseOf(contract, state.phase), tool, args }
+      const before = this.app.running.written(state.workspace).length
       const done = await runCommandTool(confinement, this.#place, request)
-      return 'ok' in done ? this.#finish(done) : this.#settle({ ...done, unenforced })
+      return 'ok' in done ? this.#finish(done) : this.#settle({ ...done, unenforced, before })
     })
   }
 
@@ -144,7 +149,7 @@ class OneRun {
 
   // What the ledger has is what reaches the tree: recorded first, then committed, and nothing else is decided in between.
   async #settle(done: Settling): Promise<Result<Ran>> {
-    const { changes, ...about } = done
+    const { changes, before: _, ...about } = done
     const tree = this.call.state.workspace
     const allowed = writableOf(phaseOf(this.call.contract, this.call.state.phase)).allowed
     // Only a pattern that names more than everything says that ignored files matter.
@@ -156,6 +161,8 @@ class OneRun {
     let isSettled = false
     try {
       return await this.app.ledger.hold(this.call.state.id, async () => {
+        const meanwhile = this.#writtenMeanwhile(kept, done.before)
+        if (meanwhile !== null) return this.#finish(meanwhile, { isHolding: true })
         const ran = await this.#finish(outcome, { ...about, isHolding: true, changed: kept })
         if (!ran.ok || ran.value.outcome !== outcome) return ran
         isSettled = true
@@ -165,6 +172,10 @@ class OneRun {
           await keepContents(this.app, tree, kept)
           return ran
         }
+        await this.app.trees.reread(
+          tree,
+          kept.map((one) => one.path),
+        )
         return this.#finish(failed(`${this.one.tool}: its changes could not be written: ${problem}`), {
           isHolding: true,
         })
@@ -172,6 +183,16 @@ class OneRun {
     } finally {
       if (!isSettled) await changes.discard()
     }
+  }
+
+  // A command sees the tree as it was when it started. What a file tool wrote since then is not to be undone unseen.
+  #writtenMeanwhile(kept: readonly Change[], before: number | undefined): ToolOutcome | null {
+    if (before === undefined) return null
+    const written = new Set(this.app.running.written(this.call.state.workspace, before))
+    const both = kept.filter((one) => written.has(one.path)).map((one) => one.path)
+    if (both.length === 0) return null
+    const detail = `${this.one.tool}: ${both.slice(0, 5).join(', ')} was written by another call meanwhile; nothing it changed was kept`
+    return failed(detail, 'conflict', { paths: both.slice(0, 200) })
   }
 
   async #finish(outcome: ToolOutcome, more: Finish = {}): Promise<Result<Ran>> {
@@ -243,6 +264,8 @@ interface Settling {
   readonly git: GitAccess
   readonly exitCode?: number
   readonly unenforced: readonly string[]
+  /** How many writes of file tools there were in the tree when the command started. */
+  readonly before?: number
 }
 
 interface Finish {

@@ -1,7 +1,10 @@
+const WRITES_MAX = 100_000
+
 /** Tools that run now, by task: a phase is not left while one of them could still write. */
 export class Running {
   readonly #tasks = new Map<string, Set<One>>()
   readonly #trees = new Map<string, Promise<unknown>>()
+  readonly #writes = new Map<string, string[]>()
   #isClosed = false
 
   /** Runs a tool of a task. The signal fires when it must end. */
@@ -30,8 +33,21 @@ export class Running {
     try {
       return await mine
     } finally {
-      if (this.#trees.get(tree) === settled) this.#trees.delete(tree)
+      if (this.#trees.get(tree) === settled) {
+        this.#trees.delete(tree)
+        this.#writes.delete(tree)
+      }
     }
+  }
+
+  /** Remembers what file tools wrote while commands run in the tree. */
+  wrote(tree: string, paths: readonly string[]): void {
+    if (this.#trees.has(tree)) this.#writes.set(tree, [...(this.#writes.get(tree) ?? []), ...paths].slice(-WRITES_MAX))
+  }
+
+  /** How much was written in the tree so far; to be asked when a command starts. */
+  written(tree: string, since = 0): readonly string[] {
+    return (this.#writes.get(tree) ?? []).slice(since)
   }
 
   /** Waits for the tools of a task, and ends those that take too long. Afterwards none of them runs. */

@@ -102,6 +102,12 @@ export class Trees {
     if (expected.journalLines > JOURNAL_LINES_MAX) this.#keep(tree, expected.index)
   }
 
+  /** What was explained did not happen after all: these paths are expected as they are. */
+  async reread(tree: string, paths: readonly string[]): Promise<void> {
+    const { index } = await this.compare(tree)
+    this.accept(tree, index, paths)
+  }
+
   close(): Promise<void> {
     return this.#indexer.close()
   }

@@ -210,6 +210,15 @@ describe('tools from outside', () => {
     })
   })
 
+  it('[REQ-TOOLS-6] a command does not undo what a file tool wrote while it ran', async () => {
+    const slow = execute('bash', { command: 'sleep 1; echo old > tests/both; echo mine > tests/alone' })
+    await new Promise((resolve) => setTimeout(resolve, 400))
+    expect(await execute('write_files', { path: 'tests/both', content: 'new' })).toMatchObject({ status: 200 })
+    expect(await slow).toMatchObject({ status: 409, body: { code: 'conflict', paths: ['tests/both'] } })
+    expect(readFileSync(tree('tests/both'), 'utf8')).toBe('new')
+    expect(readdirSync(tree('tests'))).not.toContain('alone')
+  })
+
   it('[REQ-TOOLS-4] git tools look and commit inside the wall; an own tool is one command without a shell', async () => {
     await execute('write_files', { path: 'tests/one.test.ts', content: 'test\n' })
     const status = (await execute('git_status', {})).body.result as {
@@ -263,5 +272,17 @@ describe('tools from outside', () => {
     for (const command of others.slice(5)) expect(await check(command), command).toBe(false)
     expect(await check('npm test -- --watch=false')).toBe(true)
     expect(await check('npm test')).toBe(true)
+  })
+
+  it('[REQ-TOOLS-7] nothing that a tool changed reaches the tree after the phase was left', async () => {
+    await run.call('POST', '/tasks/t/rewind', run.operator, { to_phase: 'TDD', reason: 'back' })
+    token = await run.claim('a', await run.addAgent('a'), 't')
+    const slow = execute('bash', { command: 'sleep 3; echo late > tests/late' })
+    await new Promise((resolve) => setTimeout(resolve, 300))
+    expect(await run.call('POST', '/tasks/t/cancel', run.operator, { reason: 'x' }).then(() => slow)).toMatchObject({
+      status: expect.any(Number),
+    })
+    expect((await slow).status).toBeGreaterThanOrEqual(400)
+    expect(readdirSync(tree('tests'))).not.toContain('late')
   })
 })
