@@ -1,11 +1,11 @@
 import type { CallFacts, CallPath } from '../core/command.js'
 import type { Contract, Json, JsonObject } from '../core/contract.js'
 import { type ArgShape, BUILT_IN_TOOLS, type ToolSpec } from '../core/tools.js'
-import { ownArgPaths, ownArgProblems } from './own-tool-args.js'
+import { ownArgPaths, ownArgProblems } from './commands/own-tool-args.js'
 import { readPath } from './read-path.js'
 import { readShell } from './shell.js'
 import { type Pins, serverOf, upstreamArgProblems } from './upstream/pins.js'
-import { readTarget } from './web-target.js'
+import { readTarget } from './web/web-target.js'
 
 export { readPath } from './read-path.js'
 

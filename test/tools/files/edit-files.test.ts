@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import { linkSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { editFiles } from '../../../src/tools/edit-files.js'
+import { editFiles } from '../../../src/tools/files/edit-files.js'
 import { describe as everything, makePlace, type Place } from '../../tree/place.js'
 import { failureOf, placeAt, resultOf } from './tool-place.js'
 

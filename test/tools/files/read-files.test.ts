@@ -3,7 +3,7 @@ import { chownSync, linkSync, mkdirSync, openSync, symlinkSync, truncateSync, wr
 import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { readFiles } from '../../../src/tools/read-files.js'
+import { readFiles } from '../../../src/tools/files/read-files.js'
 import { makePlace, type Place, SENTINEL } from '../../tree/place.js'
 import { failureOf, placeAt, resultOf } from './tool-place.js'
 

@@ -12,7 +12,7 @@ import {
 } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { writeFiles } from '../../../src/tools/write-files.js'
+import { writeFiles } from '../../../src/tools/files/write-files.js'
 import { describe as everything, makePlace, type Place } from '../../tree/place.js'
 import { failureOf, placeAt, resultOf } from './tool-place.js'
 

@@ -2,8 +2,8 @@ import { execFileSync } from 'node:child_process'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import type { Contract, JsonObject, OwnTool, OwnToolArg } from '../../../src/core/contract.js'
+import { ownToolCommand } from '../../../src/tools/commands/own-tool.js'
 import { describeCall } from '../../../src/tools/describe.js'
-import { ownToolCommand } from '../../../src/tools/own-tool.js'
 import { constraint, contractOf, phase, World } from '../../core/world.js'
 
 const arg = (about: Partial<OwnToolArg> = {}): OwnToolArg => ({

@@ -1,7 +1,7 @@
 import { networkInterfaces } from 'node:os'
 import { describe, expect, it } from 'vitest'
-import { isPublicAddress } from '../../../src/tools/web-address.js'
-import { readTarget } from '../../../src/tools/web-target.js'
+import { isPublicAddress } from '../../../src/tools/web/web-address.js'
+import { readTarget } from '../../../src/tools/web/web-target.js'
 
 describe('addresses', () => {
   it.each([

@@ -2,8 +2,8 @@ import { createServer, type RequestListener, type Server } from 'node:http'
 import { type AddressInfo, createServer as createRawServer, type Server as RawServer } from 'node:net'
 import { afterEach, describe, expect, it } from 'vitest'
 import { describeCall } from '../../../src/tools/describe.js'
-import { isPublicAddress } from '../../../src/tools/web-address.js'
-import { type WebAccess, webFetch } from '../../../src/tools/web-fetch.js'
+import { isPublicAddress } from '../../../src/tools/web/web-address.js'
+import { type WebAccess, webFetch } from '../../../src/tools/web/web-fetch.js'
 import { contractOf, phase, World } from '../../core/world.js'
 
 const servers: (Server | RawServer)[] = []
@@ -273,7 +273,14 @@ describe('what web_fetch reads', () => {
     ['an answer cut off', 'HTTP/1.1 200 OK\r\ncontent-type: text/plain\r\ncontent-length: 9\r\n\r\nabc'],
     ['a length and chunks at once', 'HTTP/1.1 200 OK\r\ncontent-length: 3\r\ntransfer-encoding: chunked\r\n\r\nabc'],
   ])('[REQ-WEB-5] %s is a failure of the tool', async (_name, text) => {
-    const port = await listen(createRawServer((socket) => socket.on('error', () => undefined).resume().end(text)))
+    const port = await listen(
+      createRawServer((socket) =>
+        socket
+          .on('error', () => undefined)
+          .resume()
+          .end(text),
+      ),
+    )
     const outcome = await fetchOf(`http://a:${port}/`, [`a:${port}`], internet({ a: ['127.0.0.1'] }).access)
     expect(outcome).toMatchObject({ ok: false, code: 'tool_failed' })
   })

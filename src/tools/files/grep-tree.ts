@@ -1,5 +1,5 @@
 import { RE2JS } from 're2js'
-import { matchesGlob } from '../contract/glob.js'
+import { matchesGlob } from '../../contract/glob.js'
 import type { FileJob, GlobFound, GrepFound } from './file-jobs.js'
 import { candidates, readText, type Search } from './search-tree.js'
 

@@ -1,15 +1,15 @@
 import { closeSync } from 'node:fs'
-import type { ChangeSet, Confinement, Job } from '../confinement/port.js'
-import { type CommandRun, OUTPUT_BYTES_MAX, runCommand } from '../confinement/run-command.js'
-import type { Contract, JsonObject, Phase } from '../core/contract.js'
-import type { GitAccess } from '../core/writable.js'
-import { openDirectory, partsOf } from '../tree/lookup.js'
-import { refused, TREE_PROBLEMS } from '../tree/problems.js'
+import type { ChangeSet, Confinement, Job } from '../../confinement/port.js'
+import { type CommandRun, OUTPUT_BYTES_MAX, runCommand } from '../../confinement/run-command.js'
+import type { Contract, JsonObject, Phase } from '../../core/contract.js'
+import type { GitAccess } from '../../core/writable.js'
+import { openDirectory, partsOf } from '../../tree/lookup.js'
+import { refused, TREE_PROBLEMS } from '../../tree/problems.js'
+import { failed, type ToolOutcome, type ToolPlace } from '../port.js'
+import { readPath } from '../read-path.js'
 import { linkedGitDirectory } from './git-directory.js'
 import { GIT_TOOLS, gitCall } from './git-tools.js'
 import { ownToolCommand } from './own-tool.js'
-import { failed, type ToolOutcome, type ToolPlace } from './port.js'
-import { readPath } from './read-path.js'
 
 const TIMEOUT_SECONDS_DEFAULT = 60
 const TIMEOUT_SECONDS_MAX = 600

@@ -1,6 +1,6 @@
 import { closeSync, readSync } from 'node:fs'
-import { isForeign, openDirectory, openEntry, openFileIn, openParent, partsOf } from '../tree/lookup.js'
-import { type Met, TooMuch, walkFrom } from '../tree/walk.js'
+import { isForeign, openDirectory, openEntry, openFileIn, openParent, partsOf } from '../../tree/lookup.js'
+import { type Met, TooMuch, walkFrom } from '../../tree/walk.js'
 import type { SearchPlace } from './file-jobs.js'
 import { IgnoreRules } from './ignore-rules.js'
 

@@ -1,8 +1,8 @@
-import type { JsonObject } from '../core/contract.js'
+import type { JsonObject } from '../../core/contract.js'
+import { failed, type ToolOutcome, type ToolPlace } from '../port.js'
 import { answering, askedPath } from './file-place.js'
 import { runFileJob } from './file-workers.js'
 import { bounded, globProblem } from './glob-files.js'
-import { failed, type ToolOutcome, type ToolPlace } from './port.js'
 
 const LIMIT_DEFAULT = 200
 const LIMIT_MAX = 2_000

@@ -1,7 +1,7 @@
 import { Worker } from 'node:worker_threads'
+import type { ToolPlace } from '../port.js'
 import type { FileJob, Found, FromWorker, ToWorker } from './file-jobs.js'
 import { isHidden } from './file-place.js'
-import type { ToolPlace } from './port.js'
 
 const WORKERS_MAX = 2
 const WAITING_MAX = 100
@@ -12,7 +12,7 @@ const WAITING_MS_MAX = 30_000
 const NARROW = 'narrow the path or the pattern'
 const THREAD_MEMORY = { maxOldGenerationSizeMb: 384, maxYoungGenerationSizeMb: 32 }
 // Found from src/tools (tests run the sources) and from dist/tools alike; a thread can only run the built file.
-const WORKER_FILE = new URL('../../dist/tools/file-worker.js', import.meta.url)
+const WORKER_FILE = new URL('../../../dist/tools/files/file-worker.js', import.meta.url)
 
 export type Answer =
   | { readonly ok: true; readonly value: Found }

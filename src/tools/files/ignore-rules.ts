@@ -1,6 +1,6 @@
 import { closeSync, readSync } from 'node:fs'
 import ignore, { type Ignore } from 'ignore'
-import { openFileIn } from '../tree/lookup.js'
+import { openFileIn } from '../../tree/lookup.js'
 
 const RULES_BYTES_MAX = 256 * 1024
 

@@ -1,7 +1,7 @@
-import type { JsonObject } from '../core/contract.js'
+import type { JsonObject } from '../../core/contract.js'
+import { failed, type ToolOutcome, type ToolPlace } from '../port.js'
 import { answering, askedPath } from './file-place.js'
 import { runFileJob } from './file-workers.js'
-import { failed, type ToolOutcome, type ToolPlace } from './port.js'
 
 const LIMIT_DEFAULT = 1_000
 const LIMIT_MAX = 10_000

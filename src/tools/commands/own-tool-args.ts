@@ -1,7 +1,7 @@
-import { partsOf, problemOfWord } from '../contract/command-words.js'
-import type { CallPath } from '../core/command.js'
-import type { Json, JsonObject, OwnTool, OwnToolArg } from '../core/contract.js'
-import { readPath } from './read-path.js'
+import { partsOf, problemOfWord } from '../../contract/command-words.js'
+import type { CallPath } from '../../core/command.js'
+import type { Json, JsonObject, OwnTool, OwnToolArg } from '../../core/contract.js'
+import { readPath } from '../read-path.js'
 
 /** What one argument may be long: well below what the kernel takes for one word of a command. */
 const VALUE_CHARS_MAX = 32_768

@@ -1,7 +1,7 @@
-import type { CommandRun } from '../confinement/run-command.js'
-import type { JsonObject } from '../core/contract.js'
+import type { CommandRun } from '../../confinement/run-command.js'
+import type { JsonObject } from '../../core/contract.js'
+import { failed, type ToolOutcome } from '../port.js'
 import type { CommandCall } from './command-tools.js'
-import { failed, type ToolOutcome } from './port.js'
 
 /** git runs inside the confinement only: a repository can make it run whatever its settings say. */
 export const GIT_TOOLS: ReadonlySet<string> = new Set(['git_status', 'git_diff', 'git_log', 'git_commit'])

@@ -1,7 +1,7 @@
-import { partsOf, type WordPart } from '../contract/command-words.js'
-import type { Contract, JsonObject, OwnTool } from '../core/contract.js'
+import { partsOf, type WordPart } from '../../contract/command-words.js'
+import type { Contract, JsonObject, OwnTool } from '../../core/contract.js'
+import { readPath } from '../read-path.js'
 import { ownArg, ownArgPaths, ownArgProblems } from './own-tool-args.js'
-import { readPath } from './read-path.js'
 
 const TIMEOUT_SECONDS_DEFAULT = 60
 

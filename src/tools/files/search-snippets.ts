@@ -1,5 +1,5 @@
 import { closeSync } from 'node:fs'
-import { openFile } from '../tree/lookup.js'
+import { openFile } from '../../tree/lookup.js'
 import type { FileJob, SearchFound, Snippet } from './file-jobs.js'
 import { type Chunk, Ranking, termsOf } from './rank-chunks.js'
 import { candidates, readText, type Search } from './search-tree.js'
