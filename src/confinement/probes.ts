@@ -86,7 +86,7 @@ function attempts(scene: Scene): string {
     `kill -9 ${victim.pid}`,
     `(setsid sleep 7${mark.replace(/\D/g, '').slice(0, 8)} >/dev/null 2>&1 &)`,
     // No other process may be needed for this: a pipe to it is a descriptor too.
-    'n=0; for fd in /proc/self/fd/*; do [ "${fd##*/}" -gt 2 ] && [ -h "$fd" ] && n=$((n + 1)); done; [ $n -gt 0 ] && echo "BROKEN environment inherited $n descriptors"',
+    `n=0; for fd in /proc/self/fd/*; do [ "\${fd##*/}" -gt 2 ] && [ -h "$fd" ] && n=$((n + 1)); done; [ $n -gt 0 ] && echo "BROKEN environment inherited $n descriptors"`,
     '[ -n "$ORCHESTRATOR_JWT_SECRET" ] && echo "BROKEN environment inherited a secret"',
     'unshare --user true && echo "BROKEN syscalls made a user namespace"',
     'unshare --mount true && echo "BROKEN syscalls made a mount namespace"',

@@ -84,8 +84,7 @@ function inChecks(phase: PhaseDocument, base: string): Unenforced[] {
     const name = 'rule' in owner ? 'rule' : 'check'
     if (CHECKS_NOT_ENFORCED.has(check)) return [{ path, feature: `check ${check}`, made: owner, key: name }]
     const expression = check === 'expression' ? readExpression(owner.when ?? '') : null
-    const later =
-      expression?.ok === true ? ['changes'].filter((variable) => expression.variables.has(variable)) : []
+    const later = expression?.ok === true ? ['changes'].filter((variable) => expression.variables.has(variable)) : []
     return later.length === 0
       ? []
       : [{ path, feature: `expression over ${later.join(' and ')}`, made: owner, key: 'when' }]
