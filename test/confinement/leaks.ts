@@ -23,7 +23,7 @@ export async function leaksOf(
     ...filesBelow(Buffer.from(stage.dir))
       .map((path) => ({ path, name: relative(stage.dir, path.toString('latin1')) }))
       .filter(({ name }) => !isOwn(name))
-      .map(({ path, name }) => [name, readFileSync(path, 'latin1')] as const),
+      .map(({ path, name }) => [name, unlessGone(() => readFileSync(path, 'latin1')) ?? ''] as const),
   ]
   return places.flatMap(([where, text]) =>
     [...values].flatMap(([name, value]) => {
@@ -52,11 +52,21 @@ function formsOf(value: string): Readonly<Record<string, string>> {
   }
 }
 
-// Names are bytes: some of them are no text on purpose.
+// Names are bytes: some of them are no text on purpose. What a command left behind may be on its way out while it is looked at.
 function filesBelow(folder: Buffer): readonly Buffer[] {
-  return readdirSync(folder, { withFileTypes: true, encoding: 'buffer' }).flatMap((entry) => {
+  const entries = unlessGone(() => readdirSync(folder, { withFileTypes: true, encoding: 'buffer' })) ?? []
+  return entries.flatMap((entry) => {
     const path = Buffer.concat([folder, Buffer.from('/'), entry.name])
     if (entry.isDirectory()) return filesBelow(path)
     return entry.isFile() ? [path] : []
   })
+}
+
+function unlessGone<T>(look: () => T): T | null {
+  try {
+    return look()
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null
+    throw error
+  }
 }

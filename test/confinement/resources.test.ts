@@ -13,7 +13,7 @@ const MMAP = process.arch === 'arm64' ? 222 : 9
 
 /** Attacks that go on until somebody stops them, and what is said of them then. `$mark` is the name of what must be gone afterwards. */
 const ENDLESS: readonly (readonly [name: string, script: string, seconds: number, says: RegExp])[] = [
-  ['a fork bomb', 'bomb() { (exec -a $mark sleep 5) & bomb | bomb & }; bomb; sleep 20', 2, /timed out after 2 s/],
+  ['a fork bomb', 'bomb() { (exec -a $mark sleep 5) & bomb | bomb & }; bomb; sleep 20', 1, /timed out after 1 s/],
   ['output without end', '(exec -a $mark yes)', 30, /more than 16 MiB of output/],
   ['output without end to stderr', '(exec -a $mark yes >&2)', 30, /more than 16 MiB of output/],
   [
@@ -100,8 +100,20 @@ async function askedMeanwhile(stage: Stage, other: Agent, running: Promise<unkno
 }
 
 describe.concurrent.each(settings())('$name', (setting) => {
-  // The trees of the other providers are read and dropped by the same code.
   const files = setting.provider === 'overlay+bubblewrap' ? 100_000 : 21_000
+  // The account makes no difference to how changes are read: once for each provider will do.
+  const dropped: readonly (readonly [name: string, script: string, says: RegExp])[] = [
+    [
+      'files that are large and take no room',
+      'for i in 1 2; do truncate -s 600M tests/sparse$i; done',
+      /more than 1024 MiB were changed/,
+    ],
+    [
+      'more files than anybody looks through',
+      `perl -e 'for (1 .. ${files}) { open(F, ">", "tests/f$_") or exit 1 }'`,
+      /more than 20000 paths were changed/,
+    ],
+  ]
 
   it.each(ENDLESS)(
     '[REQ-WALL-13] it is stopped, says why, leaves nothing running, and others are answered meanwhile: %s',
@@ -138,24 +150,16 @@ describe.concurrent.each(settings())('$name', (setting) => {
     expect(new Set(others)).toEqual(new Set([200]))
   })
 
-  it.each([
-    [
-      'files that are large and take no room',
-      'for i in 1 2; do truncate -s 600M tests/sparse$i; done',
-      /more than 1024 MiB were changed/,
-    ],
-    [
-      'more files than anybody looks through',
-      `perl -e 'for (1 .. ${files}) { open(F, ">", "tests/f$_") or exit 1 }'`,
-      /more than 20000 paths were changed/,
-    ],
-  ])('[REQ-WALL-13] it is dropped as a whole, and others are answered meanwhile: %s', async (_, script, says) => {
-    const { ran, others, tree } = await attack(setting, script, 60)
-    expect(ran).toMatchObject({ status: 403, code: 'constraint_violation' })
-    expect(ran.detail).toMatch(says)
-    expect(new Set(others)).toEqual(new Set([200]))
-    expect(readdirSync(join(tree, 'tests'))).toEqual([])
-  })
+  it.each(setting.account.name === settings()[0]?.account.name ? dropped : [])(
+    '[REQ-WALL-13] it is dropped as a whole, and others are answered meanwhile: %s',
+    async (_, script, says) => {
+      const { ran, others, tree } = await attack(setting, script, 60)
+      expect(ran).toMatchObject({ status: 403, code: 'constraint_violation' })
+      expect(ran.detail).toMatch(says)
+      expect(new Set(others)).toEqual(new Set([200]))
+      expect(readdirSync(join(tree, 'tests'))).toEqual([])
+    },
+  )
 
   it('[REQ-WALL-13] a server that is killed takes its commands with it', async () => {
     const stage = await openStage(stages.program(), setting)

@@ -1,30 +1,43 @@
 import { spawnSync } from 'node:child_process'
-import { existsSync } from 'node:fs'
+import { chmodSync, copyFileSync, existsSync, lchownSync } from 'node:fs'
+import { join } from 'node:path'
 import { afterAll, beforeAll } from 'vitest'
-import { accounts } from './account.js'
+import { accounts, quoted } from './account.js'
 import { copyProgram, type Program } from './program.js'
-import { openStage, type Setting, type Stage, type StageOptions, settings } from './stage.js'
+import { type Scene, setScene } from './scene.js'
+import { openStage, type Places, type Setting, type Stage, settings } from './stage.js'
 
 const OPEN_MS_MAX = 120_000
 
 export interface Stages {
   of(setting: Setting): Stage
+  sceneOf(setting: Setting): Scene
   readonly program: () => Program
 }
 
 /** Opens a stage for every setting before the tests of a file, all at once, and closes them afterwards. */
-export function openStages(options: (setting: Setting) => StageOptions = () => ({})): Stages {
+export function openStages(): Stages {
   const open = new Map<string, Stage>()
+  const scenes = new Map<string, Scene>()
   let program: Program | null = null
+  const prepareFor =
+    (setting: Setting) =>
+    async (places: Places): Promise<void> => {
+      scenes.set(setting.name, await setScene(places, setting.account))
+      addSetuidProgram(join(places.tree, 'id-of-root'))
+    }
   beforeAll(async () => {
     installBubblewrap()
     const made = await copyProgram(accounts())
     program = made
-    const opened = settings().map(async (one) => open.set(one.name, await openStage(made, one, options(one))))
+    const opened = settings().map(async (one) =>
+      open.set(one.name, await openStage(made, one, { wrap: inTerminal, prepare: prepareFor(one) })),
+    )
     const failed = (await Promise.allSettled(opened)).find((one) => one.status === 'rejected')
     if (failed !== undefined) throw failed.reason
   }, OPEN_MS_MAX)
   afterAll(async () => {
+    for (const scene of scenes.values()) scene.close()
     await Promise.all([...open.values()].map((stage) => stage.stop()))
     program?.remove()
   })
@@ -34,11 +47,27 @@ export function openStages(options: (setting: Setting) => StageOptions = () => (
       if (stage === undefined) throw new Error(`there is no stage for ${name}`)
       return stage
     },
+    sceneOf: ({ name }) => {
+      const scene = scenes.get(name)
+      if (scene === undefined) throw new Error(`there is no scene for ${name}`)
+      return scene
+    },
     program: () => {
       if (program === null) throw new Error('the program was not copied')
       return program
     },
   }
+}
+
+/** Words that run a command at a terminal of its own. */
+export function inTerminal(words: readonly string[]): readonly string[] {
+  return ['script', '--quiet', '--return', '--command', words.map(quoted).join(' '), '/dev/null']
+}
+
+function addSetuidProgram(file: string): void {
+  copyFileSync('/usr/bin/id', file)
+  if (process.getuid?.() === 0) lchownSync(file, 0, 0)
+  chmodSync(file, 0o4755)
 }
 
 /** Bubblewrap is a package of its own. Tests that run as root can have it. */

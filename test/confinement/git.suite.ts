@@ -3,11 +3,9 @@ import { join } from 'node:path'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { differing, fingerprint } from './fingerprint.js'
 import { hostileRepository, ODD_NAMES } from './hostile-repository.js'
-import { leaksOf } from './leaks.js'
-import { type Ran, type Setting, type Stage, settings } from './stage.js'
-import { openStages } from './stages.js'
+import { type Ran, type Stage, settings } from './stage.js'
+import type { Stages } from './stages.js'
 
-const stages = openStages()
 const ALL_MS_MAX = 120_000
 
 const CALLS: readonly (readonly [tool: string, args: Readonly<Record<string, unknown>>])[] = [
@@ -87,33 +85,22 @@ interface Found {
 const found = new Map<string, Found>()
 const controls = new Map<string, readonly string[]>()
 
-beforeAll(async () => {
-  await Promise.all(
-    settings().map(async (setting) => {
-      for (const [index, kind] of KINDS.entries())
-        found.set(`${setting.name}: ${kind.name}`, await tryKind(setting, kind, index))
-      controls.set(setting.name, await control(setting))
-    }),
-  )
-}, ALL_MS_MAX)
-
-async function tryKind(setting: Setting, kind: Kind, index: number): Promise<Found> {
-  const stage = stages.of(setting)
+async function tryKind(stage: Stage, kind: Kind, index: number): Promise<Found> {
   const marks = stage.makeTree(`marks-${index}`)
   const tree = stage.makeTree(`repository-${index}`)
+  // Claimed before: what a claim says of such a tree is another matter.
+  const agent = await stage.agent(tree)
   await kind.make(stage, tree, marks)
   // Making it may have run some of it already.
   await stage.outside(`rm -f ${marks}/*`)
   const before = settingsOf(tree)
-  const agent = await stage.agent(tree)
   const answers: [string, Ran][] = []
   for (const [tool, args] of CALLS) answers.push([tool, await agent.tool(tool, args)])
   return { answers, marks: readdirSync(marks), settings: differing(before, settingsOf(tree)) }
 }
 
 /** The same repository and plain git, without a wall. */
-async function control(setting: Setting): Promise<readonly string[]> {
-  const stage = stages.of(setting)
+async function control(stage: Stage): Promise<readonly string[]> {
   const marks = stage.makeTree('marks-of-control')
   const tree = stage.makeTree('repository-of-control')
   await within(stage, tree, hostileRepository(marks))
@@ -139,48 +126,57 @@ function settingsOf(tree: string): ReadonlyMap<string, string> {
   )
 }
 
-describe.each(settings())('$name', (setting) => {
-  const foundIn = (kind: Kind): Found => {
-    const one = found.get(`${setting.name}: ${kind.name}`)
-    if (one === undefined) throw new Error(`${kind.name} was never tried`)
-    return one
-  }
-
-  it.each(KINDS)('[REQ-WALL-11] nothing runs outside of the wall: $name', (kind) => {
-    expect(foundIn(kind).marks).toEqual([])
-  })
-
-  it.each(KINDS)('[REQ-WALL-11] hooks and settings are as they were: $name', (kind) => {
-    expect(foundIn(kind).settings).toEqual([])
-  })
-
-  it.each(KINDS)('[REQ-WALL-11] no answer is a fault: $name', (kind) => {
-    const { answers } = foundIn(kind)
-    expect(answers).toHaveLength(CALLS.length)
-    expect(answers.filter(([, { status }]) => status >= 500).map(([tool, { detail }]) => `${tool}: ${detail}`)).toEqual(
-      [],
+/** Repositories that were made to harm whoever looks at them. */
+export function gitSuite(stages: Stages): void {
+  beforeAll(async () => {
+    await Promise.all(
+      settings().map(async (setting) => {
+        const stage = stages.of(setting)
+        for (const [index, kind] of KINDS.entries())
+          found.set(`${setting.name}: ${kind.name}`, await tryKind(stage, kind, index))
+        controls.set(setting.name, await control(stage))
+      }),
     )
-  })
+  }, ALL_MS_MAX)
 
-  it('[REQ-WALL-11] without a wall plain git runs the monitor, the filter, a hook and an included alias', () => {
-    expect(controls.get(setting.name)).toEqual(
-      expect.arrayContaining(['fsmonitor', 'clean', 'hook-pre-commit', 'included']),
-    )
-  })
+  describe.each(settings())('repositories: $name', (setting) => {
+    const foundIn = (kind: Kind): Found => {
+      const one = found.get(`${setting.name}: ${kind.name}`)
+      if (one === undefined) throw new Error(`${kind.name} was never tried`)
+      return one
+    }
 
-  it('[REQ-WALL-11] a repository that means no harm is read and committed to', async () => {
-    const stage = stages.of(setting)
-    const tree = stage.makeTree('harmless')
-    await within(stage, tree, 'git init -q . && mkdir tests && echo one > tests/a.txt')
-    const agent = await stage.agent(tree)
-    expect((await agent.tool('git_status', {})).body.result).toMatchObject({ untracked: ['tests/a.txt'] })
-    const { body } = await agent.tool('git_commit', { message: 'one' })
-    const { stdout } = await stage.outside('git log --format=%H:%s', { cwd: tree })
-    expect(stdout).toBe(`${(body.result as { commit: string }).commit}:one\n`)
-  })
+    it.each(KINDS)('[REQ-WALL-11] nothing runs outside of the wall: $name', (kind) => {
+      expect(foundIn(kind).marks).toEqual([])
+    })
 
-  it('[REQ-WALL-12] no secret is found in any answer, the ledger, the log or a file', async () => {
-    const stage = stages.of(setting)
-    expect(await leaksOf(stage, stages.program(), stage.secrets)).toEqual([])
+    it.each(KINDS)('[REQ-WALL-11] hooks and settings are as they were: $name', (kind) => {
+      expect(foundIn(kind).settings).toEqual([])
+    })
+
+    it.each(KINDS)('[REQ-WALL-11] no answer is a fault: $name', (kind) => {
+      const { answers } = foundIn(kind)
+      expect(answers).toHaveLength(CALLS.length)
+      expect(
+        answers.filter(([, { status }]) => status >= 500).map(([tool, { detail }]) => `${tool}: ${detail}`),
+      ).toEqual([])
+    })
+
+    it('[REQ-WALL-11] without a wall plain git runs the monitor, the filter, a hook and an included alias', () => {
+      expect(controls.get(setting.name)).toEqual(
+        expect.arrayContaining(['fsmonitor', 'clean', 'hook-pre-commit', 'included']),
+      )
+    })
+
+    it('[REQ-WALL-11] a repository that means no harm is read and committed to', async () => {
+      const stage = stages.of(setting)
+      const tree = stage.makeTree('harmless')
+      await within(stage, tree, 'git init -q . && mkdir tests && echo one > tests/a.txt')
+      const agent = await stage.agent(tree)
+      expect((await agent.tool('git_status', {})).body.result).toMatchObject({ untracked: ['tests/a.txt'] })
+      const { body } = await agent.tool('git_commit', { message: 'one' })
+      const { stdout } = await stage.outside('git log --format=%H:%s', { cwd: tree })
+      expect(stdout).toBe(`${(body.result as { commit: string }).commit}:one\n`)
+    })
   })
-})
+}
