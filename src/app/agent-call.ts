@@ -1,8 +1,9 @@
-import { admit, type Bearer } from '../core/admit.js'
+import { type AgentBearer, admit, type Bearer, nameOf } from '../core/admit.js'
 import type { Command } from '../core/command.js'
 import type { Contract, JsonObject } from '../core/contract.js'
 import { nextStep } from '../core/next-step.js'
 import type { Refusal } from '../core/refusal.js'
+import { REVIEW_TOOLS } from '../core/review-tool.js'
 import type { TaskState } from '../core/state.js'
 import { type App, contextOf } from './app.js'
 import type { Handled, With } from './handle.js'
@@ -10,17 +11,21 @@ import { reservedIn } from './reserved.js'
 import { ok, type Result, refuse, refusedBy } from './result.js'
 import { allowedTools } from './views.js'
 
-/** An agent's call that was held against the state of its task and admitted. */
-export interface AgentCall {
-  readonly bearer: Bearer
+/** A call that was held against the state of its task and admitted: an agent's, unless it says that it may be a reviewer's. */
+export interface AgentCall<B extends Bearer = AgentBearer> {
+  readonly bearer: B
   readonly state: TaskState
   readonly contract: Contract
 }
 
-/** Finds the task an agent's token stands for and holds the token against its state. Refused tokens are recorded with the task. */
-export async function admitCall(app: App, bearer: Bearer, taskId: string | undefined): Promise<Result<AgentCall>> {
-  const id = bearer.kind === 'phase' ? bearer.taskId : await heldTask(app, bearer.agentId)
-  if (id === null) return noActiveTask(app, bearer.agentId)
+/** Finds the task a token stands for and holds the token against its state. Refused tokens are recorded with the task. */
+export async function admitCall<B extends Bearer>(
+  app: App,
+  bearer: B,
+  taskId: string | undefined,
+): Promise<Result<AgentCall<B>>> {
+  const id = bearer.kind === 'agent' ? await heldTask(app, bearer.agentId) : bearer.taskId
+  if (id === null) return noActiveTask(app, bearer.kind === 'agent' ? bearer.agentId : '')
   const state = await app.ledger.peek(id)
   if (state === null) return refuse('token_invalid', 'The task of this token is not in the store.')
   const contract = await app.contracts.get(state.contract.hash)
@@ -35,18 +40,14 @@ export async function admitCall(app: App, bearer: Bearer, taskId: string | undef
   return ok({ bearer, state, contract })
 }
 
-/** Applies a command in the name of the agent. The token is held against the state the command is decided on, not an earlier one. */
+/** Applies a command in the name of the caller. The token is held against the state the command is decided on, not an earlier one. */
 export async function applyAs(
   app: App,
-  call: AgentCall,
+  call: AgentCall<Bearer>,
   command: Command,
   options: With = {},
 ): Promise<Result<Handled>> {
-  const context = contextOf(
-    app,
-    `agent:${call.bearer.agentId}`,
-    reservedIn(app, call.contract, call.state.workspace).kept,
-  )
+  const context = contextOf(app, nameOf(call.bearer), reservedIn(app, call.contract, call.state.workspace).kept)
   const target = { taskId: call.state.id, contract: call.contract }
   let refused: Refusal | null = null
   const guard = (state: TaskState): Refusal | null => {
@@ -69,16 +70,33 @@ export function helpOf(contract: Contract, state: TaskState): JsonObject {
   }
 }
 
-async function refuseToken(app: App, call: AgentCall, refusal: Refusal, isHolding = false) {
-  const context = contextOf(app, `agent:${call.bearer.agentId}`)
+/** What helps a reviewer that was refused. */
+export function helpOfReviewer(state: TaskState): JsonObject {
+  const next_step = `Look at the work, then send your report to POST /tasks/${state.id}/reviews.`
+  return { task_id: state.id, phase: state.phase, allowed_tools: REVIEW_TOOLS, next_step }
+}
+
+/** What a command says of a caller that is not the agent. */
+export function reviewerIn({ bearer }: AgentCall<Bearer>): { readonly reviewer?: string } {
+  return bearer.kind === 'review' ? { reviewer: bearer.reviewer } : {}
+}
+
+async function refuseToken(app: App, call: AgentCall<Bearer>, refusal: Refusal, isHolding = false) {
+  const { bearer } = call
+  const context = contextOf(app, nameOf(bearer))
   const command: Command = {
     type: 'refuse_token',
-    agentId: call.bearer.agentId,
+    ...(bearer.kind === 'review' ? { reviewer: bearer.reviewer } : { agentId: bearer.agentId }),
     code: refusal.code,
     detail: refusal.detail,
   }
-  if (app.tokenRefusals.admit(call.bearer.agentId, context.now))
+  if (app.tokenRefusals.admit(nameOf(bearer), context.now))
     await app.ledger.apply({ taskId: call.state.id, contract: call.contract }, command, context, { isHolding })
+  if (bearer.kind === 'review')
+    return refusedBy(
+      refusal,
+      refusal.code === 'token_stale' ? { remedy: 'Ask an operator for a new review token.' } : {},
+    )
   // A token that does not belong here learns nothing of the task's phase beyond the refusal itself.
   return refusedBy(
     refusal,

@@ -1,7 +1,7 @@
 import type { Json, JsonObject } from '../core/contract.js'
 import { admitCall } from './agent-call.js'
 import { type App, contextOf, type Once } from './app.js'
-import { actorOf, type Principal } from './identity.js'
+import { actorOf, type Party } from './identity.js'
 import { ok, type Result, refuse, refusedBy } from './result.js'
 import { approvalView } from './views.js'
 
@@ -28,7 +28,7 @@ export async function listApprovals(
 }
 
 /** One approval with the content that is to be approved. */
-export async function showApproval(app: App, principal: Principal, id: string): Promise<Result<JsonObject>> {
+export async function showApproval(app: App, principal: Party, id: string): Promise<Result<JsonObject>> {
   const found = await findApproval(app, id)
   if (found === null) return refuse('not_found', `There is no approval ${JSON.stringify(id)}.`)
   const { state, approval } = found
@@ -48,7 +48,7 @@ export async function showApproval(app: App, principal: Principal, id: string): 
 /** Takes the answer of an approver. An agent's attempt is refused and recorded with its task. */
 export async function decideApproval(
   app: App,
-  principal: Principal,
+  principal: Party,
   answer: {
     readonly id: string
     readonly decision: 'approve' | 'reject'
@@ -92,7 +92,7 @@ export async function decideApproval(
 }
 
 function isOwn(
-  principal: Principal & { kind: 'agent' },
+  principal: Party & { kind: 'agent' },
   state: { readonly id: string; readonly held: { readonly agentId: string } | null },
 ): boolean {
   return state.held?.agentId === principal.bearer.agentId

@@ -1,5 +1,5 @@
 import { runsCommands } from '../core/access.js'
-import type { Bearer } from '../core/admit.js'
+import type { AgentBearer } from '../core/admit.js'
 import type { Contract, JsonObject } from '../core/contract.js'
 import type { TaskState } from '../core/state.js'
 import { type App, contextOf, type Once } from './app.js'
@@ -13,7 +13,7 @@ const CANDIDATES_PAGE = 50
 const CANDIDATES_MAX = 2000
 
 export interface ClaimRequest {
-  readonly bearer: Bearer & { kind: 'agent' }
+  readonly bearer: AgentBearer & { kind: 'agent' }
   readonly capabilities: readonly string[] | undefined
   readonly taskId: string | undefined
   readonly once: Once | undefined

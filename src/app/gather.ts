@@ -7,11 +7,13 @@ import { OBSERVED_ARTIFACT } from '../core/blockers.js'
 import type { ArtifactOffered, GateFacts } from '../core/command.js'
 import type { Contract, Json, JsonObject } from '../core/contract.js'
 import type { Needs } from '../core/needs.js'
+import { reviewsKey } from '../core/review.js'
 import type { TaskState } from '../core/state.js'
 import type { Blob } from '../store/port.js'
 import type { TreeIndex } from '../tree/tree-contents.js'
 import { NOT_THE_PROJECT, openWorkTree, type WorkTree } from '../tree/work-tree.js'
 import type { App } from './app.js'
+import { gatherReviews } from './gather-reviews.js'
 import { observeFor, pinOfRun } from './observe-gates.js'
 import { isOpenSoFar, NOT_OBSERVED, observedArtifact, runChecks, withoutObserved } from './run-checks.js'
 
@@ -38,9 +40,9 @@ export async function gather(
   work: { readonly needed: Needs; readonly offer: Offer },
 ): Promise<Gathered> {
   const { needed } = work
-  const offer = withoutObserved(contract, work.offer)
-  const { offered, blobs } = await judgeArtifacts(app, contract, { needed, offer })
-  const contents = await contentsOf(app, state, { needed, offer })
+  const offer = withoutObserved(contract, needed, work.offer)
+  const judged = await judgeArtifacts(app, contract, { needed, offer })
+  const handedIn = await contentsOf(app, state, { needed, offer })
   const tree = openWorkTree(state.workspace)
   const problems: string[] = []
   const attempt = async <T>(what: string, work: () => Promise<T>): Promise<T | null> => {
@@ -51,22 +53,20 @@ export async function gather(
       return null
     }
   }
+  const reviewed = await gatherReviews(app, contract, state, {
+    ...{ needed, tree, attempt, offered: judged.offered, contents: handedIn },
+  })
+  const { offered, contents } = reviewed
   const hashed = await attempt('The work tree cannot be read', () => treeHash(needed, tree))
   const pinned = needed.pinsTests
     ? await attempt('The test files cannot be recorded', () => testFiles(contract, tree))
     : null
-  const compared =
-    contract.enforcement.reconcile === 'off'
-      ? null
-      : await attempt('The work tree cannot be compared', () => app.trees.compare(state.workspace))
-  const unledgered = (compared?.differences ?? []).filter(
-    ({ path }) => !contract.enforcement.reconcileIgnore.some((pattern) => matchesGlob(pattern, path)),
-  )
-  const cheap = await runChecks(app, { contract, state, contents, offer, tree, needed }, NOT_OBSERVED)
+  const compared = await attempt('The work tree cannot be compared', () => compareTree(app, contract, state))
+  const seen = { contract, state, contents, offer, tree, needed, reviews: reviewed.seen }
+  const cheap = await runChecks(app, seen, NOT_OBSERVED)
   const isWorthIt = problems.length === 0 && isOpenSoFar(state, needed, { offered, cheap, offer, contract })
   const observed = isWorthIt ? await observeFor(app, contract, state, { needed, tree }) : NOT_OBSERVED
   problems.push(...observed.problems)
-  const seen = { contract, state, contents, offer, tree, needed }
   const checks = observed.runs.size === 0 && observed.git === null ? cheap : await runChecks(app, seen, observed)
   const ran = observed.runs.get('tests')
   const artifact = ran === undefined ? null : observedArtifact(needed, ran)
@@ -74,7 +74,8 @@ export async function gather(
   return {
     index: compared?.index ?? null,
     blobs: [
-      ...blobs,
+      ...judged.blobs,
+      ...reviewed.blobs,
       ...observed.blobs,
       ...(artifact === null ? [] : [artifact.blob]),
       ...(pinnedRun === null ? [] : [pinnedRun]),
@@ -85,14 +86,23 @@ export async function gather(
       checks,
       evidence: offer.evidence,
       evidenceProblems: evidenceProblems(needed.evidence, offer.evidence),
-      digest: digestOf(state, { needed, offer, offered, ofVisit: contents.ofVisit, treeHash: hashed }),
+      digest: digestOf(state, { needed, offer, offered: reviewed.bound, ofVisit: contents.ofVisit, treeHash: hashed }),
       problems,
       testFiles: pinned,
       observed: observed.refs,
       pinnedRun: pinnedRun?.sha256 ?? null,
-      unledgered,
+      unledgered: compared?.unledgered ?? [],
+      reviewsKey: reviewsKey(state),
     },
   }
+}
+
+async function compareTree(app: App, contract: Contract, state: TaskState) {
+  if (contract.enforcement.reconcile === 'off') return null
+  const { index, differences } = await app.trees.compare(state.workspace)
+  const isIgnored = (path: string): boolean =>
+    contract.enforcement.reconcileIgnore.some((pattern) => matchesGlob(pattern, path))
+  return { index, unledgered: differences.filter(({ path }) => !isIgnored(path)) }
 }
 
 async function judgeArtifacts(app: App, contract: Contract, work: { readonly needed: Needs; readonly offer: Offer }) {

@@ -1,12 +1,16 @@
 import { createHash, randomBytes } from 'node:crypto'
-import type { Bearer } from '../core/admit.js'
+import { type AgentBearer, nameOf, type ReviewBearer } from '../core/admit.js'
 import type { Registry } from '../core/registry.js'
 import type { Tokens } from './tokens.js'
 
 /** Who is calling, proven by a token. */
 export type Principal =
   | { readonly kind: 'operator'; readonly name: string; readonly role: string | null }
-  | { readonly kind: 'agent'; readonly bearer: Bearer }
+  | { readonly kind: 'agent'; readonly bearer: AgentBearer }
+  | { readonly kind: 'reviewer'; readonly bearer: ReviewBearer }
+
+/** Those who take part in the work itself. */
+export type Party = Exclude<Principal, { kind: 'reviewer' }>
 
 const OPERATOR_PREFIX = 'plop_'
 const OPERATOR_TOKEN = /^plop_[A-Za-z0-9_-]{43}$/
@@ -36,6 +40,8 @@ export function principalOf(
   }
   const bearer = known.tokens.bearer(token, known.now)
   if (bearer === null) return null
+  // Whether a review token is still alive is in the state of its task.
+  if (bearer.kind === 'review') return { kind: 'reviewer', bearer }
   const agent = known.registry.agents.get(bearer.agentId)
   if (agent === undefined || agent.revokedAt !== null) return null
   if (bearer.kind === 'agent' && agent.instance !== bearer.instance) return null
@@ -44,5 +50,10 @@ export function principalOf(
 
 /** How the ledger names the principal. */
 export function actorOf(principal: Principal): string {
-  return principal.kind === 'operator' ? `operator:${principal.name}` : `agent:${principal.bearer.agentId}`
+  return principal.kind === 'operator' ? `operator:${principal.name}` : nameOf(principal.bearer)
+}
+
+/** Who is counted and remembered as one caller: reviewers of the same name on two tasks are two. */
+export function callerOf(principal: Principal): string {
+  return principal.kind === 'reviewer' ? `${actorOf(principal)}@${principal.bearer.taskId}` : actorOf(principal)
 }

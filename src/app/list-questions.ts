@@ -2,7 +2,7 @@ import type { JsonObject } from '../core/contract.js'
 import type { Question, TaskState } from '../core/state.js'
 import { admitCall } from './agent-call.js'
 import type { App } from './app.js'
-import type { Principal } from './identity.js'
+import type { Party } from './identity.js'
 import { ok, type Result } from './result.js'
 import { questionView } from './views.js'
 
@@ -17,7 +17,7 @@ export interface QuestionQuery {
 }
 
 /** Questions, those of the newest task first and each task's in the order they were asked; an agent sees its own task's. */
-export async function listQuestions(app: App, principal: Principal, query: QuestionQuery): Promise<Result<JsonObject>> {
+export async function listQuestions(app: App, principal: Party, query: QuestionQuery): Promise<Result<JsonObject>> {
   if (principal.kind === 'operator') return ok(await pageOf(app, query))
   const admitted = await admitCall(app, principal.bearer, undefined)
   if (!admitted.ok) return admitted

@@ -1,4 +1,4 @@
-import type { Bearer } from '../core/admit.js'
+import type { AgentBearer } from '../core/admit.js'
 import type { Json, JsonObject } from '../core/contract.js'
 import { needs } from '../core/needs.js'
 import type { TaskState } from '../core/state.js'
@@ -15,7 +15,7 @@ import { isoTime } from './wire.js'
 const TOOLS_WAIT_MS = 10_000
 
 export interface MoveRequest {
-  readonly bearer: Bearer
+  readonly bearer: AgentBearer
   readonly taskId: string | undefined
   readonly currentPhase: string | null
   readonly target: string

@@ -1,10 +1,11 @@
+import type { Bearer } from '../core/admit.js'
 import type { JsonObject } from '../core/contract.js'
 import { OPTIONS_MAX, QUESTION_CHARS_MAX, questionAsked } from '../core/question.js'
 import type { Question, TaskState } from '../core/state.js'
 import { failed, type ToolOutcome } from '../tools/port.js'
 import { type AgentCall, admitCall, applyAs } from './agent-call.js'
 import { type App, contextOf, type Once, StoreUnavailable } from './app.js'
-import { actorOf, type Principal } from './identity.js'
+import { actorOf, type Party } from './identity.js'
 import { ok, type Result, refuse, refusedBy } from './result.js'
 import { questionView } from './views.js'
 
@@ -12,8 +13,10 @@ const QUESTION_ID = /^qst-\d+-(.+)$/
 const TRIES_MAX = 5
 
 /** Runs `ask_user_question`, once the call was allowed: opens the question, or tells what became of it. */
-export async function askQuestion(app: App, allowed: AgentCall, args: JsonObject): Promise<ToolOutcome> {
-  const call = inItsPhase(allowed)
+export async function askQuestion(app: App, allowed: AgentCall<Bearer>, args: JsonObject): Promise<ToolOutcome> {
+  const { bearer } = allowed
+  if (bearer.kind === 'review') return failed('A reviewer asks nothing.', 'not_permitted')
+  const call = inItsPhase({ ...allowed, bearer })
   const asked = readAsked(app, args)
   for (let tries = 0; tries < TRIES_MAX; tries += 1) {
     const handled = await applyAs(app, call, { type: 'ask_question', ...asked })
@@ -72,7 +75,7 @@ function plain(app: App, text: string): string {
 }
 
 /** One question; an agent sees those of its own task. */
-export async function showQuestion(app: App, principal: Principal, id: string): Promise<Result<JsonObject>> {
+export async function showQuestion(app: App, principal: Party, id: string): Promise<Result<JsonObject>> {
   const found = await findQuestion(app, id)
   if (found === null) return noQuestion(id)
   const { state, question } = found
@@ -87,7 +90,7 @@ export async function showQuestion(app: App, principal: Principal, id: string): 
 /** Takes the answer of an operator. An agent's attempt is refused and recorded with its task. */
 export async function answerQuestion(
   app: App,
-  principal: Principal,
+  principal: Party,
   given: {
     readonly id: string
     readonly answer: string
@@ -132,7 +135,7 @@ function noQuestion(id: string) {
   return refuse('not_found', `There is no question ${JSON.stringify(id)}.`)
 }
 
-function isOwn(principal: Principal & { kind: 'agent' }, state: TaskState): boolean {
+function isOwn(principal: Party & { kind: 'agent' }, state: TaskState): boolean {
   return state.held?.agentId === principal.bearer.agentId
 }
 

@@ -5,6 +5,7 @@ import { claimAnswer } from './claim-task.js'
 import type { Grant } from './grant.js'
 import { moveAnswer } from './move.js'
 import { ok, type Problem, type Result, refuse } from './result.js'
+import { type ReviewGrant, reviewerAnswer } from './reviews.js'
 
 export interface Recalled {
   readonly status: number
@@ -31,6 +32,7 @@ async function rebuilt(app: App, answer: JsonObject): Promise<Result<JsonObject>
   if (answer.claim !== undefined) return claimedBefore(app, answer.claim as unknown as Grant)
   if (answer.agent !== undefined)
     return ok(agentAnswer(app, answer.agent as unknown as { id: string; instance: string; expiresAt: number }))
+  if (answer.reviewer !== undefined) return ok(reviewerAnswer(app, answer.reviewer as unknown as ReviewGrant))
   return ok(await moveAnswer(app, answer))
 }
 

@@ -1,11 +1,13 @@
 import { createHash } from 'node:crypto'
 import { evidenceProblems } from '../checks/evidence.js'
+import type { ReviewSeen } from '../checks/inputs.js'
 import { runCheck } from '../checks/registry.js'
 import { canonicalJson } from '../contract/fingerprint.js'
 import type { ArtifactOffered, CheckOutcome } from '../core/command.js'
 import type { Contract, Json } from '../core/contract.js'
 import type { Needs } from '../core/needs.js'
 import type { ObservedRun } from '../core/observed.js'
+import { REVIEW_ARTIFACTS } from '../core/review.js'
 import type { TaskState } from '../core/state.js'
 import type { Blob } from '../store/port.js'
 import type { WorkTree } from '../tree/work-tree.js'
@@ -24,6 +26,7 @@ interface Scene {
   readonly offer: Offer
   readonly tree: WorkTree
   readonly needed: Needs
+  readonly reviews: readonly ReviewSeen[] | null
 }
 
 /** Every check of the gate, over what was handed in and what was observed so far. */
@@ -49,6 +52,7 @@ export async function runChecks(
       git: observed.git,
       observedView: observedView(observed.runs),
       pinnedRun,
+      reviews: scene.reviews,
       params: blocker.params,
     }
     checks.set(key, await runCheck(blocker.check, inputs, timeoutSeconds))
@@ -119,7 +123,10 @@ export function observedArtifact(
   }
 }
 
-export function withoutObserved(contract: Contract, offer: Offer): Offer {
-  if (!contract.commands.has('tests') || !offer.artifacts.has('test_run_result')) return offer
-  return { ...offer, artifacts: new Map([...offer.artifacts].filter(([type]) => type !== 'test_run_result')) }
+/** What the agent sends, without what Phaselock sees for itself or hears from reviewers. */
+export function withoutObserved(contract: Contract, needed: Needs, offer: Offer): Offer {
+  const isOthers = (type: string): boolean =>
+    (type === 'test_run_result' && contract.commands.has('tests')) ||
+    (needed.reviews !== null && REVIEW_ARTIFACTS.includes(type))
+  return { ...offer, artifacts: new Map([...offer.artifacts].filter(([type]) => !isOthers(type))) }
 }

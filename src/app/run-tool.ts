@@ -2,7 +2,7 @@ import { observe } from '../checks/observe.js'
 import type { ChangeSet } from '../confinement/port.js'
 import { matchesGlob } from '../contract/glob.js'
 import { phaseOf } from '../core/access.js'
-import { admit } from '../core/admit.js'
+import { admit, type Bearer } from '../core/admit.js'
 import type { JsonObject } from '../core/contract.js'
 import type { TaskEvent } from '../core/event.js'
 import type { ObservedRun } from '../core/observed.js'
@@ -12,7 +12,7 @@ import { fileTool, isWriteTool } from '../tools/files/file-tools.js'
 import { failed, type ToolOutcome, type ToolPlace } from '../tools/port.js'
 import { webFetch } from '../tools/web/web-fetch.js'
 import type { Change } from '../tree/change.js'
-import { type AgentCall, applyAs } from './agent-call.js'
+import { type AgentCall, applyAs, reviewerIn } from './agent-call.js'
 import type { App } from './app.js'
 import type { Handled, With } from './handle.js'
 import { askQuestion } from './questions.js'
@@ -46,7 +46,7 @@ export type RememberAs = (
 ) => Remember | undefined
 
 /** Runs a tool that was allowed and records what came of it. Nothing it changed reaches the tree unless the phase allows it. */
-export function runTool(app: App, call: AgentCall, run: ToolRun): Promise<Result<Ran>> {
+export function runTool(app: App, call: AgentCall<Bearer>, run: ToolRun): Promise<Result<Ran>> {
   return new OneRun(app, call, run).start()
 }
 
@@ -56,7 +56,7 @@ class OneRun {
 
   constructor(
     private readonly app: App,
-    private readonly call: AgentCall,
+    private readonly call: AgentCall<Bearer>,
     private readonly one: ToolRun,
   ) {
     const reserved = reservedIn(app, call.contract, call.state.workspace)
@@ -113,7 +113,10 @@ class OneRun {
       const request = { contract, phase: phaseOf(contract, state.phase), tool, args }
       const before = this.app.running.written(state.workspace).length
       const done = await runCommandTool(confinement, this.#place, request)
-      return 'ok' in done ? this.#finish(done) : this.#settle({ ...done, unenforced, before })
+      if ('ok' in done) return this.#finish(done)
+      if (this.call.bearer.kind !== 'review') return this.#settle({ ...done, unenforced, before })
+      await done.changes.discard()
+      return this.#finish(done.outcome, { unenforced, exitCode: done.exitCode })
     })
   }
 
@@ -215,6 +218,7 @@ class OneRun {
         changed: changed.map(({ path, kind, type, problem, sha256 }) => ({ path, kind, type, problem, sha256 })),
         git: more.git ?? 'none',
         unenforced,
+        ...reviewerIn(this.call),
       },
       { isHolding: more.isHolding === true, ...(keep === undefined ? {} : { remember: keep }) },
     )

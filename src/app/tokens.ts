@@ -1,11 +1,13 @@
 import { createHash, randomBytes } from 'node:crypto'
-import type { Bearer } from '../core/admit.js'
+import type { Bearer, ReviewBearer } from '../core/admit.js'
 import { type Claims, claimedType, isUnexpired, type SigningKey, signToken, verifyToken } from './jwt.js'
 
 const ISSUER = 'phaselock'
 const AUDIENCE = 'phaselock:agent'
 const PHASE_TYPE = 'phase+jwt'
 const AGENT_TYPE = 'agent+jwt'
+const REVIEW_TYPE = 'review+jwt'
+const TYPES: readonly (string | null)[] = [PHASE_TYPE, AGENT_TYPE, REVIEW_TYPE]
 const SECRET_BYTES_MIN = 32
 const TOOL_LIST_CHARS_MAX = 3000
 const VERIFIED_MAX = 5000
@@ -36,7 +38,7 @@ export class WeakSecret extends Error {
   override readonly name = 'WeakSecret'
 }
 
-/** Issues and verifies phase and agent tokens. The first key signs; the others still verify, so that a secret can be rotated. */
+/** Issues and verifies phase, agent and review tokens. The first key signs; the others still verify, so that a secret can be rotated. */
 export class Tokens {
   #keys: readonly SigningKey[]
   /** By signature: it is short to look up, and the whole token is compared. */
@@ -80,13 +82,27 @@ export class Tokens {
     }
   }
 
+  reviewToken(grant: Omit<ReviewBearer, 'kind'> & { readonly expiresAt: number }, now: number): Minted {
+    const exp = Math.floor(grant.expiresAt / 1000)
+    const token = this.#sign(REVIEW_TYPE, now, {
+      sub: grant.reviewer,
+      task_id: grant.taskId,
+      phase: grant.phase,
+      visit: grant.visit,
+      contract: grant.contract,
+      grant: grant.grant,
+      exp,
+    })
+    return { token, expiresAt: exp * 1000 }
+  }
+
   /** Who bears the token; null when it is none of ours, altered, expired or signed with a key that is gone. */
   bearer(token: string, now: number): Bearer | null {
     const signature = token.slice(token.lastIndexOf('.') + 1)
     const cached = this.#verified.get(signature)
     if (cached?.token === token) return isUnexpired(cached.claims, now) ? cached.bearer : null
     const typ = claimedType(token)
-    if (typ !== PHASE_TYPE && typ !== AGENT_TYPE) return null
+    if (typ === null || !TYPES.includes(typ)) return null
     const result = verifyToken(token, this.#keys, { typ, issuer: ISSUER, audience: AUDIENCE, now })
     if (!result.ok) return null
     const bearer = bearerOf(typ, result.claims)
@@ -124,6 +140,7 @@ function bearerOf(typ: string, claims: Claims): Bearer | null {
   if (typeof sub !== 'string' || sub === '') return null
   if (typ === AGENT_TYPE)
     return typeof instance === 'string' && instance !== '' ? { kind: 'agent', agentId: sub, instance } : null
+  if (typ === REVIEW_TYPE) return reviewBearerOf(sub, claims)
   const isPhase =
     typeof taskId === 'string' &&
     typeof phase === 'string' &&
@@ -132,6 +149,15 @@ function bearerOf(typ: string, claims: Claims): Bearer | null {
     typeof contract === 'string'
   return isPhase && Array.isArray(claims.allowed_tools)
     ? { kind: 'phase', agentId: sub, taskId, phase, epoch, contract }
+    : null
+}
+
+function reviewBearerOf(reviewer: string, claims: Claims): ReviewBearer | null {
+  const { task_id: taskId, phase, visit, contract, grant } = claims
+  if (typeof visit !== 'number' || !Number.isSafeInteger(visit)) return null
+  if (typeof taskId !== 'string' || typeof phase !== 'string' || typeof contract !== 'string') return null
+  return typeof grant === 'string' && grant !== ''
+    ? { kind: 'review', reviewer, taskId, phase, visit, contract, grant }
     : null
 }
 

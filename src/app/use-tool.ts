@@ -1,8 +1,9 @@
 import type { Bearer } from '../core/admit.js'
 import type { JsonObject } from '../core/contract.js'
 import type { TaskEvent } from '../core/event.js'
+import { REVIEW_TOOLS } from '../core/review-tool.js'
 import { describeCall } from '../tools/describe.js'
-import { type AgentCall, admitCall, applyAs, helpOf } from './agent-call.js'
+import { type AgentCall, admitCall, applyAs, helpOf, helpOfReviewer, reviewerIn } from './agent-call.js'
 import type { App, Once } from './app.js'
 import { ok, type Problem, type Result, refuse } from './result.js'
 import { droppedBy, type Ran, type RememberAs, runTool } from './run-tool.js'
@@ -28,7 +29,7 @@ export async function executeTool(app: App, request: ToolRequest): Promise<Resul
   const admitted = await admitCall(app, request.bearer, request.taskId)
   if (!admitted.ok) return admitted
   const call = admitted.value
-  if (app.checking.has(call.state.id) && changesThings(call, request.tool))
+  if (app.checking.has(call.state.id) && call.bearer.kind !== 'review' && changesThings(call, request.tool))
     return refuse('conflict', `The gates of task ${call.state.id} are being checked.`, {
       next_step: 'Wait for the answer of the running transition request.',
     })
@@ -38,7 +39,7 @@ export async function executeTool(app: App, request: ToolRequest): Promise<Resul
 
 async function decideAndRun(
   app: App,
-  call: AgentCall,
+  call: AgentCall<Bearer>,
   request: ToolRequest & { readonly signal: AbortSignal },
 ): Promise<Result<JsonObject>> {
   const decided = await decideCall(app, call, { ...request, execute: true })
@@ -67,7 +68,7 @@ async function decideAndRun(
 }
 
 // What only looks at the tree may go on while gates are checked.
-function changesThings(call: AgentCall, tool: string): boolean {
+function changesThings(call: AgentCall<Bearer>, tool: string): boolean {
   return !READERS.has(tool) || call.contract.tools.has(tool)
 }
 
@@ -77,7 +78,7 @@ const READERS: ReadonlySet<string> = new Set([
 
 function answered(
   app: App,
-  call: AgentCall,
+  call: AgentCall<Bearer>,
   ran: Ran & { readonly violation: JsonObject | undefined },
 ): Result<JsonObject> {
   const unenforced = ran.unenforced.length === 0 ? {} : { unenforced: ran.unenforced }
@@ -89,7 +90,7 @@ function answered(
         code: outcome.code,
         detail: app.redact(outcome.detail) as string,
         extra: {
-          ...helpOf(call.contract, call.state),
+          ...helpFor(call),
           ...unenforced,
           ...(app.redact(outcome.extra ?? {}) as JsonObject),
         },
@@ -108,9 +109,13 @@ function answered(
   })
 }
 
-function denial(call: AgentCall, answer: JsonObject): Problem {
+function denial(call: AgentCall<Bearer>, answer: JsonObject): Problem {
   const { code, detail, retry } = answer as { code: Problem['code']; detail: string; retry: JsonObject }
-  return { code, detail, extra: { ...helpOf(call.contract, call.state), retry }, recorded: true }
+  return { code, detail, extra: { ...helpFor(call), retry }, recorded: true }
+}
+
+function helpFor(call: AgentCall<Bearer>): JsonObject {
+  return call.bearer.kind === 'review' ? helpOfReviewer(call.state) : helpOf(call.contract, call.state)
 }
 
 /** Up to 32 calls, each decided on its own, in order; each has its own place under the key of the whole. */
@@ -152,7 +157,7 @@ const STOPS_BATCH: ReadonlySet<string> = new Set([
 
 async function decideCall(
   app: App,
-  call: AgentCall,
+  call: AgentCall<Bearer>,
   request: ToolRequest & { readonly execute: boolean },
 ): Promise<Result<JsonObject>> {
   const pins = call.state.upstream === null ? {} : await pinsOf(app, call.state)
@@ -161,7 +166,14 @@ async function decideCall(
   const handled = await applyAs(
     app,
     call,
-    { type: 'use_tool', tool: request.tool, args: request.args, call: facts, execute: request.execute },
+    {
+      type: 'use_tool',
+      tool: request.tool,
+      args: request.args,
+      call: facts,
+      execute: request.execute,
+      ...reviewerIn(call),
+    },
     {
       remember: (done) => {
         const answer = checkAnswer(call, done.events)
@@ -177,8 +189,8 @@ async function decideCall(
   return handled.ok ? ok(checkAnswer(call, handled.value.events)) : handled
 }
 
-function checkAnswer(call: AgentCall, events: readonly TaskEvent[]): JsonObject {
-  const allowed_tools = allowedTools(call.contract, call.state)
+function checkAnswer(call: AgentCall<Bearer>, events: readonly TaskEvent[]): JsonObject {
+  const allowed_tools = call.bearer.kind === 'review' ? REVIEW_TOOLS : allowedTools(call.contract, call.state)
   const denied = events.find((event) => event.type === 'tool_denied')
   if (denied?.type === 'tool_denied')
     return { allowed: false, code: denied.code, detail: denied.detail, allowed_tools, retry: { ...denied.retry } }

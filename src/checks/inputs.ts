@@ -24,7 +24,15 @@ export interface CheckInputs {
   readonly observedView: JsonObject
   /** The tests of the observed RED run; null: none was observed. */
   readonly pinnedRun: PinnedRun | null
+  /** Reports of reviewers in this visit; null where the phase asks for none, and the agent's own word counts. */
+  readonly reviews?: readonly ReviewSeen[] | null
   readonly params: JsonObject
+}
+
+/** What a report of a reviewer counts as. */
+export interface ReviewSeen {
+  readonly name: string
+  readonly status: string
 }
 
 export type Check = (inputs: CheckInputs) => CheckOutcome | Promise<CheckOutcome>

@@ -12,10 +12,10 @@ import { fileExists, jsonValid, noPattern } from './files.js'
 import { type Check, type CheckInputs, errs } from './inputs.js'
 import { commandSucceeds, coverageThresholdMet } from './observed-tests.js'
 import { noOpenQuestions, planHasAcceptanceCriteria, scopeIsBounded, testsExistForAcceptanceCriteria } from './plan.js'
-import { noBlockingIssues, reviewCommentsAddressed } from './review.js'
+import { allReviewModelsCompleted, noBlockingIssues, reviewCommentsAddressed } from './review.js'
 import { allTestsPass, noSkippedTests, testsAreFailing, testsUnchanged } from './tests.js'
 
-// Checks that are not here need a command, a diff, git or other identities: contracts with them get no tasks.
+// Checks that are not here need a diff or git: contracts with them get no tasks.
 const CHECKS: ReadonlyMap<CheckName, Check> = new Map<CheckName, Check>([
   ['plan_has_acceptance_criteria', planHasAcceptanceCriteria],
   ['scope_is_bounded', scopeIsBounded],
@@ -26,6 +26,7 @@ const CHECKS: ReadonlyMap<CheckName, Check> = new Map<CheckName, Check>([
   ['no_skipped_tests', noSkippedTests],
   ['tests_unchanged', testsUnchanged],
   ['no_blocking_issues', noBlockingIssues],
+  ['all_review_models_completed', allReviewModelsCompleted],
   ['review_comments_addressed', reviewCommentsAddressed],
   ['file_exists', fileExists],
   ['json_valid', jsonValid],

@@ -1,5 +1,6 @@
 import type { Json, JsonObject } from '../core/contract.js'
-import { asList, asObject, type Check, type CheckInputs, fails, field, holds, isText } from './inputs.js'
+import type { Grade } from '../core/event.js'
+import { asList, asObject, type Check, type CheckInputs, errs, fails, field, holds, isText } from './inputs.js'
 
 function reportOf(inputs: CheckInputs): JsonObject | null {
   return (
@@ -10,31 +11,61 @@ function reportOf(inputs: CheckInputs): JsonObject | null {
   )
 }
 
+// What reviewers said reached us from them; what the agent sends is its own word.
+function gradeOf({ reviews }: CheckInputs): Grade {
+  return reviews === undefined || reviews === null ? 'reported' : 'observed'
+}
+
 export const noBlockingIssues: Check = (inputs) => {
   const report = reportOf(inputs)
-  if (report === null) return fails('there is no review_report')
+  const grade = gradeOf(inputs)
+  if (report === null) return fails('there is no review_report', grade)
   const issues = field(report, 'blocking_issues')
-  if (!Array.isArray(issues)) return fails('review_report.blocking_issues is not a list')
+  if (!Array.isArray(issues)) return fails('review_report.blocking_issues is not a list', grade)
   return issues.length === 0
-    ? holds('no blocking issue')
-    : fails(`${issues.length} blocking issue${issues.length === 1 ? '' : 's'}`)
+    ? holds('no blocking issue', grade)
+    : fails(`${issues.length} blocking issue${issues.length === 1 ? '' : 's'}`, grade)
+}
+
+const FINISHED = new Set(['completed', 'approved'])
+const UNFINISHED: ReadonlyMap<string, string> = new Map([
+  ['in_progress', 'is in progress'],
+  ['changes_requested', 'asks for changes'],
+  ['outdated', 'is of another state of the work: it must be done again'],
+  ['by_implementer', 'is by an agent that works on the task'],
+])
+
+/** Every review that the gate names has come from its reviewer, finished, and about the work as it is now. (REQ-REVIEW-6) */
+export const allReviewModelsCompleted: Check = ({ params, reviews }) => {
+  const names = asList(params.required_reviews).map(String)
+  if (names.length === 0 || reviews === undefined || reviews === null)
+    return errs('the gate does not say which reviews it asks for')
+  const open = names.flatMap((name) => {
+    const status = reviews.find((one) => one.name === name)?.status
+    if (status === undefined) return [`no report of ${name}`]
+    return FINISHED.has(status) ? [] : [`the review ${name} ${UNFINISHED.get(status) ?? `is ${status}`}`]
+  })
+  return open.length === 0 ? holds(`${names.length} finished`, 'observed') : fails(open.join('; '), 'observed')
 }
 
 const CLOSED = new Set(['resolved', 'addressed', 'closed', 'done', 'fixed', 'wontfix'])
 
 export const reviewCommentsAddressed: Check = (inputs) => {
   const report = reportOf(inputs)
-  if (report === null) return fails('there is no review_report')
+  const grade = gradeOf(inputs)
+  if (report === null) return fails('there is no review_report', grade)
   const reviews = asObject(field(report, 'reviews'))
-  if (reviews === null) return fails('review_report.reviews is not an object of reviews')
+  if (reviews === null) return fails('review_report.reviews is not an object of reviews', grade)
   let open = 0
   for (const [name, review] of Object.entries(reviews)) {
     const comments = field(asObject(review), 'comments')
     if (asObject(review) === null || (comments !== undefined && !Array.isArray(comments)))
-      return fails(`the review ${JSON.stringify(name)} does not give its comments as a list`)
+      return fails(`the review ${JSON.stringify(name)} does not give its comments as a list`, grade)
     open += asList(comments).filter(isOpen).length
   }
-  return open === 0 ? holds('no open comment') : fails(`${open} comment${open === 1 ? ' is' : 's are'} open`)
+  return open === 0
+    ? holds('no open comment', grade)
+    : fails(`${open} comment${open === 1 ? ' is' : 's are'} open`, grade)
 }
 
 function isOpen(comment: Json): boolean {

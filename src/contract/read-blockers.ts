@@ -1,5 +1,6 @@
 import type { CheckName } from '../core/contract.js'
 import { CHECK_NAMES } from '../core/contract.js'
+import { REVIEWER_NAME } from '../core/review.js'
 import type { BlockerDocument, BlockerParams, ValidationDocument } from './document.js'
 import { Fields } from './fields.js'
 import { didYouMean } from './nearest.js'
@@ -11,6 +12,7 @@ import type { ListNode, SourceNode } from './yaml.js'
 export const SEVERITIES = ['blocking', 'warning', 'info'] as const
 const PARAM_KEYS = ['threshold', 'required_reviews', 'when', 'run', 'command', 'path', 'pattern', 'paths'] as const
 type ParamKey = (typeof PARAM_KEYS)[number]
+const REVIEW_NAME = new RegExp(REVIEWER_NAME)
 const COMMON_KEYS = ['severity', 'message', ...PARAM_KEYS]
 
 /** What each check takes beside its name: `needs` must be there, of `oneOf` exactly one. */
@@ -118,6 +120,13 @@ function readGivenParams(fields: Fields, accepted: readonly ParamKey[]): Blocker
     if (texts === null) continue
     params[key] = texts
     if (texts.length === 0) fields.bad(key, 'contract.invalid_value', `The list '${key}' is empty.`)
+  }
+  for (const name of params.required_reviews ?? []) {
+    if (REVIEW_NAME.test(name)) continue
+    const message = `The review name '${name.slice(0, 80)}' is not accepted.`
+    const remedy =
+      'Use 1 to 64 of A-Z, a-z, 0-9, _, . and -, a letter or digit first: a reviewer is let in under this name.'
+    fields.bad('required_reviews', 'contract.invalid_id', message, remedy)
   }
   checkGlobs(fields, params)
   return params

@@ -4,6 +4,7 @@ import type { Blocker, Mode, RequiredArtifact } from './contract.js'
 import type { BlockerFound } from './event.js'
 import type { Needs } from './needs.js'
 import { remedyOf } from './refusal.js'
+import { REVIEW_ARTIFACTS, reviewsKey } from './review.js'
 import type { TaskState } from './state.js'
 
 const PROBLEMS_PER_ARTIFACT_MAX = 20
@@ -33,12 +34,16 @@ export function findBlockers(
   const found: BlockerFound[] = []
   if (facts.visit !== state.visit)
     found.push(blocker('evidence_stale', { message: 'The evidence was gathered in another visit of this phase' }))
+  if (needed.reviews !== null && facts.reviewsKey !== reviewsKey(state))
+    found.push(blocker('evidence_stale', { message: 'A review came or went while the gates were checked' }))
   for (const problem of facts.problems) found.push(blocker('check_error', { message: problem }))
   found.push(...(given.more ?? []))
   found.push(...missingClaim(needed, given.claims))
-  for (const required of needed.artifacts)
-    if (!(needed.observesTests && required.type === OBSERVED_ARTIFACT))
-      found.push(...artifactBlockers(state, required, facts))
+  for (const required of needed.artifacts) {
+    if (needed.observesTests && required.type === OBSERVED_ARTIFACT) continue
+    const isAssembled = needed.reviews !== null && REVIEW_ARTIFACTS.includes(required.type)
+    found.push(...(isAssembled ? reviewBlockers(needed, required, facts) : artifactBlockers(state, required, facts)))
+  }
   for (const problem of facts.evidenceProblems) found.push(blocker('incomplete_checkpoint', { message: problem }))
   found.push(...checkBlockers(needed, facts))
   found.push(...unasked(needed, facts))
@@ -90,6 +95,27 @@ function artifactBlockers(state: TaskState, required: RequiredArtifact, facts: G
       remedy: `Send "artifacts": {"${required.type}": {…}} with the transition request.`,
     }),
   ]
+}
+
+// What was assembled for an earlier request does not count: reports are replaced, and reviewers revoked.
+function reviewBlockers(needed: Needs, required: RequiredArtifact, facts: GateFacts): readonly BlockerFound[] {
+  const remedy = `Wait for the reviewers. Phaselock makes ${required.type} from their reports; what you send as ${required.type} does not count.`
+  const assembled = facts.artifacts.find((one) => one.type === required.type && one.grade === 'observed')
+  if (assembled === undefined)
+    return [
+      blocker('missing_artifact', {
+        artifact: required.type,
+        message: `Missing ${required.type}: no reviewer has reported (asked for: ${(needed.reviews ?? []).join(', ')})`,
+        remedy,
+      }),
+    ]
+  return assembled.problems.slice(0, PROBLEMS_PER_ARTIFACT_MAX).map(({ pointer, message }) =>
+    blocker('invalid_artifact', {
+      artifact: required.type,
+      message: `${required.type}${pointer} ${message}`,
+      remedy,
+    }),
+  )
 }
 
 function checkBlockers(needed: Needs, facts: GateFacts): readonly BlockerFound[] {

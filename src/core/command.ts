@@ -7,7 +7,7 @@ import type { ChangedPath, GitAccess } from './writable.js'
 export interface Context {
   /** Unix milliseconds. */
   readonly now: number
-  /** `agent:ID`, `operator:NAME` or `system`. */
+  /** `agent:ID`, `operator:NAME`, `reviewer:NAME` or `system`. */
   readonly actor: string
   readonly matchesGlob: (pattern: string, path: string) => boolean
   /** Paths of the work tree that hold the contract itself. */
@@ -66,6 +66,8 @@ export interface GateFacts {
   readonly testFiles: Readonly<Record<string, string>> | null
   /** Paths that differ from how the tree should look after every allowed call. */
   readonly unledgered?: readonly { readonly path: string; readonly kind: 'created' | 'modified' | 'deleted' }[]
+  /** `reviewsKey` of the state that the reviews were gathered from, where the phase asks for some. */
+  readonly reviewsKey?: string
   /** What Phaselock ran itself for this request. */
   readonly observed?: readonly JsonObject[]
   /** Where the tests of an observed RED run are stored. */
@@ -87,6 +89,8 @@ export type Command =
       readonly args: JsonObject
       readonly call: CallFacts
       readonly execute: boolean
+      /** Set where it is not the agent that calls. */
+      readonly reviewer?: string
     }
   | {
       readonly type: 'finish_tool'
@@ -102,6 +106,7 @@ export type Command =
       readonly git: GitAccess
       /** Guarantees that nothing enforced while it ran. */
       readonly unenforced: readonly string[]
+      readonly reviewer?: string
     }
   | {
       readonly type: 'transition'
@@ -128,7 +133,30 @@ export type Command =
       readonly other: boolean
       readonly by: Approver
     }
-  | { readonly type: 'refuse_token'; readonly agentId: string; readonly code: Code; readonly detail: string }
+  | {
+      readonly type: 'refuse_token'
+      readonly agentId?: string
+      readonly reviewer?: string
+      readonly code: Code
+      readonly detail: string
+    }
+  | { readonly type: 'add_reviewer'; readonly reviewer: string; readonly grant: string; readonly expiresAt: number }
+  | { readonly type: 'revoke_reviewer'; readonly reviewer: string; readonly reason: string }
+  | {
+      readonly type: 'submit_review'
+      readonly reviewer: string
+      readonly report: {
+        readonly status: ReviewStatus
+        readonly sha256: string
+        readonly bytes: number
+        readonly comments: number
+        readonly blockingIssues: number
+      }
+      /** Hash of what there is to review now. */
+      readonly subject: string
+      /** Hash of what the reviewer says it looked at; null: it does not say. */
+      readonly seen: string | null
+    }
   | { readonly type: 'extend_lease' }
   | { readonly type: 'renew_token' }
   | { readonly type: 'release'; readonly reason: string }
@@ -152,6 +180,10 @@ export type Command =
       readonly metadata?: JsonObject
       readonly priority?: number
     }
+
+/** What a reviewer says of its review. `completed` and `approved` finish it. */
+export const REVIEW_STATUSES = ['in_progress', 'changes_requested', 'completed', 'approved'] as const
+export type ReviewStatus = (typeof REVIEW_STATUSES)[number]
 
 /** Who answers an approval or a question. Agents are named too, so that their attempt is refused and recorded. */
 export type Approver =

@@ -234,8 +234,8 @@ export const CHECK_NAMES = [
 ] as const
 export type CheckName = (typeof CHECK_NAMES)[number]
 
-/** Checks that this version cannot run: they need a command, a diff, git or other identities. */
-export const CHECKS_NOT_ENFORCED: ReadonlySet<CheckName> = new Set<CheckName>(['all_review_models_completed'])
+/** Checks that this version cannot run; a contract with one of them gets no tasks. */
+export const CHECKS_NOT_ENFORCED: ReadonlySet<CheckName> = new Set<CheckName>([])
 
 /** The artifact types a check reads; a contract in which no phase up to there requires one of them does not load. */
 export const CHECK_ARTIFACTS: ReadonlyMap<CheckName, readonly string[]> = new Map<CheckName, readonly string[]>([

@@ -19,6 +19,8 @@ import {
 } from './lifecycle.js'
 import { answerQuestion, askQuestion, withdrawQuestions } from './question.js'
 import { type Decision, decided, unrecorded } from './refusal.js'
+import { addReviewer, revokeReviewer, submitReview } from './review.js'
+import { useToolAsReviewer } from './review-tool.js'
 import type { TaskState } from './state.js'
 import { useTool } from './tool-use.js'
 import { transition } from './transition.js'
@@ -34,7 +36,9 @@ function follows(contract: Contract, state: TaskState, command: Command, context
     case 'claim':
       return claim(contract, state, command, context)
     case 'use_tool':
-      return useTool(contract, state, command, context)
+      return command.reviewer === undefined
+        ? useTool(contract, state, command, context)
+        : useToolAsReviewer(contract, state, { ...command, reviewer: command.reviewer }, context)
     case 'finish_tool':
       return finishTool(contract, state, command, context)
     case 'transition':
@@ -50,6 +54,12 @@ function follows(contract: Contract, state: TaskState, command: Command, context
         code: command.code,
         detail: command.detail,
       })
+    case 'add_reviewer':
+      return addReviewer(contract, state, command)
+    case 'revoke_reviewer':
+      return revokeReviewer(state, command)
+    case 'submit_review':
+      return submitReview(contract, state, command)
     case 'extend_lease':
       return extendLease(contract, state, 'lease_extended')
     case 'renew_token':

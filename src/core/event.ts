@@ -1,5 +1,5 @@
 import type { Code } from './codes.js'
-import type { UpstreamRef } from './command.js'
+import type { ReviewStatus, UpstreamRef } from './command.js'
 import type { JsonObject, Mode, Severity } from './contract.js'
 
 /** How strongly a fact is known: the agent said so, Phaselock read a file, Phaselock ran it. */
@@ -53,11 +53,16 @@ interface Refused {
   readonly counted: boolean
 }
 
-interface ToolCall {
+/** Whose call it was: the agent's, or a reviewer's. */
+interface Caller {
+  readonly agentId?: string
+  readonly reviewer?: string
+}
+
+interface ToolCall extends Caller {
   readonly toolName: string
-  /** Bounded, redacted arguments as the agent gave them. */
+  /** Bounded, redacted arguments as the caller gave them. */
   readonly args: JsonObject
-  readonly agentId: string
 }
 
 /** What each kind of event says, besides when, by whom and in which phase and epoch. */
@@ -124,10 +129,9 @@ export type TaskFact =
       readonly leaseSeconds: number
     })
   | (ToolCall & Refused & { readonly type: 'tool_denied'; readonly leaseSeconds: number })
-  | {
+  | (Caller & {
       readonly type: 'tool_finished'
       readonly toolName: string
-      readonly agentId: string
       readonly success: boolean
       readonly code: Code | null
       readonly durationMs: number
@@ -139,7 +143,7 @@ export type TaskFact =
       readonly violation?: Violation | null
       readonly unenforced?: readonly string[]
       readonly leaseSeconds?: number
-    }
+    })
   | (Refused & {
       readonly type: 'changes_dropped'
       readonly toolName: string
@@ -229,13 +233,12 @@ export type TaskFact =
       readonly digest: string
     }
   | (Refused & { readonly type: 'approval_refused'; readonly approvalId: string; readonly by: string })
-  | {
+  | (Caller & {
       readonly type: 'token_refused'
-      readonly agentId: string
       readonly code: Code
       readonly detail: string
       readonly success: false
-    }
+    })
   | { readonly type: 'approval_expired'; readonly approvalId: string; readonly action: 'park' | 'reject' }
   | { readonly type: 'approval_voided'; readonly approvalId: string; readonly reason: string }
   | {
@@ -249,6 +252,20 @@ export type TaskFact =
   | { readonly type: 'question_withdrawn'; readonly questionId: string; readonly reason: string }
   /** `questionId` is null where the question was not opened at all. */
   | (Refused & { readonly type: 'question_refused'; readonly questionId: string | null; readonly by: string })
+  | { readonly type: 'reviewer_added'; readonly reviewer: string; readonly grant: string; readonly expiresAt: number }
+  | { readonly type: 'reviewer_revoked'; readonly reviewer: string; readonly reason: string }
+  | {
+      readonly type: 'review_submitted'
+      readonly reviewer: string
+      readonly status: ReviewStatus
+      /** Where the words of the report are stored. */
+      readonly sha256: string
+      readonly bytes: number
+      readonly comments: number
+      readonly blockingIssues: number
+      readonly subject: string
+    }
+  | (Refused & { readonly type: 'review_refused'; readonly reviewer: string })
 
 /** A fact in the life of one task. `at` is Unix milliseconds. */
 export type TaskEvent = TaskFact & {

@@ -8,7 +8,9 @@ import {
   withoutPending,
 } from './evolve-approval.js'
 import { created } from './evolve-created.js'
+import { before, resumed, rewound, withPhase } from './evolve-lifecycle.js'
 import { questionChanged } from './evolve-question.js'
+import { refusedToReviewer, reviewChanged, withHolder } from './evolve-review.js'
 import type { KeptArtifact, TaskState } from './state.js'
 import { unreachable } from './unreachable.js'
 
@@ -38,9 +40,11 @@ function changed(state: TaskState, event: Exclude<TaskEvent, { type: 'task_creat
       return claimed(state, event)
     case 'lease_extended':
     case 'token_renewed':
-    case 'tool_allowed':
       return extended(state, event)
+    case 'tool_allowed':
+      return event.reviewer === undefined ? extended(state, event) : state
     case 'tool_denied':
+      return event.reviewer === undefined ? refused(extended(state, event), event) : refusedToReviewer(state, event)
     case 'changes_dropped':
     case 'transition_refused':
       return refused(extended(state, event), event)
@@ -143,6 +147,11 @@ function lifecycle(state: TaskState, event: Exclude<TaskEvent, { type: Handled }
     case 'question_answered':
     case 'question_withdrawn':
       return questionChanged(state, event)
+    case 'reviewer_added':
+    case 'reviewer_revoked':
+    case 'review_submitted':
+    case 'review_refused':
+      return reviewChanged(state, event)
     default:
       return unreachable(event)
   }
@@ -155,6 +164,7 @@ function claimed(state: TaskState, event: TaskEvent & { type: 'task_claimed' }):
     status: waiting ? 'awaiting_approval' : 'active',
     epoch: event.epoch,
     reservedFor: null,
+    holders: withHolder(state.holders, event.agentId),
     held: {
       agentId: event.agentId,
       instance: event.instance,
@@ -188,8 +198,13 @@ function refused(state: TaskState, event: { readonly code: string; readonly coun
   }
 }
 
+/** What the agent sent itself: what Phaselock made is bounded otherwise. */
+export function bytesHandedIn(artifacts: readonly ArtifactRef[]): number {
+  return artifacts.reduce((sum, one) => sum + (one.grade === 'observed' ? 0 : one.bytes), 0)
+}
+
 function requested(state: TaskState, event: TaskEvent & { type: 'transition_requested' }): TaskState {
-  const bytes = event.artifacts.reduce((sum, one) => sum + one.bytes, 0)
+  const bytes = bytesHandedIn(event.artifacts)
   return { ...extended(state, event), artifacts: kept(state, event.artifacts), visitBytes: state.visitBytes + bytes }
 }
 
@@ -215,51 +230,4 @@ function entered(state: TaskState, event: TaskEvent & { type: 'phase_entered' })
     approvals: withoutPending(state.approvals),
     status: state.status === 'awaiting_approval' ? 'active' : state.status,
   }
-}
-
-function rewound(state: TaskState, event: TaskEvent & { type: 'task_rewound' }): TaskState {
-  const completedPhases = before(state.completedPhases, event.to)
-  const artifacts = new Map([...state.artifacts].filter(([, artifact]) => completedPhases.includes(artifact.phase)))
-  const evidence = new Map([...state.evidence].filter(([phase]) => completedPhases.includes(phase)))
-  return {
-    ...voided(state),
-    phase: event.to,
-    epoch: event.epoch,
-    visit: state.visit + 1,
-    visitStartedAt: event.at,
-    status: event.keepsAgent ? 'active' : 'queued',
-    held: event.keepsAgent ? state.held : null,
-    completedPhases,
-    artifacts,
-    evidence,
-    refusals: new Map(),
-    denialsInARow: 0,
-    pinnedTests: artifacts.has('test_files') ? state.pinnedTests : null,
-    pinnedRun: artifacts.has('test_files') ? state.pinnedRun : null,
-    parkedReason: null,
-  }
-}
-
-function resumed(state: TaskState, event: TaskEvent & { type: 'task_resumed' }): TaskState {
-  const held =
-    event.keepsAgent && state.held !== null
-      ? { ...state.held, leaseExpiresAt: event.at + event.leaseSeconds * 1000 }
-      : null
-  return {
-    ...state,
-    status: held === null ? 'queued' : 'active',
-    held,
-    parkedReason: null,
-    refusals: new Map(),
-    denialsInARow: 0,
-  }
-}
-
-function withPhase(phases: readonly string[], phase: string): readonly string[] {
-  return phases.includes(phase) ? phases : [...phases, phase]
-}
-
-function before(phases: readonly string[], phase: string): readonly string[] {
-  const index = phases.indexOf(phase)
-  return index === -1 ? phases : phases.slice(0, index)
 }

@@ -15,6 +15,7 @@ export function finishTool(
   command: Command & { type: 'finish_tool' },
   context: Context,
 ): Decision {
+  if (command.reviewer !== undefined) return finishReview(command, command.reviewer)
   const about = {
     toolName: command.tool,
     agentId: state.held?.agentId ?? '',
@@ -45,6 +46,21 @@ export function finishTool(
       changeCount: command.changed.length,
       violation,
       unenforced: command.unenforced,
+    },
+  ])
+}
+
+// Whatever a reviewer's tool left behind was thrown away.
+function finishReview(command: Command & { type: 'finish_tool' }, reviewer: string): Decision {
+  const { tool: toolName, success, code, detail, durationMs, exitCode, unenforced } = command
+  return decided([
+    {
+      type: 'tool_finished',
+      toolName,
+      reviewer,
+      ...{ success, code, detail, durationMs, exitCode, unenforced },
+      changes: [],
+      changeCount: 0,
     },
   ])
 }

@@ -1,4 +1,4 @@
-export { admit, type Bearer } from './admit.js'
+export { type AgentBearer, admit, type Bearer, type ReviewBearer } from './admit.js'
 export { CODES, type Code } from './codes.js'
 export type { Approver, CallFacts, Command, Context, GateFacts, NewTask } from './command.js'
 export { checkKey } from './command.js'

@@ -1,6 +1,7 @@
 import { phaseOf } from './access.js'
 import { checkKey } from './command.js'
 import type { Blocker, Contract, EvidenceField, RequiredArtifact } from './contract.js'
+import { reviewsAsked } from './review.js'
 import type { TaskState } from './state.js'
 import { type Demand, demandOf, findTransition, isFinal } from './transition-rules.js'
 
@@ -24,6 +25,8 @@ export interface Needs {
   readonly pinsTests: boolean
   /** Phaselock runs the tests itself: the agent need not, and cannot, say how they went. */
   readonly observesTests: boolean
+  /** The reviews of others that the phase asks for: then the agent's own does not count. Null: it asks for none. */
+  readonly reviews: readonly string[] | null
 }
 
 /** What must be gathered before a transition can be decided; null when it is refused without looking at anything. */
@@ -65,5 +68,6 @@ export function needs(
     checks,
     pinsTests: checks.some((one) => one.blocker.check === 'tests_are_failing'),
     observesTests: contract.commands.has('tests'),
+    reviews: reviewsAsked(phase),
   }
 }

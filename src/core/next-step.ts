@@ -1,5 +1,6 @@
 import { phaseOf } from './access.js'
 import type { Contract } from './contract.js'
+import { isFinished, REVIEW_ARTIFACTS, reviewersOf, reviewsAsked } from './review.js'
 import type { TaskState } from './state.js'
 import { isFinal } from './transition-rules.js'
 
@@ -24,15 +25,22 @@ export function nextStep(contract: Contract, state: TaskState): string {
 
 function leavePhase(contract: Contract, state: TaskState): string {
   const phase = phaseOf(contract, state.phase)
+  const reviews = reviewsAsked(phase)
   const missing = phase.requiredArtifacts
     .map((one) => one.type)
+    .filter((type) => reviews === null || !REVIEW_ARTIFACTS.includes(type))
     .filter((type) => state.artifacts.get(type)?.visit !== state.visit)
   const fields = [...phase.evidence].filter(([, field]) => !field.optional).map(([name]) => name)
-  const open = [...missing, ...fields]
+  const unfinished = (reviews ?? []).filter((name) => !hasFinished(state, name)).map((name) => `the review ${name}`)
+  const open = [...missing, ...fields, ...unfinished]
   const what = open.length === 0 ? `Finish ${state.phase}` : `Finish ${state.phase} (missing: ${open.join(', ')})`
   if (isFinal(contract, phase)) return `${what}, then request ${state.phase} itself to complete the task.`
   const ways = contract.transitions
     .filter((one) => one.from === state.phase)
     .map((one) => (one.when === null ? one.to : `${one.to} (with the claim ${one.when})`))
   return `${what}, then request ${[...new Set(ways)].join(' or ')}.`
+}
+
+function hasFinished(state: TaskState, name: string): boolean {
+  return reviewersOf(state).some((one) => one.name === name && one.report !== null && isFinished(one.report.status))
 }

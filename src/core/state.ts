@@ -1,4 +1,4 @@
-import type { UpstreamRef } from './command.js'
+import type { ReviewStatus, UpstreamRef } from './command.js'
 import type { JsonObject, Mode } from './contract.js'
 import type { ArtifactRef } from './event.js'
 
@@ -48,6 +48,35 @@ export interface Question {
   readonly answer: { readonly text: string; readonly by: string; readonly at: number } | null
 }
 
+/** What a reviewer sent; its words lie in the store under `sha256`. */
+export interface ReviewReport {
+  readonly status: ReviewStatus
+  readonly sha256: string
+  readonly bytes: number
+  readonly comments: number
+  readonly blockingIssues: number
+  /** Hash of what was reviewed: the artifacts of the visit and the work tree. */
+  readonly subject: string
+  readonly at: number
+}
+
+/** Somebody else than the agent who looks at the task, for one visit of a phase. */
+export interface Reviewer {
+  readonly name: string
+  readonly phase: string
+  readonly visit: number
+  /** The one review token that is alive carries this. */
+  readonly grant: string
+  readonly expiresAt: number
+  readonly addedAt: number
+  readonly status: 'open' | 'finished' | 'revoked'
+  /** Refusals under this token. */
+  readonly denials: number
+  /** Reports sent in this visit, replaced ones included. */
+  readonly reports: number
+  readonly report: ReviewReport | null
+}
+
 export interface Held {
   readonly agentId: string
   readonly instance: string
@@ -87,6 +116,8 @@ export interface TaskState {
   readonly held: Held | null
   /** Only this agent may claim it; set by a reassignment. */
   readonly reservedFor: string | null
+  /** Every agent that ever held it: none of them reviews it. */
+  readonly holders: readonly string[]
   readonly completedPhases: readonly string[]
   /** Newest artifact of each type, from this visit and from the phases that led here. */
   readonly artifacts: ReadonlyMap<string, KeptArtifact>
@@ -96,6 +127,8 @@ export interface TaskState {
   readonly approvals: ReadonlyMap<string, Approval>
   /** Questions to the operators, by id, oldest first. */
   readonly questions: ReadonlyMap<string, Question>
+  /** Reviewers of the newest visit that had some, by name. */
+  readonly reviewers: ReadonlyMap<string, Reviewer>
   /** Refusals of this visit by kind. */
   readonly refusals: ReadonlyMap<string, number>
   /** Refusals since the last progress that count toward the denial budget. */

@@ -67,7 +67,8 @@ function notOffered(contract: Contract, phase: Phase, tool: string): Violation {
   return { code: 'forbidden_tool', detail: `Called ${tool} (not allowed in ${phase.id}). Allowed: ${allowed}` }
 }
 
-function brokenConstraint(phase: Phase, command: UseTool, context: Context): Violation | null {
+/** The first pattern or command of the phase's constraints that the call breaks; null when it breaks none. */
+export function brokenConstraint(phase: Phase, command: UseTool, context: Context): Violation | null {
   const inherits = BUILT_IN_TOOLS.get(command.tool)?.inherits
   const constraint =
     phase.constraints.get(command.tool) ?? (inherits === undefined ? undefined : phase.constraints.get(inherits))

@@ -5,9 +5,11 @@ import type { Code } from './codes.js'
 import type { Command, Context, GateFacts } from './command.js'
 import type { Contract } from './contract.js'
 import type { ArtifactRef, BlockerFound, TaskFact } from './event.js'
+import { bytesHandedIn } from './evolve.js'
 import { type Needs, needs } from './needs.js'
 import { unledgeredBlockers } from './reconcile.js'
 import { type Decision, decided, modeOf, numbered, withBudget } from './refusal.js'
+import { isWaitingForReviews } from './review.js'
 import type { TaskState } from './state.js'
 import { completesOnEntry, isFinal, targetsOf } from './transition-rules.js'
 
@@ -31,7 +33,7 @@ export function transition(contract: Contract, state: TaskState, request: Reques
     return refuse('phase_sequence_violation', `The task is in ${state.phase}, not in ${request.currentPhase}`)
   const needed = needs(contract, state, request)
   if (needed === null) return refuse('no_transition', noTransition(contract, state, request.target))
-  const bytes = (request.facts?.artifacts ?? []).reduce((sum, artifact) => sum + artifact.bytes, state.visitBytes)
+  const bytes = state.visitBytes + bytesHandedIn(request.facts?.artifacts ?? [])
   if (bytes > VISIT_BYTES_MAX)
     return refuse('payload_too_large', `More than ${VISIT_BYTES_MAX} bytes of artifacts in one visit of ${state.phase}`)
   if (request.facts === null) throw new Error('a transition that needs facts came without them')
@@ -74,7 +76,8 @@ function judge(contract: Contract, state: TaskState, one: Case): Decision {
   }
   const blocked = (blockers: readonly BlockerFound[], isCounted?: boolean) =>
     blockedBy(contract, state, { ...one, requested, blockers, warnings: findings.warnings, isCounted })
-  if (findings.blockers.length > 0) return blocked(findings.blockers)
+  if (findings.blockers.length > 0)
+    return blocked(findings.blockers, isWaitingForReviews(state, findings.blockers) ? false : undefined)
 
   const approval = approvalFor(state, {
     gates: needed.demand.gates,

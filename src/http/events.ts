@@ -4,7 +4,7 @@ import { admitCall } from '../app/agent-call.js'
 import type { StoredEvent } from '../app/feed.js'
 import type { Principal } from '../app/identity.js'
 import type { Orchestrator } from '../app/orchestrator.js'
-import { ok, type Result } from '../app/result.js'
+import { ok, type Result, refuse } from '../app/result.js'
 import { eventView } from '../app/wire.js'
 
 const CATCH_UP_PAGE = 200
@@ -57,6 +57,7 @@ export async function streamScope(app: Orchestrator, principal: Principal): Prom
       stream: null,
       endsWith: (event) => event.type === 'operator_revoked' && event.data.name === principal.name,
     })
+  if (principal.kind === 'reviewer') return refuse('not_permitted', 'A reviewer does not follow events.')
   const { bearer } = principal
   const admitted = await admitCall(app, bearer, undefined)
   if (!admitted.ok) return admitted

@@ -1,5 +1,5 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { actorOf, type Principal, principalOf } from '../app/identity.js'
+import { actorOf, callerOf, type Principal, principalOf } from '../app/identity.js'
 import type { Orchestrator } from '../app/orchestrator.js'
 import { type Problem, refuse } from '../app/result.js'
 import { hostProblem } from './hosts.js'
@@ -51,7 +51,7 @@ export class Gatekeeper {
     })
     if (principal === null) return this.#stranger(request, refuse('token_invalid', invalidToken(token)).problem)
     if (principal.kind === 'operator') return principal
-    const wait = this.#agents.take(principal.bearer.agentId)
+    const wait = this.#agents.take(callerOf(principal))
     return wait === 0 ? principal : limited(wait)
   }
 
@@ -62,9 +62,7 @@ export class Gatekeeper {
     problem: Problem,
     principal?: Principal,
   ): Promise<FastifyReply> {
-    const isStranger = principal === undefined
-    const isAgent = principal?.kind === 'agent'
-    if (!problem.recorded && (isStranger || isAgent) && !UNRECORDED.has(problem.code)) {
+    if (!problem.recorded && principal?.kind !== 'operator' && !UNRECORDED.has(problem.code)) {
       const path = request.url.split('?')[0] ?? ''
       await this.app.refusals.record({
         code: problem.code,

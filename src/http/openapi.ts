@@ -7,7 +7,14 @@ const WHO: Readonly<Record<Access, string>> = {
   agent: 'Agents (agent or phase token).',
   operator: 'Operators.',
   any: 'Agents and operators.',
+  reviewer: 'Reviewers (review token).',
   public: 'Anybody.',
+}
+const WHO_WITH_REVIEWERS: Readonly<Record<Access, string>> = {
+  ...WHO,
+  agent: 'Agents (agent or phase token) and reviewers.',
+  operator: 'Operators and reviewers.',
+  any: 'Agents, reviewers and operators.',
 }
 
 /** The OpenAPI 3.1 document, made from the same table and schemas that serve the requests. */
@@ -28,7 +35,11 @@ export function openApi(routes: readonly RouteDescription[]): JsonObject {
     paths,
     components: {
       securitySchemes: {
-        token: { type: 'http', scheme: 'bearer', description: 'Operator token, agent token or phase token.' },
+        token: {
+          type: 'http',
+          scheme: 'bearer',
+          description: 'Operator token, agent token, phase token or review token.',
+        },
       },
       schemas: { Problem: problemSchema() },
     },
@@ -46,7 +57,7 @@ function operation(route: RouteDescription): JsonObject {
   return {
     operationId: route.id,
     summary: route.summary,
-    description: WHO[route.access],
+    description: (route.forReviewers === true ? WHO_WITH_REVIEWERS : WHO)[route.access],
     ...(route.access === 'public' ? { security: [] } : {}),
     ...(parameters.length === 0 ? {} : { parameters }),
     ...(route.body === undefined

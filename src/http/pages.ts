@@ -55,11 +55,17 @@ export function errorsPage(): string {
   return page('Phaselock errors', `<h1>Error codes</h1>${rows.join('\n')}`)
 }
 
-const WHO = { agent: 'agents', operator: 'operators', any: 'agents and operators', public: 'anybody' } as const
+const WHO = {
+  ...{ agent: 'agents', operator: 'operators', any: 'agents and operators', reviewer: 'reviewers', public: 'anybody' },
+} as const
+
+function whoMay({ access, forReviewers }: RouteDescription): string {
+  return forReviewers === true && access !== 'reviewer' ? `${WHO[access]}, and reviewers` : WHO[access]
+}
 
 function routeSection(route: RouteDescription): string {
   return `<section id="${route.id}"><h2><code>${route.method} ${text(route.path)}</code></h2>
-<p>${text(route.summary)}. For ${WHO[route.access]}.</p>
+<p>${text(route.summary)}. For ${whoMay(route)}.</p>
 ${fieldTable('Query', route.query ?? {}, [])}
 ${fieldTable('Body', (route.body?.properties as Record<string, JsonObject> | undefined) ?? {}, (route.body?.required as readonly string[] | undefined) ?? [])}
 <p>Answer ${route.success ?? 200}: ${text(route.answer).replace(/`([^`]+)`/g, '<code>$1</code>')}</p></section>`

@@ -1,12 +1,12 @@
 import type { Once } from '../app/app.js'
-import type { Principal } from '../app/identity.js'
+import type { Party, Principal } from '../app/identity.js'
 import type { Orchestrator } from '../app/orchestrator.js'
 import type { Result } from '../app/result.js'
-import type { Bearer } from '../core/admit.js'
+import type { AgentBearer, ReviewBearer } from '../core/admit.js'
 import type { JsonObject } from '../core/contract.js'
 
-/** Who may call: agents with either of their tokens, operators, both, or anybody. */
-export type Access = 'agent' | 'operator' | 'any' | 'public'
+/** Who may call: agents with either of their tokens, operators, both, reviewers, or anybody. */
+export type Access = 'agent' | 'operator' | 'any' | 'reviewer' | 'public'
 
 export interface Call {
   readonly app: Orchestrator
@@ -32,6 +32,8 @@ export interface RouteDescription {
   readonly answer: string
   /** Not for operators of the role `ci`: who is a human is for humans to say. */
   readonly forHumans?: boolean
+  /** Reviewers may call it too. */
+  readonly forReviewers?: boolean
 }
 
 export interface Route extends RouteDescription {
@@ -39,9 +41,20 @@ export interface Route extends RouteDescription {
 }
 
 /** The agent's token of a call that only agents can make. */
-export function bearerOf(call: Call): Bearer {
+export function bearerOf(call: Call): AgentBearer {
   if (call.principal.kind !== 'agent') throw new Error('an agent route was reached without an agent')
   return call.principal.bearer
+}
+
+export function reviewBearerOf(call: Call): ReviewBearer {
+  if (call.principal.kind !== 'reviewer') throw new Error("a reviewer's route was reached without a reviewer")
+  return call.principal.bearer
+}
+
+/** The agent or operator behind a call that no reviewer can make. */
+export function partyOf(call: Call): Party {
+  if (call.principal.kind === 'reviewer') throw new Error('a reviewer reached a route that is not for reviewers')
+  return call.principal
 }
 
 export function operatorOf(call: Call): string {

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import type { Socket } from 'node:net'
 import Fastify, { type FastifyError, type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify'
-import { actorOf, type Principal } from '../app/identity.js'
+import { callerOf, type Principal } from '../app/identity.js'
 import type { Orchestrator } from '../app/orchestrator.js'
 import { recall } from '../app/recall.js'
 import { ok, type Problem, refuse } from '../app/result.js'
@@ -99,8 +99,8 @@ export function buildServer(app: Orchestrator, options: ServerOptions): Entrance
     if ('code' in principal) return gate.refuse(request, reply, principal)
     const seen = await streamScope(app, principal)
     if (!seen.ok) return gate.refuse(request, reply, seen.problem, principal)
-    if (!streams.hasRoom(actorOf(principal))) return gate.refuse(request, reply, tooManyStreams(), principal)
-    return streamEvents({ app, streams, scope: seen.value, caller: actorOf(principal) }, request, reply)
+    if (!streams.hasRoom(callerOf(principal))) return gate.refuse(request, reply, tooManyStreams(), principal)
+    return streamEvents({ app, streams, scope: seen.value, caller: callerOf(principal) }, request, reply)
   })
   return { server, drain: () => gate.drain() }
 }
@@ -178,19 +178,23 @@ async function perform(route: Route, call: Call, request: FastifyRequest) {
     .update(JSON.stringify([route.method, request.url, said]))
     .digest('hex')
   // Kept as a hash: whatever a client chose as its key, the store does not show it.
-  const once = { principal: actorOf(call.principal), key: createHash('sha256').update(key).digest('hex'), bodyHash }
+  const once = { principal: callerOf(call.principal), key: createHash('sha256').update(key).digest('hex'), bodyHash }
   return app.inFlight.run(once, async () => (await recall(app, once)) ?? fresh({ ...call, once }))
 }
 
 function accessProblem(route: Route, principal: Principal): Problem | null {
   if (route.forHumans === true && principal.kind === 'operator' && principal.role === 'ci')
     return refuse('not_permitted', 'An operator of the role ci may not do this.').problem
-  if (route.access === 'any' || route.access === principal.kind) return null
-  const detail =
-    route.access === 'operator'
-      ? 'Only an operator may do this.'
-      : 'This call is for agents; use an agent or phase token.'
-  return refuse('not_permitted', detail).problem
+  if (principal.kind === 'reviewer' ? route.forReviewers === true : route.access === 'any') return null
+  return route.access === principal.kind ? null : refuse('not_permitted', ONLY[route.access]).problem
+}
+
+const ONLY: Readonly<Record<Route['access'], string>> = {
+  operator: 'Only an operator may do this.',
+  agent: 'This call is for agents; use an agent or phase token.',
+  reviewer: 'This call is for reviewers; use a review token.',
+  any: 'This call is not for reviewers.',
+  public: 'This call is not for you.',
 }
 
 function tooManyStreams(): Problem {

@@ -21,6 +21,7 @@ describe('a token that was tampered with', () => {
   let secret: string
   let agent: string
   let phase: string
+  let review: string
   let task: string
   beforeAll(async () => {
     run = await start({ contract: LOOP, agentPerSecond: 1_000_000 })
@@ -39,7 +40,10 @@ describe('a token that was tampered with', () => {
     if (task !== undefined) await run.call('POST', `/tasks/${task}/cancel`, run.operator, { reason: 'next' })
     task = await run.addTask()
     phase = await run.claim('a', agent, task)
+    review = await mint()
   }
+  const mint = async () =>
+    String((await run.call('POST', `/tasks/${task}/reviewers`, run.operator, { name: 'critic' })).body.review_token)
   const check = (token: string | null, body: Record<string, unknown> = {}) =>
     run.call('POST', '/tools/check', token, { task_id: task, tool_name: 'read_files', args: { path: 'a' }, ...body })
   const accepted = async (token: string) => (await check(token)).body.allowed === true
@@ -81,6 +85,22 @@ describe('a token that was tampered with', () => {
     expect(await accepted(agent)).toBe(true)
   })
 
+  it('[REQ-ATTACK-1] every forged review token is refused and recorded, and the unchanged one is accepted before and after', async () => {
+    expect(await accepted(review)).toBe(true)
+    await inHeader(vectorsOf(review, secret, { otherTyp: 'agent+jwt' }))
+    expect(await accepted(review)).toBe(true)
+  })
+
+  it('[REQ-ATTACK-1] no token passes as one of another kind, whoever is registered under its name', async () => {
+    await run.addAgent('critic')
+    const kinds = ['agent+jwt', 'phase+jwt', 'review+jwt']
+    for (const token of [phase, agent, review]) {
+      const { header, claims } = opened(token)
+      for (const typ of kinds.filter((one) => one !== header.typ))
+        await refused(`${String(header.typ)} as ${typ}`, () => check(signed({ ...header, typ }, claims, secret)))
+    }
+  })
+
   it('[REQ-ATTACK-2] white space anywhere in a token is refused, in the body as in the header', async () => {
     await renew()
     expect((await check(null, { phase_token: phase })).body.allowed).toBe(true)
@@ -94,6 +114,7 @@ describe('a token that was tampered with', () => {
   it.each([
     ['phase', () => phase],
     ['agent', () => agent],
+    ['review', () => review],
   ] as const)('[REQ-ATTACK-3] each claim of the %s token missing or of another kind is refused', async (_, tokenOf) => {
     await renew()
     const token = tokenOf()
@@ -153,6 +174,45 @@ describe('a token that was tampered with', () => {
       await refused(name, () => check(token, body), code)
       expect(await accepted(phase), name).toBe(true)
     }
+  })
+
+  it('[REQ-ATTACK-5] a rightly signed review token for another task, phase, visit, contract, reviewer or minting is refused with its own code', async () => {
+    await renew()
+    const other = await run.addTask({ id: 'not-reviewed' })
+    const { header, claims } = opened(review)
+    const saying = (about: Record<string, unknown>) => signed(header, { ...claims, ...about }, secret)
+    const cases: readonly [string, string, Record<string, unknown>, string][] = [
+      ['another task in the body', review, { task_id: other }, 'token_mismatch'],
+      ['another task in the token', saying({ task_id: other }), {}, 'token_mismatch'],
+      ['another task in both', saying({ task_id: other }), { task_id: other }, 'token_stale'],
+      ['a task that is not there', saying({ task_id: 'nope' }), { task_id: 'nope' }, 'token_invalid'],
+      ['another reviewer', saying({ sub: 'other' }), {}, 'token_stale'],
+      ['the agent as its reviewer', saying({ sub: 'a' }), {}, 'token_stale'],
+      ['another phase', saying({ phase: 'B' }), {}, 'token_stale'],
+      ['a phase that is none', saying({ phase: '__proto__' }), {}, 'token_stale'],
+      ['another contract', saying({ contract: 'f'.repeat(64) }), {}, 'token_stale'],
+      ['an earlier visit', saying({ visit: Number(claims.visit) - 1 }), {}, 'token_stale'],
+      ['a later visit', saying({ visit: Number(claims.visit) + 1 }), {}, 'token_stale'],
+      ['another minting', saying({ grant: `${String(claims.grant)}x` }), {}, 'token_stale'],
+    ]
+    for (const [name, token, body, code] of cases) {
+      expect(isSignedFor(token, secret), name).toBe(true)
+      await refused(name, () => check(token, body), code)
+      expect(await accepted(review), name).toBe(true)
+    }
+  })
+
+  it('[REQ-ATTACK-6] a superseded review token and one of a visit that is over are refused and recorded', async () => {
+    await renew()
+    const older = review
+    review = await mint()
+    expect(await refused('superseded', () => check(older), 'token_stale')).toMatchObject({ actor: 'reviewer:critic' })
+    expect(await accepted(review)).toBe(true)
+    await run.call('POST', '/tasks/transition', phase, { task_id: task, target_phase: 'B' })
+    expect(await refused('the visit is over', () => check(review), 'token_stale')).toMatchObject({
+      type: 'token_refused',
+      actor: 'reviewer:critic',
+    })
   })
 
   it('[REQ-ATTACK-5] the token of another agent does not serve for this task', async () => {

@@ -131,6 +131,97 @@ describe('checks of artifacts', () => {
     expect(await judge(name, artifacts)).toBe(expected)
   })
 
+  const both = { required_reviews: ['security', 'quality'] }
+  it.each([
+    ['nobody has reported', both, [], 'fails', 'no report of security; no report of quality'],
+    ['one is missing', both, [['security', 'completed']], 'fails', 'no report of quality'],
+    [
+      'one asks for changes',
+      both,
+      [
+        ['security', 'approved'],
+        ['quality', 'changes_requested'],
+      ],
+      'fails',
+      'the review quality asks for changes',
+    ],
+    [
+      'one is in progress',
+      both,
+      [
+        ['security', 'approved'],
+        ['quality', 'in_progress'],
+      ],
+      'fails',
+      'the review quality is in progress',
+    ],
+    [
+      'one is outdated',
+      both,
+      [
+        ['security', 'outdated'],
+        ['quality', 'approved'],
+      ],
+      'fails',
+      'the review security is of another state',
+    ],
+    [
+      'one is by the implementer',
+      both,
+      [
+        ['security', 'by_implementer'],
+        ['quality', 'approved'],
+      ],
+      'fails',
+      'by an agent that works on the task',
+    ],
+    [
+      'one has a status that is none',
+      both,
+      [
+        ['security', 'done'],
+        ['quality', 'approved'],
+      ],
+      'fails',
+      'the review security is done',
+    ],
+    [
+      'only others have reported',
+      both,
+      [
+        ['a', 'completed'],
+        ['b', 'completed'],
+      ],
+      'fails',
+      'no report of security',
+    ],
+    [
+      'both are finished',
+      both,
+      [
+        ['security', 'completed'],
+        ['quality', 'approved'],
+      ],
+      'holds',
+      '2 finished',
+    ],
+    ['none is asked for', {}, [['security', 'completed']], 'error', 'which reviews'],
+    ['the phase takes no reports', both, null, 'error', 'which reviews'],
+  ] as const)('[REQ-REVIEW-6] all_review_models_completed where %s', async (_name, params, reviews, result, found) => {
+    const seen = reviews === null ? null : reviews.map(([name, status]) => ({ name, status }))
+    const lie = { review_report: { reviews: { security: { status: 'completed' }, quality: { status: 'completed' } } } }
+    const outcome = await runCheck('all_review_models_completed', inputs(lie, { params, reviews: seen }))
+    expect(outcome).toMatchObject({ result, found: expect.stringContaining(found) })
+  })
+
+  it('[REQ-REVIEW-6] what checks find in the reports of reviewers is graded observed, in the words of the agent reported', async () => {
+    const artifacts = { review_report: { reviews: {}, blocking_issues: [] } }
+    for (const name of ['no_blocking_issues', 'review_comments_addressed'] as const) {
+      expect(await runCheck(name, inputs(artifacts))).toMatchObject({ grade: 'reported' })
+      expect(await runCheck(name, inputs(artifacts, { reviews: [] }))).toMatchObject({ grade: 'observed' })
+    }
+  })
+
   it('[REQ-CHECK-8] a check that throws is an error, and one that this version cannot run is an error', async () => {
     const broken = { ...inputs({}), all: null as unknown as ReadonlyMap<string, Json> }
     expect(await runCheck('plan_has_acceptance_criteria', broken)).toMatchObject({ result: 'error' })

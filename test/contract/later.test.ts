@@ -78,6 +78,12 @@ describe('what this version cannot enforce', () => {
     ['empty parts', `${TWO}commands: {}\nrecovery: {}\ncoordination: {}\nweb: {allowed_hosts: []}\nmonitoring: {}\n`],
     ['no rules', phase('rules: []')],
     ['a gate time-out', `${TWO}recovery: {gate_timeout: {action: park}}\n`],
+    [
+      'a list of required reviews',
+      phase(
+        'required_artifacts: [{type: review_report}]\n    gates: [{id: g, type: validation, blockers: [{check: all_review_models_completed, required_reviews: [a]}]}]',
+      ),
+    ],
     ['an expression over evidence', gate('blockers: [{check: expression, when: "evidence.n > 1"}]')],
   ])('[REQ-CONTRACT-19] %s is not flagged', async (_name, text) => {
     const { contract, warnings } = await mustLoad(text)

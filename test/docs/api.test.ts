@@ -20,6 +20,10 @@ const FOR: Readonly<Record<string, string>> = {
   'Agents (agent or phase token).': 'agents',
   'Operators.': 'operators',
   'Agents and operators.': 'agents and operators',
+  'Reviewers (review token).': 'reviewers',
+  'Agents (agent or phase token) and reviewers.': 'agents and reviewers',
+  'Operators and reviewers.': 'operators and reviewers',
+  'Agents, reviewers and operators.': 'agents, reviewers and operators',
 }
 const sections = sectionsOf(FILE, 3)
 let server: DocsServer

@@ -315,6 +315,53 @@ export const ENDPOINTS: Readonly<Record<string, Endpoint>> = {
     },
     isSpentBySuccess: true,
   },
+  addReviewer: {
+    prepare: plain((stage, pair) => ({
+      params: { id: pair.task },
+      body: { name: stage.fresh('critic'), expires_seconds: 600 },
+      also: { id: [stage.completed, stage.queued, 'no-such-task'], name: [pair.agentId, 'critic', 'constructor'] },
+    })),
+  },
+  revokeReviewer: {
+    prepare: plain((stage, pair) => ({
+      params: { id: pair.task, name: 'critic' },
+      body: { reason: 'not any more' },
+      also: { id: [stage.queued, 'no-such-task'], name: ['nobody', '__proto__'] },
+    })),
+    isSpentBySuccess: true,
+  },
+  listReviews: {
+    prepare: plain((stage, pair) => ({
+      params: { id: pair.task },
+      also: { id: [stage.completed, stage.queued, 'no-such-task'] },
+    })),
+  },
+  submitReview: {
+    prepare: plain((stage, pair) => ({
+      params: { id: pair.task },
+      body: {
+        report: {
+          status: 'changes_requested',
+          summary: 'Not yet.',
+          comments: [{ text: 'Why?', path: 'src/a.js', line: 3, resolved: false }],
+          blocking_issues: ['a hole', { text: 'another', path: 'b', line: 1 }],
+        },
+      },
+      also: {
+        id: [stage.queued, 'no-such-task'],
+        report: [{ status: 'in_progress' }, { status: 'completed' }, { status: 'approved', blocking_issues: ['x'] }],
+        subject: ['0'.repeat(64)],
+      },
+    })),
+  },
+  getArtifact: {
+    prepare: async (stage) => {
+      const pair = await stage.pair()
+      await stage.pending(pair)
+      const also = { id: [stage.queued, 'no-such-task'], type: ['review_report', '__proto__', 'constructor'] }
+      return { pair, base: () => ({ params: { id: pair.task, type: 'plan_document' }, also }) }
+    },
+  },
   pause: { ...reason, isAlone: true, after: (stage) => stage.operate('/unpause', { reason: 'on' }) },
   unpause: { ...reason, isAlone: true },
   queryAudit: {

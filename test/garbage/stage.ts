@@ -17,6 +17,8 @@ export interface Pair {
   readonly agentId: string
   readonly agent: string
   readonly phase: string
+  /** Of somebody who reviews the task in the phase that it is in. */
+  readonly review: string
   readonly task: string
 }
 
@@ -80,7 +82,15 @@ export class Stage {
     const task = await this.run.addTask({ id: this.fresh('task'), ...about })
     const agent = this.issued(await this.run.addAgent(agentId))
     const phase = this.issued(await this.run.claim(agentId, agent, task))
-    return { agentId, agent, phase, task }
+    return { agentId, agent, phase, task, review: await this.reviewer(task) }
+  }
+
+  async reviewer(task: string): Promise<string> {
+    const { status, body } = await this.run.call('POST', `/tasks/${task}/reviewers`, this.run.operator, {
+      name: 'critic',
+    })
+    if (status !== 201) throw new Error(JSON.stringify(body))
+    return this.issued(String(body.review_token))
   }
 
   /** Asks for the transition that a human must approve. */
@@ -103,7 +113,8 @@ export class Stage {
       target_phase: 'TDD',
       artifacts: { plan_document: PLAN },
     })
-    return { ...pair, phase: this.issued(String(moved.body.phase_token)) }
+    const phase = this.issued(String(moved.body.phase_token))
+    return { ...pair, phase, review: await this.reviewer(pair.task) }
   }
 
   /** Asks the operators something. */

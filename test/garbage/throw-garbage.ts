@@ -12,8 +12,8 @@ const LANES = 4
 const OTHERS_SHARE = 0.1
 const STRANGER_MS = 60
 
-export type Who = 'operator' | 'agent' | 'phase' | 'none'
-export const EVERYBODY: readonly Who[] = ['operator', 'agent', 'phase', 'none']
+export type Who = 'operator' | 'agent' | 'phase' | 'review' | 'none'
+export const EVERYBODY: readonly Who[] = ['operator', 'agent', 'phase', 'review', 'none']
 
 export interface Described extends Operation {
   readonly mayCall: readonly Who[]
@@ -46,6 +46,10 @@ const MAY_CALL: Readonly<Record<string, readonly Who[]>> = {
   'Agents (agent or phase token).': ['agent', 'phase'],
   'Operators.': ['operator'],
   'Agents and operators.': ['operator', 'agent', 'phase'],
+  'Reviewers (review token).': ['review'],
+  'Agents (agent or phase token) and reviewers.': ['agent', 'phase', 'review'],
+  'Operators and reviewers.': ['operator', 'review'],
+  'Agents, reviewers and operators.': ['operator', 'agent', 'phase', 'review'],
 }
 
 const reached = new Map<string, number>()
@@ -182,7 +186,7 @@ function judge(run: LaneRun, got: Got): string | null {
   const { operation, who } = run
   const leak = run.stage.leakIn(got.text)
   if (leak !== null) return `the answer leaks ${leak}`
-  for (const [, token] of got.text.matchAll(/"(?:phase_token|agent_token|operator_token)":"([^"]+)"/g))
+  for (const [, token] of got.text.matchAll(/"(?:phase_token|agent_token|operator_token|review_token)":"([^"]+)"/g))
     run.stage.issued(token ?? '')
   if (got.status < 300)
     return operation.mayCall.includes(who) || got.text === '' ? null : `${who} got in where it may not call`

@@ -13,7 +13,7 @@ import { ok, refuse } from '../../app/result.js'
 import type { JsonObject } from '../../core/contract.js'
 import { FIELD, shape } from '../fields.js'
 import { limitOf } from '../query.js'
-import { type Call, operatorOf, type Route } from '../route.js'
+import { type Call, operatorOf, partyOf, type Route } from '../route.js'
 
 /** Who may act, which contracts are known, and what waits for a human. */
 export const ADMIN_ROUTES: readonly Route[] = [
@@ -185,7 +185,7 @@ export const ADMIN_ROUTES: readonly Route[] = [
     summary: 'One approval with the content to approve; agents see those of their own task',
     access: 'any',
     answer: 'The approval, with `contents`',
-    handle: async ({ app, principal, params }) => showApproval(app, principal, params.id ?? ''),
+    handle: async (call) => showApproval(call.app, partyOf(call), call.params.id ?? ''),
   },
   {
     method: 'POST',
@@ -203,13 +203,13 @@ export const ADMIN_ROUTES: readonly Route[] = [
       ['decision', 'digest'],
     ),
     answer: 'The approval',
-    handle: async ({ app, principal, params, body, once }) =>
-      decideApproval(app, principal, {
-        id: params.id ?? '',
-        decision: body.decision as 'approve' | 'reject',
-        digest: body.digest as string,
-        comment: (body.comment as string | undefined) ?? '',
-        once,
+    handle: async (call) =>
+      decideApproval(call.app, partyOf(call), {
+        id: call.params.id ?? '',
+        decision: call.body.decision as 'approve' | 'reject',
+        digest: call.body.digest as string,
+        comment: (call.body.comment as string | undefined) ?? '',
+        once: call.once,
       }),
   },
   pause('pause', 'Stop all agents: their calls are refused until unpause', 'agents_paused'),

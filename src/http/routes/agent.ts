@@ -4,10 +4,12 @@ import { grantOf, promptOf, withToken } from '../../app/grant.js'
 import { requestTransition } from '../../app/move.js'
 import { recall } from '../../app/recall.js'
 import { ok, refuse } from '../../app/result.js'
+import { reviewSnapshot } from '../../app/review-snapshot.js'
 import { overviewOf, snapshotOf } from '../../app/snapshot.js'
 import { batchTools, checkTool, executeTool } from '../../app/use-tool.js'
 import { taskView } from '../../app/views.js'
 import { isoTimeOrNull } from '../../app/wire.js'
+import type { Bearer } from '../../core/admit.js'
 import type { Json, JsonObject } from '../../core/contract.js'
 import type { TaskState } from '../../core/state.js'
 import { agentShape, FIELD } from '../fields.js'
@@ -92,6 +94,7 @@ export const AGENT_ROUTES: readonly Route[] = [
     method: 'POST',
     path: '/tools/execute',
     id: 'executeTool',
+    forReviewers: true,
     summary: 'Decide and run a tool call',
     access: 'agent',
     body: agentShape({ task_id: FIELD.id, tool_name: FIELD.tool, args: FIELD.object, idempotency_key: FIELD.key }, [
@@ -107,6 +110,7 @@ export const AGENT_ROUTES: readonly Route[] = [
     method: 'POST',
     path: '/tools/check',
     id: 'checkTool',
+    forReviewers: true,
     summary: 'Decide and record a tool call without running it',
     access: 'agent',
     body: agentShape({ task_id: FIELD.id, tool_name: FIELD.tool, args: FIELD.object }, [
@@ -121,6 +125,7 @@ export const AGENT_ROUTES: readonly Route[] = [
     method: 'POST',
     path: '/tools/batch',
     id: 'batchTools',
+    forReviewers: true,
     summary: `Up to ${CALLS_MAX} tool calls, each decided on its own`,
     access: 'agent',
     body: agentShape(
@@ -143,7 +148,7 @@ export const AGENT_ROUTES: readonly Route[] = [
     answer: '`{results}` in order',
     handle: async (call) =>
       batchTools(call.app, {
-        bearer: bearerOf(call),
+        bearer: callerBearer(call),
         taskId: call.body.task_id as string | undefined,
         calls: (call.body.calls as readonly JsonObject[]).map((one) => ({
           tool: one.tool_name as string,
@@ -157,12 +162,14 @@ export const AGENT_ROUTES: readonly Route[] = [
     method: 'GET',
     path: '/state/snapshot',
     id: 'getSnapshot',
+    forReviewers: true,
     summary: 'A read-only view of the state, under 100 KB',
     access: 'any',
     answer:
-      '`{task, current_phase, task_dependencies, completed_tasks, blockers, phases, agents, events, counts, truncated}`',
+      '`{task, current_phase, task_dependencies, completed_tasks, blockers, phases, agents, events, counts, truncated}`; to a reviewer `{task, current_phase, reviewer, reviews, artifacts, report, subject, allowed_tools, next_step, truncated}`',
     handle: async (call) => {
       if (call.principal.kind === 'operator') return ok(await overviewOf(call.app))
+      if (call.principal.kind === 'reviewer') return reviewSnapshot(call.app, call.principal.bearer)
       const admitted = await admitCall(call.app, bearerOf(call), undefined)
       if (admitted.ok) return ok(await snapshotOf(call.app, admitted.value))
       return admitted.problem.code === 'no_active_task' ? ok(await snapshotOf(call.app, null)) : admitted
@@ -252,9 +259,13 @@ function leaseView(state: TaskState): JsonObject {
   return { task_id: state.id, lease_expires_at: isoTimeOrNull(state.held?.leaseExpiresAt ?? null) }
 }
 
+function callerBearer(call: Call): Bearer {
+  return call.principal.kind === 'reviewer' ? call.principal.bearer : bearerOf(call)
+}
+
 function toolRequest(call: Call) {
   return {
-    bearer: bearerOf(call),
+    bearer: callerBearer(call),
     taskId: call.body.task_id as string | undefined,
     tool: call.body.tool_name as string,
     args: (call.body.args as JsonObject | undefined) ?? {},

@@ -3,6 +3,7 @@ import { ADMIN_ROUTES } from './admin.js'
 import { AGENT_ROUTES } from './agent.js'
 import { AUDIT_ROUTES } from './audit.js'
 import { QUESTION_ROUTES } from './questions.js'
+import { REVIEW_ROUTES } from './reviews.js'
 import { TASK_ROUTES } from './tasks.js'
 
 /** Every endpoint below `/api/v1` that takes and gives JSON. */
@@ -10,6 +11,7 @@ export const ROUTES: readonly Route[] = [
   ...AGENT_ROUTES,
   ...TASK_ROUTES,
   ...QUESTION_ROUTES,
+  ...REVIEW_ROUTES,
   ...ADMIN_ROUTES,
   ...AUDIT_ROUTES,
 ]

@@ -4,7 +4,7 @@ import { ANSWER_CHARS_MAX } from '../../core/question.js'
 import type { Question } from '../../core/state.js'
 import { FIELD, shape } from '../fields.js'
 import { limitOf } from '../query.js'
-import type { Route } from '../route.js'
+import { partyOf, type Route } from '../route.js'
 
 /** What agents asked the operators, and the answers. */
 export const QUESTION_ROUTES: readonly Route[] = [
@@ -21,12 +21,12 @@ export const QUESTION_ROUTES: readonly Route[] = [
       cursor: FIELD.cursor,
     },
     answer: '`{questions, next_cursor}`',
-    handle: async ({ app, principal, query }) =>
-      listQuestions(app, principal, {
-        status: query.status as Question['status'] | undefined,
-        taskId: query.task_id,
-        limit: limitOf(query, 100),
-        cursor: query.cursor,
+    handle: async (call) =>
+      listQuestions(call.app, partyOf(call), {
+        status: call.query.status as Question['status'] | undefined,
+        taskId: call.query.task_id,
+        limit: limitOf(call.query, 100),
+        cursor: call.query.cursor,
       }),
   },
   {
@@ -36,7 +36,7 @@ export const QUESTION_ROUTES: readonly Route[] = [
     summary: 'One question; agents see those of their own task',
     access: 'any',
     answer: 'The question',
-    handle: async ({ app, principal, params }) => showQuestion(app, principal, params.id ?? ''),
+    handle: async (call) => showQuestion(call.app, partyOf(call), call.params.id ?? ''),
   },
   {
     method: 'POST',
@@ -58,12 +58,12 @@ export const QUESTION_ROUTES: readonly Route[] = [
       ['answer'],
     ),
     answer: 'The question',
-    handle: async ({ app, principal, params, body, once }) =>
-      answerQuestion(app, principal, {
-        id: params.id ?? '',
-        answer: body.answer as string,
-        other: body.other === true,
-        once,
+    handle: async (call) =>
+      answerQuestion(call.app, partyOf(call), {
+        id: call.params.id ?? '',
+        answer: call.body.answer as string,
+        other: call.body.other === true,
+        once: call.once,
       }),
   },
 ]

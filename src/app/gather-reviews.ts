@@ -1,0 +1,100 @@
+import { createHash } from 'node:crypto'
+import type { ReviewSeen } from '../checks/inputs.js'
+import { canonicalJson } from '../contract/fingerprint.js'
+import type { ArtifactOffered } from '../core/command.js'
+import type { Contract, Json, JsonObject } from '../core/contract.js'
+import type { Needs } from '../core/needs.js'
+import { countsAs, REVIEW_ARTIFACTS, reviewersOf } from '../core/review.js'
+import type { TaskState } from '../core/state.js'
+import type { Blob } from '../store/port.js'
+import type { WorkTree } from '../tree/work-tree.js'
+import type { App } from './app.js'
+import { subjectOf } from './review-subject.js'
+import { reportOf } from './reviews.js'
+
+export interface Contents {
+  readonly ofVisit: ReadonlyMap<string, Json>
+  readonly all: ReadonlyMap<string, Json>
+}
+
+export interface Reviewed {
+  readonly contents: Contents
+  readonly offered: readonly ArtifactOffered[]
+  /** What an approval of this request is bound to. */
+  readonly bound: readonly ArtifactOffered[]
+  readonly blobs: readonly Blob[]
+  /** Null where the phase asks for no reviews. */
+  readonly seen: readonly ReviewSeen[] | null
+}
+
+interface Work {
+  readonly needed: Needs
+  readonly tree: WorkTree
+  readonly offered: readonly ArtifactOffered[]
+  readonly contents: Contents
+  /** Does what may fail, and closes the gate when it does. */
+  readonly attempt: <T>(what: string, work: () => Promise<T>) => Promise<T | null>
+}
+
+/** Puts what reviewers reported in the place of what the agent says of itself, where the phase asks for reviews. */
+export async function gatherReviews(app: App, contract: Contract, state: TaskState, work: Work): Promise<Reviewed> {
+  const { needed, offered, contents } = work
+  if (needed.reviews === null) return { contents, offered, bound: offered, blobs: [], seen: null }
+  const isFitting = (one: ArtifactOffered): boolean => needed.artifacts.some(({ type }) => type === one.type)
+  const assembled = await work.attempt('The reviews cannot be read', async () =>
+    assemble(app, state, await subjectOf(state, { tree: work.tree, offered: offered.filter(isFitting) })),
+  )
+  if (assembled === null || assembled.seen.length === 0)
+    return { contents: withReport(contents, null), offered, bound: offered, blobs: [], seen: [] }
+  const { seen } = assembled
+  const wanted = needed.artifacts.filter(({ type }) => REVIEW_ARTIFACTS.includes(type))
+  const schema = wanted.find((one) => one.schema !== null)?.schema ?? null
+  const validate = schema === null ? () => [] : await app.contracts.validator(contract.hash, schema)
+  const report = validate(assembled.plain).length === 0 ? assembled.plain : assembled.whole
+  const content = canonicalJson(report)
+  const sha256 = createHash('sha256').update(content).digest('hex')
+  const one = { sha256, bytes: Buffer.byteLength(content), grade: 'observed', problems: validate(report) } as const
+  return {
+    contents: withReport(contents, report),
+    offered: [...offered, ...wanted.map(({ type }) => ({ type, ...one }))],
+    bound: [...offered, ...REVIEW_ARTIFACTS.map((type) => ({ type, ...one }))],
+    blobs: [{ sha256, content }],
+    seen,
+  }
+}
+
+interface Assembled {
+  readonly seen: readonly ReviewSeen[]
+  /** `{reviews, blocking_issues}`. */
+  readonly plain: JsonObject
+  /** The same with `consolidated_issues`, which schemas in the form of PRD-007 ask for. */
+  readonly whole: JsonObject
+}
+
+// In the order of the names, without times: the same reports make the same artifact.
+async function assemble(app: App, state: TaskState, subject: string): Promise<Assembled> {
+  const reviews: Record<string, Json> = {}
+  const seen: ReviewSeen[] = []
+  const blocking_issues: JsonObject[] = []
+  const issues: JsonObject[] = []
+  for (const reviewer of reviewersOf(state).toSorted((a, b) => (a.name < b.name ? -1 : 1))) {
+    const status = countsAs(state, reviewer, subject)
+    if (status === null || reviewer.report === null) continue
+    const { name } = reviewer
+    const { summary, comments, blocking_issues: blocking } = await reportOf(app, reviewer.report.sha256)
+    seen.push({ name, status })
+    reviews[name] = { status, reviewer: name, ...(summary === undefined ? {} : { summary }), comments }
+    blocking_issues.push(...blocking.map((one) => ({ reviewer: name, ...one })))
+    issues.push(...blocking.map((one) => ({ reviewer: name, ...one, blocking: true })))
+    issues.push(...comments.map((one) => ({ reviewer: name, ...one, blocking: false })))
+  }
+  return { seen, plain: { reviews, blocking_issues }, whole: { reviews, blocking_issues, consolidated_issues: issues } }
+}
+
+function withReport(contents: Contents, report: Json | null): Contents {
+  const replaced = (all: ReadonlyMap<string, Json>): ReadonlyMap<string, Json> => {
+    const others = [...all].filter(([type]) => !REVIEW_ARTIFACTS.includes(type))
+    return new Map(report === null ? others : [...others, ...REVIEW_ARTIFACTS.map((type) => [type, report] as const)])
+  }
+  return { all: replaced(contents.all), ofVisit: replaced(contents.ofVisit) }
+}

@@ -1,0 +1,50 @@
+import type { TaskEvent } from './event.js'
+import { voided } from './evolve-approval.js'
+import type { TaskState } from './state.js'
+
+export function rewound(state: TaskState, event: TaskEvent & { type: 'task_rewound' }): TaskState {
+  const completedPhases = before(state.completedPhases, event.to)
+  const artifacts = new Map([...state.artifacts].filter(([, artifact]) => completedPhases.includes(artifact.phase)))
+  const evidence = new Map([...state.evidence].filter(([phase]) => completedPhases.includes(phase)))
+  return {
+    ...voided(state),
+    phase: event.to,
+    epoch: event.epoch,
+    visit: state.visit + 1,
+    visitStartedAt: event.at,
+    status: event.keepsAgent ? 'active' : 'queued',
+    held: event.keepsAgent ? state.held : null,
+    completedPhases,
+    artifacts,
+    evidence,
+    refusals: new Map(),
+    denialsInARow: 0,
+    pinnedTests: artifacts.has('test_files') ? state.pinnedTests : null,
+    pinnedRun: artifacts.has('test_files') ? state.pinnedRun : null,
+    parkedReason: null,
+  }
+}
+
+export function resumed(state: TaskState, event: TaskEvent & { type: 'task_resumed' }): TaskState {
+  const held =
+    event.keepsAgent && state.held !== null
+      ? { ...state.held, leaseExpiresAt: event.at + event.leaseSeconds * 1000 }
+      : null
+  return {
+    ...state,
+    status: held === null ? 'queued' : 'active',
+    held,
+    parkedReason: null,
+    refusals: new Map(),
+    denialsInARow: 0,
+  }
+}
+
+export function withPhase(phases: readonly string[], phase: string): readonly string[] {
+  return phases.includes(phase) ? phases : [...phases, phase]
+}
+
+export function before(phases: readonly string[], phase: string): readonly string[] {
+  const index = phases.indexOf(phase)
+  return index === -1 ? phases : phases.slice(0, index)
+}

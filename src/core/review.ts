@@ -1,0 +1,166 @@
+import type { Command, ReviewStatus } from './command.js'
+import type { CheckName, Contract, Phase } from './contract.js'
+import type { BlockerFound, TaskFact, Violation } from './event.js'
+import { type Decision, decided, type Refused, unrecorded } from './refusal.js'
+import type { Reviewer, TaskState } from './state.js'
+
+/** What Phaselock assembles from the reports of reviewers, where a phase asks for them. */
+export const REVIEW_ARTIFACTS: readonly string[] = ['review_report', 'review_results']
+/** What reviews and reviewers may be called. A leading `_` is left out: `__proto__` is no name. */
+export const REVIEWER_NAME = '^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$'
+export const REPORT_BYTES_MAX = 256 * 1024
+/** How often one reviewer may report in one visit: every report is kept. */
+export const REPORTS_MAX = 100
+/** Where the contract names no reviews, so many identities may send one in a visit. */
+export const REVIEWERS_MAX = 50
+/** Agents that are remembered as holders of a task; past that nobody can be told apart from them any more. */
+export const HOLDERS_MAX = 1000
+
+const REVIEW_CHECKS: ReadonlySet<string> = new Set<CheckName>([
+  ...(['all_review_models_completed', 'no_blocking_issues', 'review_comments_addressed'] as const),
+])
+
+/** The reviews that the phase asks for, by name; null: none, and then the agent's own review counts. */
+export function reviewsAsked(phase: Phase): readonly string[] | null {
+  const checks = [
+    ...phase.requiredArtifacts.flatMap((artifact) => artifact.checks),
+    ...phase.gates.flatMap((gate) => gate.blockers),
+  ].filter((one) => one.check === 'all_review_models_completed')
+  if (checks.length === 0) return null
+  return [
+    ...new Set(checks.flatMap(({ params }) => (Array.isArray(params.required_reviews) ? params.required_reviews : []))),
+  ]
+}
+
+export function isFinished(status: ReviewStatus): boolean {
+  return status === 'completed' || status === 'approved'
+}
+
+/** The reviewers of this visit. */
+export function reviewersOf(state: TaskState): readonly Reviewer[] {
+  return [...state.reviewers.values()].filter((one) => one.visit === state.visit)
+}
+
+/** What a report counts as: its own word, unless what it looked at has changed or its author works on the task. */
+export function countsAs(
+  state: TaskState,
+  reviewer: Reviewer,
+  subject: string | null,
+): ReviewStatus | 'outdated' | 'by_implementer' | null {
+  if (reviewer.report === null) return null
+  if (state.holders.includes(reviewer.name)) return 'by_implementer'
+  return reviewer.report.subject === subject ? reviewer.report.status : 'outdated'
+}
+
+/** Changes with every report of this visit: what was gathered under one key says nothing under another. */
+export function reviewsKey(state: TaskState): string {
+  return JSON.stringify(
+    reviewersOf(state).map(({ name, report }) => [name, report?.sha256 ?? null, report?.at ?? null]),
+  )
+}
+
+/** Lets a reviewer in for this visit, or gives a known one another token: the older one dies. */
+export function addReviewer(
+  contract: Contract,
+  state: TaskState,
+  command: Command & { type: 'add_reviewer' },
+): Decision {
+  const { reviewer: name, grant, expiresAt } = command
+  if (state.status === 'completed' || state.status === 'cancelled')
+    return unrecorded('task_not_active', `Task ${state.id} is ${state.status}.`)
+  const phase = contract.phases.get(state.phase)
+  if (state.visit === 0 || phase === undefined)
+    return unrecorded('conflict', `Task ${state.id} was not claimed yet: there is nothing to review.`)
+  const asked = reviewsAsked(phase)
+  if (asked !== null && !asked.includes(name))
+    return unrecorded(
+      'invalid_request',
+      `name: ${JSON.stringify(name)} is none of the reviews that ${state.phase} asks for (${asked.join(', ')}).`,
+    )
+  if (state.holders.includes(name) || state.reservedFor === name)
+    return unrecorded('not_permitted', `Agent ${name} works on task ${state.id} or did, and cannot review it.`)
+  if (state.holders.length >= HOLDERS_MAX)
+    return unrecorded(
+      'conflict',
+      `More than ${HOLDERS_MAX} agents have held task ${state.id}: nobody is known not to be one.`,
+    )
+  const others = reviewersOf(state).filter((one) => one.name !== name)
+  if (asked === null && others.length >= REVIEWERS_MAX)
+    return unrecorded(
+      'conflict',
+      `Task ${state.id} has ${others.length} reviewers in this visit, and no more may be added.`,
+    )
+  return decided([{ type: 'reviewer_added', reviewer: name, grant, expiresAt }])
+}
+
+/** Ends a reviewer's token. What it reported in this visit counts no more. */
+export function revokeReviewer(state: TaskState, command: Command & { type: 'revoke_reviewer' }): Decision {
+  const known = reviewersOf(state).find((one) => one.name === command.reviewer)
+  if (known === undefined || known.status === 'revoked')
+    return unrecorded(
+      'not_found',
+      `Task ${state.id} has no reviewer ${JSON.stringify(command.reviewer)} in this visit.`,
+    )
+  return decided([{ type: 'reviewer_revoked', reviewer: command.reviewer, reason: command.reason }])
+}
+
+/** Takes a report, which replaces the one before. */
+export function submitReview(
+  contract: Contract,
+  state: TaskState,
+  command: Command & { type: 'submit_review' },
+): Decision {
+  const { reviewer, report, subject, seen } = command
+  const problem = problemOf(state, command)
+  if (problem === null && (seen === null || seen === subject))
+    return decided([{ type: 'review_submitted', reviewer, ...report, subject }])
+  const said = problem ?? { code: 'conflict', detail: 'What was reviewed has changed since: look at it again' }
+  return deniedTo(contract, state, { type: 'review_refused', reviewer, ...refusedTo(contract, state, reviewer, said) })
+}
+
+function problemOf(state: TaskState, { reviewer, report }: Command & { type: 'submit_review' }): Violation | null {
+  if (report.bytes > REPORT_BYTES_MAX)
+    return { code: 'payload_too_large', detail: `The report is larger than ${REPORT_BYTES_MAX} bytes of JSON` }
+  if (report.status === 'approved' && report.blockingIssues > 0)
+    return { code: 'invalid_request', detail: 'report.status: a review with blocking issues approves nothing' }
+  if ((state.reviewers.get(reviewer)?.reports ?? 0) >= REPORTS_MAX)
+    return { code: 'conflict', detail: `Reviewer ${reviewer} has sent ${REPORTS_MAX} reports in this visit` }
+  return null
+}
+
+/** Numbers a refusal within the budget of the reviewer's token. The agent's own budget is not touched. */
+export function refusedTo(contract: Contract, state: TaskState, reviewer: string, said: Violation): Refused {
+  const max = contract.enforcement.denialBudget
+  const attempt = Math.min((state.reviewers.get(reviewer)?.denials ?? 0) + 1, max)
+  return {
+    code: said.code,
+    detail: said.detail,
+    success: false,
+    retry: { attempt, max, text: `Retry (${attempt}/${max}): ${said.detail}` },
+    counted: said.code !== 'conflict',
+  }
+}
+
+/** The refusal; the one that uses up the budget ends the token, and what was reported with it counts no more. */
+export function deniedTo(
+  contract: Contract,
+  state: TaskState,
+  fact: TaskFact & Refused & { readonly reviewer: string },
+): Decision {
+  const { code, detail, retry, reviewer } = fact
+  const spent = (state.reviewers.get(reviewer)?.denials ?? 0) + (fact.counted ? 1 : 0)
+  const isOver = fact.counted && spent >= contract.enforcement.denialBudget
+  const reason = `${spent} refusals; the last: ${detail}`
+  return decided(isOver ? [fact, { type: 'reviewer_revoked', reviewer, reason }] : [fact], { code, detail, retry })
+}
+
+/** True when nothing but reviews that have not come yet keeps the gate closed: then there is nothing to count against the agent. */
+export function isWaitingForReviews(state: TaskState, blockers: readonly BlockerFound[]): boolean {
+  const isOfReviews = ({ check, artifact }: BlockerFound): boolean =>
+    (check !== null && REVIEW_CHECKS.has(check)) || (artifact !== null && REVIEW_ARTIFACTS.includes(artifact))
+  const isAskedFor = blockers.some((one) => one.check === 'all_review_models_completed')
+  const hasObjection = reviewersOf(state).some(
+    ({ report }) => report !== null && (report.status === 'changes_requested' || report.blockingIssues > 0),
+  )
+  return isAskedFor && !hasObjection && blockers.every(isOfReviews)
+}

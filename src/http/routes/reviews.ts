@@ -1,0 +1,156 @@
+import { operate } from '../../app/operate.js'
+import { showArtifact } from '../../app/review-snapshot.js'
+import { addReviewer, listReviews, submitReview } from '../../app/reviews.js'
+import { REVIEW_STATUSES } from '../../core/command.js'
+import type { JsonObject } from '../../core/contract.js'
+import { REVIEWER_NAME } from '../../core/review.js'
+import { FIELD, shape } from '../fields.js'
+import { operatorOf, partyOf, type Route, reviewBearerOf } from '../route.js'
+
+const EXPIRES_SECONDS_MAX = 30 * 24 * 3600
+const COMMENTS_MAX = 200
+const ISSUES_MAX = 100
+
+const NAME: JsonObject = {
+  type: 'string',
+  pattern: REVIEWER_NAME,
+  description: 'Letters, digits, `_`, `.`, `-`, a letter or digit first; at most 64.',
+}
+const WORDS: JsonObject = {
+  type: 'string',
+  minLength: 1,
+  maxLength: 4000,
+  pattern: '\\S',
+  description: 'Text that says something.',
+}
+const PLACE: Record<string, JsonObject> = {
+  text: WORDS,
+  path: { type: 'string', minLength: 1, maxLength: 1024 },
+  line: { type: 'integer', minimum: 1, maximum: 10_000_000 },
+}
+const REPORT: JsonObject = {
+  ...shape(
+    {
+      status: { enum: [...REVIEW_STATUSES], description: '`completed` and `approved` finish the review.' },
+      summary: WORDS,
+      comments: {
+        type: 'array',
+        maxItems: COMMENTS_MAX,
+        items: shape({ ...PLACE, resolved: { type: 'boolean' } }, ['text']),
+      },
+      blocking_issues: {
+        type: 'array',
+        maxItems: ISSUES_MAX,
+        items: { anyOf: [WORDS, shape(PLACE, ['text'])] },
+      },
+    },
+    ['status'],
+  ),
+  description:
+    '`{status, summary?, comments?: [{text, path?, line?, resolved?}], blocking_issues?: [text or {text, path?, line?}]}`',
+}
+
+/** Reviewers: who may look at a task, and what they say. */
+export const REVIEW_ROUTES: readonly Route[] = [
+  {
+    method: 'POST',
+    path: '/tasks/:id/reviewers',
+    id: 'addReviewer',
+    summary: 'Let a reviewer in for this visit of the phase; an older token of the same name dies',
+    access: 'operator',
+    success: 201,
+    body: shape(
+      {
+        name: NAME,
+        expires_seconds: {
+          type: 'integer',
+          minimum: 1,
+          maximum: EXPIRES_SECONDS_MAX,
+          description: 'How long the token lives; default: as long as a phase token.',
+        },
+      },
+      ['name'],
+    ),
+    answer: '`{reviewer, review_token, expires_at}`',
+    handle: async (call) =>
+      addReviewer(
+        call.app,
+        {
+          taskId: call.params.id ?? '',
+          name: call.body.name as string,
+          expiresSeconds: call.body.expires_seconds as number | undefined,
+        },
+        { actor: operatorOf(call), once: call.once },
+      ),
+  },
+  {
+    method: 'POST',
+    path: '/tasks/:id/reviewers/:name/revoke',
+    id: 'revokeReviewer',
+    summary: "End a reviewer's token at once; what it reported in this visit counts no more",
+    access: 'operator',
+    body: shape({ reason: FIELD.reason }, ['reason']),
+    answer: 'The task',
+    handle: async (call) =>
+      operate(
+        call.app,
+        call.params.id ?? '',
+        {
+          type: 'revoke_reviewer',
+          reviewer: call.params.name ?? '',
+          reason: call.app.redact(call.body.reason ?? '') as string,
+        },
+        { actor: operatorOf(call), once: call.once },
+      ),
+  },
+  {
+    method: 'GET',
+    path: '/tasks/:id/reviews',
+    id: 'listReviews',
+    summary: 'Reviewers of a task and what they said; an agent sees those of its own task',
+    access: 'any',
+    answer: '`{task_id, phase, visit, required_reviews, reviews}`',
+    handle: async (call) => listReviews(call.app, partyOf(call), call.params.id ?? ''),
+  },
+  {
+    method: 'POST',
+    path: '/tasks/:id/reviews',
+    id: 'submitReview',
+    summary: 'Send a report, which replaces the one before',
+    access: 'reviewer',
+    forReviewers: true,
+    success: 201,
+    body: shape(
+      {
+        report: REPORT,
+        subject: {
+          type: 'string',
+          pattern: '^[0-9a-f]{64}$',
+          description: '`subject` of the snapshot: refused when the work has changed since.',
+        },
+      },
+      ['report'],
+    ),
+    answer: '`{task_id, reviewer, status, finished, subject}`',
+    handle: async (call) =>
+      submitReview(call.app, reviewBearerOf(call), {
+        taskId: call.params.id ?? '',
+        report: call.body.report as JsonObject,
+        seen: (call.body.subject as string | undefined) ?? null,
+        once: call.once,
+      }),
+  },
+  {
+    method: 'GET',
+    path: '/tasks/:id/artifacts/:type',
+    id: 'getArtifact',
+    summary: 'One artifact of a task, whole',
+    access: 'operator',
+    forReviewers: true,
+    answer: '`{task_id, type, phase, visit, grade, bytes, sha256, content}`',
+    handle: async ({ app, principal, params }) => {
+      if (principal.kind === 'agent') throw new Error('an agent reached a route that is not for agents')
+      return showArtifact(app, principal, { taskId: params.id ?? '', type: params.type ?? '' })
+    },
+  },
+]
