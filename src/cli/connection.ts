@@ -11,6 +11,8 @@ const STATE_DIRS_MAX = 1000
 export interface ClientOptions {
   readonly url?: string
   readonly tokenFile?: string
+  /** A token of another kind than the operator's; then no other is looked for. */
+  readonly token?: string
   readonly stateDir?: string
   readonly json?: boolean
 }
@@ -72,6 +74,7 @@ function stateDirServing(url: string): string | null {
 }
 
 function tokenOf(options: ClientOptions, dir: string | null): string | null {
+  if (options.token !== undefined) return options.token
   if (options.tokenFile !== undefined) return readToken(options.tokenFile)
   const named = process.env.PHASELOCK_OPERATOR_TOKEN
   if (named !== undefined && named !== '') return named.trim()
@@ -79,7 +82,7 @@ function tokenOf(options: ClientOptions, dir: string | null): string | null {
   return file !== null && existsSync(file) ? readToken(file) : null
 }
 
-function readToken(file: string): string {
+export function readToken(file: string): string {
   try {
     return readFileSync(file, 'utf8').trim()
   } catch (error) {

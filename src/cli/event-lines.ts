@@ -13,6 +13,8 @@ const TELLING = [
   'decision',
   'approval_id',
   'question_id',
+  'reviewer',
+  'status',
   'by',
   'agent_id',
   'name',

@@ -33,6 +33,12 @@ export function positiveNumber(value: string): number {
   return integerIn(value, 1, 1000)
 }
 
+const SECONDS_MAX = 30 * 24 * 3600
+
+export function seconds(value: string): number {
+  return integerIn(value, 1, SECONDS_MAX)
+}
+
 export function integer(value: string): number {
   return integerIn(value, -1000, 1000)
 }

@@ -10,6 +10,7 @@ import { addInitCommand } from './init-command.js'
 import { addLookCommands } from './look-commands.js'
 import { examples } from './options.js'
 import { addQuestionCommands } from './question-commands.js'
+import { addReviewCommand } from './review-commands.js'
 import { addServeCommand } from './serve-command.js'
 import { addTaskCommands } from './task-commands.js'
 import { width } from './terminal.js'
@@ -50,6 +51,7 @@ export function buildProgram(): Command {
   addApprovalCommands(program)
   addQuestionCommands(program)
   addTreeCommands(program)
+  addReviewCommand(program)
   program.commandsGroup('Look:')
   addLookCommands(program)
   addAuditCommands(program)

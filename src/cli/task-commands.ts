@@ -5,6 +5,8 @@ import { Client, segment } from './client.js'
 import { type ClientOptions, clientOptions } from './connection.js'
 import { collect, examples, integer, positiveNumber } from './options.js'
 import { plainLine } from './plain-text.js'
+import { addReviewer } from './review-commands.js'
+import { reviewLines } from './review-text.js'
 import { showTask, taskTable } from './task-text.js'
 import { print, printJson } from './terminal.js'
 import { given, listOf, objectOf, textOf } from './values.js'
@@ -26,6 +28,7 @@ export function addTaskCommands(program: Command): void {
   addShow(task)
   addSteering(task)
   addAcceptTools(task)
+  addReviewer(task)
 }
 
 interface AddOptions extends ClientOptions {
@@ -104,9 +107,10 @@ function addShow(task: Command): void {
     .action(async (id: string, options: ClientOptions & { readonly limit: number }) => {
       const client = new Client(options)
       const shown = await client.get(`/tasks/${segment(id)}`)
+      const reviews = await client.get(`/tasks/${segment(id)}/reviews`)
       const events = await timeline(client, id)
-      if (options.json === true) return printJson({ task: shown, events })
-      print(showTask(shown, events, options.limit))
+      if (options.json === true) return printJson({ task: shown, reviews: reviews.reviews ?? [], events })
+      print(showTask(shown, { events, reviews: reviewLines(reviews) }, options.limit))
     })
 }
 

@@ -16,7 +16,12 @@ export function taskTable(tasks: readonly JsonObject[]): string {
 }
 
 /** A task with its newest events. */
-export function showTask(task: JsonObject, events: readonly JsonObject[], eventsMax: number): string {
+export function showTask(
+  task: JsonObject,
+  about: { readonly events: readonly JsonObject[]; readonly reviews: readonly string[] },
+  eventsMax: number,
+): string {
+  const { events } = about
   const shown = events.slice(-eventsMax)
   const left = events.length - shown.length
   const note = left === 0 ? '' : ` (the newest ${shown.length} of ${events.length}; --limit or --json shows more)`
@@ -24,6 +29,7 @@ export function showTask(task: JsonObject, events: readonly JsonObject[], events
     `${paint('bold', plainLine(textOf(task.id)))}  ${plainLine(textOf(task.title))}`,
     ...fieldsOf(task).map(([label, text]) => `  ${label.padEnd(12)} ${plainLine(text)}`),
     ...indented(textOf(task.description)),
+    ...about.reviews,
     '',
     `Timeline${note}`,
     eventTable(shown, 'one_task'),
