@@ -35,8 +35,8 @@ export function partChanges(
     { base: '', rules: ignore({ ignorecase: false }).add(ALWAYS) },
     ...rules.map(({ base, text }) => ({ base, rules: ignore({ ignorecase: false }).add(text) })),
   ]
-  const isScratch = ({ path, type }: Change): boolean => {
-    if (isNamed(path)) return false
+  const isScratch = ({ path, type, problem }: Change): boolean => {
+    if (problem !== null || isNamed(path)) return false
     let answer = false
     for (const one of matchers) {
       if (one.base !== '' && !path.startsWith(`${one.base}/`)) continue

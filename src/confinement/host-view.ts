@@ -119,7 +119,8 @@ function toolchains(home: string, onPath: readonly string[]): readonly string[] 
 // The Node that runs the server is there for commands too, wherever it was installed.
 function nodePrefix(home: string): readonly string[] {
   const prefix = dirname(dirname(realpathSync(process.execPath)))
-  const isVersion = existsSync(join(prefix, 'bin', 'node')) && prefix !== '/' && prefix !== home
+  const isVersion =
+    existsSync(join(prefix, 'bin', 'node')) && prefix !== '/' && prefix !== home && prefix !== join(home, '.local')
   return isVersion && statSync(prefix).isDirectory() && !isInside(prefix, home) ? [prefix] : []
 }
 

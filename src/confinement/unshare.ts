@@ -162,5 +162,5 @@ export function filterLoader(): readonly string[] | null {
   const prctl = PRCTL[process.arch]
   if (prctl === undefined) return null
   if (existsSync('/usr/bin/perl')) return ['/usr/bin/perl', '-e', WITH_PERL, String(prctl)]
-  return existsSync('/usr/bin/python3') ? ['/usr/bin/python3', '-c', WITH_PYTHON, String(prctl)] : null
+  return existsSync('/usr/bin/python3') ? ['/usr/bin/python3', '-I', '-c', WITH_PYTHON, String(prctl)] : null
 }

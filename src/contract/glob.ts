@@ -14,5 +14,6 @@ export function matchesGlob(pattern: string, path: string): boolean {
     if (compiled.size >= COMPILED_MAX) compiled.clear()
     compiled.set(pattern, matcher)
   }
-  return matcher(path)
+  // A dot of a regular expression matches no line break, and a name may have one.
+  return matcher(path.replace(/[\n\r\u2028\u2029]/g, '_'))
 }

@@ -54,10 +54,11 @@ export function refusedPaths(
   const { matchesGlob, reservedPaths = [] } = given.context
   const matches = (patterns: readonly string[], path: string): boolean =>
     patterns.some((pattern) => matchesGlob(pattern, path))
-  const reasonOf = (path: string): Omit<RefusedPath, 'path'> | null => {
+  const reasonOf = (change: ChangedPath): Omit<RefusedPath, 'path'> | null => {
+    const { path } = change
     if (reservedPaths.includes(path) || CONTRACT_FILES.has(path))
       return { reason: 'is part of the contract', isFinal: true }
-    if (GIT_DIRECTORY.test(path)) return gitReason(path, given.git)
+    if (GIT_DIRECTORY.test(path)) return gitReason(change, given.git)
     const kept = PROTECTED.find((one) => isBelow(one, path))
     if (kept !== undefined && !isNamed(writable.allowed, kept))
       return { reason: `belongs to ${kept}, which agents may not change`, isFinal: true }
@@ -76,7 +77,7 @@ export function refusedPaths(
   for (const change of changed) {
     if (change.problem !== null) refused.push({ path: change.path, reason: change.problem, isFinal: true })
     else if (change.type !== 'directory' || !filled.has(`${change.kind} ${change.path}`)) {
-      const reason = reasonOf(change.path)
+      const reason = reasonOf(change)
       if (reason !== null) refused.push({ path: change.path, ...reason })
     }
   }
@@ -134,20 +135,17 @@ const PACKAGES = /^(.*\/)?(node_modules|\.venv|venv)(\/|$)/
 // Also one further down: whoever steps into that folder later would run what its settings say.
 const GIT_DIRECTORY = /(^|\/)\.git(\/|$)/
 
-// Commands that git runs by itself, and what makes it run them.
-const GIT_SETTINGS: readonly string[] = [
-  '.git/hooks',
-  '.git/config',
-  '.git/config.worktree',
-  '.git/info',
-  '.git/modules',
-]
+// What a commit writes. Everything else there can make git run something, or look somewhere else for what to run.
+const GIT_CONTENT =
+  /^\.git\/(HEAD|ORIG_HEAD|index|COMMIT_EDITMSG|packed-refs|(refs|logs)(\/.*)?|objects(\/([0-9a-f]{2}|pack)(\/[^/]+)?)?)$/
 
-function gitReason(path: string, git: GitAccess): Omit<RefusedPath, 'path'> | null {
+function gitReason(change: ChangedPath, git: GitAccess): Omit<RefusedPath, 'path'> | null {
+  const { path, type } = change
   if (git === 'none' || !isBelow('.git', path))
     return { reason: 'is in the git directory, which only the git tools write', isFinal: true }
-  const kept = GIT_SETTINGS.find((one) => isBelow(one, path))
-  return kept === undefined ? null : { reason: `is part of ${kept}, which nobody writes`, isFinal: true }
+  return GIT_CONTENT.test(path) && type !== 'link'
+    ? null
+    : { reason: 'is no part of what a commit writes', isFinal: true }
 }
 
 // `**` matches them too, and means something else: only a pattern that begins with the name itself says so explicitly.

@@ -68,11 +68,15 @@ class Reader {
   }
 
   isLeftOut(met: Met): boolean {
-    return met.name === '.git' || PACKAGE_FOLDERS.has(met.name) || this.#isIgnored(met.path, true)
+    return met.name === '.git' || isUnreadable(met) || PACKAGE_FOLDERS.has(met.name) || this.#isIgnored(met.path, true)
   }
 
   meet(met: Met): void {
     if (met.name === '.git') return
+    if (isUnreadable(met)) {
+      this.#entries[met.path] = 'name'
+      return
+    }
     if (met.kind === 'directory') {
       if (PACKAGE_FOLDERS.has(met.name)) this.#packages[met.path] = digestOfPackages(met)
       return
@@ -122,6 +126,11 @@ class Reader {
       closeSync(file.fd)
     }
   }
+}
+
+// A name that is not UTF-8 cannot be spelled here. That it is there is known, what it holds is not.
+function isUnreadable(met: Met): boolean {
+  return met.name.includes('\uFFFD')
 }
 
 function digestOf(fd: number): string {

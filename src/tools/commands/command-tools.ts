@@ -47,7 +47,7 @@ export async function runCommandTool(
   place: ToolPlace & { readonly hidden: readonly string[] },
   request: CommandRequest,
 ): Promise<CommandDone | ToolOutcome> {
-  const call = commandCall(request)
+  const call = commandCall(request, place.hidden)
   if ('ok' in call) return call
   const parts = partsOf(call.job.cwd)
   const folder = parts === null ? refused('outside', call.job.cwd) : openDirectory(place.root, parts)
@@ -56,17 +56,28 @@ export async function runCommandTool(
   const linked = linkedGitDirectory(place.root)
   if (linked !== null && call.job.git === 'write')
     return failed(`${request.tool}: this work tree is a linked git worktree; an operator commits there`)
-  const run = await runCommand(confinement, {
+  const run = await started(confinement, {
     tree: place.root,
-    hidden: place.hidden,
+    // git would take a covered file for a changed one, and refuse to commit it.
+    hidden: GIT_TOOLS.has(request.tool) ? [] : place.hidden,
     shown: linked === null ? [] : [linked],
     signal: place.signal,
     ...call.job,
   })
+  if (typeof run === 'string') return failed(`${request.tool}: the command could not be started: ${run}`)
   const stopped = stoppedText(run, call.job.timeoutMs)
   const outcome =
     stopped === null ? call.outcome(run) : failed(`${request.tool}: ${stopped}`, 'tool_failed', shown(run))
   return { outcome, exitCode: run.exitCode, changes: run.changes, git: call.git }
+}
+
+// A tree that cannot be shown to a command is the tree's fault more often than ours.
+async function started(confinement: Confinement, job: Job): Promise<CommandRun | string> {
+  try {
+    return await runCommand(confinement, job)
+  } catch (error) {
+    return error instanceof Error ? error.message.slice(0, 500) : String(error)
+  }
 }
 
 function stoppedText(run: CommandRun, timeoutMs: number): string | null {
@@ -76,10 +87,10 @@ function stoppedText(run: CommandRun, timeoutMs: number): string | null {
   return run.stopped === 'aborted' ? 'it was ended before it was done; nothing it changed was kept' : null
 }
 
-function commandCall(request: CommandRequest): CommandCall | ToolOutcome {
+function commandCall(request: CommandRequest, hidden: readonly string[]): CommandCall | ToolOutcome {
   const { contract, tool, args } = request
   if (tool === 'bash') return bashCall(request)
-  if (GIT_TOOLS.has(tool)) return gitCall(tool, args)
+  if (GIT_TOOLS.has(tool)) return gitCall(tool, args, hidden)
   const own = ownToolCommand(contract, tool, args)
   return {
     job: {

@@ -13,6 +13,8 @@ export function linkedGitDirectory(tree: string): string | null {
   if (named === undefined) return null
   try {
     const directory = realpathSync(resolve(tree, named))
+    const inTree = relative(realpathSync(tree), directory)
+    if (inTree === '' || !(inTree.startsWith('..') || isAbsolute(inTree))) return null
     const back = readSmall(join(directory, 'gitdir'))?.trim()
     if (back === undefined || realpathSync(dirname(back)) !== realpathSync(tree)) return null
     const common = realpathSync(resolve(directory, readSmall(join(directory, 'commondir'))?.trim() ?? '.'))

@@ -18,13 +18,19 @@ const QUIET = [
   ...['-c', 'commit.gpgSign=false', '-c', 'gc.auto=0', '-c', 'maintenance.auto=false', '-c', 'core.quotePath=false'],
 ]
 
-export function gitCall(tool: string, args: JsonObject): CommandCall {
+export function gitCall(tool: string, args: JsonObject, hidden: readonly string[]): CommandCall {
   switch (tool) {
     case 'git_status':
       return reading(['status', '--porcelain=v1', '-z', '--branch', '--untracked-files=all'], statusOf)
     case 'git_diff':
       return reading(
-        ['diff', '--no-ext-diff', '--no-textconv', ...(args.staged === true ? ['--cached'] : []), ...pathsOf(args)],
+        [
+          'diff',
+          '--no-ext-diff',
+          '--no-textconv',
+          ...(args.staged === true ? ['--cached'] : []),
+          ...pathsOf(args, hidden),
+        ],
         (run) => ({ diff: run.stdout, truncated: run.truncated }),
       )
     case 'git_log':
@@ -73,8 +79,10 @@ function gitOutcome(run: CommandRun, result: (run: CommandRun) => JsonObject): T
   return failed(`git: ${said.slice(0, 2000) || `exit code ${run.exitCode}`}`)
 }
 
-function pathsOf(args: JsonObject): readonly string[] {
-  return Array.isArray(args.paths) ? ['--', ...(args.paths as readonly string[]).map(literal)] : []
+// What agents may not read is not shown as a change either.
+function pathsOf(args: JsonObject, hidden: readonly string[]): readonly string[] {
+  const asked = Array.isArray(args.paths) ? (args.paths as readonly string[]).map(literal) : ['.']
+  return ['--', ...asked, ...hidden.map((path) => `:(exclude,literal)${path}`)]
 }
 
 // git reads patterns and magic words in paths; an agent's path means the file of that name.
