@@ -34,7 +34,7 @@ export class Unconfined {
         clearTimeout(timer)
         this.running -= 1
         const list = job.writes === 'keep' && stopped === null ? differences(job.tree, place) : []
-        resolve({ exitCode: code ?? 137, stopped, changes: this.changesOf(job.tree, place, list) })
+        resolve({ exitCode: code ?? 137, stopped, files: new Map(), changes: this.changesOf(job.tree, place, list) })
       })
     })
     done.catch(() => {
