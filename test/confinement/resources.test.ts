@@ -41,7 +41,7 @@ const LEFT_BEHIND: readonly (readonly [name: string, script: string])[] = [
 
 /** What does not fit. Each ends with 0 only when it fits, which it does outside. */
 const TOO_LARGE: readonly (readonly [name: string, script: string])[] = [
-  ['600 MiB in /tmp', 'f=${TMPDIR:-/var/tmp}/phaselock-wall-$$; fallocate -l 600M $f; r=$?; rm -f $f; exit $r'],
+  ['600 MiB in /tmp', `f=\${TMPDIR:-/var/tmp}/phaselock-wall-$$; fallocate -l 600M $f; r=$?; rm -f $f; exit $r`],
   ['600 MiB in /dev/shm', 'f=/dev/shm/phaselock-wall-$$; fallocate -l 600M $f; r=$?; rm -f $f; exit $r'],
   ['a file of more than a GiB', 'fallocate -l 1100M tests/large; r=$?; rm -f tests/large; exit $r'],
   ['5 GiB of memory', `exec perl -e 'exit(syscall(${MMAP}, 0, 5 << 30, 3, 0x4022, -1, 0) == -1 ? 1 : 0)'`],
