@@ -229,6 +229,15 @@ describe('reviews of others', () => {
     ])
   })
 
+  it('[REQ-REVIEW-11] reviewers of the same name on two tasks are two callers: a key of the one is free for the other', async () => {
+    const key = { 'idempotency-key': fresh() }
+    for (const desk of [await inReview(), await inReview()]) {
+      const body = { report: { status: 'completed' } }
+      const token = await desk.reviewer('security')
+      expect(await run.call('POST', `/tasks/${desk.task}/reviews`, token, body, key)).toMatchObject({ status: 201 })
+    }
+  })
+
   it('[REQ-REVIEW-8] an agent that asks again and again while it waits for reviews is not parked', async () => {
     const desk = await inReview()
     await desk.reviewer('security')
