@@ -315,6 +315,9 @@ export const ENDPOINTS: Readonly<Record<string, Endpoint>> = {
     },
     isSpentBySuccess: true,
   },
+  acceptTools: { prepare: onTask(() => ({ reason: 'looked at them' })) },
+  acceptTree: { prepare: onTask(() => ({ reason: 'looked at it' })) },
+  revertTree: { prepare: onTask(() => ({ reason: 'nobody asked for it', paths: ['../x', 'a.txt'] })) },
   addReviewer: {
     prepare: plain((stage, pair) => ({
       params: { id: pair.task },
