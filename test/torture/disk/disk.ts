@@ -1,4 +1,4 @@
-import { mkdirSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import type { Step } from './recording.js'
 
@@ -83,7 +83,8 @@ export class Disk {
     mkdirSync(dir, { recursive: true, mode: 0o700 })
     for (const [path, entry] of [...names].sort(([a], [b]) => (a < b ? -1 : 1))) {
       const parent = dirname(path)
-      if (parent !== '.' && names.get(parent) !== 'directory') continue
+      // A folder whose own folder was lost is lost with it.
+      if (parent !== '.' && (names.get(parent) !== 'directory' || !existsSync(join(dir, parent)))) continue
       if (entry === 'directory') mkdirSync(join(dir, path), { mode: 0o700 })
       else writeFileSync(join(dir, path), contentOf(entry, keep).bytes, { mode: 0o600 })
     }
