@@ -1,4 +1,4 @@
-import { existsSync } from 'node:fs'
+import { existsSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { INSIDE_ID } from './identity.js'
 import {
@@ -44,13 +44,23 @@ export const bubblewrap: Launcher = (launch) => {
   return [...entering(launch), '--', launch.where('bwrap'), ...args]
 }
 
+// Each mount costs every command a little: only what is there, and of what is shown to root alone only what others cannot read.
 // Bubblewrap leaves out what the user may not write, and with it the settings of the namespaces themselves, which the user may.
+// Whatever of these the owner of the namespaces could write, bubblewrap makes read-only by itself.
+const COVERED_BY_BUBBLEWRAP: ReadonlySet<string> = new Set(['irq', 'bus'])
+const SETTINGS = KERNEL_SETTINGS.filter((name) => existsSync(`/proc/${name}`) && !COVERED_BY_BUBBLEWRAP.has(name))
+const SECRETS = KERNEL_SECRETS.filter((name) => isForRootAlone(`/proc/${name}`))
+
+function isForRootAlone(path: string): boolean {
+  const stats = statSync(path, { throwIfNoEntry: false })
+  return stats !== undefined && (stats.mode & 0o004) === 0
+}
+
 function processFiles(kind: 'root' | 'user'): readonly string[] {
-  const kept = kind === 'root' ? KERNEL_SETTINGS : ['sys']
-  const secrets = kind === 'root' ? KERNEL_SECRETS.filter((name) => existsSync(`/proc/${name}`)) : []
+  if (kind === 'user') return ['--ro-bind', '/proc/sys', '/proc/sys']
   return [
-    ...kept.flatMap((name) => ['--ro-bind-try', `/proc/${name}`, `/proc/${name}`]),
-    ...secrets.flatMap((name) => ['--ro-bind', '/dev/null', `/proc/${name}`]),
+    ...SETTINGS.flatMap((name) => ['--ro-bind', `/proc/${name}`, `/proc/${name}`]),
+    ...SECRETS.flatMap((name) => ['--ro-bind', '/dev/null', `/proc/${name}`]),
   ]
 }
 

@@ -25,7 +25,7 @@ export async function overlay(keeper: Keeper, name: string, job: Job): Promise<R
   // Names with commas or colons cannot be written into mount options: a link and relative names stand for them.
   symlinkSync(job.tree, join(run.seen, LOWER))
   const options = `lowerdir=${LOWER},upperdir=${UPPER},workdir=${WORK},userxattr`
-  await keeper.ask(`cd ${quoted(run.dir)} && mount -t overlay -o ${options} overlay ${MERGED}`)
+  await keeper.ask(`cd ${quoted(run.dir)} && mount -i -n -t overlay -o ${options} overlay ${MERGED}`)
   return run
 }
 
@@ -54,10 +54,24 @@ export async function copy(
   return run
 }
 
-/** Takes a run away. Nobody waits for it, and one that is left over goes with the keeper. */
+const REMOVED_AT_ONCE = 16
+const REMOVE_LATER_MS = 200
+const waiting = new WeakMap<Keeper, string[]>()
+
+/** Takes a run away, when nobody waits for the keeper. One that is left over goes with it. */
 export function remove(keeper: Keeper, run: Run): void {
-  const dir = quoted(run.dir)
-  keeper.ask(`umount ${dir}/${MERGED} 2>/dev/null; rm -rf ${dir}`).catch(() => undefined)
+  const dirs = waiting.get(keeper) ?? []
+  waiting.set(keeper, dirs)
+  dirs.push(quoted(run.dir))
+  if (dirs.length >= REMOVED_AT_ONCE) removeAll(keeper, dirs)
+  else if (dirs.length === 1) setTimeout(() => removeAll(keeper, dirs), REMOVE_LATER_MS).unref()
+}
+
+function removeAll(keeper: Keeper, dirs: string[]): void {
+  const all = dirs.splice(0)
+  if (all.length === 0) return
+  const merged = all.map((dir) => `${dir}/${MERGED}`).join(' ')
+  keeper.ask(`umount ${merged} 2>/dev/null; rm -rf ${all.join(' ')}`).catch(() => undefined)
 }
 
 function folderOf(keeper: Keeper, name: string): Run {

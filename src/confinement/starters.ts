@@ -6,6 +6,8 @@ import { quoted } from './keeper.js'
 import { GO_FD, INFO_FD } from './launch.js'
 import type { Group, Groups, Limits } from './limits.js'
 
+const PREPARE_LATER_MS = 5
+
 /** What every starter of a server is made of. */
 export interface StarterParts {
   readonly dir: string
@@ -36,7 +38,8 @@ export class Starters {
     const starter = await ready
     // One that died while it waited is no use to anybody.
     const alive = starter.isAlive ? starter : await this.#make()
-    setImmediate(() => this.#prepare())
+    // Moving a process between control groups holds up every fork on the machine: not while this command starts.
+    alive.child.once('close', () => setTimeout(() => this.#prepare(), PREPARE_LATER_MS).unref())
     return alive
   }
 
