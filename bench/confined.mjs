@@ -71,7 +71,11 @@ async function several(run) {
 
 function plain(tree, command) {
   return new Promise((resolve, reject) => {
-    const child = spawn('/bin/bash', ['-c', command], { cwd: tree, stdio: ['pipe', 'pipe', 'pipe'] })
+    const child = spawn('/bin/bash', ['-c', command], {
+      cwd: tree,
+      stdio: ['pipe', 'pipe', 'pipe'],
+      env: { PATH: process.env.PATH ?? '', HOME: '/tmp', LANG: 'C.UTF-8' },
+    })
     child.stdout.resume()
     child.stderr.resume()
     child.on('close', (code) => (code === 0 ? resolve() : reject(new Error(`exit ${code}`))))
