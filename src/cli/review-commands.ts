@@ -24,7 +24,7 @@ export function addReviewCommand(program: Command): void {
       `${examples([
         ['phaselock review task-1 --report report.json', 'with the token in PHASELOCK_TOKEN'],
         [`echo '{"status": "completed"}' | phaselock review task-1 --report -`, ''],
-      ])}\n\nThe token is read from --token-file, else from PHASELOCK_TOKEN; an operator's is not used.\nA report: {"status": "completed" | "approved" | "changes_requested" | "in_progress",\n"summary"?, "comments"?: [{"text", "path"?, "line"?, "resolved"?}], "blocking_issues"?: [...]}`,
+      ])}\n\nThe token is read from --token-file, else from PHASELOCK_TOKEN; an\noperator's is not used. A report:\n  {"status": "completed" | "approved" | "changes_requested" | "in_progress",\n   "summary"?, "comments"?: [{"text", "path"?, "line"?, "resolved"?}],\n   "blocking_issues"?: [...]}`,
     )
     .action(async (task: string, options: ReviewOptions) => {
       const client = new Client({ ...options, token: reviewToken(options) })

@@ -176,7 +176,7 @@ test('[REQ-CLI-17] completion scripts are valid and name every command', async (
   const typed = `COMP_WORDS=(phaselock task re); COMP_CWORD=2; _phaselock; echo "\${COMPREPLY[*]}"`
   const { stdout: script } = await place.run(['completion', 'bash'])
   const completed = spawnSync('bash', ['-c', `${script}\n${typed}`], { encoding: 'utf8' })
-  expect(completed.stdout.trim()).toBe('resume rewind reassign')
+  expect(completed.stdout.trim()).toBe('resume rewind reassign reviewer')
   expect((await place.run(['completion', 'tcsh'])).code).toBe(2)
 })
 
