@@ -1,5 +1,5 @@
 import { type ChildProcess, type StdioOptions, spawn } from 'node:child_process'
-import { closeSync, openSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { closeSync, existsSync, openSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Readable, Writable } from 'node:stream'
 import { quoted } from './keeper.js'
@@ -29,6 +29,7 @@ export class Starters {
   readonly #covered: readonly (number | 'ignore')[]
 
   constructor(private readonly parts: StarterParts) {
+    sweep(parts.dir)
     this.#covered = coverForeign()
   }
 
@@ -146,6 +147,14 @@ function isRunning(pid: string): boolean {
     return !/^State:\s+[ZX]/m.test(readFileSync(`/proc/${pid}/status`, 'utf8'))
   } catch {
     return false
+  }
+}
+
+// A server that was killed while a command started left what it was told: arguments, and perhaps a secret of an upstream server.
+function sweep(dir: string): void {
+  for (const name of readdirSync(dir)) {
+    const [, pid] = /^start-(\d+)-\d+$/.exec(name) ?? []
+    if (pid !== undefined && !existsSync(`/proc/${pid}`)) rmSync(join(dir, name), { force: true })
   }
 }
 

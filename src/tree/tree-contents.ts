@@ -63,7 +63,7 @@ class Reader {
 
   enter(path: string, fd: number): void {
     if (!this.#readsRules) return
-    const text = readRules(fd)
+    const text = readIgnoreFile(fd)
     if (text !== null) this.#take({ base: path, text })
   }
 
@@ -161,7 +161,8 @@ function digestOfPackages(met: Met): string {
   }
 }
 
-function readRules(directoryFd: number): string | null {
+/** The text of the `.gitignore` in an open directory; null when it has none. */
+export function readIgnoreFile(directoryFd: number): string | null {
   const file = openFileIn(directoryFd, '.gitignore')
   if (!file.ok) return null
   try {

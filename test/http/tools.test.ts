@@ -112,6 +112,7 @@ describe('tools from outside', () => {
     ['a pattern out of the tree', 'glob', { pattern: '../*' }, 403, 'constraint_violation', /leaves/],
     ['a time-out', 'bash', { command: 'sleep 30', timeout: 1 }, 400, 'tool_failed', /timed out/],
     ['too long a time', 'bash', { command: 'true', timeout: 31 }, 400, 'invalid_request', /timeout/],
+    ['a command with a NUL', 'bash', { command: 'echo a\0b' }, 400, 'invalid_request', /NUL/],
     ['no command', 'bash', {}, 400, 'invalid_request', /"command" is missing/],
     ['a folder that is not there', 'bash', { command: 'true', cwd: 'nope' }, 400, 'tool_failed', /nope/],
     ['endless output', 'bash', { command: 'yes' }, 400, 'tool_failed', /MiB of output/],

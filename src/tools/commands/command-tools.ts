@@ -108,6 +108,8 @@ function commandCall(request: CommandRequest, hidden: readonly string[]): Comman
 }
 
 function bashCall({ phase, args }: CommandRequest): CommandCall | ToolOutcome {
+  if (String(args.command).includes('\0'))
+    return failed('bash: argument "command" contains a NUL character', 'invalid_request')
   const constraint = phase.constraints.get('bash')
   const most = constraint?.timeoutSeconds ?? TIMEOUT_SECONDS_MAX
   const seconds =

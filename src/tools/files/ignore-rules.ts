@@ -1,8 +1,5 @@
-import { closeSync, readSync } from 'node:fs'
 import ignore, { type Ignore } from 'ignore'
-import { openFileIn } from '../../tree/lookup.js'
-
-const RULES_BYTES_MAX = 256 * 1024
+import { readIgnoreFile } from '../../tree/tree-contents.js'
 
 interface Rules {
   /** The directory the rules lie in, relative to the tree; '' is the tree itself. */
@@ -17,7 +14,7 @@ export class IgnoreRules {
   /** Takes up the rules of a directory, and leaves behind those of directories that it does not lie in. */
   enter(path: string, fd: number): void {
     while (!isBelow(path, this.#stack.at(-1)?.base ?? '')) this.#stack.pop()
-    const text = readRules(fd)
+    const text = readIgnoreFile(fd)
     if (text !== null) this.#stack.push({ base: path, ignore: ignore({ ignorecase: false }).add(text) })
   }
 
@@ -40,15 +37,4 @@ export class IgnoreRules {
 
 function isBelow(path: string, base: string): boolean {
   return base === '' || path.startsWith(`${base}/`)
-}
-
-function readRules(directoryFd: number): string | null {
-  const file = openFileIn(directoryFd, '.gitignore')
-  if (!file.ok) return null
-  try {
-    const buffer = Buffer.allocUnsafe(Math.min(Number(file.stat.size), RULES_BYTES_MAX))
-    return buffer.toString('utf8', 0, readSync(file.fd, buffer, 0, buffer.length, 0))
-  } finally {
-    closeSync(file.fd)
-  }
 }
