@@ -41,8 +41,10 @@ export async function serve(options: ServeOptions): Promise<void> {
   refuseOtherStores(options.store ?? process.env.PHASELOCK_STORE)
   try {
     const running = await start(options, tls)
+    // It answers from here on: whoever tells it to stop while the wall is tried is heard.
     stopOnSignals(running)
-    print(options.json === true ? plainJson(running.announcement) : running.text)
+    const { announcement, text } = await running.ready()
+    print(options.json === true ? plainJson(announcement) : text)
   } catch (error) {
     throw startFailure(error, options)
   }
@@ -53,6 +55,10 @@ interface Running {
   readonly entrance: Entrance
   readonly listening: Listening
   readonly stateDir: string
+  readonly ready: () => Promise<Ready>
+}
+
+interface Ready {
   readonly announcement: Readonly<Record<string, unknown>>
   readonly text: string
 }
@@ -83,25 +89,28 @@ async function start(options: ServeOptions, tls: Tls): Promise<Running> {
     const names = (options.allowHost ?? []).map((name) => name.toLowerCase())
     hosts = new Set([...allowedHosts({ host: options.host, port, extra: names }), ...names])
     const url = addressOf({ host: options.host, port, isTls: tls !== null })
-    const confinement = await app.confinement()
-    writeServerNote(stateDir, { pid: process.pid, url, startedAt: new Date().toISOString() })
-    const announcement = {
-      event: 'ready',
-      url,
-      api: `${url}/api/v1`,
-      pid: process.pid,
-      state_dir: stateDir,
-      confinement: { provider: confinement.provider, missing: confinement.missing },
+    const ready = async (): Promise<Ready> => {
+      const confinement = await app.confinement()
+      writeServerNote(stateDir, { pid: process.pid, url, startedAt: new Date().toISOString() })
+      const announcement = {
+        event: 'ready',
+        url,
+        api: `${url}/api/v1`,
+        pid: process.pid,
+        state_dir: stateDir,
+        confinement: { provider: confinement.provider, missing: confinement.missing },
+      }
+      const text = readyText({
+        app,
+        confinement,
+        url,
+        origin: choice.origin,
+        file: contract.file,
+        isInsecure: isExposed(options, tls),
+      })
+      return { announcement, text }
     }
-    const text = readyText({
-      app,
-      confinement,
-      url,
-      origin: choice.origin,
-      file: contract.file,
-      isInsecure: isExposed(options, tls),
-    })
-    return { app, entrance, listening, stateDir, announcement, text }
+    return { app, entrance, listening, stateDir, ready }
   } catch (error) {
     await app.close()
     throw error
