@@ -1,4 +1,5 @@
 import { phaseOf } from './access.js'
+import { OBSERVED_ARTIFACT } from './blockers.js'
 import type { Contract } from './contract.js'
 import { isFinished, REVIEW_ARTIFACTS, reviewersOf, reviewsAsked } from './review.js'
 import type { TaskState } from './state.js'
@@ -30,6 +31,8 @@ function leavePhase(contract: Contract, state: TaskState): string {
     .map((one) => one.type)
     .filter((type) => reviews === null || !REVIEW_ARTIFACTS.includes(type))
     .filter((type) => state.artifacts.get(type)?.visit !== state.visit)
+    // What Phaselock sees for itself is not the agent's to hand in.
+    .filter((type) => type !== OBSERVED_ARTIFACT || !contract.commands.has('tests'))
   const fields = [...phase.evidence].filter(([, field]) => !field.optional).map(([name]) => name)
   const unfinished = (reviews ?? []).filter((name) => !hasFinished(state, name)).map((name) => `the review ${name}`)
   const open = [...missing, ...fields, ...unfinished]

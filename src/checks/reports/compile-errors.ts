@@ -66,3 +66,31 @@ export function rustCompileErrors(lines: readonly string[]): readonly LoadFailur
   }
   return failures
 }
+
+// A module, an export, a name or a property that is not there.
+const TS_MISSING = new Set('TS2304 TS2305 TS2307 TS2339 TS2551 TS2552 TS2614 TS2724 TS2792'.split(' '))
+
+/**
+ * What tsc says before the tests are run: `file(line,column): error TS2307: …`, or with colours `file:line:column - error`.
+ * The files it names are sources; the tests that run later are called after what is built from them, so none is named.
+ */
+export function typescriptErrors(lines: readonly string[]): readonly LoadFailure[] {
+  const failures: LoadFailure[] = []
+  for (const line of lines) {
+    if (failures.length >= COMPILE_ERRORS_MAX) break
+    const match =
+      /^[^\s(][^(]{0,400}\.[cm]?tsx?(?:\(\d{1,9},\d{1,9}\):|:\d{1,9}:\d{1,9} -) error (TS\d{3,6}): (.{1,2000})$/.exec(
+        line,
+      )
+    if (match === null) continue
+    const [, code = '', message = ''] = match
+    const isMissing = TS_MISSING.has(code)
+    failures.push({
+      file: null,
+      kind: isMissing ? 'missing_module' : /^TS1\d{3}$/.test(code) ? 'syntax' : 'other',
+      module: isMissing ? (/'"?([^'"]{1,400})"?'/.exec(message)?.[1] ?? null) : null,
+      message: line,
+    })
+  }
+  return failures
+}

@@ -1,4 +1,5 @@
 import { causeOf } from './causes.js'
+import { typescriptErrors } from './compile-errors.js'
 import type { LoadFailure, RunnerFormat } from './report.js'
 
 const TEXT_LINES_MAX = 60
@@ -6,18 +7,20 @@ const TEXT_LINES_MAX = 60
 /** What some runners say when they stop before the first test: there is no summary then. */
 export function launchFailure(
   lines: readonly string[],
-): { readonly runner: RunnerFormat; readonly failure: LoadFailure } | null {
+): { readonly runner: RunnerFormat | null; readonly failures: readonly LoadFailure[] } | null {
   for (const [index, line] of lines.entries()) {
     const text = lines.slice(index, index + TEXT_LINES_MAX)
     if (line.startsWith(MOCHA))
       return {
         runner: 'mocha',
-        failure: { file: fileIn(text), ...causeOf([line.slice(MOCHA.length), ...text.slice(1)], 'first') },
+        failures: [{ file: fileIn(text), ...causeOf([line.slice(MOCHA.length), ...text.slice(1)], 'first') }],
       }
     const file = CONFTEST.exec(line)?.[1]
-    if (file !== undefined) return { runner: 'pytest', failure: { file, ...causeOf(text.slice(1), 'last') } }
+    if (file !== undefined) return { runner: 'pytest', failures: [{ file, ...causeOf(text.slice(1), 'last') }] }
   }
-  return null
+  // A compiler that comes before the runner: which one would have followed is not known.
+  const failures = typescriptErrors(lines)
+  return failures.length === 0 ? null : { runner: null, failures }
 }
 
 const MOCHA = ' Exception during run: '

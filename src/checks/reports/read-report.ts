@@ -61,10 +61,10 @@ function nothingFound(format: TestFormat): string {
 
 function stoppedAtStart({ out, err, root }: Streams, format: TestFormat): ReportReading | null {
   const launch = launchFailure(err.lines) ?? launchFailure(out.lines)
-  if (launch === null || (format !== 'auto' && format !== launch.runner)) return null
+  if (launch === null || (format !== 'auto' && launch.runner !== null && format !== launch.runner)) return null
   const tally = createTally(root)
-  tally.loadFailed(launch.failure)
-  return { result: 'read', report: tally.report(launch.runner) }
+  for (const failure of launch.failures) tally.loadFailed(failure)
+  return { result: 'read', report: tally.report(launch.runner ?? (format === 'auto' ? 'node' : format)) }
 }
 
 function readReportFile(text: string, streams: Streams, format: TestFormat): ReportReading {

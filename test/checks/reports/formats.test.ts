@@ -267,3 +267,41 @@ describe('marks that hide a test', () => {
     )
   })
 })
+
+describe('a compiler before the runner', () => {
+  const tsc = (...text: readonly string[]): Partial<ReportInput> => ({ stdout: lines(...text), exitCode: 2 })
+  const kinds = (input: Partial<ReportInput>) => reportOf(input).loadFailures.map((one) => [one.kind, one.module])
+
+  it('[REQ-REPORT-11] a syntax error that tsc finds is no missing module, in either of its ways to write', () => {
+    expect(kinds(tsc('tests/b.test.ts(1,12): error TS1109: Expression expected.'))).toEqual([['syntax', null]])
+    expect(
+      kinds(
+        tsc(
+          '\u001b[96mtests/b.test.ts\u001b[0m:\u001b[93m1\u001b[0m:\u001b[93m12\u001b[0m - \u001b[91merror\u001b[0m\u001b[90m TS1109: \u001b[0mExpression expected.',
+        ),
+      ),
+    ).toEqual([['syntax', null]])
+    expect(kinds(tsc("a.ts(1,7): error TS2322: Type 'string' is not assignable to type 'number'."))).toEqual([
+      ['other', null],
+    ])
+  })
+
+  it('[REQ-REPORT-11] a module or an export that tsc does not find is missing', () => {
+    expect(
+      kinds(
+        tsc(
+          "tests/a.test.ts(1,21): error TS2307: Cannot find module '../src/add.js' or its corresponding type declarations.",
+          `tests/c.test.ts(1,10): error TS2305: Module '"../src/sub.js"' has no exported member 'sub'.`,
+        ),
+      ),
+    ).toEqual([
+      ['missing_module', '../src/add.js'],
+      ['missing_module', '../src/sub.js'],
+    ])
+  })
+
+  it('[REQ-REPORT-11] words that only look like it say nothing', () => {
+    expect(given(tsc('error TS2307: Cannot find module')).result).toBe('unreadable')
+    expect(given(tsc('found tests/a.ts(1,2) error TS2307: x')).result).toBe('unreadable')
+  })
+})

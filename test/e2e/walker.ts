@@ -1,0 +1,112 @@
+import { expect } from 'vitest'
+import type { Served } from './process.js'
+
+export type Blocker = { code: string; check: string | null; message: string; grade?: string }
+type Answer = Awaited<ReturnType<Served['call']>>
+
+/** An agent on one task, and the operator beside it, as they see a server from outside. */
+export class Walker {
+  token = ''
+
+  private constructor(
+    readonly server: Served,
+    readonly task: string,
+  ) {}
+
+  static async claim(server: Served, task: string): Promise<Walker> {
+    await server.call('POST', '/tasks', server.operator, { title: `Sum up ${task}`, id: task })
+    const { body } = await server.call('POST', '/agents', server.operator, { agent_id: `agent-${task}` })
+    const walker = new Walker(server, task)
+    const claimed = await server.call('POST', '/tasks/claim', String(body.agent_token), {
+      agent_id: `agent-${task}`,
+      task_id: task,
+    })
+    expect(claimed).toMatchObject({ status: 200 })
+    walker.token = String(claimed.body.phase_token)
+    return walker
+  }
+
+  use(tool_name: string, args: Record<string, unknown>): Promise<Answer> {
+    return this.server.call('POST', '/tools/execute', this.token, { task_id: this.task, tool_name, args })
+  }
+
+  /** Uses a tool that must work. */
+  async does(tool: string, args: Record<string, unknown>): Promise<Record<string, unknown>> {
+    const answer = await this.use(tool, args)
+    expect(answer, JSON.stringify(answer.body)).toMatchObject({ status: 200 })
+    return answer.body.result as Record<string, unknown>
+  }
+
+  async move(target: string, artifacts: Record<string, unknown> = {}): Promise<Record<string, unknown>> {
+    const { body } = await this.server.call('POST', '/tasks/transition', this.token, {
+      task_id: this.task,
+      target_phase: target,
+      artifacts,
+    })
+    if (typeof body.phase_token === 'string') this.token = body.phase_token
+    return body
+  }
+
+  /** Asks for a transition that must be refused, and gives what was in the way. */
+  async refused(target: string, artifacts: Record<string, unknown> = {}): Promise<readonly Blocker[]> {
+    const body = await this.move(target, artifacts)
+    expect(body, JSON.stringify(body)).toMatchObject({ allowed: false })
+    return body.blockers as Blocker[]
+  }
+
+  async enters(target: string, artifacts: Record<string, unknown> = {}): Promise<Record<string, unknown>> {
+    const body = await this.move(target, artifacts)
+    expect(body, JSON.stringify(body)).toMatchObject({ allowed: true, phase: target })
+    return body
+  }
+
+  /** From PLAN to TDD, with the operator's approval. */
+  async plan(): Promise<void> {
+    const asked = await this.move('TDD', { plan_document: PLAN })
+    const { id, digest } = asked.pending_approval as { id: string; digest: string }
+    const decided = await this.server.call('POST', `/approvals/${id}/decision`, this.server.operator, {
+      decision: 'approve',
+      digest,
+    })
+    expect(decided).toMatchObject({ status: 200 })
+    await this.enters('TDD', { plan_document: PLAN })
+  }
+
+  /** From REVIEW to the end, with a commit. */
+  async finish(message: string): Promise<void> {
+    await this.enters('COMPLETE', {
+      review_report: { reviews: { peer: { status: 'completed' } }, blocking_issues: [] },
+    })
+    const completion_summary = { summary: 'The sum is there', files_changed: ['src'] }
+    expect((await this.refused('COMPLETE', { completion_summary })).map((one) => one.check)).toEqual(['committed'])
+    expect((await this.does('git_commit', { message })).commit).toMatch(/^[0-9a-f]{40}$/)
+    expect(await this.move('COMPLETE', { completion_summary })).toMatchObject({ allowed: true, status: 'completed' })
+  }
+}
+
+export const PLAN = {
+  title: 'Sum up the prices of a cart',
+  acceptance_criteria: [{ id: 'AC1', criterion: 'The sum is right', how_to_verify: 'a unit test' }],
+  implementation_steps: ['write the test', 'write the function'],
+  scope: { in_scope: ['the sum'], out_of_scope: ['taxes'] },
+}
+
+export function testFiles(...paths: readonly string[]) {
+  return { test_files: { test_files: paths.map((path) => ({ path, covers: ['AC1'] })) } }
+}
+
+export function implementation(...paths: readonly string[]) {
+  return {
+    implementation_files: {
+      files_changed: paths.map((path) => ({ path, change_type: 'created' })),
+      summary: 'The sum of the prices',
+    },
+  }
+}
+
+export const INVENTED_RED = {
+  test_run_result: { command: 'npm test', exit_code: 1, passed: 0, failed: 1, skipped: 0 },
+}
+export const INVENTED_GREEN = {
+  test_run_result: { command: 'npm test', exit_code: 0, passed: 9, failed: 0, skipped: 0 },
+}
