@@ -69,7 +69,7 @@ function surveyText(found: Survey): string {
   return [
     `Project    ${plainLine(found.project)}`,
     `Language   ${found.language}${why}`,
-    `Tests      ${found.testCommand ?? 'no test command found'}`,
+    `Tests      ${found.testCommand ?? 'no test command found: set commands.tests.run in the contract'}`,
     `Git        ${found.hasGit ? 'yes' : 'no: changes cannot be compared; run `git init`'}`,
   ].join('\n')
 }
@@ -88,6 +88,8 @@ function contractFor(found: Survey, template: BundledContract): string {
     ' Check it with `phaselock validate`, see what was understood with `phaselock explain`.',
     ' While a server runs, editors find its schema at http://localhost:8000/schemas/agent_workflow.schema.json',
   ].join('\n')
+  if (found.testCommand !== null && document.hasIn(['commands', 'tests', 'run']))
+    document.setIn(['commands', 'tests', 'run'], found.testCommand)
   const phases = document.get('phases')
   for (const phase of isSeq(phases) ? phases.items : []) {
     if (!isMap(phase)) continue

@@ -16,9 +16,9 @@ type Kind = readonly [file: string, language: string, testCommand: string | null
 const KINDS: readonly Kind[] = [
   ['Cargo.toml', 'Rust', 'cargo test'],
   ['go.mod', 'Go', 'go test ./...'],
-  ['pyproject.toml', 'Python', 'python -m pytest'],
-  ['setup.py', 'Python', 'python -m pytest'],
-  ['requirements.txt', 'Python', 'python -m pytest'],
+  ['pyproject.toml', 'Python', null],
+  ['setup.py', 'Python', null],
+  ['requirements.txt', 'Python', null],
   ['pom.xml', 'Java', 'mvn test'],
   ['build.gradle', 'Java', './gradlew test'],
   ['build.gradle.kts', 'Kotlin', './gradlew test'],
@@ -42,7 +42,10 @@ export function survey(folder: string): Survey {
     return { ...common, language, because: 'package.json', testCommand: nodeTests(folder, has) }
   }
   const kind = KINDS.find(([file]) => has(file))
-  if (kind !== undefined) return { ...common, language: kind[1], because: kind[0], testCommand: kind[2] }
+  if (kind !== undefined) {
+    const testCommand = kind[1] === 'Python' ? pythonTests(folder) : kind[2]
+    return { ...common, language: kind[1], because: kind[0], testCommand }
+  }
   if (has('Makefile') && /^test:/m.test(readFileSync(join(folder, 'Makefile'), 'utf8')))
     return { ...common, language: 'unknown', because: 'Makefile', testCommand: 'make test' }
   return { ...common, language: 'unknown', because: '', testCommand: null }
@@ -60,4 +63,15 @@ function nodeTests(folder: string, has: (file: string) => boolean): string | nul
   }
   const runner = RUNNERS.find(([lock]) => has(lock))?.[1] ?? 'npm'
   return `${runner} test`
+}
+
+const PYTEST_SIGNS = ['pytest.ini', 'conftest.py', 'tests/conftest.py']
+const PYTEST_NAMED = ['pyproject.toml', 'setup.py', 'setup.cfg', 'tox.ini', 'requirements.txt', 'requirements-dev.txt']
+
+// Python comes with unittest; pytest must be named somewhere.
+function pythonTests(folder: string): string {
+  const names = (file: string): boolean =>
+    existsSync(join(folder, file)) && /\bpytest\b/.test(readFileSync(join(folder, file), 'utf8'))
+  const hasPytest = PYTEST_SIGNS.some((file) => existsSync(join(folder, file))) || PYTEST_NAMED.some(names)
+  return hasPytest ? 'python3 -m pytest' : 'python3 -m unittest -v'
 }

@@ -65,7 +65,8 @@ const REPOSITORIES: readonly (readonly [name: string, files: Readonly<Record<str
   ['rust', { 'Cargo.toml': '' }, 'cargo test'],
   ['go', { 'go.mod': '' }, 'go test ./...'],
   ['java', { 'pom.xml': '' }, 'mvn test'],
-  ['python', { 'pyproject.toml': '' }, 'python -m pytest'],
+  ['python', { 'pyproject.toml': '' }, 'python3 -m unittest -v'],
+  ['pytest', { 'pyproject.toml': '', 'requirements-dev.txt': 'pytest>=8\n' }, 'python3 -m pytest'],
 ]
 
 test.concurrent.each(REPOSITORIES)('[REQ-CLI-15] init fits a %s repository', async (name, files, found) => {
@@ -73,6 +74,7 @@ test.concurrent.each(REPOSITORIES)('[REQ-CLI-15] init fits a %s repository', asy
   expect((await place.run(['init'], { cwd })).code).toBe(0)
   const text = readFileSync(join(cwd, 'agent_workflow.yaml'), 'utf8')
   expect(text).toContain(`The tests are run with: ${found}`)
+  expect(text).toContain(`tests: { run: ${found}, `)
   expect(text.includes('src/test/**')).toBe(name === 'java')
   const checked = await place.run(['validate'], { cwd })
   expect(checked).toMatchObject({ code: 0, stdout: expect.stringMatching(/^agent_workflow.yaml: ok/) })
