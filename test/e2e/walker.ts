@@ -13,8 +13,9 @@ export class Walker {
     readonly task: string,
   ) {}
 
-  static async claim(server: Served, task: string): Promise<Walker> {
-    await server.call('POST', '/tasks', server.operator, { title: `Sum up ${task}`, id: task })
+  static async claim(server: Served, task: string, more: Record<string, unknown> = {}): Promise<Walker> {
+    const added = await server.call('POST', '/tasks', server.operator, { title: `Sum up ${task}`, id: task, ...more })
+    expect(added, JSON.stringify(added.body)).toMatchObject({ status: 201 })
     const { body } = await server.call('POST', '/agents', server.operator, { agent_id: `agent-${task}` })
     const walker = new Walker(server, task)
     const claimed = await server.call('POST', '/tasks/claim', String(body.agent_token), {
