@@ -4,6 +4,7 @@ import { runCommand } from '../confinement/run-command.js'
 import type { ObservedCommand } from '../core/contract.js'
 import type { ObservedRun } from '../core/observed.js'
 import type { WorkTree } from '../tree/work-tree.js'
+import { GUARDS_FOLDER, GUARDS_VERSION, guardedEnv } from './guards.js'
 import { readCoverage } from './reports/coverage.js'
 import { readReport } from './reports/read-report.js'
 import type { ReportReading, TestFormat } from './reports/report.js'
@@ -35,7 +36,8 @@ export async function observe(
       tree: place.tree,
       argv: ['bash', '-c', line],
       cwd: '.',
-      env: { CI: '1', ...command.env },
+      env: guardedEnv({ CI: '1', ...command.env }),
+      shown: [GUARDS_FOLDER],
       network: false,
       writes: 'discard',
       git: 'read',
@@ -109,7 +111,7 @@ function withArgument(run: string, argument: string): string {
 
 /** What a run depends on: the project, the installed packages, the command and its environment. */
 export async function runKey(tree: WorkTree, treeHash: string, command: ObservedCommand): Promise<string> {
-  const parts = [treeHash, command.run, command.format, command.report, command.env]
+  const parts = [GUARDS_VERSION, treeHash, command.run, command.format, command.report, command.env]
   const installed: (string | null)[] = []
   for (const path of INSTALLED) installed.push(await tree.hash(path).catch(() => null))
   return createHash('sha256')

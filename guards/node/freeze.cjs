@@ -1,0 +1,103 @@
+'use strict'
+// Everything here is taken before the project runs: what it replaces later is not used.
+const { freeze, getOwnPropertyDescriptor, defineProperty, getPrototypeOf } = Object
+const { ownKeys } = Reflect
+
+const DEPTH_MAX = 4
+
+/** Freezes a value and what can be reached from it by its own properties, functions and prototypes first of all. */
+function freezeDeep(value, depth = 0) {
+  if (depth > DEPTH_MAX || value === null || (typeof value !== 'object' && typeof value !== 'function')) return
+  if (isShared(value) || Object.isFrozen(value)) return
+  freeze(value)
+  for (const key of ownKeys(value)) {
+    const found = getOwnPropertyDescriptor(value, key)
+    if (found !== undefined && 'value' in found) freezeDeep(found.value, depth + 1)
+  }
+}
+
+// Objects of the language and of everybody: freezing them would break honest programs.
+const SHARED = new Set([Object, Function, Error, Promise, Object.prototype, Function.prototype, Error.prototype])
+function isShared(value) {
+  return SHARED.has(value)
+}
+
+/** What is there stays; names that are not there yet can be added. */
+function keepProperties(target, isKept = () => true) {
+  for (const key of ownKeys(target)) {
+    const found = getOwnPropertyDescriptor(target, key)
+    if (found === undefined || !found.configurable || !isKept(key, found)) continue
+    defineProperty(target, key, 'value' in found ? { writable: false, configurable: false } : { configurable: false })
+  }
+}
+
+/**
+ * Makes `target[name]` answer with what `wrap` makes of the last value that somebody set. Programs that replace the function, as
+ * some packages do, go on working behind it.
+ */
+function hold(target, name, wrap) {
+  let current = wrap(target[name])
+  defineProperty(target, name, {
+    configurable: false,
+    enumerable: getOwnPropertyDescriptor(target, name)?.enumerable ?? true,
+    get: () => current,
+    set(value) {
+      if (this !== target) defineProperty(this, name, { value, writable: true, configurable: true, enumerable: true })
+      else if (typeof value === 'function') current = wrap(value)
+    },
+  })
+}
+
+/** `target[name]` stays `value`; setting it changes nothing, setting it on an heir gives the heir its own. */
+function pin(target, name, value) {
+  defineProperty(target, name, {
+    configurable: false,
+    enumerable: getOwnPropertyDescriptor(target, name)?.enumerable ?? true,
+    get: () => value,
+    set(other) {
+      if (this === target) return
+      defineProperty(this, name, { value: other, writable: true, configurable: true, enumerable: true })
+    },
+  })
+}
+
+/** The files on the stack, the nearest first; null when somebody prevents looking. */
+function callers() {
+  const before = getOwnPropertyDescriptor(Error, 'prepareStackTrace')
+  const limit = getOwnPropertyDescriptor(Error, 'stackTraceLimit')
+  try {
+    defineProperty(Error, 'prepareStackTrace', { value: (_, sites) => sites, writable: true, configurable: true })
+    defineProperty(Error, 'stackTraceLimit', { value: 20, writable: true, configurable: true })
+    const holder = {}
+    Error.captureStackTrace(holder, callers)
+    const sites = holder.stack
+    return Array.isArray(sites) ? sites.map((site) => String(site.getFileName() ?? '')) : null
+  } catch {
+    return null
+  } finally {
+    restore('prepareStackTrace', before)
+    restore('stackTraceLimit', limit)
+  }
+}
+
+function restore(name, descriptor) {
+  try {
+    if (descriptor === undefined) delete Error[name]
+    else defineProperty(Error, name, descriptor)
+  } catch (error) {
+    process._rawDebug(`phaselock: ${error}`)
+  }
+}
+
+const TEST_RUNNER = 'node:internal/test_runner/'
+
+/** True when the function that asks was called by the test runner of Node.js itself. */
+function isCalledByRunner() {
+  const files = callers()
+  const outside = (files ?? []).find(
+    (file) => !file.startsWith(__dirname) && !/^node:(events|internal\/process)/.test(file),
+  )
+  return outside?.startsWith(TEST_RUNNER) ?? false
+}
+
+module.exports = { freezeDeep, keepProperties, hold, pin, isCalledByRunner, getPrototypeOf }

@@ -1,0 +1,22 @@
+'use strict'
+// Loaded by NODE_OPTIONS before anything of the project, in every Node.js process of an observed run.
+const { isMainThread } = require('node:worker_threads')
+const { lockAssertions, lockLibraries } = require('./lock-assertions.cjs')
+const { lockLoading } = require('./lock-loading.cjs')
+
+// A program that a test starts inherits both names from the test process, and may end as it likes.
+const OWNER = 'PHASELOCK_TEST_PROCESS'
+
+function start() {
+  if (process.env[OWNER] !== undefined) return
+  const isTestFile = process.env.NODE_TEST_CONTEXT !== undefined
+  const real = lockAssertions()
+  lockLoading(real, { isTestFile, onLoaded: lockLibraries })
+  if (!isTestFile || !isMainThread) return
+  process.env[OWNER] = String(process.pid)
+  const { watchHarness } = require('./watch-harness.cjs')
+  const { guardExit } = require('./guard-exit.cjs')
+  guardExit(watchHarness())
+}
+
+start()

@@ -1,0 +1,73 @@
+'use strict'
+const { freezeDeep, keepProperties, pin } = require('./freeze.cjs')
+
+/** Freezes what Node.js brings along to test with. Returns the real modules by name. */
+function lockAssertions() {
+  const assert = require('node:assert')
+  const strict = require('node:assert/strict')
+  const test = require('node:test')
+  freezeDeep(assert)
+  freezeDeep(strict)
+  lockTest(test)
+  const real = new Map([
+    ['assert', assert],
+    ['assert/strict', strict],
+    ['node:assert', assert],
+    ['node:assert/strict', strict],
+    ['node:test', test],
+  ])
+  return real
+}
+
+function lockTest(test) {
+  for (const name of Object.getOwnPropertyNames(test)) {
+    const found = Object.getOwnPropertyDescriptor(test, name)
+    if (found?.get === undefined || !found.configurable) continue
+    const value = test[name]
+    if (name === 'mock') {
+      // Only the tracker itself: what it mocks belongs to the tests.
+      Object.freeze(value)
+      keepProperties(Object.getPrototypeOf(value))
+    } else if (name === 'assert') lockRegister(value)
+    else freezeDeep(value)
+  }
+  freezeDeep(test)
+}
+
+// Own assertions may be added to the context of tests, not put in the place of known ones.
+function lockRegister(custom) {
+  const register = custom?.register
+  if (typeof register !== 'function') return
+  const known = new Set([...Object.keys(require('node:assert')), 'snapshot', 'fileSnapshot'])
+  pin(custom, 'register', (name, fn) => {
+    if (known.has(name)) throw new TypeError(`phaselock: the assertion "${name}" cannot be replaced`)
+    known.add(name)
+    return register(name, fn)
+  })
+}
+
+/** Packages that decide whether a test holds; each locked once it was loaded. */
+const LIBRARIES = [
+  [/[\\/]node_modules[\\/]chai[\\/](?:index|chai|lib[\\/]chai)\.[cm]?js$/, lockChai],
+  [/[\\/]node_modules[\\/]expect[\\/]build[\\/]index\.js$/, lockExpect],
+]
+
+function lockLibraries(filename, exported) {
+  for (const [pattern, lock] of LIBRARIES)
+    if (pattern.test(filename) && exported !== null && exported !== undefined) lock(exported)
+}
+
+// `chai.use` adds methods and wraps some that are there; what is there stays, so plugins can add and not replace.
+function lockChai(chai) {
+  if (chai.Assertion?.prototype === undefined) return
+  keepProperties(chai.Assertion.prototype)
+  keepProperties(chai.Assertion)
+  freezeDeep(chai.AssertionError)
+  if (typeof chai.assert === 'function') keepProperties(chai.assert)
+}
+
+function lockExpect(exported) {
+  for (const value of [exported.expect, exported.default]) if (typeof value === 'function') keepProperties(value)
+}
+
+module.exports = { lockAssertions, lockLibraries }

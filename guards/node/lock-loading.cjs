@@ -1,0 +1,55 @@
+'use strict'
+const Module = require('node:module')
+const { hold, pin } = require('./freeze.cjs')
+
+/** Whether the file that the process was started with was loaded to its end. */
+const mainFile = { isLoaded: false }
+
+/** Whoever asks for the assertions gets the real ones, whatever was done to the loader meanwhile. */
+function lockLoading(real, { isTestFile, onLoaded }) {
+  hold(
+    Module,
+    '_load',
+    (load) =>
+      function _load(request, parent, isMain) {
+        return real.get(request) ?? Reflect.apply(load, this, [request, parent, isMain])
+      },
+  )
+  hold(
+    Module.prototype,
+    'require',
+    (load) =>
+      function require(id) {
+        return real.get(id) ?? Reflect.apply(load, this, [id])
+      },
+  )
+  const load = Module.prototype.load
+  Module.prototype.load = function (filename) {
+    // The one that belongs to a file cannot be replaced for that file alone.
+    Object.defineProperty(this, 'require', { get: () => Module.prototype.require, set: () => undefined })
+    const isMain = process.mainModule === this
+    const result = Reflect.apply(load, this, [filename])
+    if (isMain) mainFile.isLoaded = true
+    onLoaded(filename, this.exports)
+    return result
+  }
+  const getBuiltin = process.getBuiltinModule
+  if (typeof getBuiltin === 'function') pin(process, 'getBuiltinModule', (id) => real.get(id) ?? getBuiltin(id))
+  if (isTestFile) lockHooks()
+}
+
+// Hooks of the loader could give out other assertions. Those that the command names itself come before the project.
+function lockHooks() {
+  const named = `${process.env.NODE_OPTIONS ?? ''} ${process.execArgv.join(' ')}`.replace(
+    /--require "[^"]*guard\.cjs"/,
+    '',
+  )
+  if (/--(import|require|loader|experimental-loader)\b|(^|\s)-r\b/.test(named)) return
+  for (const name of ['register', 'registerHooks'])
+    if (typeof Module[name] === 'function')
+      pin(Module, name, () => {
+        throw new Error(`phaselock: module.${name} is not there in an observed test run`)
+      })
+}
+
+module.exports = { lockLoading, mainFile }

@@ -1,0 +1,31 @@
+import { delimiter } from 'node:path'
+import { fileURLToPath } from 'node:url'
+
+/** What is loaded into the processes of an observed run before anything of the project; shown to it read-only. */
+export const GUARDS_FOLDER = fileURLToPath(new URL('../../guards', import.meta.url))
+
+/** Part of what a kept run depends on: one that was made under weaker guards is not taken for one of these. */
+export const GUARDS_VERSION = 1
+
+const NODE_GUARD = `${GUARDS_FOLDER}/node/guard.cjs`
+const PYTHON_FOLDER = `${GUARDS_FOLDER}/python`
+
+/** The environment of a command with the guards in it, in front of what the contract asks Node.js and Python to load. */
+export function guardedEnv(env: Readonly<Record<string, string>>): Readonly<Record<string, string>> {
+  const nodeOptions = joined([`--require ${quoted(NODE_GUARD)}`, env.NODE_OPTIONS], ' ')
+  return {
+    ...env,
+    NODE_OPTIONS: nodeOptions,
+    // npm sets NODE_OPTIONS anew from an .npmrc of the project, unless the environment says otherwise.
+    npm_config_node_options: nodeOptions,
+    PYTHONPATH: joined([PYTHON_FOLDER, env.PYTHONPATH], delimiter),
+  }
+}
+
+function joined(parts: readonly (string | undefined)[], separator: string): string {
+  return parts.filter((part) => part !== undefined && part !== '').join(separator)
+}
+
+function quoted(path: string): string {
+  return `"${path.replaceAll('\\', '\\\\').replaceAll('"', '\\"')}"`
+}
