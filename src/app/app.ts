@@ -1,8 +1,10 @@
 import type { Confinement } from '../confinement/port.js'
+import type { ScratchLayers } from '../confinement/scratch-layers.js'
 import { matchesGlob } from '../contract/glob.js'
 import type { Context } from '../core/command.js'
 import type { Json } from '../core/contract.js'
 import type { Upstream } from '../tools/upstream/upstream.js'
+import type { AlertBoard } from './alert-board.js'
 import type { ContractBook } from './contracts.js'
 import type { Feed } from './feed.js'
 import type { Ledger } from './handle.js'
@@ -31,6 +33,10 @@ export interface App {
   readonly tokenRefusals: Quota
   /** Tasks whose gates are being checked. */
   readonly checking: Set<string>
+  /** Tasks that changed and whose gates may open by themselves (`auto_advance`). */
+  readonly advancing: Set<string>
+  /** Alerts of contracts that are raised now. */
+  readonly alerts: AlertBoard
   readonly running: Running
   /** Opened with the server and proved by trying to break out; whoever needs it waits for that. */
   readonly confinement: (place?: 'walled' | 'open') => Promise<Confinement>
@@ -39,6 +45,8 @@ export interface App {
   readonly observations: Observations
   /** How work trees should look. */
   readonly trees: Trees
+  /** What commands wrote to ignored paths, by task. */
+  readonly scratch: ScratchLayers
   /** The contract's own file, when it was read from one. */
   readonly contractFile: string | null
 }

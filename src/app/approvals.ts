@@ -1,7 +1,11 @@
+import type { ReviewBearer } from '../core/admit.js'
+import type { Approver, Command } from '../core/command.js'
 import type { Json, JsonObject } from '../core/contract.js'
-import { admitCall } from './agent-call.js'
+import type { TaskState } from '../core/state.js'
+import { admitCall, applyAs } from './agent-call.js'
 import { type App, contextOf, type Once } from './app.js'
-import { actorOf, type Party } from './identity.js'
+import type { With } from './handle.js'
+import { actorOf, type Principal } from './identity.js'
 import { ok, type Result, refuse, refusedBy } from './result.js'
 import { approvalView } from './views.js'
 
@@ -28,10 +32,15 @@ export async function listApprovals(
 }
 
 /** One approval with the content that is to be approved. */
-export async function showApproval(app: App, principal: Party, id: string): Promise<Result<JsonObject>> {
+export async function showApproval(app: App, principal: Principal, id: string): Promise<Result<JsonObject>> {
+  if (isElsewhere(principal, id)) return elsewhere()
   const found = await findApproval(app, id)
   if (found === null) return refuse('not_found', `There is no approval ${JSON.stringify(id)}.`)
   const { state, approval } = found
+  if (principal.kind === 'reviewer') {
+    const admitted = await admitCall(app, principal.bearer, state.id)
+    if (!admitted.ok) return admitted
+  }
   if (principal.kind === 'agent') {
     if (!isOwn(principal, state)) return refuse('not_permitted', 'An agent sees the approvals of its own task only.')
     const admitted = await admitCall(app, principal.bearer, state.id)
@@ -48,7 +57,7 @@ export async function showApproval(app: App, principal: Party, id: string): Prom
 /** Takes the answer of an approver. An agent's attempt is refused and recorded with its task. */
 export async function decideApproval(
   app: App,
-  principal: Party,
+  principal: Principal,
   answer: {
     readonly id: string
     readonly decision: 'approve' | 'reject'
@@ -57,6 +66,7 @@ export async function decideApproval(
     readonly once: Once | undefined
   },
 ): Promise<Result<JsonObject>> {
+  if (isElsewhere(principal, answer.id)) return elsewhere()
   const found = await findApproval(app, answer.id)
   if (found === null) return refuse('not_found', `There is no approval ${JSON.stringify(answer.id)}.`)
   const { state, approval } = found
@@ -65,34 +75,65 @@ export async function decideApproval(
     const admitted = await admitCall(app, principal.bearer, state.id)
     if (!admitted.ok) return admitted
   }
-  const by =
-    principal.kind === 'operator'
-      ? { kind: 'operator' as const, name: principal.name, role: principal.role }
-      : { kind: 'agent' as const, name: principal.bearer.agentId }
   const contract = await app.contracts.get(state.contract.hash)
-  const { once } = answer
   const comment = app.redact(answer.comment) as string
-  const handled = await app.ledger.apply(
-    { taskId: state.id, contract },
-    { type: 'decide_approval', approvalId: approval.id, decision: answer.decision, digest: answer.digest, comment, by },
-    contextOf(app, actorOf(principal)),
-    {
-      remember: (done) => {
-        const decided = done.state.approvals.get(approval.id)
-        return once === undefined || decided === undefined || done.refusal !== null
-          ? undefined
-          : { ...once, status: 200, answer: { body: approvalView(done.state, decided) } }
-      },
-    },
-  )
+  const { decision, digest, once } = answer
+  const command = {
+    type: 'decide_approval',
+    approvalId: approval.id,
+    decision,
+    digest,
+    comment,
+    by: byOf(principal),
+  } as const
+  const remember: With['remember'] = (done) => {
+    const decided = done.state.approvals.get(approval.id)
+    return once === undefined || decided === undefined || done.refusal !== null
+      ? undefined
+      : { ...once, status: 200, answer: { body: approvalView(done.state, decided) } }
+  }
+  const handled = await (principal.kind === 'reviewer'
+    ? asReviewer(app, principal.bearer, state, { command, remember })
+    : app.ledger.apply({ taskId: state.id, contract }, command, contextOf(app, actorOf(principal)), { remember }))
   if (handled === null) return refuse('not_found', `There is no task ${state.id}.`)
+  if ('ok' in handled) return handled
   if (handled.refusal !== null) return refusedBy(handled.refusal, {}, handled.events.length > 0)
   const decided = handled.state.approvals.get(approval.id)
   return ok(approvalView(handled.state, decided ?? approval))
 }
 
+// A review token is held against the state that its answer is decided on, like every other token.
+async function asReviewer(
+  app: App,
+  bearer: ReviewBearer,
+  state: TaskState,
+  one: { readonly command: Command; readonly remember: With['remember'] },
+) {
+  const admitted = await admitCall(app, bearer, state.id)
+  if (!admitted.ok) return admitted
+  const { remember } = one
+  const handled = await applyAs(app, admitted.value, one.command, remember === undefined ? {} : { remember })
+  return handled.ok ? handled.value : handled
+}
+
+function byOf(principal: Principal): Approver {
+  if (principal.kind === 'operator') return { kind: 'operator', name: principal.name, role: principal.role }
+  return principal.kind === 'agent'
+    ? { kind: 'agent', name: principal.bearer.agentId }
+    : { kind: 'reviewer', name: principal.bearer.reviewer }
+}
+
+// What other tasks wait for is nothing a reviewer learns, not even that it is not there.
+function isElsewhere(principal: Principal, id: string): boolean {
+  return principal.kind === 'reviewer' && APPROVAL_ID.exec(id)?.[1] !== principal.bearer.taskId
+}
+
+function elsewhere() {
+  return refuse('not_permitted', 'A reviewer sees the approvals of its own task only.')
+}
+
 function isOwn(
-  principal: Party & { kind: 'agent' },
+  principal: Principal & { kind: 'agent' },
   state: { readonly id: string; readonly held: { readonly agentId: string } | null },
 ): boolean {
   return state.held?.agentId === principal.bearer.agentId

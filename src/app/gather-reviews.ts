@@ -9,8 +9,8 @@ import type { TaskState } from '../core/state.js'
 import type { Blob } from '../store/port.js'
 import type { WorkTree } from '../tree/work-tree.js'
 import type { App } from './app.js'
+import { reportOf } from './review-report.js'
 import { subjectOf } from './review-subject.js'
-import { reportOf } from './reviews.js'
 
 export interface Contents {
   readonly ofVisit: ReadonlyMap<string, Json>

@@ -6,6 +6,7 @@ import { FIRST_OPERATOR } from '../core/registry.js'
 import { makeCleaner } from '../store/clean.js'
 import type { Store } from '../store/port.js'
 import { isSecretName } from '../store/secret-names.js'
+import { AlertBoard } from './alert-board.js'
 import type { App } from './app.js'
 import { ContractBook } from './contracts.js'
 import { Feed } from './feed.js'
@@ -14,6 +15,7 @@ import { verifierOf } from './identity.js'
 import { type Integrity, verifyInBackground } from './integrity.js'
 import { Observations } from './observe-gates.js'
 import { InFlight } from './recall.js'
+import { endScratch } from './scratch-end.js'
 import { openSecrets, type SecretKeeper } from './secrets.js'
 import { Quota, RefusalLog } from './strangers.js'
 import { startSweep } from './sweep.js'
@@ -94,11 +96,14 @@ export async function openOrchestrator(options: OrchestratorOptions): Promise<Or
     stateDir: options.stateDir,
     tokenRefusals: new Quota(TOKEN_REFUSALS_PER_MINUTE),
     checking: new Set(),
+    advancing: new Set(),
+    alerts: new AlertBoard(),
     running: workshop.running,
     confinement: workshop.confinement,
     upstream: workshop.upstream,
     observations: new Observations(),
     trees: workshop.trees,
+    scratch: workshop.scratch,
     contractFile: options.contractFile ?? null,
   }
   const refusals = new RefusalLog(ledger, now)
@@ -111,6 +116,7 @@ export async function openOrchestrator(options: OrchestratorOptions): Promise<Or
   const stopSweep = startSweep(app, onFault)
   const stopCheckpoints = checkpointOnCompletion(app, onFault)
   endWithTheirTask(app)
+  endScratch(app, onFault)
   const close = async (): Promise<void> => {
     isClosing = true
     stopSweep()
@@ -151,7 +157,11 @@ const TAKEN_AWAY: ReadonlySet<string> = new Set([
 // A tool of an agent that no longer has the task in this phase has nothing to finish.
 function endWithTheirTask(app: App): void {
   app.feed.subscribe((event) => {
-    if (TAKEN_AWAY.has(event.type)) app.running.end(event.stream.replace(/^task:/, ''))
+    const taskId = event.stream.replace(/^task:/, '')
+    if (TAKEN_AWAY.has(event.type)) app.running.end(taskId)
+    if (event.type !== 'task_completed' && event.type !== 'task_cancelled') return
+    app.alerts.drop(taskId)
+    app.advancing.delete(taskId)
   })
 }
 

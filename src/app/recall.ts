@@ -1,6 +1,7 @@
 import type { Json, JsonObject } from '../core/contract.js'
 import { agentAnswer } from './administer.js'
 import type { App, Once } from './app.js'
+import { advancedSince } from './auto-advance.js'
 import { claimAnswer } from './claim-task.js'
 import type { Grant } from './grant.js'
 import { moveAnswer } from './move.js'
@@ -33,6 +34,8 @@ async function rebuilt(app: App, answer: JsonObject): Promise<Result<JsonObject>
   if (answer.agent !== undefined)
     return ok(agentAnswer(app, answer.agent as unknown as { id: string; instance: string; expiresAt: number }))
   if (answer.reviewer !== undefined) return ok(reviewerAnswer(app, answer.reviewer as unknown as ReviewGrant))
+  if (answer.ran !== undefined)
+    return ok({ ...(answer.body as JsonObject), ...(await advancedSince(app, answer.ran as unknown as Grant)) })
   return ok(await moveAnswer(app, answer))
 }
 

@@ -7,8 +7,10 @@ import { admitCall, helpOfReviewer } from './agent-call.js'
 import type { App } from './app.js'
 import type { Principal } from './identity.js'
 import { ok, type Result, refuse } from './result.js'
+import { reportOf } from './review-report.js'
 import { subjectOf } from './review-subject.js'
-import { readable, reportOf, reviewStatuses } from './reviews.js'
+import { readable, reviewStatuses } from './reviews.js'
+import { pendingView } from './views.js'
 import { isoTimeOrNull } from './wire.js'
 
 const CONTENTS_BYTES_MAX = 64 * 1024
@@ -43,6 +45,7 @@ export async function reviewSnapshot(app: App, bearer: ReviewBearer): Promise<Re
     expires_at: isoTimeOrNull(own?.expiresAt ?? null),
     required_reviews: reviewsAsked(phase),
     reviews: reviewStatuses(state),
+    pending_approval: pendingView(state),
     artifacts,
     report: isShown ? ((await reportOf(app, own.report.sha256)) as unknown as JsonObject) : null,
     subject: await readable(() => subjectOf(state)),

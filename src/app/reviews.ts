@@ -7,21 +7,12 @@ import { countsAs, reviewersOf, reviewsAsked } from '../core/review.js'
 import type { Reviewer, TaskState } from '../core/state.js'
 import { admitCall, applyAs, helpOfReviewer } from './agent-call.js'
 import { type App, contextOf, type Once } from './app.js'
+import { advance } from './auto-advance.js'
 import type { Party } from './identity.js'
 import { ok, type Result, refuse, refusedBy } from './result.js'
+import { type Remark, type Report, reportOf } from './review-report.js'
 import { subjectOf } from './review-subject.js'
 import { isoTime, isoTimeOrNull } from './wire.js'
-
-/** One remark of a reviewer. */
-export type Remark = { readonly text: string; readonly path?: string; readonly line?: number }
-
-/** A report as it is stored. */
-export interface Report {
-  readonly status: ReviewStatus
-  readonly summary?: string
-  readonly comments: readonly (Remark & { readonly resolved: boolean })[]
-  readonly blocking_issues: readonly Remark[]
-}
 
 /** What a review token is minted from. Kept with an idempotent answer, so that the token can be minted anew. */
 export type ReviewGrant = Omit<ReviewBearer, 'kind'> & { readonly expiresAt: number }
@@ -108,7 +99,10 @@ export async function submitReview(
   )
   if (!handled.ok) return handled
   const { refusal } = handled.value
-  return refusal === null ? ok(answerOf(handled.value.state)) : refusedBy(refusal, helpOfReviewer(state))
+  if (refusal !== null) return refusedBy(refusal, helpOfReviewer(state))
+  // The last review may be what a gate that advances by itself was waiting for. The token of the new phase is not the reviewer's.
+  await advance(app, state.id)
+  return ok(answerOf(handled.value.state))
 }
 
 function submittedView(state: TaskState, name: string): JsonObject {
@@ -150,13 +144,6 @@ function readReport(app: App, given: JsonObject): Report {
     })),
     blocking_issues: listed(given.blocking_issues).map(remark),
   }
-}
-
-/** The words of a report. What was recorded is in the store; that it is not there is a fault. */
-export async function reportOf(app: App, sha256: string): Promise<Report> {
-  const content = await app.ledger.store.blob(sha256)
-  if (content === null) throw new Error('a report of a reviewer is not in the store')
-  return JSON.parse(content) as Report
 }
 
 /** Who reviews the task and what they said; an agent sees those of its own task. */

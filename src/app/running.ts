@@ -24,6 +24,11 @@ export class Running {
     }
   }
 
+  /** Whether a tool of the task runs now. */
+  isBusy(taskId: string): boolean {
+    return this.#tasks.has(taskId)
+  }
+
   /** One command at a time for each work tree: none sees another's changes arrive underneath it. */
   async inTree<T>(tree: string, work: () => Promise<T>): Promise<T> {
     const before = this.#trees.get(tree) ?? Promise.resolve()

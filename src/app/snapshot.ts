@@ -1,5 +1,6 @@
 import type { Contract, Json, JsonObject } from '../core/contract.js'
 import { nextStep } from '../core/next-step.js'
+import { slotStatuses } from '../core/slots.js'
 import type { TaskState } from '../core/state.js'
 import type { App } from './app.js'
 import { taskRowView, taskView } from './views.js'
@@ -48,13 +49,24 @@ export async function snapshotOf(
   return cutToSize(view)
 }
 
+// Whom a task waits for is in its state; the row does not say.
+async function withReviewers(app: App, worker: JsonObject): Promise<JsonObject> {
+  const state = await app.ledger.read(String(worker.task_id))
+  const open = state === null ? [] : slotStatuses(state).filter((slot) => slot.status !== 'finished')
+  return open.length === 0 ? worker : { ...worker, waiting_for_reviewers: open.map((slot) => slot.name) }
+}
+
 /** Everything an operator sees at one glance. */
 export async function overviewOf(app: App): Promise<JsonObject> {
   const recent = await app.ledger.store.tasks({ limit: LIST_MAX })
+  const common = await snapshotOf(app, null)
+  const workers = common.agents as readonly JsonObject[]
   return cutToSize({
-    ...(await snapshotOf(app, null)),
+    ...common,
+    agents: await Promise.all(workers.map((worker) => withReviewers(app, worker))),
     tasks: recent.items.map(taskRowView),
     paused: app.ledger.registry.paused,
+    alerts: app.alerts.list().slice(0, LIST_MAX),
   })
 }
 

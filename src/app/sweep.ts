@@ -1,17 +1,19 @@
 import type { Command } from '../core/command.js'
-import { StoreUnavailable } from '../store/port.js'
+import { StoreUnavailable, type TaskRow } from '../store/port.js'
 import { type App, contextOf } from './app.js'
 
 const SWEEP_MS = 1000
 const PER_SWEEP_MAX = 200
 
-/** Lets leases lapse and approvals expire. Whether one really has is decided on the task's state, not on what the search found. */
+/** Lets leases lapse and approvals expire, and looks for alerts. What really holds is decided on the task's state, not on what the search found. */
 export function startSweep(app: App, onFault: (error: unknown) => void): () => void {
+  const tour = new AlertTour(app)
   let running = false
   const timer = setInterval(() => {
     if (running) return
     running = true
     sweep(app)
+      .then(() => tour.next())
       .catch((error: unknown) => {
         if (!(error instanceof StoreUnavailable)) onFault(error)
       })
@@ -32,5 +34,36 @@ export async function sweep(app: App): Promise<void> {
     const commands: readonly Command[] = [{ type: 'expire_approval' }, { type: 'lapse_lease' }]
     for (const command of commands)
       await app.ledger.apply({ taskId: row.id, contract }, command, contextOf(app, 'system'))
+  }
+}
+
+const TOURED = ['active', 'awaiting_approval', 'interrupted', 'queued', 'parked'] as const
+
+/** Goes round all tasks that are not over, a page at each call, so that many tasks cost no sweep more than a few do. */
+export class AlertTour {
+  #status = 0
+  #cursor: string | null = null
+
+  constructor(private readonly app: App) {}
+
+  async next(): Promise<void> {
+    const status = TOURED[this.#status % TOURED.length] ?? 'active'
+    const cursor = this.#cursor
+    const page = await this.app.ledger.store.tasks({
+      status,
+      limit: PER_SWEEP_MAX,
+      ...(cursor === null ? {} : { cursor }),
+    })
+    this.#cursor = page.nextCursor
+    if (page.nextCursor === null) this.#status = (this.#status + 1) % TOURED.length
+    for (const row of page.items) await this.#look(row)
+  }
+
+  async #look(row: TaskRow): Promise<void> {
+    const contract = await this.app.contracts.get(row.contract).catch(() => null)
+    if (contract === null || (contract.alerts ?? []).length === 0) return
+    const command: Command = { type: 'check_alerts' }
+    const handled = await this.app.ledger.apply({ taskId: row.id, contract }, command, contextOf(this.app, 'system'))
+    if (handled !== null) this.app.alerts.put(handled.state)
   }
 }

@@ -5,6 +5,8 @@ import { REVIEW_TOOLS } from '../core/review-tool.js'
 import { describeCall } from '../tools/describe.js'
 import { type AgentCall, admitCall, applyAs, helpOf, helpOfReviewer, reviewerIn } from './agent-call.js'
 import type { App, Once } from './app.js'
+import { wantAdvance, withAdvance } from './auto-advance.js'
+import { grantOf } from './grant.js'
 import { ok, type Problem, type Result, refuse } from './result.js'
 import { droppedBy, type Ran, type RememberAs, runTool } from './run-tool.js'
 import { pinsOf } from './upstream.js'
@@ -16,6 +18,8 @@ export interface ToolRequest {
   readonly tool: string
   readonly args: JsonObject
   readonly once?: Once | undefined
+  /** One of several calls: whether the phase is left is asked after the last of them. */
+  readonly isPart?: boolean
 }
 
 /** Decides and records a tool call exactly as an execution does, without running it. A refusal is a normal answer here. */
@@ -34,7 +38,8 @@ export async function executeTool(app: App, request: ToolRequest): Promise<Resul
       next_step: 'Wait for the answer of the running transition request.',
     })
   // Running from here on: a transition that begins now waits for it.
-  return app.running.run(call.state.id, (signal) => decideAndRun(app, call, { ...request, signal }))
+  const answer = await app.running.run(call.state.id, (signal) => decideAndRun(app, call, { ...request, signal }))
+  return request.isPart === true ? answer : withAdvance(app, call, answer)
 }
 
 async function decideAndRun(
@@ -47,6 +52,7 @@ async function decideAndRun(
   if (decided.value.allowed !== true) return { ok: false, problem: denial(call, decided.value) }
   const violation = decided.value.violation as JsonObject | undefined
   const { once } = request
+  const ran = call.bearer.kind === 'review' ? null : { ...grantOf(call.state, call.bearer.agentId) }
   const answerAs: RememberAs = (outcome, about) =>
     once === undefined
       ? undefined
@@ -60,11 +66,16 @@ async function decideAndRun(
           return {
             ...once,
             status: 200,
-            answer: answer.ok ? { body: answer.value } : { problem: { ...answer.problem } },
+            answer: answer.ok
+              ? { body: answer.value, ...(ran === null ? {} : { ran }) }
+              : { problem: { ...answer.problem } },
           }
         }
-  const ran = await runTool(app, call, { ...request, remember: answerAs })
-  return ran.ok ? answered(app, call, { ...ran.value, violation }) : ran
+  const done = await runTool(app, call, { ...request, remember: answerAs })
+  if (!done.ok) return done
+  if (done.value.events.some((event) => event.type === 'tool_finished' && (event.changeCount ?? 0) > 0))
+    wantAdvance(app, call)
+  return answered(app, call, { ...done.value, violation })
 }
 
 // What only looks at the tree may go on while gates are checked.
@@ -125,7 +136,8 @@ export async function batchTools(app: App, request: BatchRequest): Promise<Resul
     const once = request.once === undefined ? undefined : { ...request.once, key: `${request.once.key}#${index}` }
     const before = once === undefined ? null : await request.recall(once)
     const result =
-      before ?? (await executeTool(app, { bearer: request.bearer, taskId: request.taskId, tool, args, once }))
+      before ??
+      (await executeTool(app, { bearer: request.bearer, taskId: request.taskId, tool, args, once, isPart: true }))
     if (result.ok) results.push({ tool_name: tool, ...result.value })
     else if (STOPS_BATCH.has(result.problem.code) && results.length === 0) return result
     else
@@ -134,7 +146,8 @@ export async function batchTools(app: App, request: BatchRequest): Promise<Resul
         error: { code: result.problem.code, detail: result.problem.detail, ...result.problem.extra },
       })
   }
-  return ok({ results })
+  const admitted = app.advancing.size === 0 ? null : await admitCall(app, request.bearer, request.taskId)
+  return admitted?.ok === true ? withAdvance(app, admitted.value, ok({ results })) : ok({ results })
 }
 
 export interface BatchRequest {

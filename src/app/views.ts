@@ -2,8 +2,10 @@ import { offeredTools, phaseOf } from '../core/access.js'
 import type { Contract, Json, JsonObject } from '../core/contract.js'
 import type { BlockerFound } from '../core/event.js'
 import { openQuestions } from '../core/question.js'
+import { slotStatuses } from '../core/slots.js'
 import type { Approval, Question, TaskState } from '../core/state.js'
 import type { TaskRow } from '../store/port.js'
+import { alertsView } from './alert-board.js'
 import { isoTime, isoTimeOrNull } from './wire.js'
 
 export function taskView(state: TaskState): JsonObject {
@@ -32,6 +34,9 @@ export function taskView(state: TaskState): JsonObject {
     parked_reason: state.parkedReason,
     pending_approval: pendingView(state),
     open_questions: openQuestions(state).length,
+    reviewers_wanted: slotStatuses(state).map(({ name, isAwaited, status }) => ({ name, status, awaited: isAwaited })),
+    claimable_at: isoTimeOrNull(state.claimableAt),
+    alerts: alertsView(state),
   }
 }
 
@@ -53,7 +58,7 @@ export function taskRowView(row: TaskRow): JsonObject {
   }
 }
 
-function pendingView(state: TaskState): Json {
+export function pendingView(state: TaskState): Json {
   const pending = [...state.approvals.values()].find((approval) => approval.status === 'pending')
   return pending === undefined
     ? null

@@ -14,6 +14,8 @@ const TELLING = [
   'approval_id',
   'question_id',
   'reviewer',
+  'alert',
+  'names',
   'status',
   'by',
   'agent_id',

@@ -57,6 +57,7 @@ async function showStatus(options: ClientOptions): Promise<void> {
     paused: overview.paused ?? null,
     tasks: overview.counts ?? {},
     active: overview.agents ?? [],
+    alerts: overview.alerts ?? [],
     approvals: approvals.approvals ?? [],
     questions: questions.questions ?? [],
   }

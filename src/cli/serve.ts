@@ -43,6 +43,7 @@ export async function serve(options: ServeOptions): Promise<void> {
     const running = await start(options, tls)
     // It answers from here on: whoever tells it to stop while the wall is tried is heard.
     stopOnSignals(running)
+    tellAlerts(running.app)
     const { announcement, text } = await running.ready()
     print(options.json === true ? plainJson(announcement) : text)
   } catch (error) {
@@ -219,6 +220,19 @@ function refuseOtherStores(store: string | undefined): void {
     EXIT.usage,
     `This version has ${what}: the ledger is kept in the state directory.\nLeave out --store and unset PHASELOCK_STORE; --state-dir says where the ledger lies.`,
   )
+}
+
+function tellAlerts(app: Orchestrator): void {
+  app.feed.subscribe(({ type, at, stream, data }) => {
+    if (type !== 'alert_raised' && type !== 'alert_cleared') return
+    const what = type === 'alert_raised' ? 'alert' : 'alert cleared'
+    const message = typeof data.message === 'string' && data.message !== '' ? `: ${data.message}` : ''
+    tell(
+      plainLine(
+        `${new Date(at).toISOString()} ${what}: ${stream.replace(/^task:/, 'task ')} ${String(data.alert)}${message}`,
+      ),
+    )
+  })
 }
 
 function onFault(error: unknown): void {

@@ -13,6 +13,7 @@ export function statusText(status: JsonObject): string {
   const approvals = listOf(status.approvals)
   const questions = listOf(status.questions)
   const active = listOf(status.active)
+  const alerts = listOf(status.alerts)
   const field = (label: string, text: string): string => `${label.padEnd(9)} ${plainLine(text)}`
   const name = `${textOf(contract.name)} ${textOf(contract.version)} (${textOf(contract.hash).slice(0, 12)})`
   return [
@@ -24,6 +25,8 @@ export function statusText(status: JsonObject): string {
     '',
     paint('bold', 'Working'),
     active.length === 0 ? '  Nobody works on a task.' : activeTable(active),
+    ...active.flatMap(waitingLine),
+    ...(alerts.length === 0 ? [] : ['', paint('bold', 'Alerts'), alertTable(alerts)]),
     '',
     paint('bold', 'Waiting for you'),
     ...(approvals.length === 0
@@ -34,6 +37,21 @@ export function statusText(status: JsonObject): string {
       : [`${questionTable(questions)}\nLook and answer: phaselock questions ID, phaselock answer ID TEXT`]),
     ...(approvals.length + questions.length === 0 ? ['  Nothing.'] : []),
   ].join('\n')
+}
+
+function waitingLine(one: JsonObject): readonly string[] {
+  const names = Array.isArray(one.waiting_for_reviewers) ? one.waiting_for_reviewers.map(textOf) : []
+  if (names.length === 0) return []
+  return [plainLine(`${textOf(one.task_id)} is waiting for reviewers: ${names.join(', ')}`)]
+}
+
+function alertTable(alerts: readonly JsonObject[]): string {
+  return table(alerts, [
+    { title: 'TASK', text: (one) => textOf(one.task_id) },
+    { title: 'ALERT', text: (one) => textOf(one.alert) },
+    { title: 'SINCE', text: (one) => timeOf(one.since) },
+    { title: 'MESSAGE', text: (one) => textOf(one.message), isFlexible: true },
+  ])
 }
 
 function countsText(counts: JsonObject): string {

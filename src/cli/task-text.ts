@@ -3,7 +3,7 @@ import { eventTable } from './event-lines.js'
 import { plainLine, plainText } from './plain-text.js'
 import { table } from './table.js'
 import { paint } from './terminal.js'
-import { objectOf, textOf, timeOf } from './values.js'
+import { listOf, objectOf, textOf, timeOf } from './values.js'
 
 export function taskTable(tasks: readonly JsonObject[]): string {
   return table(tasks, [
@@ -47,6 +47,14 @@ function fieldsOf(task: JsonObject): readonly (readonly [string, string])[] {
     ['Agent', textOf(task.agent_id)],
     ['Lease until', timeOf(task.lease_expires_at)],
     ['Approval', approval.id === undefined ? '' : `${textOf(approval.id)} is waiting`],
+    ['Claimable', timeOf(task.claimable_at)],
+    ['Reviewers', waitingText(listOf(task.reviewers_wanted))],
+    [
+      'Alerts',
+      listOf(task.alerts)
+        .map((one) => textOf(one.alert))
+        .join(', '),
+    ],
     ['Questions', task.open_questions === 0 ? '' : `${textOf(task.open_questions)} open`],
     [
       'Contract',
@@ -60,6 +68,11 @@ function fieldsOf(task: JsonObject): readonly (readonly [string, string])[] {
     ['Changed', timeOf(task.updated_at)],
   ]
   return all.filter(([, text]) => text !== '')
+}
+
+function waitingText(slots: readonly JsonObject[]): string {
+  const open = slots.filter((slot) => slot.status !== 'finished').map((slot) => textOf(slot.name))
+  return open.length === 0 ? '' : `waiting for reviewers: ${open.join(', ')}`
 }
 
 function indented(text: string): readonly string[] {

@@ -1,3 +1,4 @@
+import type { Alert, AlertCondition } from '../core/alerts.js'
 import type {
   Blocker,
   Contract,
@@ -13,6 +14,8 @@ import type {
   RequiredArtifact,
   ToolConstraint,
 } from '../core/contract.js'
+import type { AgentCrash } from '../core/crash.js'
+import type { Slot } from '../core/slots.js'
 import { extraTools } from './check-tools.js'
 import type {
   ArtifactDocument,
@@ -25,6 +28,7 @@ import type {
   ValidationDocument,
 } from './document.js'
 import { findUnenforced } from './not-enforced.js'
+import { spawnNames } from './read-agents.js'
 import type { McpServerDocument, ToolArgDocument, ToolDocument } from './read-services.js'
 
 /** The core's contract, from a canonical document that was loaded (and perhaps stored) before. Nothing is lost between. */
@@ -39,11 +43,12 @@ export function compileDocument(document: JsonObject, hash: string): Contract {
     description: source.description,
     start: source.start_node,
     phases: new Map(source.phases.map((phase) => [phase.id, compilePhase(phase)])),
-    transitions: source.transitions.map(({ from, to, gate, when }) => ({
+    transitions: source.transitions.map(({ from, to, gate, when, triggers }) => ({
       from,
       to,
       gate: gate ?? null,
       when: when ?? null,
+      ...((triggers ?? []).some((trigger) => trigger.action === 'spawn_review_agents') ? { opensReviews: true } : {}),
     })),
     enforcement: {
       mode: enforcement.mode,
@@ -67,6 +72,8 @@ export function compileDocument(document: JsonObject, hash: string): Contract {
     webHosts: source.web.allowed_hosts,
     notEnforced: findUnenforced(source).map(({ path, feature }) => ({ path, feature })),
     guides: new Map(Object.entries(source.guides)),
+    ...compileCrash(source.recovery?.agent_crash),
+    alerts: ((source.monitoring?.alerts ?? []) as readonly JsonObject[]).map(compileAlert),
   }
 }
 
@@ -99,6 +106,7 @@ function compilePhase(phase: PhaseDocument): Phase {
       Object.entries(phase.checkpoint?.evidence ?? {}).map(([name, field]) => [name, compileEvidence(field)]),
     ),
     gates: phase.gates.map(compileGate),
+    slots: (phase.auto_spawn ?? []).flatMap(compileSpawn),
   }
 }
 
@@ -196,4 +204,30 @@ function compileBlocker({ check, severity, message, ...params }: BlockerDocument
 
 function compileValidation({ rule, severity, message, ...params }: ValidationDocument): Blocker {
   return { check: rule, severity, message, params: params as Readonly<Record<string, Json>> }
+}
+
+// `read-settings.ts`, `read-alerts.ts` and `read-agents.ts` made these parts, and only in these shapes.
+function compileCrash(crash: Json | undefined): { readonly agentCrash?: AgentCrash } {
+  if (crash === undefined) return {}
+  const { action, max_retries, backoff_seconds } = crash as JsonObject
+  return {
+    agentCrash: {
+      action: action === 'retry' ? 'retry' : 'park',
+      maxRetries: Number(max_retries),
+      backoffSeconds: Number(backoff_seconds),
+    },
+  }
+}
+
+function compileAlert(alert: JsonObject): Alert {
+  return {
+    condition: alert.condition as AlertCondition,
+    limit: Number(alert.above ?? alert.above_seconds),
+    message: typeof alert.message === 'string' ? alert.message : '',
+  }
+}
+
+function compileSpawn(spawn: JsonObject): readonly Slot[] {
+  const isAwaited = spawn.wait_for_completion === true
+  return spawnNames(spawn).map((name) => ({ name, isAwaited }))
 }

@@ -13,10 +13,10 @@ export interface Unenforced {
 
 /** Everything in a canonical document that this version would not hold anybody to. */
 export function findUnenforced(document: ContractDocument): Unenforced[] {
-  return [...inRoot(document), ...document.phases.flatMap(inPhase), ...inTransitions(document)]
+  return [...inRoot(document), ...document.phases.flatMap(inPhase)]
 }
 
-const ROOT_FEATURES = ['agents', 'webhooks', 'knowledge', 'coordination'] as const
+const ROOT_FEATURES = ['agents', 'webhooks', 'knowledge'] as const
 
 function inRoot(document: ContractDocument): Unenforced[] {
   const found: Unenforced[] = []
@@ -24,10 +24,6 @@ function inRoot(document: ContractDocument): Unenforced[] {
     found.push({ path, feature, made, key: path.slice(path.lastIndexOf('.') + 1) })
   }
   for (const key of ROOT_FEATURES) if (document[key] !== undefined) add(document, key, key)
-  for (const parent of ['recovery', 'monitoring'] as const) {
-    const part = document[parent]
-    for (const key of Object.keys(part ?? {})) if (part !== undefined) add(part, `${parent}.${key}`, `${parent}.${key}`)
-  }
   if (document.agent_startable) add(document, 'agent_startable', 'agent_startable')
   return found
 }
@@ -35,14 +31,17 @@ function inRoot(document: ContractDocument): Unenforced[] {
 function inPhase(phase: PhaseDocument): Unenforced[] {
   const base = `phases.${phase.id}`
   const found: Unenforced[] = []
-  for (const key of ['rules', 'consensus', 'auto_spawn'] as const) {
+  for (const key of ['rules', 'consensus'] as const) {
     if (phase[key] !== undefined) found.push({ path: `${base}.${key}`, feature: key, made: phase, key })
   }
+  // An entry of `agents` is a program to be started; a kind of agent is a place that a reviewer fills.
+  if (phase.auto_spawn?.some((spawn) => spawn.agent !== undefined))
+    found.push({ path: `${base}.auto_spawn`, feature: 'auto_spawn of agents', made: phase, key: 'auto_spawn' })
   if (phase.tasks_in_order)
     found.push({ path: `${base}.tasks_in_order`, feature: 'tasks_in_order', made: phase, key: 'tasks_in_order' })
   if (phase.min_verified > 0)
     found.push({ path: `${base}.min_verified`, feature: 'min_verified', made: phase, key: 'min_verified' })
-  return [...found, ...inCheckpoint(phase, base), ...inGates(phase, base), ...inChecks(phase, base)]
+  return [...found, ...inCheckpoint(phase, base), ...inChecks(phase, base)]
 }
 
 function inCheckpoint(phase: PhaseDocument, base: string): Unenforced[] {
@@ -62,17 +61,6 @@ function inCheckpoint(phase: PhaseDocument, base: string): Unenforced[] {
   ]
 }
 
-function inGates(phase: PhaseDocument, base: string): Unenforced[] {
-  return phase.gates
-    .filter((gate) => gate.auto_advance)
-    .map((gate) => ({
-      path: `${base}.gates.${gate.id}.auto_advance`,
-      feature: 'auto_advance',
-      made: gate,
-      key: 'auto_advance',
-    }))
-}
-
 function inChecks(phase: PhaseDocument, base: string): Unenforced[] {
   return checksOf(phase).flatMap(({ owner, check }) => {
     const gate = phase.gates.find((candidate) => candidate.blockers.some((blocker) => blocker === owner))
@@ -89,15 +77,4 @@ function inChecks(phase: PhaseDocument, base: string): Unenforced[] {
       ? []
       : [{ path, feature: `expression over ${later.join(' and ')}`, made: owner, key: 'when' }]
   })
-}
-
-function inTransitions(document: ContractDocument): Unenforced[] {
-  return document.transitions.flatMap((transition, index) =>
-    (transition.triggers ?? []).map((trigger) => ({
-      path: `transitions[${index}].triggers`,
-      feature: `trigger ${String(trigger.action)}`,
-      made: trigger,
-      key: 'action',
-    })),
-  )
 }

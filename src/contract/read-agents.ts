@@ -1,4 +1,5 @@
 import type { Json, JsonObject } from '../core/contract.js'
+import { REVIEWER_NAME } from '../core/review.js'
 import { Fields } from './fields.js'
 import type { Reading } from './reading.js'
 import type { ListNode, SourceNode } from './yaml.js'
@@ -33,8 +34,22 @@ export function readConsensus(reading: Reading, node: SourceNode): JsonObject {
   return reading.made(consensus, node)
 }
 
+/** Places in one phase; more reviewers than this nobody reads. */
+const SLOTS_MAX = 50
+
+/** The names of the places that an `auto_spawn` by type opens: its models, else the type, numbered where there are several. */
+export function spawnNames(spawn: JsonObject): readonly string[] {
+  if (typeof spawn.agent_type !== 'string') return []
+  const models = Array.isArray(spawn.models) ? spawn.models.map(String) : []
+  if (models.length > 0) return models
+  const count = Math.min(Number(spawn.count ?? 1), SLOTS_MAX + 1)
+  if (count === 1) return [spawn.agent_type]
+  return Array.from({ length: count }, (_, index) => `${String(spawn.agent_type)}-${index + 1}`)
+}
+
 /** Agents started on entering a phase: by an entry of `agents:`, or by a type and models. */
 export function readAutoSpawn(reading: Reading, list: ListNode): JsonObject[] {
+  const taken = new Set<string>()
   return list.items.flatMap((item) => {
     const fields = Fields.of(reading, item, [
       'agent',
@@ -60,8 +75,29 @@ export function readAutoSpawn(reading: Reading, list: ListNode): JsonObject[] {
     const models = fields.texts('models')
     if (models !== null) spawn.models = models
     for (const key of ['parallel', 'wait_for_completion']) if (fields.has(key)) spawn[key] = fields.flag(key, false)
+    checkSlots(fields, spawn, taken)
     return [reading.made(spawn, item)]
   })
+}
+
+function checkSlots(fields: Fields, spawn: JsonObject, taken: Set<string>): void {
+  if (typeof spawn.agent_type !== 'string' || spawn.agent_type === '') return
+  const names = spawnNames(spawn)
+  const key = Array.isArray(spawn.models) && spawn.models.length > 0 ? 'models' : 'agent_type'
+  const bad = (message: string): void => fields.bad(key, 'contract.invalid_value', message)
+  for (const name of names) {
+    if (!new RegExp(REVIEWER_NAME).test(name) || name === 'human' || name === 'orchestrator')
+      bad(`No reviewer can be called '${name.slice(0, 80)}'.`)
+    else if (taken.has(name)) bad(`There are two places for '${name}'.`)
+    taken.add(name)
+  }
+  if (taken.size > SLOTS_MAX) bad(`A phase opens at most ${SLOTS_MAX} places.`)
+  if (key === 'models' && spawn.count !== undefined && spawn.count !== names.length)
+    fields.bad('count', 'contract.effect_differs', `There is one place for each model: ${names.length}.`)
+  const message = `No agent is started: entering the phase opens a place for ${names.slice(0, 10).join(', ')}, and an operator lets each reviewer in under that name.`
+  fields.bad('agent_type', 'contract.effect_differs', message, 'Use phaselock task reviewer, or remove it.')
+  if (spawn.parallel === false)
+    fields.bad('parallel', 'contract.effect_differs', 'Reviewers may always work at the same time.')
 }
 
 /** One entry of `agents:`. */

@@ -1,3 +1,4 @@
+import { REVIEWER_NAME } from '../core/review.js'
 import type { GateDocument } from './document.js'
 import { Fields, textOf } from './fields.js'
 import { readBlockers } from './read-blockers.js'
@@ -18,6 +19,9 @@ const GATE_KEYS = [
   'auto_advance',
   'blockers',
 ]
+
+/** What operators, their roles and reviewers can be called. */
+const APPROVER_NAME = new RegExp(`${REVIEWER_NAME}|^[A-Za-z0-9_.-]{1,64}$`)
 
 export interface GateDefaults {
   readonly onTimeout: (typeof TIMEOUT_ACTIONS)[number]
@@ -88,6 +92,9 @@ function readApproval(fields: Fields): Pick<GateDocument, 'approvers' | 'min_app
   } else if (approvers.every((approver) => approver === 'orchestrator') && min_approvals > 1) {
     const message = `${min_approvals} approvals are demanded, but only the orchestrator could answer.`
     fields.bad('min_approvals', 'contract.no_approver', message, 'Add human, or demand one approval.')
+  } else if (!approvers.some((name) => APPROVER_NAME.test(name))) {
+    const message = `Nobody can be called ${approvers.map((name) => `'${name.slice(0, 80)}'`).join(', ')}.`
+    fields.bad('approvers', 'contract.no_approver', message, 'List human, or names of operators, roles or reviewers.')
   } else if (approvers.includes('orchestrator') && approvers.includes('human')) {
     fields.bad('approvers', 'contract.human_decides', "With both 'human' and 'orchestrator' listed, the human decides.")
   }

@@ -76,12 +76,16 @@ export function readRecovery(reading: Reading, root: Fields): Recovery {
   return { gateTimeout, kept: Object.keys(kept).length === 0 ? null : reading.made(kept, fields.node) }
 }
 
+const METRICS_DIFFER =
+  'The list chooses nothing: GET /metrics and GET /metrics/summary always serve everything that is counted.'
+
 export function readMonitoring(reading: Reading, root: Fields): JsonObject | null {
   const fields = root.inner('monitoring', ['metrics', 'export', 'alerts'])
   if (fields === null) return null
   const monitoring: Record<string, Json> = {}
   const metrics = fields.texts('metrics')
   if (metrics !== null) monitoring.metrics = metrics
+  if (metrics !== null && metrics.length > 0) fields.bad('metrics', 'contract.effect_differs', METRICS_DIFFER)
   const target = fields.inner('export', ['type', 'path'])
   if (target !== null) {
     const type = target.choice('type', ['jsonl', 'prometheus'], 'jsonl')
@@ -90,41 +94,17 @@ export function readMonitoring(reading: Reading, root: Fields): JsonObject | nul
       target.node,
     )
     const message = 'Metrics are served by the server; no file is written.'
+    if (type === 'jsonl' && target.has('type'))
+      target.bad(
+        'type',
+        'contract.effect_differs',
+        'Metrics are served in the format of Prometheus, not as lines of JSON.',
+      )
     if (target.has('path')) target.bad('path', 'contract.effect_differs', message)
   }
   const alerts = fields.list('alerts')
   if (alerts !== null) monitoring.alerts = reading.made(readAlerts(reading, alerts), alerts)
   return Object.keys(monitoring).length === 0 ? null : reading.made(monitoring, fields.node)
-}
-
-const COORDINATION: Readonly<Record<string, readonly string[]>> = {
-  state_access: ['mode', 'snapshot_includes', 'mutation_via'],
-  event_bus: ['type', 'db_path', 'events'],
-  conflict_resolution: ['strategy', 'lock_timeout_seconds', 'optimistic_locking'],
-}
-
-/** `coordination:`; kept as it is written. */
-export function readCoordination(reading: Reading, root: Fields): JsonObject | null {
-  const fields = root.inner('coordination', Object.keys(COORDINATION))
-  if (fields === null || fields.node.entries.size === 0) return null
-  for (const [part, keys] of Object.entries(COORDINATION)) {
-    const inner = fields.inner(part, keys)
-    if (inner === null) continue
-    for (const key of ['snapshot_includes', 'events']) inner.texts(key)
-    for (const key of ['mode', 'mutation_via', 'type', 'db_path', 'strategy']) inner.text(key)
-    inner.flag('optimistic_locking', true)
-    inner.positive('lock_timeout_seconds', 1)
-  }
-  const bus = fields.get('event_bus')
-  if (bus?.kind === 'map' && bus.entries.has('db_path')) {
-    const at = bus.entries.get('db_path')?.value.at ?? bus.at
-    reading.report({
-      code: 'contract.effect_differs',
-      at,
-      message: 'Events live in the ledger; no other database is used.',
-    })
-  }
-  return reading.jsonObject(fields.node)
 }
 
 export function readKnowledge(reading: Reading, root: Fields): JsonObject | null {

@@ -8,6 +8,8 @@ import type { ListNode, SourceNode } from './yaml.js'
 const TRIGGERS = ['spawn_review_agents', 'notify_orchestrator', 'update_prd_state'] as const
 const TRANSITION_KEYS = ['from', 'to', 'gate', 'when', 'requires_token', 'triggers']
 const TRIGGER_DIFFERS: Readonly<Record<string, string>> = {
+  spawn_review_agents:
+    'No agent is started: entering the phase opens a place for each review that it asks for, to be filled by reviewers.',
   notify_orchestrator: 'Nothing is sent: every transition is an event that webhooks and the event stream carry.',
   update_prd_state: "No document is changed: the task's own state and its events say that it moved.",
 }
@@ -47,10 +49,8 @@ function readTrigger(reading: Reading, item: SourceNode): JsonObject[] {
     return []
   }
   const differs = TRIGGER_DIFFERS[action]
-  if (differs !== undefined) {
-    fields.bad('action', 'contract.effect_differs', differs)
-    return []
-  }
+  if (differs !== undefined) fields.bad('action', 'contract.effect_differs', differs)
+  if (action !== 'spawn_review_agents') return []
   const params = fields.map('params')
   const trigger = {
     action,

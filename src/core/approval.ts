@@ -3,6 +3,7 @@ import type { Approver, Command, Context, GateFacts } from './command.js'
 import type { Contract, Gate } from './contract.js'
 import type { ArtifactRef, BlockerFound, TaskFact } from './event.js'
 import { type Decision, decided, numbered, unrecorded, withBudget } from './refusal.js'
+import { deniedTo, isReviewerApprover, refusedTo } from './review.js'
 import type { Approval, TaskState } from './state.js'
 
 /** What the approval gates of a transition say. */
@@ -126,11 +127,8 @@ export function decideApproval(
         detail: `Agent ${command.by.name} may not answer an approval; approvers are ${approval.approvers.join(', ')}`,
       }),
     })
-  if (!mayAnswer(approval, command.by))
-    return unrecorded(
-      'not_permitted',
-      `Operator ${command.by.name} is not among the approvers (${approval.approvers.join(', ')}).`,
-    )
+  const forbidden = forbids(state, approval, command.by)
+  if (forbidden !== null) return refusedAnswer(contract, state, command.by, forbidden)
   if (approval.status !== 'pending' || approval.expiresAt <= context.now)
     return unrecorded(
       'conflict',
@@ -141,9 +139,9 @@ export function decideApproval(
       'conflict',
       `The digest is not that of approval ${approval.id}: what you looked at is not what would be approved.`,
     )
-  const { name } = command.by
+  const name = command.by.kind === 'reviewer' ? `reviewer:${command.by.name}` : command.by.name
   if (approval.decisions.some((one) => one.by === name))
-    return unrecorded('conflict', `Operator ${name} has answered approval ${approval.id} already.`)
+    return unrecorded('conflict', `${titled(command.by)} has answered approval ${approval.id} already.`)
   return decided([
     {
       type: 'approval_decided',
@@ -154,6 +152,30 @@ export function decideApproval(
       digest: approval.digest,
     },
   ])
+}
+
+type Answerer = Exclude<Approver, { kind: 'agent' }>
+
+function forbids(state: TaskState, approval: Approval, by: Answerer): string | null {
+  const listed = approval.approvers.join(', ')
+  if (by.kind === 'operator')
+    return mayAnswer(approval, by) ? null : `Operator ${by.name} is not among the approvers (${listed}).`
+  if (state.holders.includes(by.name) || state.reservedFor === by.name)
+    return `Agent ${by.name} works on task ${state.id} or did, and approves nothing of it`
+  return isReviewerApprover(approval.approvers, by.name) && approval.visit === state.visit
+    ? null
+    : `Reviewer ${by.name} is not among the approvers (${listed})`
+}
+
+// What an operator may not do is told to it alone; what a reviewer tries counts against its token.
+function refusedAnswer(contract: Contract, state: TaskState, by: Answerer, detail: string): Decision {
+  if (by.kind === 'operator') return unrecorded('not_permitted', detail)
+  const refused = refusedTo(contract, state, by.name, { code: 'not_permitted', detail })
+  return deniedTo(contract, state, { type: 'review_refused', reviewer: by.name, ...refused })
+}
+
+function titled(by: Answerer): string {
+  return `${by.kind === 'operator' ? 'Operator' : 'Reviewer'} ${by.name}`
 }
 
 function mayAnswer(approval: Approval, by: Approver & { kind: 'operator' }): boolean {

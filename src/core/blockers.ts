@@ -129,6 +129,7 @@ function checkBlockers(needed: Needs, facts: GateFacts): readonly BlockerFound[]
     for (const [index, asked] of required.checks.entries()) judge({ gate: null, artifact: required.type, index }, asked)
   for (const gate of needed.demand.gates)
     for (const [index, asked] of gate.blockers.entries()) judge({ gate: gate.id, artifact: null, index }, asked)
+  for (const [index, asked] of needed.phaseChecks.entries()) judge({ gate: null, artifact: null, index }, asked)
   return found
 }
 

@@ -1,8 +1,10 @@
 import { phaseOf } from './access.js'
 import type { Command, Context } from './command.js'
 import type { Contract } from './contract.js'
+import { lapseFacts } from './crash.js'
 import type { TaskFact } from './event.js'
 import { type Decision, decided, unrecorded } from './refusal.js'
+import { slotFacts } from './slots.js'
 import type { TaskState } from './state.js'
 import { completesOnEntry } from './transition-rules.js'
 
@@ -27,8 +29,17 @@ export function claim(
   if (lacking.length > 0)
     return unrecorded('not_permitted', `Task ${state.id} requires the capabilities ${lacking.join(', ')}.`)
 
+  if (state.claimableAt !== null && state.claimableAt > context.now)
+    return unrecorded('task_not_active', backedOff(state, state.claimableAt - context.now))
+
   const facts: TaskFact[] = []
-  if (holder !== null && !resumes) facts.push({ type: 'lease_lapsed', agentId: holder.agentId })
+  if (holder !== null && !resumes) facts.push(...lapseFacts(contract, state, context.now))
+  // The lease ended before anybody noticed: whoever comes first finds that out, and waits like all others.
+  if (facts.length > 0 && contract.agentCrash !== undefined)
+    return decided(facts, {
+      code: 'task_not_active',
+      detail: `Agent ${holder?.agentId ?? ''} lost the lease of task ${state.id} just now; it cannot be claimed yet.`,
+    })
   facts.push({
     type: 'task_claimed',
     agentId: command.agentId,
@@ -39,7 +50,13 @@ export function claim(
   })
   if (state.visit === 0) {
     facts.push({ type: 'phase_entered', from: null, to: state.phase, visit: 1, artifacts: [], back: false })
+    facts.push(...slotFacts(contract, state.phase, false))
     if (completesOnEntry(contract, phaseOf(contract, state.phase))) facts.push({ type: 'task_completed' })
   }
   return decided(facts)
+}
+
+function backedOff(state: TaskState, waitMs: number): string {
+  const times = state.crashes === 1 ? 'once' : `${state.crashes} times`
+  return `Task ${state.id} is ${state.status}: its lease was lost ${times}; it can be claimed in ${Math.ceil(waitMs / 1000)} s.`
 }

@@ -7,7 +7,7 @@ import type { ChangedPath, GitAccess } from './writable.js'
 export interface Context {
   /** Unix milliseconds. */
   readonly now: number
-  /** `agent:ID`, `operator:NAME`, `reviewer:NAME` or `system`. */
+  /** `agent:ID`, `operator:NAME`, `reviewer:NAME`, `orchestrator` for what Phaselock decides in an agent's place, or `system`. */
   readonly actor: string
   readonly matchesGlob: (pattern: string, path: string) => boolean
   /** Paths of the work tree that hold the contract itself. */
@@ -113,6 +113,8 @@ export type Command =
       readonly target: string
       readonly currentPhase: string | null
       readonly claims: readonly string[]
+      /** Phaselock asks by itself: passed or nothing at all, never a refusal of the agent. */
+      readonly auto?: true
       /** null where `needs` said that the transition is refused anyway. */
       readonly facts: GateFacts | null
     }
@@ -131,7 +133,7 @@ export type Command =
       readonly answer: string
       /** The answer is the operator's own and need not be one of the options. */
       readonly other: boolean
-      readonly by: Approver
+      readonly by: Exclude<Approver, { kind: 'reviewer' }>
     }
   | {
       readonly type: 'refuse_token'
@@ -162,6 +164,7 @@ export type Command =
   | { readonly type: 'release'; readonly reason: string }
   | { readonly type: 'lapse_lease' }
   | { readonly type: 'expire_approval' }
+  | { readonly type: 'check_alerts' }
   | { readonly type: 'cancel'; readonly reason: string }
   | { readonly type: 'resume'; readonly reason: string; readonly agentIsFree: boolean }
   | { readonly type: 'rewind'; readonly to: string; readonly reason: string; readonly agentIsFree: boolean }
@@ -189,6 +192,7 @@ export type ReviewStatus = (typeof REVIEW_STATUSES)[number]
 export type Approver =
   | { readonly kind: 'operator'; readonly name: string; readonly role: string | null }
   | { readonly kind: 'agent'; readonly name: string }
+  | { readonly kind: 'reviewer'; readonly name: string }
 
 /** The upstream tools a task accepted: where their definitions are stored, and the hash of each. */
 export interface UpstreamRef {

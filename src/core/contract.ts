@@ -1,3 +1,7 @@
+import type { Alert } from './alerts.js'
+import type { AgentCrash } from './crash.js'
+import type { Slot } from './slots.js'
+
 /** A JSON value: what artifacts, evidence, tool arguments and schemas are made of. */
 export type Json = null | boolean | number | string | readonly Json[] | JsonObject
 export type JsonObject = { readonly [key: string]: Json }
@@ -36,6 +40,9 @@ export interface Contract {
   readonly notEnforced: readonly NotEnforced[]
   /** Texts of `{{guide:NAME}}`, read when the contract was loaded. */
   readonly guides: ReadonlyMap<string, string>
+  /** What becomes of a task whose agent lost its lease; absent: it can be claimed again at once. */
+  readonly agentCrash?: AgentCrash
+  readonly alerts?: readonly Alert[]
 }
 
 export interface NotEnforced {
@@ -59,6 +66,8 @@ export interface Phase {
   /** Checkpoint evidence by field name; empty when the phase has no checkpoint. */
   readonly evidence: ReadonlyMap<string, EvidenceField>
   readonly gates: readonly Gate[]
+  /** Places for reviewers that open on entering it. */
+  readonly slots?: readonly Slot[]
 }
 
 export interface ToolConstraint {
@@ -175,6 +184,8 @@ export interface Transition {
   readonly gate: string | null
   /** The claim it needs; null: none. */
   readonly when: string | null
+  /** It opens a place for every review that the phase it leads to asks for. */
+  readonly opensReviews?: boolean
 }
 
 export type Mode = 'strict' | 'permissive' | 'advisory'

@@ -1,3 +1,4 @@
+import { checkAlerts } from './alerts.js'
 import { decideApproval, expireApproval } from './approval.js'
 import { claim } from './claim.js'
 import type { Command, Context, NewTask } from './command.js'
@@ -67,9 +68,11 @@ function follows(contract: Contract, state: TaskState, command: Command, context
     case 'release':
       return release(state, command)
     case 'lapse_lease':
-      return lapseLease(state, context)
+      return lapseLease(contract, state, context)
     case 'expire_approval':
       return expireApproval(contract, state, context)
+    case 'check_alerts':
+      return checkAlerts(contract, state, context)
     case 'cancel':
       return cancel(state, command)
     case 'resume':

@@ -1,3 +1,4 @@
+import type { AlertCondition } from './alerts.js'
 import type { Code } from './codes.js'
 import type { ReviewStatus, UpstreamRef } from './command.js'
 import type { JsonObject, Mode, Severity } from './contract.js'
@@ -108,7 +109,8 @@ export type TaskFact =
     }
   | { readonly type: 'lease_extended'; readonly agentId: string; readonly leaseSeconds: number }
   | { readonly type: 'token_renewed'; readonly agentId: string; readonly leaseSeconds: number }
-  | { readonly type: 'lease_lapsed'; readonly agentId: string }
+  /** `claimableAt`: nobody gets the task before, where the contract gives a back-off. */
+  | { readonly type: 'lease_lapsed'; readonly agentId: string; readonly claimableAt?: number }
   | { readonly type: 'task_released'; readonly agentId: string; readonly reason: string }
   | { readonly type: 'task_reassigned'; readonly agentId: string | null; readonly reason: string }
   | { readonly type: 'task_parked'; readonly reason: string; readonly code: Code | null }
@@ -165,6 +167,8 @@ export type TaskFact =
       readonly leaseSeconds: number
       /** Runs of the contract's commands, in the words of the wire; each record lies in the store under its `sha256`. */
       readonly observed?: readonly JsonObject[]
+      /** Phaselock made it by itself (`auto_advance`). */
+      readonly auto?: true
     }
   | (Refused & {
       readonly type: 'transition_refused'
@@ -210,7 +214,18 @@ export type TaskFact =
       /** Artifacts of the phase that was left. */
       readonly artifacts: readonly ArtifactRef[]
       readonly back: boolean
+      readonly auto?: true
     }
+  | { readonly type: 'reviewers_wanted'; readonly names: readonly string[]; readonly awaited: readonly string[] }
+  | {
+      readonly type: 'alert_raised'
+      readonly alert: string
+      readonly condition: AlertCondition
+      readonly limit: number
+      readonly value: number
+      readonly message: string
+    }
+  | { readonly type: 'alert_cleared'; readonly alert: string; readonly condition: AlertCondition }
   | {
       readonly type: 'approval_requested'
       readonly approvalId: string

@@ -37,6 +37,12 @@ export function created(event: TaskEvent & { type: 'task_created' }): TaskState 
     pinnedTests: null,
     pinnedRun: null,
     parkedReason: null,
+    wanted: [],
+    crashes: 0,
+    claimableAt: null,
+    alerts: new Map(),
+    gates: { passed: 0, blocked: 0 },
+    advancedTo: null,
     createdAt: event.at,
     updatedAt: event.at,
   }

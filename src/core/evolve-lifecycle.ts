@@ -22,6 +22,31 @@ export function rewound(state: TaskState, event: TaskEvent & { type: 'task_rewou
     pinnedTests: artifacts.has('test_files') ? state.pinnedTests : null,
     pinnedRun: artifacts.has('test_files') ? state.pinnedRun : null,
     parkedReason: null,
+    wanted: [],
+    crashes: 0,
+    claimableAt: null,
+    advancedTo: null,
+  }
+}
+
+export function lapsed(state: TaskState, event: TaskEvent & { type: 'lease_lapsed' }): TaskState {
+  const claimableAt = event.claimableAt ?? null
+  return { ...state, status: 'interrupted', held: null, crashes: state.crashes + 1, claimableAt }
+}
+
+export function reassigned(state: TaskState, event: TaskEvent & { type: 'task_reassigned' }): TaskState {
+  return {
+    ...state,
+    status: 'queued',
+    held: null,
+    reservedFor: event.agentId,
+    epoch: event.epoch,
+    parkedReason: null,
+    refusals: new Map(),
+    denialsInARow: 0,
+    crashes: 0,
+    claimableAt: null,
+    advancedTo: null,
   }
 }
 
@@ -37,6 +62,8 @@ export function resumed(state: TaskState, event: TaskEvent & { type: 'task_resum
     parkedReason: null,
     refusals: new Map(),
     denialsInARow: 0,
+    crashes: 0,
+    claimableAt: null,
   }
 }
 
@@ -47,4 +74,17 @@ export function withPhase(phases: readonly string[], phase: string): readonly st
 export function before(phases: readonly string[], phase: string): readonly string[] {
   const index = phases.indexOf(phase)
   return index === -1 ? phases : phases.slice(0, index)
+}
+
+export function alertsAfter(
+  state: TaskState,
+  event: TaskEvent & { type: 'alert_raised' | 'alert_cleared' },
+): TaskState['alerts'] {
+  const alerts = new Map(state.alerts)
+  if (event.type === 'alert_cleared') alerts.delete(event.alert)
+  else {
+    const { alert, condition, limit, message, at } = event
+    alerts.set(alert, { condition, limit, message, since: at })
+  }
+  return alerts
 }

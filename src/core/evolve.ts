@@ -8,7 +8,7 @@ import {
   withoutPending,
 } from './evolve-approval.js'
 import { created } from './evolve-created.js'
-import { before, resumed, rewound, withPhase } from './evolve-lifecycle.js'
+import { alertsAfter, before, lapsed, reassigned, resumed, rewound, withPhase } from './evolve-lifecycle.js'
 import { questionChanged } from './evolve-question.js'
 import { refusedToReviewer, reviewChanged, withHolder } from './evolve-review.js'
 import type { KeptArtifact, TaskState } from './state.js'
@@ -49,6 +49,7 @@ function changed(state: TaskState, event: Exclude<TaskEvent, { type: 'task_creat
     case 'transition_refused':
       return refused(extended(state, event), event)
     case 'gate_blocked':
+      return refused(event.counted ? withGate(state, 'blocked') : state, event)
     case 'approval_refused':
     case 'question_refused':
       return refused(state, event)
@@ -59,7 +60,10 @@ function changed(state: TaskState, event: Exclude<TaskEvent, { type: 'task_creat
     case 'transition_requested':
       return requested(state, event)
     case 'gate_passed':
-      return event.approvalId === null ? state : withApproval(state, event.approvalId, { status: 'used' })
+      return withGate(
+        event.approvalId === null ? state : withApproval(state, event.approvalId, { status: 'used' }),
+        'passed',
+      )
     case 'tests_pinned':
       return { ...state, pinnedTests: new Map(Object.entries(event.files)), pinnedRun: event.run ?? null }
     case 'checkpoint_passed':
@@ -95,20 +99,11 @@ type Handled =
 function lifecycle(state: TaskState, event: Exclude<TaskEvent, { type: Handled }>): TaskState {
   switch (event.type) {
     case 'lease_lapsed':
-      return { ...state, status: 'interrupted', held: null }
+      return lapsed(state, event)
     case 'task_released':
       return { ...state, status: 'queued', held: null }
     case 'task_reassigned':
-      return {
-        ...state,
-        status: 'queued',
-        held: null,
-        reservedFor: event.agentId,
-        epoch: event.epoch,
-        parkedReason: null,
-        refusals: new Map(),
-        denialsInARow: 0,
-      }
+      return reassigned(state, event)
     case 'task_parked':
       return { ...state, status: 'parked', parkedReason: event.reason }
     case 'task_resumed':
@@ -119,12 +114,13 @@ function lifecycle(state: TaskState, event: Exclude<TaskEvent, { type: Handled }
     case 'tools_accepted':
       return { ...state, upstream: event.upstream }
     case 'task_cancelled':
-      return { ...voided(state), status: 'cancelled', held: null }
+      return { ...voided(state), status: 'cancelled', held: null, alerts: new Map() }
     case 'task_completed':
       return {
         ...state,
         status: 'completed',
         held: null,
+        alerts: new Map(),
         completedPhases: withPhase(state.completedPhases, state.phase),
       }
     case 'task_rewound':
@@ -147,6 +143,14 @@ function lifecycle(state: TaskState, event: Exclude<TaskEvent, { type: Handled }
     case 'question_answered':
     case 'question_withdrawn':
       return questionChanged(state, event)
+    case 'reviewers_wanted':
+      return {
+        ...state,
+        wanted: event.names.map((name) => ({ name, isAwaited: event.awaited.includes(name) })),
+      }
+    case 'alert_raised':
+    case 'alert_cleared':
+      return { ...state, alerts: alertsAfter(state, event) }
     case 'reviewer_added':
     case 'reviewer_revoked':
     case 'review_submitted':
@@ -164,6 +168,8 @@ function claimed(state: TaskState, event: TaskEvent & { type: 'task_claimed' }):
     status: waiting ? 'awaiting_approval' : 'active',
     epoch: event.epoch,
     reservedFor: null,
+    claimableAt: null,
+    advancedTo: null,
     holders: withHolder(state.holders, event.agentId),
     held: {
       agentId: event.agentId,
@@ -198,6 +204,10 @@ function refused(state: TaskState, event: { readonly code: string; readonly coun
   }
 }
 
+function withGate(state: TaskState, outcome: 'passed' | 'blocked'): TaskState {
+  return { ...state, gates: { ...state.gates, [outcome]: state.gates[outcome] + 1 } }
+}
+
 /** What the agent sent itself: what Phaselock made is bounded otherwise. */
 export function bytesHandedIn(artifacts: readonly ArtifactRef[]): number {
   return artifacts.reduce((sum, one) => sum + (one.grade === 'observed' ? 0 : one.bytes), 0)
@@ -229,5 +239,8 @@ function entered(state: TaskState, event: TaskEvent & { type: 'phase_entered' })
     visitBytes: 0,
     approvals: withoutPending(state.approvals),
     status: state.status === 'awaiting_approval' ? 'active' : state.status,
+    wanted: [],
+    crashes: 0,
+    advancedTo: event.auto === true ? event.epoch : null,
   }
 }

@@ -1,7 +1,9 @@
 import type { Command, Context } from './command.js'
 import type { Contract } from './contract.js'
+import { lapseFacts } from './crash.js'
 import type { TaskFact } from './event.js'
 import { type Decision, decided, unrecorded } from './refusal.js'
+import { slotFacts } from './slots.js'
 import type { TaskState } from './state.js'
 
 const OVER: ReadonlySet<TaskState['status']> = new Set<TaskState['status']>(['completed', 'cancelled'])
@@ -11,10 +13,10 @@ export function release(state: TaskState, command: Command & { type: 'release' }
 }
 
 /** Ends a lease that nobody extended. Nothing happens when it was extended in the meantime. */
-export function lapseLease(state: TaskState, context: Context): Decision {
+export function lapseLease(contract: Contract, state: TaskState, context: Context): Decision {
   const isHeld = state.status === 'active' || state.status === 'awaiting_approval'
   if (!isHeld || state.held === null || state.held.leaseExpiresAt > context.now) return decided([])
-  return decided([{ type: 'lease_lapsed', agentId: state.held.agentId }])
+  return decided(lapseFacts(contract, state, context.now))
 }
 
 export function extendLease(contract: Contract, state: TaskState, type: 'lease_extended' | 'token_renewed'): Decision {
@@ -61,7 +63,10 @@ export function rewind(contract: Contract, state: TaskState, command: Command & 
     (state.status === 'active' ||
       state.status === 'awaiting_approval' ||
       (state.status === 'parked' && command.agentIsFree))
-  return decided([{ type: 'task_rewound', to: command.to, reason: command.reason, keepsAgent }])
+  return decided([
+    { type: 'task_rewound', to: command.to, reason: command.reason, keepsAgent },
+    ...slotFacts(contract, command.to, false),
+  ])
 }
 
 export function reassign(state: TaskState, command: Command & { type: 'reassign' }): Decision {

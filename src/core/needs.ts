@@ -2,6 +2,7 @@ import { phaseOf } from './access.js'
 import { checkKey } from './command.js'
 import type { Blocker, Contract, EvidenceField, RequiredArtifact } from './contract.js'
 import { reviewsAsked } from './review.js'
+import { slotChecks } from './slots.js'
 import type { TaskState } from './state.js'
 import { type Demand, demandOf, findTransition, isFinal } from './transition-rules.js'
 
@@ -21,6 +22,8 @@ export interface Needs {
   readonly artifacts: readonly RequiredArtifact[]
   readonly evidence: ReadonlyMap<string, EvidenceField>
   readonly checks: readonly CheckNeeded[]
+  /** Those of them that belong to the phase itself. */
+  readonly phaseChecks: readonly Blocker[]
   /** The gate pins the test files: they must be listed and hashed. */
   readonly pinsTests: boolean
   /** Phaselock runs the tests itself: the agent need not, and cannot, say how they went. */
@@ -59,13 +62,21 @@ export function needs(
       timeoutSeconds: null,
     })),
   )
-  const checks = [...artifactChecks, ...gateChecks]
+  const phaseChecks = demand.full ? slotChecks(phase) : []
+  const ofPhase = phaseChecks.map((blocker, index) => ({
+    key: checkKey({ gate: null, artifact: null, index, check: blocker.check }),
+    blocker,
+    artifact: null,
+    timeoutSeconds: null,
+  }))
+  const checks = [...artifactChecks, ...gateChecks, ...ofPhase]
   return {
     visit: state.visit,
     demand,
     artifacts,
     evidence: demand.full ? phase.evidence : new Map(),
     checks,
+    phaseChecks,
     pinsTests: checks.some((one) => one.blocker.check === 'tests_are_failing'),
     observesTests: contract.commands.has('tests'),
     reviews: reviewsAsked(phase),

@@ -16,6 +16,9 @@ export const REVIEWERS_MAX = 50
 /** Agents that are remembered as holders of a task; past that nobody can be told apart from them any more. */
 export const HOLDERS_MAX = 1000
 
+/** In `approvers` these stand for operators and for Phaselock itself. */
+const NO_REVIEWERS: ReadonlySet<string> = new Set(['human', 'orchestrator'])
+
 const REVIEW_CHECKS: ReadonlySet<string> = new Set<CheckName>([
   ...(['all_review_models_completed', 'no_blocking_issues', 'review_comments_addressed'] as const),
 ])
@@ -26,10 +29,17 @@ export function reviewsAsked(phase: Phase): readonly string[] | null {
     ...phase.requiredArtifacts.flatMap((artifact) => artifact.checks),
     ...phase.gates.flatMap((gate) => gate.blockers),
   ].filter((one) => one.check === 'all_review_models_completed')
-  if (checks.length === 0) return null
-  return [
-    ...new Set(checks.flatMap(({ params }) => (Array.isArray(params.required_reviews) ? params.required_reviews : []))),
-  ]
+  const slots = (phase.slots ?? []).map((slot) => slot.name)
+  if (checks.length === 0 && slots.length === 0) return null
+  const named = checks.flatMap(({ params }) =>
+    Array.isArray(params.required_reviews) ? params.required_reviews.map(String) : [],
+  )
+  return [...new Set([...named, ...slots])]
+}
+
+/** True when `approvers` names this reviewer: by its own name, never by a word that stands for others. */
+export function isReviewerApprover(approvers: readonly string[], name: string): boolean {
+  return !NO_REVIEWERS.has(name) && approvers.includes(name)
 }
 
 export function isFinished(status: ReviewStatus): boolean {
@@ -71,8 +81,11 @@ export function addReviewer(
   const phase = contract.phases.get(state.phase)
   if (state.visit === 0 || phase === undefined)
     return unrecorded('conflict', `Task ${state.id} was not claimed yet: there is nothing to review.`)
+  if (NO_REVIEWERS.has(name))
+    return unrecorded('invalid_request', `name: ${JSON.stringify(name)} stands for others; choose another.`)
   const asked = reviewsAsked(phase)
-  if (asked !== null && !asked.includes(name))
+  const approves = phase.gates.some((gate) => isReviewerApprover(gate.approvers, name))
+  if (asked !== null && !asked.includes(name) && !approves)
     return unrecorded(
       'invalid_request',
       `name: ${JSON.stringify(name)} is none of the reviews that ${state.phase} asks for (${asked.join(', ')}).`,

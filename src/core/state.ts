@@ -1,6 +1,8 @@
+import type { RaisedAlert } from './alerts.js'
 import type { ReviewStatus, UpstreamRef } from './command.js'
 import type { JsonObject, Mode } from './contract.js'
 import type { ArtifactRef } from './event.js'
+import type { Slot } from './slots.js'
 
 export type TaskStatus =
   | 'queued'
@@ -141,6 +143,18 @@ export interface TaskState {
   /** Hash under which the tests of the observed RED run are stored; null: none were observed. */
   readonly pinnedRun: string | null
   readonly parkedReason: string | null
+  /** Places for reviewers that opened with this visit. */
+  readonly wanted: readonly Slot[]
+  /** Leases lost since the phase was entered or an operator let the task go on. */
+  readonly crashes: number
+  /** Nobody gets the task before; null: no back-off. */
+  readonly claimableAt: number | null
+  /** Alerts that were raised and have not cleared, by name. */
+  readonly alerts: ReadonlyMap<string, RaisedAlert>
+  /** Gate decisions of the whole task; waiting for others is none. */
+  readonly gates: { readonly passed: number; readonly blocked: number }
+  /** The epoch that `auto_advance` began; null when the newest one began otherwise. */
+  readonly advancedTo: number | null
   readonly createdAt: number
   readonly updatedAt: number
 }

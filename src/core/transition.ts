@@ -1,5 +1,6 @@
 import { phaseOf } from './access.js'
 import { approvalFor } from './approval.js'
+import { autoTarget } from './auto-advance.js'
 import { findBlockers } from './blockers.js'
 import type { Code } from './codes.js'
 import type { Command, Context, GateFacts } from './command.js'
@@ -10,6 +11,7 @@ import { type Needs, needs } from './needs.js'
 import { unledgeredBlockers } from './reconcile.js'
 import { type Decision, decided, modeOf, numbered, withBudget } from './refusal.js'
 import { isWaitingForReviews } from './review.js'
+import { slotFacts } from './slots.js'
 import type { TaskState } from './state.js'
 import { completesOnEntry, isFinal, targetsOf } from './transition-rules.js'
 
@@ -21,6 +23,8 @@ const VISIT_BYTES_MAX = 64 * 1024 * 1024
 /** Moves the task to the next phase, or says everything that is in the way. */
 export function transition(contract: Contract, state: TaskState, request: Request, context: Context): Decision {
   const agentId = state.held?.agentId ?? ''
+  if (request.auto === true && (autoTarget(contract, state) !== request.target || request.claims.length > 0))
+    return decided([])
   const refuse = (code: Code, detail: string): Decision =>
     withBudget(contract, state, {
       type: 'transition_refused',
@@ -38,6 +42,10 @@ export function transition(contract: Contract, state: TaskState, request: Reques
     return refuse('payload_too_large', `More than ${VISIT_BYTES_MAX} bytes of artifacts in one visit of ${state.phase}`)
   if (request.facts === null) throw new Error('a transition that needs facts came without them')
   return judge(contract, state, { request, needed, facts: request.facts, context, agentId })
+}
+
+function autoIn(request: Request): { readonly auto?: true } {
+  return request.auto === true ? { auto: true } : {}
 }
 
 function noTransition(contract: Contract, state: TaskState, target: string): string {
@@ -73,7 +81,10 @@ function judge(contract: Contract, state: TaskState, one: Case): Decision {
     claims: request.claims,
     leaseSeconds: contract.enforcement.leaseSeconds,
     observed: one.facts.observed ?? [],
+    ...autoIn(request),
   }
+  // A mode that lets an agent pass a closed gate is no reason for Phaselock to walk through it by itself.
+  if (request.auto === true && findings.blockers.length + findings.violations.length > 0) return decided([])
   const blocked = (blockers: readonly BlockerFound[], isCounted?: boolean) =>
     blockedBy(contract, state, { ...one, requested, blockers, warnings: findings.warnings, isCounted })
   if (findings.blockers.length > 0)
@@ -196,7 +207,9 @@ function passed(contract: Contract, state: TaskState, one: Passed): readonly Tas
     visit: state.visit + 1,
     artifacts: visitArtifacts(state, one.accepted),
     back: state.completedPhases.includes(request.target) || request.target === state.phase,
+    ...autoIn(request),
   })
+  out.push(...slotFacts(contract, request.target, needed.demand.transition.opensReviews === true))
   if (completesOnEntry(contract, phaseOf(contract, request.target))) out.push({ type: 'task_completed' })
   return out
 }

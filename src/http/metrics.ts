@@ -3,6 +3,8 @@ import type { Orchestrator } from '../app/orchestrator.js'
 
 const SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5]
 
+const ALERTS_MAX = 200
+
 /** Counts what happens for Prometheus. It carries no task texts: names of events, codes, routes and phases only. */
 export class Metrics {
   readonly #events = new Map<string, number>()
@@ -45,6 +47,7 @@ export class Metrics {
           ['outcome="blocked"', this.#gatesBlocked],
         ]),
       ),
+      ...series('phaselock_alerts', 'gauge', 'Alerts raised now, by condition.', this.#alerts()),
       ...this.#histogram(),
       ...series(
         'phaselock_event_listeners',
@@ -71,6 +74,7 @@ export class Metrics {
       refusals: Object.fromEntries([...this.#refusals].map(([label, count]) => [label.slice(6, -1), count])),
       tasks: counts.map((one) => ({ ...one })),
       gate_pass_rate: gates === 0 ? null : this.#gatesPassed / gates,
+      alerts: this.app.alerts.list().slice(0, ALERTS_MAX),
       requests: this.#latency.count,
       mean_seconds: this.#latency.count === 0 ? null : this.#latency.sum / this.#latency.count,
     }
@@ -81,6 +85,12 @@ export class Metrics {
     if (typeof event.data.code === 'string') add(this.#refusals, `code="${event.data.code}"`)
     if (event.type === 'gate_passed') this.#gatesPassed += 1
     if (event.type === 'gate_blocked') this.#gatesBlocked += 1
+  }
+
+  #alerts(): ReadonlyMap<string, number> {
+    const counts = new Map<string, number>()
+    for (const { condition } of this.app.alerts.list()) add(counts, `condition="${String(condition)}"`)
+    return counts
   }
 
   #histogram(): readonly string[] {

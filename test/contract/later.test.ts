@@ -12,21 +12,8 @@ const LATER: readonly (readonly [name: string, text: string, path: string, line:
   ['agents', `${TWO}${agents}`, 'agents', 6],
   ['webhooks', `${TWO}webhooks: [{url: "http://x", events: [a]}]\n`, 'webhooks', 6],
   ['knowledge', `${TWO}knowledge: {sources: [docs]}\n`, 'knowledge', 6],
-  ['coordination', `${TWO}coordination: {event_bus: {type: sqlite}}\n`, 'coordination', 6],
-  ['alerts', `${TWO}monitoring: {alerts: [{condition: "gate_block_rate > 50%"}]}\n`, 'monitoring.alerts', 6],
-  ['metrics', `${TWO}monitoring: {metrics: [a]}\n`, 'monitoring.metrics', 6],
-  ['export', `${TWO}monitoring: {export: {type: prometheus}}\n`, 'monitoring.export', 6],
-  ['agent_crash', `${TWO}recovery: {agent_crash: {max_retries: 1}}\n`, 'recovery.agent_crash', 6],
-  ['orchestrator_crash', `${TWO}recovery: {orchestrator_crash: {}}\n`, 'recovery.orchestrator_crash', 6],
   ['agent_startable', `${TWO}agent_startable: true\n`, 'agent_startable', 6],
-  [
-    'a trigger',
-    `${TWO}transitions:\n  - {from: A, to: B, triggers: [{action: spawn_review_agents}]}\n`,
-    'transitions[0].triggers',
-    7,
-  ],
   ['rules', phase('rules: [{token_budget: {max_tokens: 1}}]'), 'phases.A.rules', 5],
-  ['auto_spawn', phase('auto_spawn: [{agent_type: review}]'), 'phases.A.auto_spawn', 5],
   ['tasks_in_order', phase('tasks_in_order: true'), 'phases.A.tasks_in_order', 5],
   ['min_verified', phase('min_verified: 1'), 'phases.A.min_verified', 5],
   ['checkpoint.source', phase('checkpoint: {source: docs/a.md}'), 'phases.A.checkpoint.source', 5],
@@ -42,7 +29,6 @@ const LATER: readonly (readonly [name: string, text: string, path: string, line:
     'phases.A.checkpoint.evidence.f.grade',
     5,
   ],
-  ['auto_advance', gate('auto_advance: true'), 'phases.A.gates.g.auto_advance', 5],
   [
     'an expression over changes',
     gate('blockers: [{check: expression, when: "size(changes) > 1"}]'),
@@ -67,7 +53,35 @@ describe('what this version cannot enforce', () => {
     expect(contract.notEnforced.map((entry) => entry.path)).toEqual(['agents', 'phases.A.consensus'])
   })
 
+  it('[REQ-CONTRACT-19] an auto_spawn of an entry of agents gives an entry beside the agents', async () => {
+    const { contract } = await mustLoad(`${phase('auto_spawn: [{agent: a}]')}${agents}`)
+    expect(contract.notEnforced.map((entry) => entry.path)).toEqual(['agents', 'phases.A.auto_spawn'])
+  })
+
   it.each([
+    ['event_bus', `${TWO}coordination: {event_bus: {type: redis}}\n`],
+    ['metrics', `${TWO}monitoring: {metrics: [a]}\n`],
+    ['export', `${TWO}monitoring: {export: {type: jsonl}}\n`],
+    ['orchestrator_crash', `${TWO}recovery: {orchestrator_crash: {resume_from: start}}\n`],
+    ['a trigger', `${TWO}transitions:\n  - {from: A, to: B, triggers: [{action: spawn_review_agents}]}\n`],
+    ['auto_spawn by type', phase('auto_spawn: [{agent_type: review}]')],
+    ['violation_action', `${TWO}enforcement: {tool_enforcement: {violation_action: log}}\n`],
+    ['agent_sdk', `${TWO}enforcement: {agent_sdk: {required: true}}\n`],
+  ])('[REQ-CONTRACT-19] %s gives a warning that says what happens instead, and gets tasks', async (_name, text) => {
+    const { contract, warnings } = await mustLoad(text)
+    expect(warnings.map((d) => d.code)).toEqual(['contract.effect_differs'])
+    expect(contract.notEnforced).toEqual([])
+  })
+
+  it.each([
+    ['auto_advance', gate('auto_advance: true')],
+    ['alerts', `${TWO}monitoring: {alerts: [{condition: "gate_block_rate > 50%"}]}\n`],
+    ['agent_crash', `${TWO}recovery: {agent_crash: {max_retries: 1}}\n`],
+    ['a bus in sqlite', `${TWO}coordination: {event_bus: {type: sqlite, events: [gate_passed]}}\n`],
+    [
+      'state access',
+      `${TWO}coordination: {state_access: {mode: read_only_snapshot, mutation_via: orchestrator_api}}\n`,
+    ],
     ['confinement', `${TWO}enforcement: {confinement: required}\n`],
     ['commands', `${TWO}commands: {tests: {run: npm test}}\n`],
     ['mcp_servers', `${TWO}mcp_servers: {gh: {command: gh}}\n`],
@@ -98,6 +112,8 @@ describe('a contract with the keys of PRD-007', () => {
     const { warnings } = await load()
     expect(warnings.filter((d) => d.code === 'contract.effect_differs').map((d) => d.path)).toEqual([
       'phases[2].required_artifacts[0].validation[1].rule',
+      'phases[3].auto_spawn[0].agent_type',
+      'transitions[2].triggers[0].action',
       'transitions[3].triggers[0].action',
       'transitions[3].triggers[1].action',
       'enforcement.agent_sdk.required',
@@ -106,6 +122,10 @@ describe('a contract with the keys of PRD-007', () => {
       'enforcement.agent_sdk.fallback_endpoint',
       'enforcement.tool_enforcement.audit_log',
       'coordination.event_bus.db_path',
+      'coordination.conflict_resolution.strategy',
+      'coordination.conflict_resolution.lock_timeout_seconds',
+      'monitoring.metrics',
+      'monitoring.export.type',
       'monitoring.export.path',
       'recovery.orchestrator_crash.resume_from',
       'recovery.orchestrator_crash.checkpoint_interval_seconds',

@@ -1,10 +1,11 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import type { Approver, Command } from '../../src/core/command.js'
+import type { Command } from '../../src/core/command.js'
 import type { Question } from '../../src/core/state.js'
 import { contractOf, phase, World } from './world.js'
 
-const ann: Approver = { kind: 'operator', name: 'ann', role: null }
+type Answerer = (Command & { type: 'answer_question' })['by']
+const ann: Answerer = { kind: 'operator', name: 'ann', role: null }
 const contract = contractOf([phase('A'), phase('B', { requiredArtifacts: [] }), phase('C')], {
   transitions: [
     { from: 'A', to: 'B', gate: null, when: null },
@@ -267,7 +268,7 @@ describe('many questions', () => {
       fc.constantFrom('1', '2', '3', '4', '5', '6', '7').map((text) => (world: World) => void ask(world, text)),
       fc.record({ agent: fc.boolean(), at: fc.nat(8) }).map((one) => (world: World) => {
         const questionId = [...world.state.questions.keys()][one.at] ?? 'none'
-        const by: Approver = one.agent ? { kind: 'agent', name: 'a' } : ann
+        const by: Answerer = one.agent ? { kind: 'agent', name: 'a' } : ann
         answer(world, { questionId, by })
       }),
       fc.constantFrom('A', 'B').map((to) => (world: World) => void world.move(to, {}, ['again'])),

@@ -13,7 +13,7 @@ import { ok, refuse } from '../../app/result.js'
 import type { JsonObject } from '../../core/contract.js'
 import { FIELD, shape } from '../fields.js'
 import { limitOf } from '../query.js'
-import { type Call, operatorOf, partyOf, type Route } from '../route.js'
+import { type Call, operatorOf, type Route } from '../route.js'
 
 /** Who may act, which contracts are known, and what waits for a human. */
 export const ADMIN_ROUTES: readonly Route[] = [
@@ -182,10 +182,11 @@ export const ADMIN_ROUTES: readonly Route[] = [
     method: 'GET',
     path: '/approvals/:id',
     id: 'getApproval',
-    summary: 'One approval with the content to approve; agents see those of their own task',
+    summary: 'One approval with the content to approve; agents and reviewers see those of their own task',
     access: 'any',
+    forReviewers: true,
     answer: 'The approval, with `contents`',
-    handle: async (call) => showApproval(call.app, partyOf(call), call.params.id ?? ''),
+    handle: async (call) => showApproval(call.app, call.principal, call.params.id ?? ''),
   },
   {
     method: 'POST',
@@ -193,6 +194,7 @@ export const ADMIN_ROUTES: readonly Route[] = [
     id: 'decideApproval',
     summary: 'Approve or reject exactly what the digest names',
     access: 'any',
+    forReviewers: true,
     body: shape(
       {
         decision: { enum: ['approve', 'reject'] },
@@ -204,7 +206,7 @@ export const ADMIN_ROUTES: readonly Route[] = [
     ),
     answer: 'The approval',
     handle: async (call) =>
-      decideApproval(call.app, partyOf(call), {
+      decideApproval(call.app, call.principal, {
         id: call.params.id ?? '',
         decision: call.body.decision as 'approve' | 'reject',
         digest: call.body.digest as string,
