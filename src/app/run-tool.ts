@@ -5,7 +5,6 @@ import { phaseOf } from '../core/access.js'
 import { admit, type Bearer } from '../core/admit.js'
 import type { JsonObject } from '../core/contract.js'
 import type { TaskEvent } from '../core/event.js'
-import type { ObservedRun } from '../core/observed.js'
 import { type GitAccess, writableOf } from '../core/writable.js'
 import { isCommandTool, runCommandTool } from '../tools/commands/command-tools.js'
 import { fileTool, isWriteTool } from '../tools/files/file-tools.js'
@@ -19,7 +18,8 @@ import { askQuestion } from './questions.js'
 import { keepContents } from './reconcile.js'
 import { isHiddenBy, reservedIn } from './reserved.js'
 import type { Result } from './result.js'
-import { partChanges } from './scratch.js'
+import { notesOn, type Parted, partChanges, withNotes } from './scratch.js'
+import { testOutcome } from './test-outcome.js'
 import { callUpstream, isUpstreamTool } from './upstream.js'
 import { unavailable, wallOf } from './wall.js'
 
@@ -79,7 +79,9 @@ class OneRun {
       return this.#finish(
         await webFetch({ url: String(args.url), allowedHosts: this.call.contract.webHosts, signal: this.one.signal }),
       )
-    return this.#finish(await fileTool(this.#place, tool, args))
+    const isReader = tool === 'read_files' && this.call.bearer.kind !== 'review'
+    const layer = isReader ? await this.app.scratch.filesOf(this.call.state.id) : null
+    return this.#finish(await fileTool({ ...this.#place, layer }, tool, args))
   }
 
   // Whether the phase is still the same is asked while nothing can change it, and the file is written before that ends.
@@ -97,6 +99,7 @@ class OneRun {
         )
         this.app.trees.explain(this.call.state.workspace, done.changes)
         await keepContents(this.app, this.call.state.workspace, done.changes)
+        await this.#uncover(done.changes)
       }
       return this.#finish(done, { isHolding: true })
     })
@@ -109,12 +112,14 @@ class OneRun {
     const { tool, args } = this.one
     const { contract, state } = this.call
     const unenforced = confinement.missing.map((one) => one.guarantee)
+    const isReview = this.call.bearer.kind === 'review'
     return this.app.running.inTree(state.workspace, async () => {
       const request = { contract, phase: phaseOf(contract, state.phase), tool, args }
       const before = this.app.running.written(state.workspace).length
-      const done = await runCommandTool(confinement, this.#place, request)
+      const { layer, note } = isReview ? NO_LAYER : await this.app.scratch.prepare(state.id, state.workspace)
+      const done = await runCommandTool(confinement, { ...this.#place, layer }, request)
       if ('ok' in done) return this.#finish(done)
-      if (this.call.bearer.kind !== 'review') return this.#settle({ ...done, unenforced, before })
+      if (!isReview) return this.#settle({ ...done, unenforced, before, keepsScratch: done.git === 'none', note })
       await done.changes.discard()
       return this.#finish(done.outcome, { unenforced, exitCode: done.exitCode })
     })
@@ -152,15 +157,13 @@ class OneRun {
 
   // What the ledger has is what reaches the tree: recorded first, then committed, and nothing else is decided in between.
   async #settle(done: Settling): Promise<Result<Ran>> {
-    const { changes, before: _, ...about } = done
+    const { changes, before: _, keepsScratch: __, note, ...about } = done
     const tree = this.call.state.workspace
-    const allowed = writableOf(phaseOf(this.call.contract, this.call.state.phase)).allowed
-    // Only a pattern that names more than everything says that ignored files matter.
-    const named = allowed.filter((pattern) => !/^\*\*(\/\*)?$/.test(pattern))
-    const { kept, scratch } = partChanges(changes.list, this.app.trees.rulesOf(tree), (path) =>
-      named.some((pattern) => IGNORED_FOLDER.test(pattern) && matchesGlob(pattern, path)),
-    )
-    const outcome = scratch.length === 0 ? done.outcome : withoutScratch(done.outcome, kept, scratch.length)
+    const parted = this.#part(changes.list)
+    const { kept, scratch, left } = parted
+    const plan = done.keepsScratch === true ? this.app.scratch.plan(this.call.state.id, scratch) : null
+    const notes = [note, ...notesOn(parted), plan?.dropped].filter((one) => typeof one === 'string')
+    const outcome = withNotes(done.outcome, { kept, notes, aside: scratch.length + left.length })
     let isSettled = false
     try {
       return await this.app.ledger.hold(this.call.state.id, async () => {
@@ -169,10 +172,12 @@ class OneRun {
         const ran = await this.#finish(outcome, { ...about, isHolding: true, changed: kept })
         if (!ran.ok || ran.value.outcome !== outcome) return ran
         isSettled = true
+        if (plan !== null) await this.app.scratch.save(plan, changes.view)
         this.app.trees.explain(tree, kept)
         const problem = await changes.commit(kept)
         if (problem === null) {
           await keepContents(this.app, tree, kept)
+          await this.#uncover(kept)
           return ran
         }
         await this.app.trees.reread(
@@ -186,6 +191,25 @@ class OneRun {
     } finally {
       if (!isSettled) await changes.discard()
     }
+  }
+
+  #part(list: readonly Change[]): Parted {
+    const { workspace } = this.call.state
+    const { allowed } = writableOf(phaseOf(this.call.contract, this.call.state.phase))
+    // Only a pattern that names more than everything says that ignored files matter.
+    const named = allowed.filter((pattern) => !/^\*\*(\/\*)?$/.test(pattern) && IGNORED_FOLDER.test(pattern))
+    return partChanges(list, {
+      rules: this.app.trees.rulesOf(workspace),
+      isSource: (folder) => this.app.trees.isSource(workspace, folder),
+      isNamed: (path) => named.some((pattern) => matchesGlob(pattern, path)),
+      covered: this.#place.hidden,
+    })
+  }
+
+  // What was written to the tree must be what the next command sees.
+  #uncover(changes: readonly Change[]): Promise<void> {
+    const paths = changes.filter((one) => one.type !== 'directory' || one.kind === 'deleted').map((one) => one.path)
+    return paths.length === 0 ? Promise.resolve() : this.app.scratch.forget(this.call.state.id, paths)
   }
 
   // A command sees the tree as it was when it started. What a file tool wrote since then is not to be undone unseen.
@@ -228,39 +252,9 @@ class OneRun {
   }
 }
 
+const NO_LAYER = { layer: null, note: null }
 // Patterns that speak of installed packages or caches by name.
 const IGNORED_FOLDER = /(^|\/)(node_modules|\.venv|venv|coverage|__pycache__|\.\w+_cache)(\/|$)/
-const FAILURES_TOLD_MAX = 50
-
-function testOutcome(run: ObservedRun): ToolOutcome {
-  if (run.wasStopped) return failed(`run_tests: ${run.problem ?? 'stopped'} (timed out or ended)`)
-  const failures = [
-    ...run.loadFailures.map(({ file, kind, message }) => ({ id: file ?? kind, message })),
-    ...run.tests.filter((test) => test.status === 'failed').map(({ id, message }) => ({ id, message })),
-  ]
-  return {
-    ok: true,
-    result: {
-      exit_code: run.exitCode,
-      passed: run.counts?.passed ?? null,
-      failed: run.counts?.failed ?? null,
-      skipped: run.counts?.skipped ?? null,
-      failures: failures.slice(0, FAILURES_TOLD_MAX),
-      failures_total: failures.length,
-      duration_ms: run.durationMs,
-      ...(run.problem === null ? {} : { problem: run.problem }),
-    },
-    changes: [],
-  }
-}
-
-// Files that were dropped because nobody keeps them are no changes.
-function withoutScratch(outcome: ToolOutcome, kept: readonly Change[], scratch: number): ToolOutcome {
-  if (!outcome.ok || !Array.isArray(outcome.result.changes)) return outcome
-  const paths = new Set(kept.map((one) => one.path))
-  const changes = (outcome.result.changes as readonly JsonObject[]).filter((one) => paths.has(String(one.path)))
-  return { ...outcome, result: { ...outcome.result, changes, scratch }, changes: kept }
-}
 
 interface Settling {
   readonly outcome: ToolOutcome
@@ -268,6 +262,9 @@ interface Settling {
   readonly git: GitAccess
   readonly exitCode?: number
   readonly unenforced: readonly string[]
+  /** Whether the next command of the task sees what this one wrote to ignored paths. */
+  readonly keepsScratch?: boolean
+  readonly note?: string | null
   /** How many writes of file tools there were in the tree when the command started. */
   readonly before?: number
 }

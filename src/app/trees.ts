@@ -15,7 +15,9 @@ import { join } from 'node:path'
 import { gunzipSync, gzipSync } from 'node:zlib'
 import type { Change } from '../tree/change.js'
 import { Indexer } from '../tree/indexer.js'
+import { sweepLeftovers } from '../tree/leftovers.js'
 import { ANY_LINK, type Difference, differences, type IgnoreText, type TreeIndex } from '../tree/tree-contents.js'
+import { leftBehind, sourceFolders } from './scratch.js'
 
 const JOURNAL_LINES_MAX = 5000
 
@@ -23,6 +25,8 @@ const JOURNAL_LINES_MAX = 5000
 interface Expected {
   index: TreeIndex
   journalLines: number
+  /** Worked out when first asked for. */
+  sources?: ReadonlySet<string>
 }
 
 /**
@@ -33,11 +37,14 @@ export class Trees {
   readonly #known = new Map<string, Expected | null>()
   readonly #indexer = new Indexer()
 
-  constructor(private readonly dir: string) {}
+  constructor(
+    private readonly dir: string,
+    private readonly now: () => number = Date.now,
+  ) {}
 
   /** Begins anew: the tree is right as it is. */
   async begin(tree: string): Promise<void> {
-    this.#keep(tree, await this.#indexer.index(tree, null))
+    this.#keep(tree, await this.#look(tree, null))
   }
 
   isKnown(tree: string): boolean {
@@ -47,15 +54,26 @@ export class Trees {
   /** What differs from what is expected. A tree that nobody began with is looked at for the first time, and is right as it is. */
   async compare(tree: string): Promise<{ readonly differences: readonly Difference[]; readonly index: TreeIndex }> {
     const expected = this.#expected(tree)
-    const index = await this.#indexer.index(tree, expected?.index.rules ?? null)
+    const index = await this.#look(tree, expected)
     const found = expected === null ? [] : differences(expected.index, index)
+    const isLeft = leftBehind((folder) => this.isSource(tree, folder))
     // What a call wrote and the rules ignore is there, and is not looked at.
-    return { differences: found.filter(({ path, kind }) => kind !== 'deleted' || !isThere(tree, path)), index }
+    const counts = ({ path, kind }: Difference): boolean =>
+      (kind !== 'deleted' || !isThere(tree, path)) && !isLeft(path, false)
+    return { differences: found.filter(counts), index }
   }
 
   /** What was ignored when work in the tree began. */
   rulesOf(tree: string): readonly IgnoreText[] {
     return this.#expected(tree)?.index.rules ?? []
+  }
+
+  /** Whether a folder that is named like one of reports holds parts of the project. */
+  isSource(tree: string, folder: string): boolean {
+    const expected = this.#expected(tree)
+    if (expected === null) return false
+    expected.sources ??= sourceFolders(Object.keys(expected.index.entries))
+    return expected.sources.has(folder)
   }
 
   /** The hash that a file should have; null when there should be no such file, or it is not known. */
@@ -91,6 +109,7 @@ export class Trees {
     const lines = changes.flatMap(lineOf)
     const entries = expected.index.entries as Record<string, string>
     for (const [path, what] of lines) take(entries, path, what ?? undefined)
+    if (lines.some(([path]) => path.includes('coverage'))) delete expected.sources
     const file = openSync(this.#journal(tree), 'a', 0o600)
     try {
       appendFileSync(file, lines.map((line) => `${JSON.stringify(line)}\n`).join(''))
@@ -110,6 +129,17 @@ export class Trees {
 
   close(): Promise<void> {
     return this.#indexer.close()
+  }
+
+  // What a commit that was killed left behind goes first: it is nobody's change.
+  async #look(tree: string, expected: Expected | null): Promise<TreeIndex> {
+    const index = await this.#indexer.index(tree, expected?.index.rules ?? null)
+    const isOurs = (path: string): boolean => expected?.index.entries[path] === undefined
+    const swept = await sweepLeftovers(tree, Object.keys(index.entries).filter(isOurs), this.now())
+    if (swept.length === 0) return index
+    const isSwept = (path: string): boolean => swept.some((one) => path === one || path.startsWith(`${one}/`))
+    const entries = Object.fromEntries(Object.entries(index.entries).filter(([path]) => !isSwept(path)))
+    return { ...index, entries }
   }
 
   #expected(tree: string): Expected | null {

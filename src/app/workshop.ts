@@ -1,6 +1,7 @@
 import { join } from 'node:path'
 import { openConfinement } from '../confinement/open.js'
 import type { Confinement } from '../confinement/port.js'
+import { ScratchLayers } from '../confinement/scratch-layers.js'
 import { Upstream } from '../tools/upstream/upstream.js'
 import type { OrchestratorOptions } from './orchestrator.js'
 import { Running } from './running.js'
@@ -13,13 +14,15 @@ export interface Workshop {
   readonly confinement: (place?: 'walled' | 'open') => Promise<Confinement>
   readonly upstream: () => Upstream
   readonly trees: Trees
+  readonly scratch: ScratchLayers
   /** Ends every tool and everything that was opened for them. */
   close(): Promise<void>
 }
 
 export function openWorkshop(options: OrchestratorOptions): Workshop {
   const running = new Running()
-  const trees = new Trees(join(options.stateDir, 'trees'))
+  const trees = new Trees(join(options.stateDir, 'trees'), options.now)
+  const scratch = new ScratchLayers(join(options.stateDir, 'scratch'))
   let wall: Promise<Confinement> | null = null
   let servers: Upstream | null = null
   let open: Promise<Confinement> | null = null
@@ -47,5 +50,5 @@ export function openWorkshop(options: OrchestratorOptions): Workshop {
     // One that was lent is closed by its owner.
     if (wall !== null && options.confinement === undefined) await wall.then((one) => one.close())
   }
-  return { running, confinement, upstream, trees, close }
+  return { running, confinement, upstream, trees, scratch, close }
 }

@@ -44,7 +44,12 @@ export function confinedOf(child: Child, job: Job, settle: (stopped: Ended['stop
 
 const SIGNALLED = 137
 
-export const NO_CHANGES: ChangeSet = { list: [], commit: async () => null, discard: async () => undefined }
+export const NO_CHANGES: ChangeSet = {
+  list: [],
+  view: null,
+  commit: async () => null,
+  discard: async () => undefined,
+}
 
 /** Never inherited: what a command may know of its surroundings is listed here. */
 export function cleanEnv(view: Pick<HostView, 'path'>): Record<string, string> {

@@ -41,6 +41,8 @@ export interface Job {
   readonly git: 'read' | 'write'
   /** Folders outside the tree that are shown read-only at their own place. */
   readonly shown?: readonly string[]
+  /** A folder that is laid over the tree for this command: files that earlier ones wrote to ignored paths. */
+  readonly layer?: string | null
   /** Files of the tree that the command is to write and that are read when it ended. What lies there before is not shown to it. */
   readonly collect?: readonly string[]
   /** Relative paths that must not be readable inside. */
@@ -71,6 +73,8 @@ export interface Ended {
 /** What a command changed, not yet in the tree. Exactly one of `commit` and `discard` must be called. */
 export interface ChangeSet {
   readonly list: readonly Change[]
+  /** Where what was changed can be read until then; null when nothing was. */
+  readonly view: string | null
   /** Brings those of the changes into the tree. Null, or why none of them reached it. */
   commit(only?: readonly Change[]): Promise<string | null>
   discard(): Promise<void>

@@ -14,6 +14,8 @@ const DEPTH_MAX = 256
 /** Where a tree is seen as it was, as it is now, and, with an overlay, the layer that holds whatever was touched. */
 export interface Views {
   readonly before: string
+  /** What was laid over it: where both have something, this was seen. */
+  readonly layer: string | null
   readonly after: string
   readonly touched: string | null
   /** Names at the root that were mounted over and cannot have changed. */
@@ -43,8 +45,8 @@ class Reader {
 
   async folder(path: string, depth: number): Promise<void> {
     if (depth > DEPTH_MAX) throw new ChangesRefused(`folders are nested deeper than ${DEPTH_MAX}`)
-    const { before, after, touched } = this.views
-    const then = new Set(await names(before, path))
+    const { after, touched } = this.views
+    const then = new Set(await this.#namesBefore(path))
     const now = await opened(`${after}/${path}`, 0o700, () => names(after, path))
     const candidates = touched === null ? now : await opened(`${touched}/${path}`, 0o700, () => names(touched, path))
     const there = new Set(now)
@@ -55,7 +57,7 @@ class Reader {
 
   async #entry(path: string, existed: boolean, depth: number): Promise<void> {
     const now = await lstat(`${this.views.after}/${path}`)
-    const then = existed ? await lstat(`${this.views.before}/${path}`) : null
+    const then = existed ? await lstat(await this.#before(path)) : null
     const type = typeOf(now)
     if (type === null) {
       // A pipe or socket that was there before, as it was: a copied tree has it too.
@@ -90,7 +92,7 @@ class Reader {
       then !== null &&
       then.size === now.size &&
       modeOf(then) === modeOf(now) &&
-      (await digest(`${this.views.before}/${path}`)) === sha256
+      (await digest(await this.#before(path))) === sha256
     if (isSame) return
     if (!isResized) this.#count(now.size)
     this.#add({ path, kind: then === null ? 'created' : 'modified', type: 'file', bytes: now.size, sha256 })
@@ -98,7 +100,7 @@ class Reader {
 
   async #link(path: string, isNew: boolean): Promise<void> {
     const target = await readlink(`${this.views.after}/${path}`)
-    if (!isNew && target === (await readlink(`${this.views.before}/${path}`))) return
+    if (!isNew && target === (await readlink(await this.#before(path)))) return
     this.#add({
       path,
       kind: isNew ? 'created' : 'modified',
@@ -109,11 +111,25 @@ class Reader {
 
   // Every path below a folder that is gone is gone: each of them is held against what the phase may change.
   async #gone(path: string): Promise<void> {
-    const then = await lstat(`${this.views.before}/${path}`)
+    const then = await lstat(await this.#before(path))
     const type = typeOf(then) ?? 'file'
     this.#add({ path, kind: 'deleted', type })
     if (type !== 'directory') return
-    for (const name of await names(this.views.before, path)) await this.#gone(join(path, name))
+    for (const name of await this.#namesBefore(path)) await this.#gone(join(path, name))
+  }
+
+  async #before(path: string): Promise<string> {
+    const { before, layer } = this.views
+    return layer !== null && (await isThere(`${layer}/${path}`)) ? `${layer}/${path}` : `${before}/${path}`
+  }
+
+  // Only asked for what was a folder: where the layer has it and the tree has something else there, the layer alone was seen.
+  async #namesBefore(path: string): Promise<readonly string[]> {
+    const { before, layer } = this.views
+    if (layer === null || !(await isThere(`${layer}/${path}`))) return names(before, path)
+    const above = await names(layer, path)
+    const below = await lstat(`${before}/${path}`).catch(() => null)
+    return below?.isDirectory() === true ? [...new Set([...above, ...(await names(before, path))])] : above
   }
 
   #count(bytes: number): void {
@@ -138,6 +154,10 @@ async function names(root: string, path: string): Promise<readonly string[]> {
   const bad = raw.find((name) => !isUtf8(name))
   if (bad !== undefined) throw new ChangesRefused(`${join(path, bad.toString('latin1'))} has a name that is not UTF-8`)
   return raw.map((name) => name.toString('utf8'))
+}
+
+async function isThere(path: string): Promise<boolean> {
+  return (await lstat(path).catch(() => null)) !== null
 }
 
 async function digest(file: string): Promise<string> {

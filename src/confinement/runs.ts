@@ -12,6 +12,7 @@ export interface Run {
 }
 
 const LOWER = 'l'
+const SCRATCH = 's'
 const UPPER = 'u'
 const WORK = 'w'
 export const MERGED = 'm'
@@ -24,7 +25,9 @@ export async function overlay(keeper: Keeper, name: string, job: Job): Promise<R
   for (const part of [UPPER, WORK, MERGED]) mkdirSync(join(run.seen, part), { recursive: true, mode })
   // Names with commas or colons cannot be written into mount options: a link and relative names stand for them.
   symlinkSync(job.tree, join(run.seen, LOWER))
-  const options = `lowerdir=${LOWER},upperdir=${UPPER},workdir=${WORK},userxattr`
+  const hasLayer = job.layer !== undefined && job.layer !== null
+  if (hasLayer) symlinkSync(job.layer, join(run.seen, SCRATCH))
+  const options = `lowerdir=${hasLayer ? `${SCRATCH}:` : ''}${LOWER},upperdir=${UPPER},workdir=${WORK},userxattr`
   await keeper.ask(`cd ${quoted(run.dir)} && mount -i -n -t overlay -o ${options} overlay ${MERGED}`)
   return run
 }
@@ -51,6 +54,9 @@ export async function copy(
     `cd ${quoted(one.job.tree)} && find . -mindepth 1 -maxdepth 1 ${but} -print0 | ` +
       `xargs -0 -r cp -a --no-preserve=ownership --reflink=auto -t ${into} --`,
   )
+  const { layer } = one.job
+  if (layer !== undefined && layer !== null)
+    await keeper.ask(`cp -a --no-preserve=ownership --reflink=auto -T -- ${quoted(layer)} ${into}`)
   return run
 }
 

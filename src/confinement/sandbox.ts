@@ -124,9 +124,10 @@ export class Sandbox {
     const after = join(run.seen, MERGED)
     const touched = trees === 'overlay' ? join(run.seen, TOUCHED) : null
     try {
-      const list = await readChanges({ before: job.tree, after, touched, skipped: mounted })
+      const list = await readChanges({ before: job.tree, layer: job.layer ?? null, after, touched, skipped: mounted })
       return {
         list,
+        view: after,
         commit: async (only = list) => {
           try {
             return await commitChanges(job.tree, after, only)
@@ -139,7 +140,7 @@ export class Sandbox {
     } catch (error) {
       remove(keeper, run)
       if (!(error instanceof ChangesRefused)) throw error
-      return { list: [refusedWhole(error.message)], commit: async () => null, discard: async () => undefined }
+      return { ...NO_CHANGES, list: [refusedWhole(error.message)] }
     }
   }
 }

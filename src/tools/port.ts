@@ -6,6 +6,8 @@ import type { Change } from '../tree/change.js'
 export interface ToolPlace {
   /** Absolute, resolved path of the task's work tree. */
   readonly root: string
+  /** What earlier commands of the task wrote to ignored paths; null when there is nothing. */
+  readonly layer?: string | null
   /** True for paths that agents may not read: the contract, the state directory, documents of later phases. */
   readonly isHidden: (path: string) => boolean
   /** Fires when the call must end: its time is up, the phase is left, the server stops. */

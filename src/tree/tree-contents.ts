@@ -145,12 +145,19 @@ function digestOf(fd: number): string {
   return hash.digest('hex')
 }
 
+// What tools write beside packages whenever they run, whoever runs them.
+const CACHES: ReadonlySet<string> = new Set(['.cache', '.vite', '.vite-temp', '.vitest'])
+
+function isNoCache({ name, depth }: Met): boolean {
+  return name !== '__pycache__' && !(depth === 0 && CACHES.has(name))
+}
+
 function digestOfPackages(met: Met): string {
   const opened = openDirectoryIn(met.directoryFd, met.name)
   if (!opened.ok) return 'unreadable'
   const hash = createHash('sha256')
   try {
-    for (const one of walkFrom(opened.fd, { isEntered: () => true, entriesMax: ENTRIES_MAX })) {
+    for (const one of walkFrom(opened.fd, { isEntered: isNoCache, entriesMax: ENTRIES_MAX })) {
       if (one.kind === 'directory') continue
       const { size, mtimeNs, ctimeNs, ino } = lstatSync(inside(one.directoryFd, one.name), { bigint: true })
       hash.update(`${one.path}\0${size} ${mtimeNs} ${ctimeNs} ${ino}\n`)

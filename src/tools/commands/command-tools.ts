@@ -50,7 +50,8 @@ export async function runCommandTool(
   const call = commandCall(request, place.hidden)
   if ('ok' in call) return call
   const parts = partsOf(call.job.cwd)
-  const folder = parts === null ? refused('outside', call.job.cwd) : openDirectory(place.root, parts)
+  const layer = GIT_TOOLS.has(request.tool) ? null : (place.layer ?? null)
+  const folder = parts === null ? refused('outside', call.job.cwd) : openFolder(place.root, layer, parts)
   if (!folder.ok) return failed(`${request.tool}: ${JSON.stringify(call.job.cwd)}: ${TREE_PROBLEMS[folder.problem]}`)
   closeSync(folder.fd)
   const linked = linkedGitDirectory(place.root)
@@ -58,6 +59,7 @@ export async function runCommandTool(
     return failed(`${request.tool}: this work tree is a linked git worktree; an operator commits there`)
   const run = await started(confinement, {
     tree: place.root,
+    layer,
     // git would take a covered file for a changed one, and refuse to commit it.
     hidden: GIT_TOOLS.has(request.tool) ? [] : place.hidden,
     shown: linked === null ? [] : [linked],
@@ -69,6 +71,13 @@ export async function runCommandTool(
   const outcome =
     stopped === null ? call.outcome(run) : failed(`${request.tool}: ${stopped}`, 'tool_failed', shown(run))
   return { outcome, exitCode: run.exitCode, changes: run.changes, git: call.git }
+}
+
+function openFolder(root: string, layer: string | null, parts: readonly string[]): ReturnType<typeof openDirectory> {
+  const folder = openDirectory(root, parts)
+  if (folder.ok || folder.problem !== 'missing' || layer === null) return folder
+  const left = openDirectory(layer, parts)
+  return left.ok ? left : folder
 }
 
 // A tree that cannot be shown to a command is the tree's fault more often than ours.

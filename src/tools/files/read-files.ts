@@ -69,7 +69,7 @@ async function readOne(place: ToolPlace, given: string, window: Window): Promise
   if (!asked.ok) return asked
   const { path } = asked
   if (path === '.') return { ok: false, outcome: toldProblem('directory', path) }
-  const file = openFile(place.root, path)
+  const file = openIn(place, path)
   if (!file.ok) return { ok: false, outcome: told(file) }
   try {
     if (isForeign(place.root, file.stat)) return { ok: false, outcome: toldProblem('foreign', path) }
@@ -81,6 +81,14 @@ async function readOne(place: ToolPlace, given: string, window: Window): Promise
   } finally {
     closeSync(file.fd)
   }
+}
+
+// What only a command wrote, such as a report of coverage, is no part of the tree and can be read all the same.
+function openIn({ root, layer }: ToolPlace, path: string): ReturnType<typeof openFile> {
+  const file = openFile(root, path)
+  if (file.ok || file.problem !== 'missing' || layer === undefined || layer === null) return file
+  const left = openFile(layer, path)
+  return left.ok ? left : file
 }
 
 // Counts every line and keeps only those asked for: a file may be far larger than what is held of it.

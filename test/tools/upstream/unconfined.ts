@@ -51,7 +51,7 @@ export class Unconfined {
       if (place !== tree) rmSync(place, { recursive: true })
       return null
     }
-    return { list, commit: () => settle('committed'), discard: async () => void (await settle('discarded')) }
+    return { list, view: null, commit: () => settle('committed'), discard: async () => void (await settle('discarded')) }
   }
 }
 

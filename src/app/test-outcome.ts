@@ -1,0 +1,27 @@
+import type { ObservedRun } from '../core/observed.js'
+import { failed, type ToolOutcome } from '../tools/port.js'
+
+const FAILURES_TOLD_MAX = 50
+
+/** What `run_tests` answers. */
+export function testOutcome(run: ObservedRun): ToolOutcome {
+  if (run.wasStopped) return failed(`run_tests: ${run.problem ?? 'stopped'} (timed out or ended)`)
+  const failures = [
+    ...run.loadFailures.map(({ file, kind, message }) => ({ id: file ?? kind, message })),
+    ...run.tests.filter((test) => test.status === 'failed').map(({ id, message }) => ({ id, message })),
+  ]
+  return {
+    ok: true,
+    result: {
+      exit_code: run.exitCode,
+      passed: run.counts?.passed ?? null,
+      failed: run.counts?.failed ?? null,
+      skipped: run.counts?.skipped ?? null,
+      failures: failures.slice(0, FAILURES_TOLD_MAX),
+      failures_total: failures.length,
+      duration_ms: run.durationMs,
+      ...(run.problem === null ? {} : { problem: run.problem }),
+    },
+    changes: [],
+  }
+}
