@@ -1,6 +1,5 @@
 import type { Confinement } from '../confinement/port.js'
 import type { ScratchLayers } from '../confinement/scratch-layers.js'
-import type { ScratchLayers } from '../confinement/scratch-layers.js'
 import { matchesGlob } from '../contract/glob.js'
 import type { Context } from '../core/command.js'
 import type { Json } from '../core/contract.js'
@@ -46,8 +45,6 @@ export interface App {
   readonly observations: Observations
   /** How work trees should look. */
   readonly trees: Trees
-  /** What commands wrote to ignored paths, by task. */
-  readonly scratch: ScratchLayers
   /** What commands wrote to ignored paths, by task. */
   readonly scratch: ScratchLayers
   /** The contract's own file, when it was read from one. */

@@ -16,7 +16,6 @@ import { type Integrity, verifyInBackground } from './integrity.js'
 import { Observations } from './observe-gates.js'
 import { InFlight } from './recall.js'
 import { endScratch } from './scratch-end.js'
-import { endScratch } from './scratch-end.js'
 import { openSecrets, type SecretKeeper } from './secrets.js'
 import { Quota, RefusalLog } from './strangers.js'
 import { startSweep } from './sweep.js'
@@ -105,7 +104,6 @@ export async function openOrchestrator(options: OrchestratorOptions): Promise<Or
     observations: new Observations(),
     trees: workshop.trees,
     scratch: workshop.scratch,
-    scratch: workshop.scratch,
     contractFile: options.contractFile ?? null,
   }
   const refusals = new RefusalLog(ledger, now)
@@ -118,7 +116,6 @@ export async function openOrchestrator(options: OrchestratorOptions): Promise<Or
   const stopSweep = startSweep(app, onFault)
   const stopCheckpoints = checkpointOnCompletion(app, onFault)
   endWithTheirTask(app)
-  endScratch(app, onFault)
   endScratch(app, onFault)
   const close = async (): Promise<void> => {
     isClosing = true
