@@ -103,7 +103,7 @@ export const AGENT_ROUTES: readonly Route[] = [
       'args',
     ]),
     answer:
-      '`{result, logged: true, decision, duration_ms, violation?, unenforced?}`; a tool that fails answers 400 `tool_failed`, changes that the phase does not allow 403 `constraint_violation`',
+      '`{result, logged: true, decision, duration_ms, violation?, unenforced?, advanced?}`; a tool that fails answers 400 `tool_failed`, changes that the phase does not allow 403 `constraint_violation`',
     handle: async (call) => executeTool(call.app, toolRequest(call)),
   },
   {
@@ -145,7 +145,7 @@ export const AGENT_ROUTES: readonly Route[] = [
       },
       ['task_id', 'calls'],
     ),
-    answer: '`{results}` in order',
+    answer: '`{results, advanced?}`, the results in order',
     handle: async (call) =>
       batchTools(call.app, {
         bearer: callerBearer(call),
