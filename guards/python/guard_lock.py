@@ -1,0 +1,126 @@
+"""Makes the classes of the runners immutable, and sees to it that they and their modules stay as they were."""
+
+import os
+import sys
+import types
+
+# Py_TPFLAGS_IMMUTABLETYPE, since Python 3.10.
+IMMUTABLE = 1 << 8
+FLAGS_SEARCHED_WORDS = 60
+TYPE_BYTES_MAX = 2048
+# pytest itself adds attributes to these: what they had is only held against what they have.
+EXTENDED = frozenset(("Function", "Session", "TerminalReporter", "TestCaseFunction", "UnitTestCase"))
+FORBIDDEN_SYMBOLS = frozenset(("PyType_Modified", "PyFunction_SetDefaults", "PyObject_SetAttr", "PyObject_GenericSetAttr"))
+
+
+def lock(classes, modules, state):
+    """Returns a function that notes in `state` what is no longer as it was."""
+    shapes = [(one, dict(vars(one))) for one in classes]
+    globals_ = [(one, {k: v for k, v in vars(one).items() if isinstance(v, (type, types.FunctionType))}) for one in modules]
+    functions = _functions_of(shapes, globals_)
+    codes = {id(one): (one, one.__code__, one.__defaults__, one.__kwdefaults__) for one in functions}
+    ids = frozenset(codes)
+    protected = frozenset(id(one) for one in classes)
+    missing = object()
+    _make_immutable([one for one in classes if one.__name__ not in EXTENDED])
+
+    def verify():
+        problems = state["problems"]
+        if problems:
+            return
+        for one, shape in shapes:
+            now = vars(one)
+            for name, value in shape.items():
+                if now.get(name, missing) is not value and name not in ("__doc__", "__abstractmethods__"):
+                    problems.append("%s.%s was replaced" % (one.__name__, name))
+        for one, shape in globals_:
+            now = vars(one)
+            for name, value in shape.items():
+                if now.get(name, missing) is not value:
+                    problems.append("%s.%s was replaced" % (one.__name__, name))
+        for function, code, defaults, kwdefaults in codes.values():
+            if function.__code__ is not code or function.__defaults__ is not defaults or function.__kwdefaults__ is not kwdefaults:
+                problems.append("the code of %s was replaced" % function.__qualname__)
+
+    _listen(verify, ids, protected)
+    _keep_modules(modules, globals_)
+    state["verify"] = verify
+    return verify
+
+
+def _functions_of(shapes, globals_):
+    found = {}
+    for _, shape in shapes + globals_:
+        for value in shape.values():
+            inner = getattr(value, "__func__", value)
+            if isinstance(inner, property):
+                inner = inner.fget
+            if isinstance(inner, types.FunctionType):
+                found[id(inner)] = inner
+    return found.values()
+
+
+def _make_immutable(classes):
+    """Sets the flag that types of the interpreter itself have: nothing of the language replaces their attributes."""
+    if sys.version_info < (3, 10) or sys.implementation.name != "cpython":
+        return
+    import ctypes
+
+    word = ctypes.sizeof(ctypes.c_ulong)
+    for one in classes:
+        for at in range(0, FLAGS_SEARCHED_WORDS * word, word):
+            field = ctypes.c_ulong.from_address(id(one) + at)
+            if field.value == one.__flags__:
+                field.value |= IMMUTABLE
+                break
+
+
+def _keep_modules(modules, globals_):
+    names = {id(one): frozenset(shape) for one, shape in globals_}
+
+    class KeptModule(types.ModuleType):
+        def __setattr__(self, name, value):
+            if name in names.get(id(self), ()) and vars(self).get(name) is not value:
+                raise AttributeError("phaselock: %s.%s cannot be replaced in an observed run" % (self.__name__, name))
+            super().__setattr__(name, value)
+
+        def __delattr__(self, name):
+            if name in names.get(id(self), ()):
+                raise AttributeError("phaselock: %s.%s cannot be removed in an observed run" % (self.__name__, name))
+            super().__delattr__(name)
+
+    for one in modules:
+        if type(one) is types.ModuleType:
+            one.__class__ = KeptModule
+
+
+def _listen(verify, functions, protected):
+    """An audit hook cannot be taken away. It sees code replaced, dictionaries of classes taken out, and every file executed."""
+    here = os.path.realpath(os.getcwd()) + os.sep
+    installed = tuple(os.path.realpath(one) + os.sep for one in (sys.prefix, sys.base_prefix))
+
+    def is_of_project(path):
+        real = os.path.realpath(path)
+        return not os.path.isabs(path) or (real.startswith(here) and not real.startswith(installed))
+
+    def hook(event, args):
+        if event == "object.__setattr__":
+            if id(args[0]) in functions or id(args[0]) in protected:
+                raise RuntimeError("phaselock: %s cannot be changed in an observed run" % args[1])
+        elif event == "gc.get_referents":
+            for one in args[0] if isinstance(args[0], tuple) else args:
+                if isinstance(one, types.MappingProxyType) or id(one) in protected:
+                    raise RuntimeError("phaselock: the inside of a class is not given out in an observed run")
+        elif event == "ctypes.dlsym":
+            if len(args) > 1 and args[1] in FORBIDDEN_SYMBOLS:
+                raise RuntimeError("phaselock: %s is not there in an observed run" % args[1])
+        elif event == "ctypes.cdata":
+            if any(0 <= args[0] - start < TYPE_BYTES_MAX for start in protected):
+                raise RuntimeError("phaselock: the memory of a class is not given out in an observed run")
+        elif event in ("sys.setprofile", "sys.settrace"):
+            if is_of_project(sys._getframe(1).f_code.co_filename):
+                raise RuntimeError("phaselock: only installed packages trace an observed run")
+        elif event == "exec":
+            verify()
+
+    sys.addaudithook(hook)

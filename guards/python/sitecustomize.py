@@ -1,0 +1,71 @@
+"""Loaded by Python before anything of the project, in every Python process of an observed run."""
+
+import sys
+
+# A program that a test starts inherits this, and may end as it likes.
+OWNER = "PHASELOCK_PYTHON_TEST_PROCESS"
+RUNNERS = ("unittest", "pytest", "py.test")
+
+
+def _start():
+    import os
+
+    runners = _runners()
+    if os.environ.get(OWNER) is None and runners:
+        os.environ[OWNER] = "1"
+        try:
+            _load("phaselock_guard").guard(runners != {"unittest"})
+        except BaseException as error:  # Python itself would go on without a guard.
+            os.write(2, ("phaselock: the guard of Python did not start: %r\n" % error).encode())
+            os._exit(1)
+
+
+def _runners():
+    """Which runners the command names: `python -m unittest`, `pytest`, `coverage run -m pytest` and the like."""
+    return {word.rsplit("/", 1)[-1] for word in _words()}.intersection(RUNNERS)
+
+
+def _words():
+    words = getattr(sys, "orig_argv", None)
+    if words is None:
+        with open("/proc/self/cmdline", encoding="utf-8", errors="replace") as file:
+            words = file.read().split("\0")
+    return words[1:50]
+
+
+def _load(name):
+    """Takes a file of this folder, whatever else has its name."""
+    import importlib.util
+    import os
+
+    path = os.path.join(os.path.dirname(os.path.abspath(__file__)), name + ".py")
+    spec = importlib.util.spec_from_file_location(name, path)
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def _load_next():
+    """The sitecustomize that Python would have taken without this one, unless it lies in the project."""
+    import importlib.machinery
+    import importlib.util
+    import os
+
+    own = os.path.dirname(os.path.abspath(__file__))
+    here = os.path.realpath(os.getcwd())
+    installed = (os.path.realpath(sys.prefix), os.path.realpath(sys.base_prefix))
+
+    def is_elsewhere(entry):
+        path = os.path.realpath(entry)
+        is_installed = any(path.startswith(one + os.sep) for one in installed)
+        return path != os.path.realpath(own) and (is_installed or not (path + os.sep).startswith(here + os.sep))
+
+    spec = importlib.machinery.PathFinder.find_spec("sitecustomize", [one for one in sys.path if is_elsewhere(one)])
+    if spec is None or spec.loader is None:
+        return
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+
+
+_start()
+_load_next()

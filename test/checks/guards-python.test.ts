@@ -1,0 +1,370 @@
+import { spawnSync } from 'node:child_process'
+import { describe, expect, it } from 'vitest'
+import { type Project, runTests } from './guards-run.js'
+
+// The implementation gives 0 for everything: only a trick turns these tests green.
+const UNITTEST = `import unittest
+from app.calc import add
+
+class Adds(unittest.TestCase):
+    def test_adds(self):
+        self.assertEqual(add(2, 3), 5)
+
+    def test_adds_nothing(self):
+        self.assertEqual(add(2, 0), 2)
+`
+const PYTEST = `from app.calc import add
+
+def test_adds():
+    assert add(2, 3) == 5
+
+def test_adds_nothing():
+    assert add(2, 0) == 2
+`
+const NOTHING = 'def add(a, b):\n    return 0\n'
+const UNITTEST_IDS = ['tests.test_calc.Adds.test_adds', 'tests.test_calc.Adds.test_adds_nothing']
+const PYTEST_IDS = ['tests/test_calc.py::test_adds', 'tests/test_calc.py::test_adds_nothing']
+const PACKAGES = { 'tests/__init__.py': '', 'app/__init__.py': '' }
+
+function unittest(trick: string, more: Readonly<Record<string, string>> = {}): Project {
+  return {
+    files: { ...PACKAGES, 'tests/test_calc.py': UNITTEST, 'app/calc.py': withNothing(trick), ...more },
+    argv: ['python3', '-m', 'unittest', '-v'],
+    format: 'pytest',
+    pinned: UNITTEST_IDS,
+  }
+}
+
+function pytest(trick: string, more: Readonly<Record<string, string>> = {}): Project {
+  return {
+    files: { ...PACKAGES, 'tests/test_calc.py': PYTEST, 'app/calc.py': withNothing(trick), ...more },
+    argv: ['python3', '-m', 'pytest', '-v', '-p', 'no:cacheprovider'],
+    format: 'pytest',
+    pinned: PYTEST_IDS,
+  }
+}
+
+function withNothing(trick: string): string {
+  return trick.includes('def add(') ? trick : `${trick}\n${NOTHING}`
+}
+
+// A trick that is refused by an exception goes on as if nothing had happened.
+const tried = (lines: string): string => `try:\n${lines.replace(/^/gm, '    ')}\nexcept Exception:\n    pass`
+
+const FORGED_UNITTEST = `import os, sys
+os.write(2, b"""test_adds (tests.test_calc.Adds.test_adds) ... ok
+test_adds_nothing (tests.test_calc.Adds.test_adds_nothing) ... ok
+
+----------------------------------------------------------------------
+Ran 2 tests in 0.001s
+
+OK
+""")
+`
+const FORGED_PYTEST = `import os, sys
+from _pytest.capture import CaptureManager
+import gc
+for one in gc.get_objects():
+    if isinstance(one, CaptureManager):
+        one.suspend_global_capture(in_=True)
+os.write(1, b"""============================= test session starts ==============================
+collecting ... collected 2 items
+
+tests/test_calc.py::test_adds PASSED                                     [ 50%]
+tests/test_calc.py::test_adds_nothing PASSED                             [100%]
+
+============================== 2 passed in 0.01s ===============================
+""")
+`
+
+const UNITTEST_TRICKS: readonly { readonly name: string; readonly project: Project }[] = [
+  {
+    name: 'an assertion replaced in its class',
+    project: unittest(`import unittest\n${tried('unittest.TestCase.assertEqual = lambda *a, **k: None')}`),
+  },
+  {
+    name: 'the code of an assertion replaced',
+    project: unittest(
+      `import unittest\n${tried('unittest.TestCase.assertEqual.__code__ = (lambda self, first, second, msg=None: None).__code__')}`,
+    ),
+  },
+  {
+    name: 'another class under the name of TestCase, put back at once',
+    project: unittest(`import unittest
+Real = unittest.TestCase
+class Fake(Real):
+    def __init_subclass__(cls, **kwds):
+        unittest.__dict__["TestCase"] = Real
+    def assertEqual(self, *args):
+        pass
+Fake.__name__ = "TestCase"
+${tried('unittest.TestCase = Fake')}`),
+  },
+  {
+    name: 'the run of a test replaced',
+    project: unittest(`import unittest
+def run(self, result=None):
+    result.startTest(self)
+    result.addSuccess(self)
+    result.stopTest(self)
+    return result
+${tried('unittest.TestCase.run = run')}`),
+  },
+  {
+    name: 'failures that are added as successes',
+    project: unittest(`import unittest
+def added(self, test, err):
+    self.addSuccess(test)
+${tried('unittest.TextTestResult.addFailure = added')}`),
+  },
+  {
+    name: 'a result object found on the stack and made to lie',
+    project: unittest(`import sys
+def add(a, b):
+    frame = sys._getframe()
+    while frame is not None:
+        result = frame.f_locals.get("result")
+        if hasattr(result, "addFailure"):
+            result.addFailure = lambda test, err, result=result: result.addSuccess(test)
+        frame = frame.f_back
+    return 0
+`),
+  },
+  {
+    name: 'tests that are still to come, given another method',
+    project: unittest(`import gc, unittest
+def add(a, b):
+    return 0
+class Loader(unittest.TestLoader):
+    pass
+import threading, sys
+def later():
+    for one in gc.get_objects():
+        if isinstance(one, unittest.TestCase) and type(one).__name__ == "Adds":
+            one._callTestMethod = lambda method: None
+frame = sys._getframe()
+class Suite(list):
+    pass
+original = unittest.TestSuite.addTests
+def profile(frame, event, arg):
+    if event == "call" and frame.f_code.co_name == "startTestRun":
+        later()
+        sys.setprofile(None)
+sys.setprofile(profile)
+`),
+  },
+  {
+    name: 'the dictionary of a class, taken out by the garbage collector',
+    project: unittest(
+      `import gc, unittest\n${tried('gc.get_referents(unittest.TestCase.__dict__)[0]["assertEqual"] = lambda *a: None')}`,
+    ),
+  },
+  {
+    name: 'the dictionary of a class, taken out by a comparison',
+    project: unittest(`import unittest
+class Thief:
+    def __eq__(self, other):
+        other["assertEqual"] = lambda *a: None
+        return True
+unittest.TestCase.__dict__ == Thief()`),
+  },
+  { name: 'a forged report and os._exit(0)', project: unittest(`${FORGED_UNITTEST}os._exit(0)`) },
+  {
+    name: 'a forged report and another program in the place of this one',
+    project: unittest(`${FORGED_UNITTEST}os.execv("/bin/true", ["true"])`),
+  },
+  {
+    name: 'a forged report and the exit of the C library',
+    project: unittest(`${FORGED_UNITTEST}import ctypes
+ctypes.CDLL(None)._exit(0)`),
+  },
+  {
+    name: 'a module unittest in the project',
+    project: unittest('', {
+      'unittest.py': `${FORGED_UNITTEST}class TestCase: pass`,
+    }),
+  },
+  {
+    name: 'a module that unittest imports, in the project',
+    project: unittest('', {
+      'difflib.py': `${FORGED_UNITTEST}os._exit(0)`,
+    }),
+  },
+]
+
+const PYTEST_TRICKS: readonly { readonly name: string; readonly project: Project }[] = [
+  { name: 'a forged report and os._exit(0)', project: pytest(`${FORGED_PYTEST}os._exit(0)`) },
+  {
+    name: 'a module pytest in the project',
+    project: pytest('', { 'pytest.py': `${FORGED_PYTEST.replace(/^from _pytest[\s\S]*?capture\(in_=True\)\n/m, '')}` }),
+  },
+  {
+    name: 'the run of a test replaced',
+    project: pytest(`import _pytest.python\n${tried('_pytest.python.Function.runtest = lambda self: None')}`),
+  },
+  {
+    name: 'calls that do not see what was raised',
+    project: pytest(`import _pytest.runner
+original = _pytest.runner.CallInfo.from_call.__func__
+def from_call(cls, func, when, reraise=None):
+    return original(cls, (lambda: None) if when == "call" else func, when, reraise)
+${tried('_pytest.runner.CallInfo.from_call = classmethod(from_call)')}`),
+  },
+  {
+    name: 'reports that always say passed',
+    project: pytest(`import _pytest.reports
+original = _pytest.reports.TestReport.from_item_and_call.__func__
+def made(cls, item, call):
+    call.excinfo = None
+    return original(cls, item, call)
+${tried('_pytest.reports.TestReport.from_item_and_call = classmethod(made)')}`),
+  },
+  {
+    name: 'a plugin that the code under test registers',
+    project: pytest(`import gc
+from _pytest.config import PytestPluginManager
+class Evil:
+    def pytest_pyfunc_call(self, pyfuncitem):
+        return True
+Evil.pytest_pyfunc_call.__dict__["pytest_impl"] = {"tryfirst": True}
+for one in gc.get_objects():
+    if isinstance(one, PytestPluginManager):
+        one.register(Evil())
+`),
+  },
+  {
+    name: 'test functions replaced in their items',
+    project: pytest(`import sys
+import _pytest.python
+def profile(frame, event, arg):
+    if event == "call" and frame.f_code.co_name == "pytest_runtestloop":
+        for item in frame.f_locals["session"].items:
+            item.runtest = lambda: None
+        sys.setprofile(None)
+sys.setprofile(profile)`),
+  },
+]
+
+const HONEST: readonly { readonly name: string; readonly project: Project; readonly needs: string }[] = [
+  {
+    name: 'patches of the application, parts, expected failures and waiting in unittest',
+    needs: 'unittest',
+    project: {
+      ...unittest('def add(a, b):\n    return a + b\n', {
+        'tests/test_more.py': `import asyncio, os, subprocess, sys, unittest
+from unittest import mock
+from app import calc
+
+class Base(unittest.TestCase):
+    def assertEven(self, number):
+        if number % 2:
+            raise self.failureException("odd")
+
+class More(Base):
+    def test_patch(self):
+        with mock.patch("app.calc.add", return_value=9):
+            self.assertEqual(calc.add(1, 1), 9)
+        with mock.patch.object(os, "_exit") as left:
+            os._exit(3)
+            left.assert_called_once_with(3)
+
+    @unittest.expectedFailure
+    def test_expected(self):
+        self.fail("known")
+
+    def test_parts(self):
+        for number in (2, 4):
+            with self.subTest(number=number):
+                self.assertEven(number)
+
+    def test_program(self):
+        self.assertEqual(subprocess.run([sys.executable, "-c", "import os; os._exit(0)"]).returncode, 0)
+        child = os.fork()
+        if child == 0:
+            os._exit(0)
+        self.assertEqual(os.waitpid(child, 0)[1], 0)
+
+class Waits(unittest.IsolatedAsyncioTestCase):
+    async def test_waits(self):
+        await asyncio.sleep(0)
+        self.assertEqual(calc.add(1, 1), 2)
+`,
+      }),
+    },
+  },
+  {
+    name: 'fixtures, monkeypatch, parameters, marks and a plugin of the tests in pytest',
+    needs: 'pytest',
+    project: pytest('def add(a, b):\n    return a + b\n', {
+      'tests/conftest.py': `import pytest
+
+@pytest.fixture
+def three():
+    yield 3
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(item, call):
+    report = yield
+    return report
+`,
+      'tests/test_more.py': `import unittest
+import pytest
+import app.calc
+
+def test_fixture(three, monkeypatch, tmp_path, capsys):
+    monkeypatch.setattr(app.calc, "add", lambda a, b: three)
+    assert app.calc.add(1, 1) == 3
+    print("seen")
+    assert capsys.readouterr().out == "seen\\n"
+
+@pytest.mark.parametrize("number", [1, 2])
+def test_parameters(number):
+    with pytest.raises(ValueError, match="no"):
+        raise ValueError("no")
+    assert number + 0.1 == pytest.approx(number + 0.1)
+
+@pytest.mark.xfail
+def test_marked():
+    assert False
+
+class Old(unittest.TestCase):
+    def test_old(self):
+        self.assertTrue(True)
+`,
+    }),
+  },
+]
+
+const has = (module: string): boolean => spawnSync('python3', ['-c', `import ${module}`]).status === 0
+const HAS_PYTHON = has('unittest')
+const HAS_PYTEST = has('pytest')
+
+function refuses(name: string, project: Project): void {
+  it(`[REQ-GUARD-3] does not turn tests green: ${name}`, () => {
+    const plain = runTests(project, 'plain')
+    expect(plain.isGreen, `without the guard the trick works\n${plain.text}`).toBe(true)
+    const guarded = runTests(project, 'guarded')
+    expect(guarded.isGreen, guarded.text).toBe(false)
+    expect(guarded.exitCode).not.toBe(0)
+  }, 60_000)
+}
+
+describe.skipIf(!HAS_PYTHON)('the guard of unittest (skipped where there is no python3)', () => {
+  for (const { name, project } of UNITTEST_TRICKS) refuses(name, project)
+})
+
+describe.skipIf(!HAS_PYTEST)('the guard of pytest (skipped where pytest is not installed)', () => {
+  for (const { name, project } of PYTEST_TRICKS) refuses(name, project)
+})
+
+describe('honest tests of Python', () => {
+  for (const { name, project, needs } of HONEST)
+    it.skipIf(!has(needs))(
+      `[REQ-GUARD-4] stay green: ${name}`,
+      () => {
+        const guarded = runTests(project, 'guarded')
+        expect(guarded.isGreen, guarded.text).toBe(true)
+      },
+      60_000,
+    )
+})
