@@ -100,6 +100,9 @@ async function move(
     { blobs: gathered.blobs },
   )
   if (handled === null || handled.events.length === 0) return null
-  if (gathered.index !== null) app.trees.settle(state.workspace, gathered.index)
+  if (gathered.index !== null) {
+    app.trees.settle(state.workspace, gathered.index)
+    app.trees.mark(state.workspace, state.id, handled.state.phase)
+  }
   return handled
 }

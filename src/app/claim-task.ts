@@ -76,6 +76,8 @@ async function tryClaim(app: App, taskId: string, request: Ready): Promise<Resul
     })
     if (handled === null) return refuse('not_found', `There is no task ${JSON.stringify(taskId)}.`)
     if (handled.refusal !== null) return refusedBy(handled.refusal, {}, handled.events.length > 0)
+    const isFirst = state.visit === 0 && contract.enforcement.reconcile !== 'off'
+    if (isFirst) app.trees.mark(state.workspace, taskId, handled.state.phase)
     return ok(await claimAnswer(app, grantOf(handled.state, agentId)))
   } catch (error) {
     if (error instanceof AgentBusy) return refuse('conflict', `Agent ${agentId} holds another task already.`)

@@ -73,7 +73,10 @@ async function settle(
   })
   if (!handled.ok) return handled
   const hasPassed = handled.value.events.some((event) => event.type === 'gate_passed')
-  if (hasPassed && gathered !== null && gathered.index !== null) app.trees.settle(call.state.workspace, gathered.index)
+  if (hasPassed && gathered !== null && gathered.index !== null) {
+    app.trees.settle(call.state.workspace, gathered.index)
+    app.trees.mark(call.state.workspace, call.state.id, handled.value.state.phase)
+  }
   const answer = answerOf(call, handled.value)
   if ('problem' in answer) {
     const refusal = handled.value.refusal

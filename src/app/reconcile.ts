@@ -1,20 +1,20 @@
-import { createHash } from 'node:crypto'
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { closeSync } from 'node:fs'
 import { runCommand } from '../confinement/run-command.js'
 import type { JsonObject } from '../core/contract.js'
 import type { TaskState } from '../core/state.js'
 import type { Change } from '../tree/change.js'
+import { openFile } from '../tree/lookup.js'
 import { TREE_PROBLEMS } from '../tree/problems.js'
+import { readBytes } from '../tree/read-bytes.js'
 import type { TreeStep } from '../tree/steps.js'
 import type { Difference } from '../tree/tree-contents.js'
 import { openTreeWriter } from '../tree/tree-writer.js'
 import { openWorkTree } from '../tree/work-tree.js'
 import { type App, contextOf, type Once } from './app.js'
+import { digestOf, KEPT_BYTES_MAX } from './kept-contents.js'
 import { ok, type Result, refuse, refusedBy } from './result.js'
 import { taskView } from './views.js'
 
-const KEPT_BYTES_MAX = 1024 * 1024
 const GIT_MS_MAX = 30_000
 const PATHS_TOLD_MAX = 200
 
@@ -51,7 +51,8 @@ export async function revertTree(app: App, request: TreeRequest): Promise<Result
   for (const { path, kind } of differences) {
     if (kind === 'created') steps.push({ type: 'delete', path, isRecursive: true })
     else {
-      const content = await contentOf(app, state, path)
+      const sha256 = app.trees.expectedHash(state.workspace, path)
+      const content = sha256 === null ? null : await contentWith(app, { tree: state.workspace, path, sha256 })
       if (content === null)
         return refuse(
           'conflict',
@@ -120,31 +121,49 @@ export async function keepContents(app: App, tree: string, changes: readonly Cha
   for (const { path, type, sha256, bytes } of changes) {
     if (type !== 'file' || sha256 === null || (bytes ?? KEPT_BYTES_MAX) >= KEPT_BYTES_MAX) continue
     const content = await openWorkTree(tree).read(path)
-    if (content === null || digestOf(content) !== sha256) continue
-    mkdirSync(objectsDir(app), { recursive: true, mode: 0o700 })
-    writeFileSync(join(objectsDir(app), sha256), content, { mode: 0o600 })
+    if (content !== null && digestOf(content) === sha256) app.trees.contents.keep(content)
   }
 }
 
-async function contentOf(app: App, state: TaskState, path: string): Promise<Buffer | null> {
-  const sha256 = app.trees.expectedHash(state.workspace, path)
-  if (sha256 === null) return null
-  try {
-    const kept = readFileSync(join(objectsDir(app), sha256))
-    if (digestOf(kept) === sha256) return kept
-  } catch {
-    // Not written by a call, or too large to be kept: the repository may have it.
+/** Keeps what is about to be replaced or deleted, so that the tree can be taken back to an earlier phase. */
+export async function keepPrevious(app: App, tree: string, paths: readonly string[]): Promise<void> {
+  if (!app.trees.isKnown(tree)) return
+  for (const path of paths) {
+    const opened = openFile(tree, path)
+    if (!opened.ok) continue
+    try {
+      if (opened.stat.size < KEPT_BYTES_MAX) app.trees.contents.keep(await readBytes(opened.fd, KEPT_BYTES_MAX))
+    } finally {
+      closeSync(opened.fd)
+    }
   }
-  const committed = await fromGit(app, state.workspace, path)
-  return committed !== null && digestOf(committed) === sha256 ? committed : null
+}
+
+/** What a file held that had this hash, from what was kept or from git; null when neither has it. */
+export async function contentWith(
+  app: App,
+  one: { readonly tree: string; readonly path: string; readonly sha256: string },
+): Promise<Buffer | null> {
+  const kept = app.trees.contents.get(one.sha256)
+  if (kept !== null) return kept
+  const committed = await fromGit(app, one)
+  return committed !== null && digestOf(committed) === one.sha256 ? committed : null
 }
 
 const OUTPUT = '.phaselock-revert'
+// The version of the last commits, of any branch, that has the hash. What is staged may be in none of them.
+const FIND = `for at in HEAD "" $(git rev-list -n 50 --all -- "$1"); do
+  git cat-file blob "$at:$1" > ${OUTPUT} 2>/dev/null || continue
+  [ "$(sha256sum < ${OUTPUT} | cut -c1-64)" = "$2" ] && exit 0
+done; exit 1`
 
-async function fromGit(app: App, tree: string, path: string): Promise<Buffer | null> {
+async function fromGit(
+  app: App,
+  { tree, path, sha256 }: { readonly tree: string; readonly path: string; readonly sha256: string },
+): Promise<Buffer | null> {
   const run = await runCommand(await app.confinement(), {
     tree,
-    argv: ['bash', '-c', `git cat-file blob "HEAD:$1" > ${OUTPUT}`, 'git', path],
+    argv: ['bash', '-c', FIND, 'git', path, sha256],
     cwd: '.',
     env: {},
     network: false,
@@ -156,12 +175,4 @@ async function fromGit(app: App, tree: string, path: string): Promise<Buffer | n
     collect: [OUTPUT],
   })
   return run.exitCode === 0 ? (run.files.get(OUTPUT) ?? null) : null
-}
-
-function objectsDir(app: App): string {
-  return join(app.stateDir, 'trees', 'objects')
-}
-
-function digestOf(content: Buffer): string {
-  return createHash('sha256').update(content).digest('hex')
 }

@@ -15,7 +15,7 @@ import { type AgentCall, applyAs, reviewerIn } from './agent-call.js'
 import type { App } from './app.js'
 import type { Handled, With } from './handle.js'
 import { askQuestion } from './questions.js'
-import { keepContents } from './reconcile.js'
+import { keepContents, keepPrevious } from './reconcile.js'
 import { isHiddenBy, reservedIn } from './reserved.js'
 import type { Result } from './result.js'
 import { notesOn, type Parted, partChanges, withNotes } from './scratch.js'
@@ -91,6 +91,7 @@ class OneRun {
       const state = await this.app.ledger.peek(this.call.state.id)
       const isStale = state === null || admit(state, this.call.bearer) !== null
       const outcome = isStale ? failed('The task moved on before the file was written.', 'token_stale') : null
+      if (!isStale) await keepPrevious(this.app, this.call.state.workspace, pathsIn(args))
       const done = outcome ?? (await fileTool(this.#place, tool, args))
       if (done.ok) {
         this.app.running.wrote(
@@ -174,6 +175,8 @@ class OneRun {
         isSettled = true
         if (plan !== null) await this.app.scratch.save(plan, changes.view)
         this.app.trees.explain(tree, kept)
+        const replaced = kept.filter((one) => one.type === 'file' && one.kind !== 'created').map((one) => one.path)
+        await keepPrevious(this.app, tree, replaced)
         const problem = await changes.commit(kept)
         if (problem === null) {
           await keepContents(this.app, tree, kept)
@@ -250,6 +253,11 @@ class OneRun {
     const dropped = droppedBy(handled.value)
     return { ok: true, value: { outcome: dropped ?? outcome, durationMs, events: handled.value.events, unenforced } }
   }
+}
+
+function pathsIn(args: JsonObject): readonly string[] {
+  const files = Array.isArray(args.files) ? (args.files as readonly JsonObject[]) : [args]
+  return files.flatMap(({ path }) => (typeof path === 'string' ? [path] : []))
 }
 
 const NO_LAYER = { layer: null, note: null }

@@ -4,22 +4,30 @@ import {
   closeSync,
   existsSync,
   fsyncSync,
+  linkSync,
   lstatSync,
   mkdirSync,
   openSync,
+  readdirSync,
   readFileSync,
   renameSync,
+  rmSync,
+  statSync,
   writeFileSync,
 } from 'node:fs'
 import { join } from 'node:path'
 import { gunzipSync, gzipSync } from 'node:zlib'
 import type { Change } from '../tree/change.js'
 import { Indexer } from '../tree/indexer.js'
-import { sweepLeftovers } from '../tree/leftovers.js'
+import { isLeftover, LEFTOVER_MS, sweepLeftovers } from '../tree/leftovers.js'
 import { ANY_LINK, type Difference, differences, type IgnoreText, type TreeIndex } from '../tree/tree-contents.js'
+import { KeptContents } from './kept-contents.js'
 import { leftBehind, sourceFolders } from './scratch.js'
 
 const JOURNAL_LINES_MAX = 5000
+/** Phases of tasks whose trees are remembered; the oldest are forgotten. */
+const MARKS_MAX = 500
+const MARK = '.mark.gz'
 
 /** How a work tree should look: as it was when work in it began, with everything since then that an allowed call explains. */
 interface Expected {
@@ -29,6 +37,13 @@ interface Expected {
   sources?: ReadonlySet<string>
 }
 
+export interface Compared {
+  readonly differences: readonly Difference[]
+  readonly index: TreeIndex
+  /** Whether a path is what tools leave behind, which never counts. */
+  readonly isLeft: (path: string) => boolean
+}
+
 /**
  * What every work tree is expected to look like. Kept in the state directory as a snapshot and a journal of what allowed calls
  * changed since, written before the change reaches the tree.
@@ -36,11 +51,17 @@ interface Expected {
 export class Trees {
   readonly #known = new Map<string, Expected | null>()
   readonly #indexer = new Indexer()
+  // What is older than the server is of no commit of this server.
+  readonly #startedAt = Date.now()
+  /** What files of work trees held. */
+  readonly contents: KeptContents
 
   constructor(
     private readonly dir: string,
     private readonly now: () => number = Date.now,
-  ) {}
+  ) {
+    this.contents = new KeptContents(join(dir, 'objects'))
+  }
 
   /** Begins anew: the tree is right as it is. */
   async begin(tree: string): Promise<void> {
@@ -52,15 +73,35 @@ export class Trees {
   }
 
   /** What differs from what is expected. A tree that nobody began with is looked at for the first time, and is right as it is. */
-  async compare(tree: string): Promise<{ readonly differences: readonly Difference[]; readonly index: TreeIndex }> {
+  async compare(tree: string): Promise<Compared> {
     const expected = this.#expected(tree)
     const index = await this.#look(tree, expected)
     const found = expected === null ? [] : differences(expected.index, index)
-    const isLeft = leftBehind((folder) => this.isSource(tree, folder))
+    const left = leftBehind((folder) => this.isSource(tree, folder))
+    const isLeft = (path: string): boolean => left(path, false)
     // What a call wrote and the rules ignore is there, and is not looked at.
     const counts = ({ path, kind }: Difference): boolean =>
-      (kind !== 'deleted' || !isThere(tree, path)) && !isLeft(path, false)
-    return { differences: found.filter(counts), index }
+      (kind !== 'deleted' || !isThere(tree, path)) && !isLeft(path)
+    return { differences: found.filter(counts), index, isLeft }
+  }
+
+  /** Remembers how the tree should look now: a task enters a phase. */
+  mark(tree: string, taskId: string, phase: string): void {
+    const expected = this.#expected(tree)
+    if (expected === null) return
+    if (expected.journalLines > 0) this.#keep(tree, expected.index)
+    const file = this.#mark(tree, taskId, phase)
+    rmSync(file, { force: true })
+    // Snapshots are replaced, never written again: the mark keeps the one of this moment.
+    linkSync(this.#snapshot(tree), file)
+    const marks = readdirSync(this.dir).filter((name) => name.endsWith(MARK))
+    if (marks.length > MARKS_MAX) this.#dropMarks(marks)
+  }
+
+  /** How the tree should have looked when the task last entered the phase; null when that is not known. */
+  marked(tree: string, taskId: string, phase: string): TreeIndex | null {
+    const file = this.#mark(tree, taskId, phase)
+    return existsSync(file) ? (JSON.parse(gunzipSync(readFileSync(file)).toString('utf8')) as TreeIndex) : null
   }
 
   /** What was ignored when work in the tree began. */
@@ -83,7 +124,12 @@ export class Trees {
 
   /** Takes over how the tree looks now. */
   settle(tree: string, index: TreeIndex): void {
-    this.#keep(tree, index)
+    const known = this.#expected(tree)?.index.entries ?? {}
+    const isTaken = (path: string): boolean => known[path] !== undefined || !isLeftover(path)
+    const left = Object.keys(index.entries).filter((path) => !isTaken(path))
+    const entries = { ...index.entries }
+    for (const path of left) delete entries[path]
+    this.#keep(tree, left.length === 0 ? index : { ...index, entries })
   }
 
   /** Takes over some paths as they are now. */
@@ -135,7 +181,11 @@ export class Trees {
   async #look(tree: string, expected: Expected | null): Promise<TreeIndex> {
     const index = await this.#indexer.index(tree, expected?.index.rules ?? null)
     const isOurs = (path: string): boolean => expected?.index.entries[path] === undefined
-    const swept = await sweepLeftovers(tree, Object.keys(index.entries).filter(isOurs), this.now())
+    const swept = await sweepLeftovers(tree, {
+      paths: Object.keys(index.entries).filter(isOurs),
+      before: Math.max(this.now() - LEFTOVER_MS, this.#startedAt),
+      keep: (content) => this.contents.keep(content),
+    })
     if (swept.length === 0) return index
     const isSwept = (path: string): boolean => swept.some((one) => path === one || path.startsWith(`${one}/`))
     const entries = Object.fromEntries(Object.entries(index.entries).filter(([path]) => !isSwept(path)))
@@ -181,6 +231,16 @@ export class Trees {
     return join(this.dir, `${nameOf(tree)}.json.gz`)
   }
 
+  #mark(tree: string, taskId: string, phase: string): string {
+    return join(this.dir, `${nameOf(tree)}-${nameOf(taskId)}-${nameOf(phase)}${MARK}`)
+  }
+
+  #dropMarks(names: readonly string[]): void {
+    const aged = names.map((name) => ({ name, at: statSync(join(this.dir, name)).ctimeMs }))
+    const oldest = aged.sort((a, b) => a.at - b.at).slice(0, names.length - MARKS_MAX)
+    for (const { name } of oldest) rmSync(join(this.dir, name), { force: true })
+  }
+
   #journal(tree: string): string {
     return join(this.dir, `${nameOf(tree)}.journal`)
   }
@@ -200,7 +260,13 @@ type Line = readonly [path: string, what: string | null]
 const NOT_COMPARED = /(^|\/)(\.git|node_modules|\.venv|venv)(\/|$)/
 
 function isThere(tree: string, path: string): boolean {
-  return lstatSync(join(tree, path), { throwIfNoEntry: false }) !== undefined
+  try {
+    return lstatSync(join(tree, path), { throwIfNoEntry: false }) !== undefined
+  } catch (error) {
+    // A folder on the way became a file.
+    if ((error as NodeJS.ErrnoException).code === 'ENOTDIR') return false
+    throw error
+  }
 }
 
 function lineOf({ path, kind, type, sha256 }: Change): readonly Line[] {

@@ -136,18 +136,29 @@ const STEERING = {
   reassign: ['take a task from its agent', 'phaselock task reassign task-1 --agent other --reason "stuck"'],
 } as const
 
+interface Steering {
+  readonly reason: string
+  readonly to?: string
+  readonly agent?: string
+  readonly restoreTree?: boolean
+}
+
 function addSteering(task: Command): void {
   for (const [name, [text, example]] of Object.entries(STEERING)) {
     const command = clientOptions(task.command(name).argument('<id>').description(text)).requiredOption(
       '--reason <text>',
       'why; kept in the ledger',
     )
-    if (name === 'rewind') command.requiredOption('--to <phase>', 'the phase to go back to')
+    if (name === 'rewind')
+      command
+        .requiredOption('--to <phase>', 'the phase to go back to')
+        .option('--restore-tree', 'put the work tree back as well')
     if (name === 'reassign') command.option('--agent <id>', 'keep the task for this agent')
     command
       .addHelpText('after', examples([[example, '']]))
-      .action(async (id: string, options: ClientOptions & { reason: string; to?: string; agent?: string }) => {
-        const body = given({ reason: options.reason, to_phase: options.to, agent_id: options.agent })
+      .action(async (id: string, options: ClientOptions & Steering) => {
+        const { reason, to, agent, restoreTree } = options
+        const body = given({ reason, to_phase: to, agent_id: agent, restore_tree: restoreTree })
         const changed = await new Client(options).post(`/tasks/${segment(id)}/${name}`, body)
         if (options.json === true) return printJson(changed)
         print(`${line(changed.id)} is ${line(changed.status)} in ${line(changed.phase)}.`)

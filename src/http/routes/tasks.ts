@@ -1,6 +1,7 @@
 import { acceptTools, agentIsFree, createTask, operate } from '../../app/operate.js'
 import { acceptTree, revertTree } from '../../app/reconcile.js'
 import { ok, type Result, refuse } from '../../app/result.js'
+import { rewindTree } from '../../app/rewind-tree.js'
 import { taskRowView, taskView } from '../../app/views.js'
 import { eventView } from '../../app/wire.js'
 import type { Command } from '../../core/command.js'
@@ -151,12 +152,31 @@ export const TASK_ROUTES: readonly Route[] = [
     reason,
     agentIsFree: await agentIsFree(call.app, call.params.id ?? ''),
   })),
-  action('rewind', 'Take the task back to an earlier phase', { to_phase: FIELD.phase }, async (call, reason) => ({
-    type: 'rewind',
-    reason,
-    to: call.body.to_phase as string,
-    agentIsFree: await agentIsFree(call.app, call.params.id ?? ''),
-  })),
+  {
+    method: 'POST',
+    path: '/tasks/:id/rewind',
+    id: 'rewindTask',
+    summary: 'Take the task back to an earlier phase',
+    access: 'operator',
+    body: shape(
+      {
+        to_phase: FIELD.phase,
+        restore_tree: { type: 'boolean', description: 'Also put the work tree back to how it was in that phase.' },
+        reason: FIELD.reason,
+      },
+      ['to_phase', 'reason'],
+    ),
+    answer: 'The task; with `restore_tree` also `restored` (the first of the paths) and `restored_count`',
+    handle: async (call) => {
+      const taskId = call.params.id ?? ''
+      const to = call.body.to_phase as string
+      const reason = call.app.redact(call.body.reason ?? '') as string
+      const about = { to, reason, agentIsFree: await agentIsFree(call.app, taskId) }
+      return call.body.restore_tree === true
+        ? rewindTree(call.app, { taskId, ...about, actor: operatorOf(call), once: call.once })
+        : onTask(call, { type: 'rewind', ...about })
+    },
+  },
   treeRoute('accept', 'Accept changes of the work tree that no allowed call explains', acceptTree),
   treeRoute('revert', 'Put back what was changed in the work tree without an allowed call', revertTree),
   {

@@ -1,0 +1,61 @@
+import { createHash } from 'node:crypto'
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+
+/** What is larger is not kept. */
+export const KEPT_BYTES_MAX = 1024 * 1024
+const ALL_BYTES_MAX = 512 * 1024 * 1024
+/** So much is left when the oldest had to go. */
+const LEFT_BYTES = 384 * 1024 * 1024
+
+/** Contents of files, found by their SHA-256, so that a work tree can be put back. The oldest go when there are too many. */
+export class KeptContents {
+  #bytes: number | null = null
+
+  constructor(private readonly dir: string) {}
+
+  keep(content: Buffer): void {
+    if (content.length >= KEPT_BYTES_MAX) return
+    const file = join(this.dir, digestOf(content))
+    if (existsSync(file) && statSync(file).size === content.length) return
+    mkdirSync(this.dir, { recursive: true, mode: 0o700 })
+    writeFileSync(file, content, { mode: 0o600 })
+    this.#bytes = (this.#bytes ?? this.#measured()) + content.length
+    if (this.#bytes > ALL_BYTES_MAX) this.#makeRoom()
+  }
+
+  /** Null when it was never kept, is gone, or is not what it was. */
+  get(sha256: string): Buffer | null {
+    const file = join(this.dir, sha256)
+    if (!existsSync(file)) return null
+    const content = readFileSync(file)
+    return digestOf(content) === sha256 ? content : null
+  }
+
+  #measured(): number {
+    return this.#files().reduce((sum, one) => sum + one.bytes, 0)
+  }
+
+  #makeRoom(): void {
+    const oldestFirst = this.#files().sort((a, b) => a.at - b.at)
+    let bytes = oldestFirst.reduce((sum, one) => sum + one.bytes, 0)
+    for (const one of oldestFirst) {
+      if (bytes <= LEFT_BYTES) break
+      rmSync(one.file, { force: true })
+      bytes -= one.bytes
+    }
+    this.#bytes = bytes
+  }
+
+  #files(): { readonly file: string; readonly bytes: number; readonly at: number }[] {
+    return readdirSync(this.dir).map((name) => {
+      const file = join(this.dir, name)
+      const { size, mtimeMs } = statSync(file)
+      return { file, bytes: size, at: mtimeMs }
+    })
+  }
+}
+
+export function digestOf(content: Buffer): string {
+  return createHash('sha256').update(content).digest('hex')
+}
