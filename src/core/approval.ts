@@ -3,7 +3,7 @@ import type { Approver, Command, Context, GateFacts } from './command.js'
 import type { Contract, Gate } from './contract.js'
 import type { ArtifactRef, BlockerFound, TaskFact } from './event.js'
 import { type Decision, decided, numbered, unrecorded, withBudget } from './refusal.js'
-import { deniedTo, isReviewerApprover, refusedTo } from './review.js'
+import { approverName, deniedTo, isReviewerApprover, refusedTo } from './review.js'
 import type { Approval, TaskState } from './state.js'
 
 /** What the approval gates of a transition say. */
@@ -38,7 +38,7 @@ export function approvalFor(state: TaskState, asked: Asked): ApprovalAnswer {
     const ofGate = [...state.approvals.values()].filter((one) => one.gate === gate.id && one.visit === state.visit)
     // Bound to what is approved and to where it leads: an approval to go one way opens no other.
     const same = ofGate.filter((one) => one.digest === asked.facts.digest && one.to === asked.to).at(-1)
-    if (same?.status === 'approved' && same.expiresAt > asked.now) {
+    if (same?.status === 'approved' && same.expiresAt > asked.now && !isByHolder(state, same)) {
       approvalId = same.id
       continue
     }
@@ -52,6 +52,11 @@ export function approvalFor(state: TaskState, asked: Asked): ApprovalAnswer {
     })
   }
   return { kind: 'open', approvalId }
+}
+
+// Whoever approved as a reviewer and took the task over since would pass its own gate.
+function isByHolder(state: TaskState, approval: Approval): boolean {
+  return approval.decisions.some(({ by }) => state.holders.some((holder) => approverName(holder) === by))
 }
 
 function request(
@@ -139,7 +144,7 @@ export function decideApproval(
       'conflict',
       `The digest is not that of approval ${approval.id}: what you looked at is not what would be approved.`,
     )
-  const name = command.by.kind === 'reviewer' ? `reviewer:${command.by.name}` : command.by.name
+  const name = command.by.kind === 'reviewer' ? approverName(command.by.name) : command.by.name
   if (approval.decisions.some((one) => one.by === name))
     return unrecorded('conflict', `${titled(command.by)} has answered approval ${approval.id} already.`)
   return decided([

@@ -114,7 +114,27 @@ export function revokeReviewer(state: TaskState, command: Command & { type: 'rev
       'not_found',
       `Task ${state.id} has no reviewer ${JSON.stringify(command.reviewer)} in this visit.`,
     )
-  return decided([{ type: 'reviewer_revoked', reviewer: command.reviewer, reason: command.reason }])
+  return decided(ends(state, command.reviewer, command.reason))
+}
+
+// What it approved goes with it: whoever took the token away did not mean to keep its word.
+function ends(state: TaskState, reviewer: string, reason: string): readonly TaskFact[] {
+  const given = [...state.approvals.values()].filter(
+    ({ visit, status, decisions }) =>
+      visit === state.visit &&
+      (status === 'pending' || status === 'approved') &&
+      decisions.some((one) => one.by === approverName(reviewer)),
+  )
+  const why = `reviewer ${reviewer} was revoked`
+  return [
+    { type: 'reviewer_revoked', reviewer, reason },
+    ...given.map(({ id }): TaskFact => ({ type: 'approval_voided', approvalId: id, reason: why })),
+  ]
+}
+
+/** How a decision names a reviewer: never like an operator of the same name. */
+export function approverName(reviewer: string): string {
+  return `reviewer:${reviewer}`
 }
 
 /** Takes a report, which replaces the one before. */
@@ -164,7 +184,7 @@ export function deniedTo(
   const spent = (state.reviewers.get(reviewer)?.denials ?? 0) + (fact.counted ? 1 : 0)
   const isOver = fact.counted && spent >= contract.enforcement.denialBudget
   const reason = `${spent} refusals; the last: ${detail}`
-  return decided(isOver ? [fact, { type: 'reviewer_revoked', reviewer, reason }] : [fact], { code, detail, retry })
+  return decided(isOver ? [fact, ...ends(state, reviewer, reason)] : [fact], { code, detail, retry })
 }
 
 /** True when nothing but reviews that have not come yet keeps the gate closed: then there is nothing to count against the agent. */

@@ -1,3 +1,4 @@
+import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { autoTarget } from '../../src/core/auto-advance.js'
 import type { GateFacts } from '../../src/core/command.js'
@@ -107,5 +108,68 @@ describe('a gate that advances by itself', () => {
   it('[REQ-ADVANCE-1] in a final phase it completes the task', () => {
     const world = working(contractOf([phase('A', { gates: [auto] })]))
     expect(advance(world, green, 'A')).toEqual(['transition_requested', 'gate_passed', 'task_completed'])
+  })
+})
+
+describe('gates, places, crashes and alerts together', () => {
+  const all = contractOf(
+    [
+      phase('A', { gates: [auto] }),
+      phase('B', { slots: [{ name: 'peer', isAwaited: true }], gates: [gate('h', { autoAdvance: true })] }),
+      phase('C', { gates: [gate('ask', { type: 'approval', approvers: ['peer', 'human'], timeoutSeconds: 100 })] }),
+      phase('D', { gates: [gate('end')] }),
+    ],
+    {
+      agentCrash: { action: 'retry', maxRetries: 2, backoffSeconds: 10 },
+      alerts: [
+        { condition: 'task_stuck_in_phase', limit: 500, message: '' },
+        { condition: 'gate_block_rate', limit: 0.5, message: '' },
+        { condition: 'approval_waiting', limit: 50, message: '' },
+      ],
+    },
+  )
+  const steps = fc.array(
+    fc.oneof(
+      fc.constantFrom('a', 'b', 'peer').map((agent) => (world: World) => void world.claim(agent)),
+      fc.tuple(fc.constantFrom('A', 'B', 'C', 'D'), fc.boolean()).map(([to, isGreen]) => (world: World) => {
+        void advance(world, isGreen ? green : red, to)
+      }),
+      fc.tuple(fc.constantFrom('B', 'C', 'D'), fc.boolean()).map(([to, isGreen]) => (world: World) => {
+        if (world.state.held !== null && ['active', 'awaiting_approval'].includes(world.state.status))
+          void world.move(to, isGreen ? green : red)
+      }),
+      fc
+        .constantFrom('lapse_lease' as const, 'check_alerts' as const, 'expire_approval' as const)
+        .map((type) => (world: World) => void world.do({ type }, 'system')),
+      fc.constant((world: World) => {
+        void world.do({ type: 'add_reviewer', reviewer: 'peer', grant: 'g', expiresAt: 0 }, 'operator:ann')
+      }),
+      fc.constant((world: World) => void world.do({ type: 'resume', reason: 'r', agentIsFree: true }, 'operator:ann')),
+      fc.integer({ min: -1000, max: 1_000_000 }).map((ms) => (world: World) => {
+        world.now += ms
+      }),
+    ),
+    { maxLength: 60 },
+  )
+
+  it('[REQ-ADVANCE-2] [REQ-ALERT-1] in whatever order, folding gives the same state, no alert is raised twice and no closed gate is passed', () => {
+    fc.assert(
+      fc.property(steps, (sequence) => {
+        const world = new World(all)
+        for (const step of sequence) step(world)
+        world.expectReplayEqualsLive()
+        const raised = new Set<string>()
+        for (const event of world.events) {
+          if (event.type === 'alert_raised') {
+            expect(raised.has(event.alert)).toBe(false)
+            raised.add(event.alert)
+          }
+          if (event.type === 'alert_cleared') expect(raised.delete(event.alert)).toBe(true)
+          // Nobody ever ran the check of the place in B, and nobody approved in C.
+          if (event.type === 'phase_entered') expect(['A', 'B']).toContain(event.to)
+        }
+      }),
+      { numRuns: 500 },
+    )
   })
 })

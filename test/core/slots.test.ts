@@ -148,6 +148,28 @@ describe('a reviewer among the approvers', () => {
     expect(world.move('DONE')).toContain('gate_blocked')
   })
 
+  it('[REQ-APPROVAL-14] what a reviewer approved is void once its token was revoked or used up', () => {
+    const world = waiting()
+    add(world, 'review_agent')
+    answer(world, 'review_agent')
+    expect(world.do({ type: 'revoke_reviewer', reviewer: 'review_agent', reason: 'r' }, 'operator:ann')).toEqual([
+      'reviewer_revoked',
+      'approval_voided',
+    ])
+    expect(world.move('DONE')).toContain('approval_requested')
+    world.expectReplayEqualsLive()
+  })
+
+  it('[REQ-APPROVAL-14] what a reviewer approved opens nothing once it has taken the task over', () => {
+    const world = waiting()
+    add(world, 'review_agent')
+    answer(world, 'review_agent')
+    world.do({ type: 'release', reason: '' })
+    world.claim('review_agent')
+    expect(world.move('DONE')).toContain('approval_requested')
+    expect(world.state.phase).toBe('REVIEW')
+  })
+
   it.each(['human', 'orchestrator'])('[REQ-APPROVAL-14] no reviewer is called %s', (name) => {
     const world = waiting()
     expect(add(world, name)).toEqual(['!invalid_request'])
