@@ -1,0 +1,52 @@
+/** Equal texts of a log are one object: what is known of a text hangs on it. */
+export interface Text {
+  readonly value: string
+}
+
+/** A fact at its place in the log. */
+export interface Entry {
+  readonly at: number
+  readonly text: Text
+  /** Equal texts have equal numbers, counted from 0. */
+  readonly textId: number
+  readonly tool: string | null
+  readonly mark: number
+  /** From 1, in the order of times. */
+  readonly position: number
+}
+
+/** A chain of entries, newest first, of which old versions stay valid. */
+export interface Link {
+  readonly entry: Entry
+  /** How many entries the chain has up to here. */
+  readonly count: number
+  readonly before: Link | null
+  /** A link further back, chosen so that any link is reached in a logarithmic number of steps. */
+  readonly jump: Link | null
+}
+
+export function extend(before: Link | null, entry: Entry): Link {
+  if (before === null) return { entry, count: 1, before, jump: null }
+  const far = before.jump
+  const isEven = far !== null && before.count - far.count === far.count - (far.jump?.count ?? 0)
+  return { entry, count: before.count + 1, before, jump: isEven ? far.jump : before }
+}
+
+/** The link that has `count` entries up to it; the chain must have that many. */
+export function linkAt(newest: Link, count: number): Link {
+  let link = newest
+  while (link.count > count) {
+    const next = link.jump !== null && link.jump.count >= count ? link.jump : link.before
+    if (next === null) break
+    link = next
+  }
+  return link
+}
+
+/** How many of the newest entries in a row hold; all entries before one that does not hold must not hold either. */
+export function countWhile(newest: Link | null, holds: (entry: Entry) => boolean): number {
+  let link = newest
+  while (link !== null && holds(link.entry))
+    link = link.jump !== null && holds(link.jump.entry) ? link.jump : link.before
+  return (newest?.count ?? 0) - (link?.count ?? 0)
+}

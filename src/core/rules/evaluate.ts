@@ -1,0 +1,198 @@
+import type { JsonObject } from '../contract.js'
+import { unreachable } from '../unreachable.js'
+import type { Facts } from './facts.js'
+import { totals } from './facts.js'
+import type { Matches } from './memo.js'
+import { findRepeats } from './repeats.js'
+import type { CommitRule, RepeatRule, Rule, RuleType, TimeoutRule, TokenRule } from './rule.js'
+import { usedSince } from './usage.js'
+import { clock, counted, duration, oneLine, span, thousands } from './words.js'
+
+export interface RuleContext {
+  readonly phase: string
+  readonly enteredAt: number
+  readonly now: number
+  readonly facts: Facts
+  /** The progress of this moment, in the numbers of the facts. */
+  readonly mark: number
+  /** Linear in time, and always the same answer to the same question: answers are remembered. */
+  readonly matches: Matches
+  /** Whether the phase is about to be left. */
+  readonly leaving: boolean
+  /** Null: not known, or not a git repository. */
+  readonly commitSince: boolean | null
+}
+
+export interface RecentEvent {
+  readonly at: number
+  readonly text: string
+  readonly tool: string | null
+}
+
+export interface Violation {
+  /** The id of the rule. */
+  readonly rule: string
+  readonly rule_type: RuleType
+  readonly diagnostic: string
+  readonly suggestion: string
+  readonly metrics_snapshot: JsonObject
+  /** At most five, oldest first, safe to show. */
+  readonly recent_events: readonly RecentEvent[]
+  readonly message: string | null
+  readonly pattern: string | null
+  /** Lines that belong to the diagnostic. */
+  readonly details: readonly string[]
+}
+
+export interface Evaluation {
+  /** Of the first rule that is violated; never of one in the shadow. */
+  readonly violation: Violation | null
+  readonly shadowed: readonly Violation[]
+  /** The ids of rules whose metrics cannot be had. */
+  readonly unavailable: readonly string[]
+}
+
+type Finding = Pick<Violation, 'diagnostic' | 'metrics_snapshot'> &
+  Partial<Pick<Violation, 'recent_events' | 'pattern' | 'details'>>
+
+const SHOWN_CHARS_MAX = 120
+const EVENTS_MAX = 5
+
+const SUGGESTIONS: Readonly<Record<RuleType, string>> = {
+  repeated_command: `You're stuck in a build loop. Review the error message carefully.
+Consider using TDD: write a failing test first, then fix the specific issue.`,
+  repeated_file_edit: `You're thrashing the same file. Step back and write a failing test
+that captures the desired behavior, then implement the fix.`,
+  phase_timeout: `This phase is taking too long. Consider:
+- Breaking the task into smaller steps
+- Transitioning to LEARNINGS to document blockers
+- Resetting the workflow with simplified scope`,
+  token_budget: 'Consider simplifying scope or splitting work',
+  require_commits: `Commit what is done before you leave this phase.
+Look at git status first, and commit what belongs together with a message that says why.`,
+}
+
+/** Evaluates rules in their order: the first violation wins, and rules in the shadow are told whatever the others say. */
+export function evaluateRules(rules: readonly Rule[], context: RuleContext): Evaluation {
+  let violation: Violation | null = null
+  const shadowed: Violation[] = []
+  const unavailable: string[] = []
+  for (const rule of rules) {
+    if (isUnavailable(rule, context)) unavailable.push(rule.id)
+    else if (rule.shadow || violation === null) {
+      const finding = findingOf(rule, context)
+      if (finding === null) continue
+      const found = violationOf(rule, finding, context)
+      if (rule.shadow) shadowed.push(found)
+      else violation = found
+    }
+  }
+  return { violation, shadowed, unavailable }
+}
+
+function isUnavailable(rule: Rule, context: RuleContext): boolean {
+  if (rule.type === 'token_budget') return !usedSince(context.facts.usage, context.enteredAt).isKnown
+  return rule.type === 'require_commits' && context.leaving && context.commitSince === null
+}
+
+function findingOf(rule: Rule, context: RuleContext): Finding | null {
+  switch (rule.type) {
+    case 'repeated_command':
+    case 'repeated_file_edit':
+      return repeatFinding(rule, context)
+    case 'phase_timeout':
+      return timeoutFinding(rule, context)
+    case 'token_budget':
+      return tokenFinding(rule, context)
+    case 'require_commits':
+      return commitFinding(rule, context)
+    default:
+      return unreachable(rule)
+  }
+}
+
+function violationOf(rule: Rule, finding: Finding, context: RuleContext): Violation {
+  return {
+    rule: rule.id,
+    rule_type: rule.type,
+    diagnostic: finding.diagnostic,
+    suggestion: rule.suggestion ?? SUGGESTIONS[rule.type],
+    metrics_snapshot: {
+      phase: context.phase,
+      duration_seconds: secondsIn(context),
+      ...totals(context.facts),
+      ...finding.metrics_snapshot,
+    },
+    recent_events: finding.recent_events ?? [],
+    message: rule.message,
+    pattern: finding.pattern ?? null,
+    details: finding.details ?? [],
+  }
+}
+
+function repeatFinding(rule: RepeatRule, context: RuleContext): Finding | null {
+  const isCommand = rule.type === 'repeated_command'
+  const found = findRepeats(isCommand ? context.facts.commands : context.facts.edits, rule, context)
+  if (found === null) return null
+  const names = found.names.map((name) => ({ text: oneLine(name.text, SHOWN_CHARS_MAX), count: name.count }))
+  const said = names.map((name) => name.text).join(', ')
+  const verb = isCommand ? 'executed' : 'edited'
+  return {
+    diagnostic: `${said} ${verb} ${counted(found.count, 'time')} in ${span(rule.window)}`,
+    metrics_snapshot: {
+      count: found.count,
+      threshold: rule.threshold,
+      window_seconds: rule.window,
+      most_frequent: names,
+    },
+    recent_events: found.newest
+      .slice(0, EVENTS_MAX)
+      .map(({ at, text, tool }) => {
+        const shown = oneLine(text.value, SHOWN_CHARS_MAX)
+        return {
+          at,
+          text: isCommand ? shown : `Edit (${shown})`,
+          tool: tool === null ? null : oneLine(tool, SHOWN_CHARS_MAX),
+        }
+      })
+      .reverse(),
+    pattern: rule.pattern,
+  }
+}
+
+function timeoutFinding(rule: TimeoutRule, context: RuleContext): Finding | null {
+  if (context.now - context.enteredAt <= rule.maxDuration * 1000) return null
+  const seconds = secondsIn(context)
+  return {
+    diagnostic: `Phase running for ${duration(seconds)} (limit: ${duration(rule.maxDuration)})`,
+    metrics_snapshot: { max_duration: rule.maxDuration },
+    details: [
+      `Phase start: ${clock(context.enteredAt)}`,
+      `Current time: ${clock(context.now)}`,
+      `Duration: ${counted(seconds, 'second')}`,
+    ],
+  }
+}
+
+function tokenFinding(rule: TokenRule, context: RuleContext): Finding | null {
+  const used = usedSince(context.facts.usage, context.enteredAt)
+  const tokens = used.input + used.output
+  if (tokens <= rule.maxTokens) return null
+  return {
+    diagnostic: `Token budget exceeded: ${thousands(tokens)} / ${thousands(rule.maxTokens)}`,
+    metrics_snapshot: { tokens_used: tokens, max_tokens: rule.maxTokens },
+  }
+}
+
+function commitFinding(rule: CommitRule, context: RuleContext): Finding | null {
+  if (!context.leaving || context.commitSince !== false) return null
+  const back = counted(rule.lookbackPhases, 'phase')
+  const since =
+    rule.lookbackPhases === 1 ? ` since the start of ${context.phase} (${back} back)` : ` in the last ${back}`
+  return { diagnostic: `No git commit${since}`, metrics_snapshot: { lookback_phases: rule.lookbackPhases } }
+}
+
+// A clock that went back has not gone anywhere.
+function secondsIn(context: RuleContext): number {
+  return Math.max(0, Math.floor((context.now - context.enteredAt) / 1000))
+}

@@ -1,0 +1,77 @@
+/** What is kept of a command or an edit. */
+export interface Kept {
+  readonly at: number
+  readonly text: string
+  readonly tool: string | null
+  readonly mark: number
+}
+
+/** Facts in the order of their times; equal times in the order they came. Full chunks are shared between versions. */
+export interface Log {
+  readonly sealed: readonly (readonly Kept[])[]
+  readonly open: readonly Kept[]
+  readonly kept: number
+  /** Also those that were dropped. */
+  readonly added: number
+}
+
+/** Of each kind, per visit. When it is passed, the oldest tenth goes at once. */
+export const FACTS_MAX = 50_000
+const FACTS_DROPPED = FACTS_MAX / 10
+const CHUNK_FACTS = 32
+// Late facts go into sealed chunks, which are cut in two when they have grown to this.
+const CHUNK_FACTS_MAX = 2 * CHUNK_FACTS
+
+export const NO_LOG: Log = { sealed: [], open: [], kept: 0, added: 0 }
+
+export function insert(log: Log, fact: Kept): Log {
+  const placed = place(log, fact)
+  return placed.kept > FACTS_MAX ? withoutOldest(placed) : placed
+}
+
+/** All facts, oldest first. */
+export function factsOf(log: Log): readonly Kept[] {
+  return [...log.sealed.flat(), ...log.open]
+}
+
+function place(log: Log, fact: Kept): Log {
+  const counts = { kept: log.kept + 1, added: log.added + 1 }
+  const edge = log.open[0] ?? log.sealed.at(-1)?.at(-1)
+  if (log.sealed.length > 0 && edge !== undefined && fact.at < edge.at)
+    return { ...log, ...counts, sealed: intoSealed(log.sealed, fact) }
+  const open = intoChunk(log.open, fact)
+  if (open.length < CHUNK_FACTS) return { ...log, ...counts, open }
+  return { ...counts, sealed: [...log.sealed, open], open: [] }
+}
+
+function intoSealed(sealed: Log['sealed'], fact: Kept): Log['sealed'] {
+  const chunk = chunkFor(sealed, fact.at)
+  const grown = intoChunk(sealed[chunk] ?? [], fact)
+  if (grown.length < CHUNK_FACTS_MAX) return sealed.with(chunk, grown)
+  return sealed.toSpliced(chunk, 1, grown.slice(0, CHUNK_FACTS), grown.slice(CHUNK_FACTS))
+}
+
+// The last chunk that begins no later, by halving.
+function chunkFor(sealed: Log['sealed'], at: number): number {
+  let low = 0
+  let high = sealed.length - 1
+  while (low < high) {
+    const middle = Math.ceil((low + high) / 2)
+    const first = sealed[middle]?.[0]
+    if (first !== undefined && first.at <= at) low = middle
+    else high = middle - 1
+  }
+  return low
+}
+
+function intoChunk(chunk: readonly Kept[], fact: Kept): readonly Kept[] {
+  const before = chunk.findLastIndex((one) => one.at <= fact.at)
+  return chunk.toSpliced(before + 1, 0, fact)
+}
+
+function withoutOldest(log: Log): Log {
+  const facts = factsOf(log).slice(FACTS_DROPPED)
+  const sealed: (readonly Kept[])[] = []
+  for (let from = 0; from < facts.length; from += CHUNK_FACTS) sealed.push(facts.slice(from, from + CHUNK_FACTS))
+  return { sealed, open: [], kept: facts.length, added: log.added }
+}

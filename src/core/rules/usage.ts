@@ -1,0 +1,101 @@
+import type { Layers } from './layers.js'
+import { NO_LAYERS, read, valuesOf, withoutOldest, write } from './layers.js'
+
+export interface UsageFact {
+  readonly at: number
+  /** Message and request: facts with the same id count once, with their largest values. Null: a fact of its own. */
+  readonly id: string | null
+  readonly input: number
+  readonly output: number
+  readonly cacheRead: number
+  readonly cacheWrite: number
+  readonly grade: 'observed' | 'reported'
+}
+
+export interface Tokens {
+  readonly input: number
+  readonly output: number
+  readonly cacheRead: number
+  readonly cacheWrite: number
+}
+
+interface Record extends Tokens {
+  /** The earliest time that was told: a message belongs where it began. */
+  readonly at: number
+}
+
+export interface Usage {
+  readonly records: Layers<Record>
+  readonly kept: number
+  /** Different messages, also those that were dropped. */
+  readonly added: number
+  readonly earliest: number
+  readonly sums: Tokens
+  readonly isReported: boolean
+}
+
+/** Messages whose ids are known. When it is passed, most of the older ones are forgotten; what they used still counts. */
+const USAGE_MAX = 50_000
+const TOKENS_MAX = 1e12
+const ID_CHARS_MAX = 500
+
+const NO_TOKENS: Tokens = { input: 0, output: 0, cacheRead: 0, cacheWrite: 0 }
+
+export const NO_USAGE: Usage = {
+  records: NO_LAYERS,
+  kept: 0,
+  added: 0,
+  earliest: Number.POSITIVE_INFINITY,
+  sums: NO_TOKENS,
+  isReported: false,
+}
+
+export function withUsage(usage: Usage, fact: UsageFact): Usage {
+  const key = fact.id === null ? `#${usage.added}` : `=${fact.id.slice(0, ID_CHARS_MAX)}`
+  const known = read(usage.records, key)
+  const told: Tokens = eachOf(fact, NO_TOKENS, amount)
+  const record = { ...eachOf(told, known ?? NO_TOKENS, Math.max), at: Math.min(fact.at, known?.at ?? fact.at) }
+  const more = eachOf(record, known ?? NO_TOKENS, (now, before) => now - before)
+  const isFull = known === undefined && usage.kept === USAGE_MAX
+  const records = isFull ? withoutOldest(usage.records) : usage.records
+  const isNew = known === undefined ? 1 : 0
+  return {
+    records: write(records, key, record),
+    kept: isFull ? countOf(records) + 1 : usage.kept + isNew,
+    added: usage.added + isNew,
+    earliest: Math.min(usage.earliest, record.at),
+    sums: eachOf(usage.sums, more, (sum, one) => Math.min(sum + one, Number.MAX_SAFE_INTEGER)),
+    isReported: usage.isReported || fact.grade === 'reported',
+  }
+}
+
+/** What was used from a time on, and whether anything is known of it at all. */
+export function usedSince(usage: Usage, since: number): Tokens & { readonly isKnown: boolean } {
+  let sums = usage.sums
+  let messages = usage.added
+  if (usage.earliest < since)
+    for (const record of valuesOf(usage.records)) {
+      if (record.at >= since) continue
+      sums = eachOf(sums, record, (sum, one) => sum - one)
+      messages -= 1
+    }
+  return { ...sums, isKnown: messages > 0 }
+}
+
+function eachOf(left: Tokens, right: Tokens, join: (left: number, right: number) => number): Tokens {
+  return {
+    input: join(left.input, right.input),
+    output: join(left.output, right.output),
+    cacheRead: join(left.cacheRead, right.cacheRead),
+    cacheWrite: join(left.cacheWrite, right.cacheWrite),
+  }
+}
+
+// What is told can be anything: less than nothing takes nothing away, and no number breaks the sums.
+function amount(told: number): number {
+  return told > 0 ? Math.min(Math.floor(told), TOKENS_MAX) : 0
+}
+
+function countOf(records: Layers<Record>): number {
+  return records.reduce((sum, layer) => sum + layer.size, 0)
+}
