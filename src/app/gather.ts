@@ -1,5 +1,7 @@
 import { createHash } from 'node:crypto'
 import { evidenceProblems } from '../checks/evidence.js'
+import { harnessOf } from '../checks/harness/harness.js'
+import { marksOf } from '../checks/test-marks.js'
 import { canonicalJson } from '../contract/fingerprint.js'
 import { matchesGlob } from '../contract/glob.js'
 import { isAutomatic } from '../core/approval.js'
@@ -7,6 +9,7 @@ import { OBSERVED_ARTIFACT } from '../core/blockers.js'
 import type { ArtifactOffered, GateFacts } from '../core/command.js'
 import type { Contract, Json, JsonObject } from '../core/contract.js'
 import type { Needs } from '../core/needs.js'
+import type { PinnedRun } from '../core/observed.js'
 import { reviewsKey } from '../core/review.js'
 import type { TaskState } from '../core/state.js'
 import type { Blob } from '../store/port.js'
@@ -15,6 +18,7 @@ import { NOT_THE_PROJECT, openWorkTree, type WorkTree } from '../tree/work-tree.
 import type { App } from './app.js'
 import { gatherReviews } from './gather-reviews.js'
 import { observeFor, pinOfRun } from './observe-gates.js'
+import { needsChanges, phaseChanges } from './phase-changes.js'
 import { isOpenSoFar, NOT_OBSERVED, observedArtifact, runChecks, withoutObserved } from './run-checks.js'
 
 const TEST_FILES_MAX = 20_000
@@ -58,19 +62,23 @@ export async function gather(
   })
   const { offered, contents } = reviewed
   const hashed = await attempt('The work tree cannot be read', () => treeHash(needed, tree))
-  const pinned = needed.pinsTests
-    ? await attempt('The test files cannot be recorded', () => testFiles(contract, tree))
-    : null
-  const compared = await attempt('The work tree cannot be compared', () => compareTree(app, contract, state))
-  const seen = { contract, state, contents, offer, tree, needed, reviews: reviewed.seen }
+  const { files, around } = await testsToPin({ contract, tree, needed, attempt })
+  const compare = () => attempt('The work tree cannot be compared', () => compareTree(app, contract, state))
+  const before = await compare()
+  const changes = needsChanges(needed) ? await phaseChanges(app, state, before?.unledgered ?? []) : null
+  const seen = { contract, state, contents, offer, tree, needed, reviews: reviewed.seen, changes }
   const cheap = await runChecks(app, seen, NOT_OBSERVED)
   const isWorthIt = problems.length === 0 && isOpenSoFar(state, needed, { offered, cheap, offer, contract })
-  const observed = isWorthIt ? await observeFor(app, contract, state, { needed, tree }) : NOT_OBSERVED
+  const observed = isWorthIt
+    ? await observeFor(app, contract, state, { needed, tree, index: before?.index ?? null })
+    : NOT_OBSERVED
   problems.push(...observed.problems)
+  // A run takes its time: what was changed behind it, and maybe changed back, is seen now.
+  const compared = observed.runs.size === 0 ? before : await compare()
   const checks = observed.runs.size === 0 && observed.git === null ? cheap : await runChecks(app, seen, observed)
   const ran = observed.runs.get('tests')
   const artifact = ran === undefined ? null : observedArtifact(needed, ran)
-  const pinnedRun = needed.pinsTests && ran !== undefined ? pinOfRun(ran) : null
+  const pinnedRun = around !== null && ran !== undefined ? pinOfRun(ran, around) : null
   return {
     index: compared?.index ?? null,
     blobs: [
@@ -88,13 +96,31 @@ export async function gather(
       evidenceProblems: evidenceProblems(needed.evidence, offer.evidence),
       digest: digestOf(state, { needed, offer, offered: reviewed.bound, ofVisit: contents.ofVisit, treeHash: hashed }),
       problems,
-      testFiles: pinned,
+      testFiles: files,
       observed: observed.refs,
       pinnedRun: pinnedRun?.sha256 ?? null,
       unledgered: compared?.unledgered ?? [],
       reviewsKey: reviewsKey(state),
     },
   }
+}
+
+async function testsToPin(one: {
+  readonly contract: Contract
+  readonly tree: WorkTree
+  readonly needed: Needs
+  readonly attempt: <T>(what: string, work: () => Promise<T>) => Promise<T | null>
+}) {
+  const { contract, tree, needed, attempt } = one
+  if (!needed.pinsTests) return { files: null, around: null }
+  const files = await attempt('The test files cannot be recorded', () => testFiles(contract, tree))
+  const around = await attempt('How the tests are run cannot be recorded', () => aroundTests(contract, tree))
+  return { files, around }
+}
+
+async function aroundTests(contract: Contract, tree: WorkTree): Promise<Pick<PinnedRun, 'harness' | 'marks'>> {
+  if (!contract.commands.has('tests')) return {}
+  return { harness: await harnessOf(tree, contract), marks: await marksOf(tree, contract) }
 }
 
 async function compareTree(app: App, contract: Contract, state: TaskState) {

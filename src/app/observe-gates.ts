@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto'
+import { besideTheProject } from '../checks/beside.js'
 import { type GitFacts, gitFacts } from '../checks/git-facts.js'
 import { observe, runKey } from '../checks/observe.js'
 import { canonicalJson } from '../contract/fingerprint.js'
@@ -13,6 +14,7 @@ import type { Needs } from '../core/needs.js'
 import type { ObservedRun, PinnedRun } from '../core/observed.js'
 import type { TaskState } from '../core/state.js'
 import type { Blob } from '../store/port.js'
+import type { TreeIndex } from '../tree/tree-contents.js'
 import type { WorkTree } from '../tree/work-tree.js'
 import type { App } from './app.js'
 import { reservedIn } from './reserved.js'
@@ -48,7 +50,7 @@ export async function observeFor(
   app: App,
   contract: Contract,
   state: TaskState,
-  work: { readonly needed: Needs; readonly tree: WorkTree },
+  work: { readonly needed: Needs; readonly tree: WorkTree; readonly index: TreeIndex | null },
 ): Promise<Observed> {
   const commands = commandsFor(contract, work.needed)
   const asksGit = needsGit(work.needed)
@@ -57,6 +59,8 @@ export async function observeFor(
   const refused = unavailable({ contract }, confinement)
   if (refused !== null && !refused.ok) return { ...NOTHING, problems: [refused.detail] }
   const treeHash = await work.tree.fingerprint()
+  const index = work.index ?? (await app.trees.compare(state.workspace)).index
+  const beside = besideTheProject(state.workspace, index)
   const place = {
     confinement,
     tree: state.workspace,
@@ -67,18 +71,18 @@ export async function observeFor(
   const refs: JsonObject[] = []
   const blobs: Blob[] = []
   for (const [name, command] of commands) {
-    const key = await runKey(work.tree, treeHash, command)
-    const before = app.observations.get(key)
+    const key = beside === null ? null : `${await runKey(work.tree, treeHash, command)} ${beside}`
+    const before = key === null ? undefined : app.observations.get(key)
     const run = before ?? (await observe(place, name, command, { treeHash }))
     // A run that was stopped says nothing of the tree; the next one may be luckier.
-    if (!run.wasStopped) app.observations.set(key, run)
+    if (!run.wasStopped && key !== null) app.observations.set(key, run)
     const content = canonicalJson(runView(run))
     const sha256 = createHash('sha256').update(content).digest('hex')
     runs.set(name, run)
     refs.push(refOf(run, { sha256, isCached: before !== undefined }))
     blobs.push({ sha256, content })
   }
-  return { runs, refs, blobs, problems: [], git: asksGit ? await gitFacts(place) : null }
+  return { runs, refs, blobs, problems: [], git: asksGit ? await gitFacts(place, index) : null }
 }
 
 const NOTHING: Observed = { runs: new Map(), refs: [], blobs: [], problems: [], git: null }
@@ -160,13 +164,15 @@ function refOf(run: ObservedRun, about: { readonly sha256: string; readonly isCa
   }
 }
 
-/** What a RED run pins: the tests that ran, and the files that could not be loaded yet. */
-export function pinOfRun(run: ObservedRun): Blob {
+/** What a RED run pins: the tests that ran, the files that could not be loaded yet, and what decided how they were run. */
+export function pinOfRun(run: ObservedRun, around: Pick<PinnedRun, 'harness' | 'marks'>): Blob {
   const unloaded = run.loadFailures.flatMap(({ file }) => (file === null ? [] : [file]))
+  const ran = run.tests.filter((test) => test.status === 'passed' || test.status === 'failed')
   // Names that a runner shows only now and then cannot be asked for again.
   const pinned: PinnedRun = {
-    ids: run.isComplete ? run.tests.map((test) => test.id) : [],
+    ids: run.isComplete ? ran.map((test) => test.id) : [],
     unloaded: [...new Set(unloaded)],
+    ...around,
   }
   const content = canonicalJson(pinned as unknown as JsonObject)
   return { sha256: createHash('sha256').update(content).digest('hex'), content }

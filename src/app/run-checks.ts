@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { evidenceProblems } from '../checks/evidence.js'
-import type { ReviewSeen } from '../checks/inputs.js'
+import type { PhaseChanges, ReviewSeen } from '../checks/inputs.js'
 import { runCheck } from '../checks/registry.js'
 import { canonicalJson } from '../contract/fingerprint.js'
 import type { ArtifactOffered, CheckOutcome } from '../core/command.js'
@@ -27,6 +27,8 @@ interface Scene {
   readonly tree: WorkTree
   readonly needed: Needs
   readonly reviews: readonly ReviewSeen[] | null
+  /** What changed in this visit; null where no check of the gate asks. */
+  readonly changes: PhaseChanges | null
 }
 
 /** Every check of the gate, over what was handed in and what was observed so far. */
@@ -36,7 +38,7 @@ export async function runChecks(
   observed: Observed,
 ): Promise<ReadonlyMap<string, CheckOutcome>> {
   const { contract, state, contents, offer, tree, needed } = scene
-  const pinnedRun = observed.runs.size === 0 ? null : await pinnedRunOf(app, state)
+  const pinnedRun = await pinnedRunOf(app, state)
   const ran = observed.runs.get('tests')
   const shown = ran === undefined ? contents : withRun(contents, ran)
   const checks = new Map<string, CheckOutcome>()
@@ -52,6 +54,7 @@ export async function runChecks(
       git: observed.git,
       observedView: observedView(observed.runs),
       pinnedRun,
+      changes: scene.changes,
       reviews: scene.reviews,
       params: blocker.params,
     }

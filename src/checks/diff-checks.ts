@@ -1,5 +1,6 @@
-import { matchesGlob } from '../contract/glob.js'
-import { asList, asObject, type Check, type CheckInputs, errs, fails, field, holds, isText } from './inputs.js'
+import { assertsSomething } from './assertions.js'
+import { type Check, errs, fails, holds } from './inputs.js'
+import { isTestPath, testsOfPhase, textOf } from './test-files.js'
 
 const NAMED_MAX = 5
 const COMMENTED_LINES_MIN = 3
@@ -15,49 +16,40 @@ export const workTreeClean: Check = ({ git }) => {
 
 const NO_REPOSITORY = 'the work tree is no git repository; an operator can make it one with `git init`'
 
-/** Everything the task changed is committed. */
-export const committed: Check = (inputs) => workTreeClean(inputs)
-
-/** Every test file that was named lies where the contract looks for tests. */
-export const testFilesFollowConvention: Check = (inputs) => {
-  const paths = namedTests(inputs)
-  if (paths.length === 0) return fails('test_files names no test file')
-  const { patterns } = inputs.contract.tests
-  const odd = paths.filter((path) => !patterns.some((pattern) => matchesGlob(pattern, path)))
-  return odd.length === 0
-    ? holds(`${paths.length} test files lie where tests are looked for`, 'artifact')
-    : fails(`${listed(odd)} match none of ${patterns.join(', ')}`, 'artifact')
+/** Everything that does not lie where the rules of the start ignore it is committed, also what an edited rule hides. */
+export const committed: Check = ({ git }) => {
+  if (git === null) return errs('git was not asked', 'observed')
+  if (!git.isRepository) return fails(NO_REPOSITORY, 'observed')
+  if (git.isCut) return errs('the change is too large to be read', 'observed')
+  return git.uncommitted.length === 0
+    ? holds('everything is committed', 'observed')
+    : fails(`not committed: ${listed(git.uncommitted)}`, 'observed')
 }
 
-/** Every test file that was named asserts something. */
+/** Every test file of the phase, named or not, lies where the contract looks for tests. */
+export const testFilesFollowConvention: Check = async (inputs) => {
+  const { named, changed } = await testsOfPhase(inputs)
+  const paths = [...new Set([...named, ...changed])]
+  if (paths.length === 0) return fails('test_files names no test file')
+  const odd = paths.filter((path) => !isTestPath(inputs.contract, path))
+  return odd.length === 0
+    ? holds(`${paths.length} test files lie where tests are looked for`, 'artifact')
+    : fails(`${listed(odd)} match none of ${inputs.contract.tests.patterns.join(', ')}`, 'artifact')
+}
+
+/** Every test file of the phase, named or not, asserts something. */
 export const testsAreMeaningful: Check = async (inputs) => {
-  const paths = namedTests(inputs)
+  const { named, changed } = await testsOfPhase(inputs)
+  const paths = [...new Set([...named, ...changed])]
   if (paths.length === 0) return fails('test_files names no test file')
   const empty: string[] = []
   for (const path of paths) {
-    const content = (await inputs.tree.read(path))?.toString('utf8') ?? ''
-    if (!ASSERTION.test(withoutComments(content))) empty.push(path)
+    const text = await textOf(inputs.tree, path)
+    if (text === null || !assertsSomething(path, text)) empty.push(path)
   }
   return empty.length === 0
     ? holds(`${paths.length} test files assert something`, 'artifact')
     : fails(`no assertion in ${listed(empty)}`, 'artifact')
-}
-
-// What the usual frameworks assert with. A line that only names the word in a string or a comment does not count.
-const ASSERTION =
-  /\bassert(\.\w+|\w*!)?\s*[.(]|^\s*assert\b|\bexpect\s*\(|\bself\.assert\w+\(|\bpytest\.raises\(|\.should\b|\bt\.(is|deepEqual|true|false|throws|equal|same|ok|Error|Errorf|Fatal|Fatalf|Fail)\w*\(|\brequire\.\w+\(\s*t\b|\bassert_(eq|ne|matches)?!?\s*\(|\bEXPECT_\w+\(|\bASSERT_\w+\(/m
-
-function withoutComments(text: string): string {
-  return text
-    .replace(/\/\*[\s\S]*?\*\//g, '')
-    .replace(/^\s*(\/\/|#).*$/gm, '')
-    .replace(/(["'`])(?:\\.|(?!\1)[^\\\n])*\1/g, '""')
-}
-
-function namedTests(inputs: CheckInputs): readonly string[] {
-  return asList(field(asObject(inputs.all.get('test_files')), 'test_files'))
-    .map((one) => field(asObject(one), 'path'))
-    .filter(isText)
 }
 
 /** The change adds no block of code that is only commented out. */

@@ -5,20 +5,25 @@ import { type Check, errs, fails, field, holds, isText } from './inputs.js'
 
 const EVALUATION_MS_MAX = 250
 const environment = new Environment({ unlistedVariablesAreDyn: false, homogeneousAggregateLiterals: false })
-for (const name of ['artifacts', 'evidence', 'task', 'observed', 'changes']) environment.registerVariable(name, 'map')
+for (const name of ['artifacts', 'evidence', 'task', 'observed', 'changes'])
+  environment.registerVariable(name, name === 'changes' ? 'dyn' : 'map')
 
 const runInside = new vm.Script('evaluate()')
 
 /** A CEL expression over what was handed in is true. Anything but a plain `true` closes the gate. */
-export const expression: Check = ({ all, evidence, observedView, params, task }) => {
+export const expression: Check = ({ all, changes, evidence, observedView, params, task }) => {
   const when = field(params, 'when')
   if (!isText(when)) return errs('the check gives no expression')
+  if (/\bchanges\b/.test(when)) {
+    if (changes === undefined || changes === null) return errs('what changed in this phase is not known', 'observed')
+    if (!changes.isComplete) return errs('a call of this phase changed more paths than the ledger lists', 'observed')
+  }
   const variables = {
     artifacts: celOf(Object.fromEntries(all)),
     evidence: celOf(evidence),
     task: celOf(task),
     observed: celOf(observedView),
-    changes: {},
+    changes: (changes?.list ?? []).map(({ path, change }) => ({ path, change })),
   }
   try {
     // CEL's `matches` uses a backtracking matcher and comprehensions nest: the time limit is what bounds both.

@@ -1,4 +1,5 @@
 import { runCommand } from '../confinement/run-command.js'
+import type { TreeIndex } from '../tree/tree-contents.js'
 import type { ObservePlace } from './observe.js'
 
 const GIT_MS_MAX = 60_000
@@ -10,12 +11,15 @@ export interface GitFacts {
   readonly isRepository: boolean
   /** Paths that differ from the last commit, untracked ones among them; ignored ones are not. */
   readonly changed: readonly string[]
+  /** Those of them that count for the task, and files that only an edited rule hides from git. */
+  readonly uncommitted: readonly string[]
   /** Lines that were added since the last commit, by path. */
   readonly added: ReadonlyMap<string, readonly string[]>
   readonly isCut: boolean
 }
 
-export async function gitFacts(place: ObservePlace): Promise<GitFacts> {
+/** Looks at the tree with git. `index` knows what was ignored when work began; null: git's own rules count. */
+export async function gitFacts(place: ObservePlace, index: TreeIndex | null = null): Promise<GitFacts> {
   const ask = (script: string) =>
     runCommand(
       place.confinement,
@@ -36,17 +40,42 @@ export async function gitFacts(place: ObservePlace): Promise<GitFacts> {
     )
   const git = `git --no-optional-locks ${QUIET}`
   const status = await ask(`${git} status --porcelain=v1 -z --untracked-files=all`)
-  if (status.exitCode !== 0) return { isRepository: false, changed: [], added: new Map(), isCut: false }
-  const changed = status.stdout
-    .split('\0')
-    .filter((entry) => entry !== '')
-    .map((entry) => entry.slice(3))
+  if (status.exitCode !== 0) return NO_REPOSITORY
+  const entries = namesIn(status.stdout)
+  const changed = entries.map((entry) => entry.slice(3))
+  const ignored = await ask(`${git} ls-files --others --ignored --exclude-standard --directory -z`)
+  const counted = entries.filter((entry) => counts(entry, index)).map((entry) => entry.slice(3))
+  const uncommitted = [...new Set([...counted, ...hiddenIn(namesIn(ignored.stdout), index)])]
   // Without a commit everything is new, and git has nothing to compare with.
   const base = `$(${git} rev-parse --verify -q HEAD || ${git} hash-object -t tree /dev/null)`
   const diff = await ask(
     `${git} add --intent-to-add . 2>/dev/null; ${git} diff --no-ext-diff --no-textconv --unified=0 ${base}`,
   )
-  return { isRepository: true, changed, added: addedLines(diff.stdout), isCut: diff.truncated || status.truncated }
+  const isCut = diff.truncated || status.truncated || ignored.truncated || ignored.exitCode !== 0
+  return { isRepository: true, changed, uncommitted, added: addedLines(diff.stdout), isCut }
+}
+
+const NO_REPOSITORY: GitFacts = { isRepository: false, changed: [], uncommitted: [], added: new Map(), isCut: false }
+
+function namesIn(output: string): readonly string[] {
+  return output.split('\0').filter((entry) => entry !== '')
+}
+
+// A file that is there, and that the index left out, was ignored when work began.
+function counts(entry: string, index: TreeIndex | null): boolean {
+  const path = entry.slice(3)
+  if (index === null || !entry.startsWith('?? ') || path.endsWith('/')) return true
+  return (
+    Object.hasOwn(index.entries, path) || Object.keys(index.packages).some((folder) => path.startsWith(`${folder}/`))
+  )
+}
+
+function hiddenIn(ignored: readonly string[], index: TreeIndex | null): readonly string[] {
+  const files = new Set(ignored.filter((path) => !path.endsWith('/')))
+  const folders = ignored.filter((path) => path.endsWith('/'))
+  return Object.keys(index?.entries ?? {}).filter(
+    (path) => files.has(path) || folders.some((folder) => path.startsWith(folder)),
+  )
 }
 
 function addedLines(diff: string): ReadonlyMap<string, readonly string[]> {

@@ -24,9 +24,23 @@ export interface CheckInputs {
   readonly observedView: JsonObject
   /** The tests of the observed RED run; null: none was observed. */
   readonly pinnedRun: PinnedRun | null
+  /** What changed in this visit of the phase; null when nobody asked. */
+  readonly changes?: PhaseChanges | null
   /** Reports of reviewers in this visit; null where the phase asks for none, and the agent's own word counts. */
   readonly reviews?: readonly ReviewSeen[] | null
   readonly params: JsonObject
+}
+
+/** One path that is not as it was when the visit began. */
+export interface PhaseChange {
+  readonly path: string
+  readonly change: 'created' | 'modified' | 'deleted'
+}
+
+export interface PhaseChanges {
+  readonly list: readonly PhaseChange[]
+  /** False where a call changed more than the ledger lists. */
+  readonly isComplete: boolean
 }
 
 /** What a report of a reviewer counts as. */

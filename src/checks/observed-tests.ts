@@ -30,7 +30,8 @@ export function observedPassing(run: ObservedRun, pinned: PinnedRun | null): Che
   if (run.counts === null)
     return fails(`${run.problem ?? 'the counts are not known'} (exit code ${run.exitCode})`, 'observed')
   const { passed, failed } = run.counts
-  if (failed > 0) return fails(`${failed} failed${namesOf(run, 'failed')}`, 'observed')
+  const failing = run.tests.filter((test) => test.status === 'failed').map((test) => test.id)
+  if (failed > 0) return fails(`${failed} failed${namesText(failing)}`, 'observed')
   if (run.loadFailures.length > 0)
     return fails(
       `${run.loadFailures.length} test files did not load: ${run.loadFailures[0]?.message ?? ''}`,
@@ -58,19 +59,27 @@ function notRun(run: ObservedRun, pinned: PinnedRun | null): readonly string[] {
   ]
 }
 
-export function observedSkipped(run: ObservedRun): CheckOutcome {
+/** Nothing is left out, and nothing that ran at RED is marked to be. `marked` are the files with new marks. */
+export function observedSkipped(run: ObservedRun, pinned: PinnedRun | null, marked: readonly string[]): CheckOutcome {
   if (run.counts === null) return fails(run.problem ?? 'the counts are not known', 'observed')
-  return run.counts.skipped === 0
+  const left = run.tests.filter((test) => LEFT_OUT.has(test.status)).map((test) => test.id)
+  const ran = new Set(pinned?.ids ?? [])
+  const newly = left.filter((id) => ran.has(id))
+  if (newly.length > 0) return fails(`${newly.length} ran at RED and are skipped now${namesText(newly)}`, 'observed')
+  const count = Math.max(run.counts.skipped, left.length)
+  if (count > 0) return fails(`${count} skipped${namesText(left)}`, 'observed')
+  return marked.length === 0
     ? holds('none skipped', 'observed')
-    : fails(`${run.counts.skipped} skipped${namesOf(run, 'skipped')}`, 'observed')
+    : fails(`marked to be left out since the RED run${namesText(marked)}`, 'observed')
 }
+
+const LEFT_OUT: ReadonlySet<string> = new Set(['skipped', 'todo'])
 
 function countsText({ counts }: ObservedRun): string {
   return counts === null ? '' : ` (${counts.passed} passed, ${counts.failed} failed)`
 }
 
-function namesOf(run: ObservedRun, status: 'failed' | 'skipped'): string {
-  const names = run.tests.filter((test) => test.status === status).map((test) => test.id)
+function namesText(names: readonly string[]): string {
   return names.length === 0 ? '' : `: ${names.slice(0, NAMED_MAX).join(', ')}${names.length > NAMED_MAX ? ' …' : ''}`
 }
 

@@ -15,7 +15,6 @@ import { noOpenQuestions, planHasAcceptanceCriteria, scopeIsBounded, testsExistF
 import { allReviewModelsCompleted, noBlockingIssues, reviewCommentsAddressed } from './review.js'
 import { allTestsPass, noSkippedTests, testsAreFailing, testsUnchanged } from './tests.js'
 
-// Checks that are not here need a diff or git: contracts with them get no tasks.
 const CHECKS: ReadonlyMap<CheckName, Check> = new Map<CheckName, Check>([
   ['plan_has_acceptance_criteria', planHasAcceptanceCriteria],
   ['scope_is_bounded', scopeIsBounded],

@@ -1,6 +1,8 @@
 import type { JsonObject } from '../core/contract.js'
+import { harnessChanges, harnessOf } from './harness/harness.js'
 import { asObject, type Check, type CheckInputs, errs, fails, field, holds } from './inputs.js'
 import { observedFailing, observedPassing, observedSkipped } from './observed-tests.js'
+import { marksOf, newMarks } from './test-marks.js'
 
 interface Run {
   readonly exitCode: number
@@ -40,9 +42,12 @@ export const testsAreFailing: Check = (inputs) => {
   return run.failed > 0 ? holds(`${run.failed} failed`) : fails('no test failed')
 }
 
-export const allTestsPass: Check = (inputs) => {
+export const allTestsPass: Check = async (inputs) => {
   const observed = inputs.observed.get('tests')
-  if (observed !== undefined) return observedPassing(observed, inputs.pinnedRun)
+  if (observed !== undefined) {
+    const moved = await movedHarness(inputs)
+    return moved.length > 0 ? fails(listed(moved), 'observed') : observedPassing(observed, inputs.pinnedRun)
+  }
   const run = runOf(inputs)
   if (typeof run === 'string') return fails(run)
   if (run.failed > 0) return fails(`${run.failed} failed`)
@@ -50,9 +55,13 @@ export const allTestsPass: Check = (inputs) => {
   return run.passed > 0 ? holds(`${run.passed} passed`) : fails('no test passed')
 }
 
-export const noSkippedTests: Check = (inputs) => {
+export const noSkippedTests: Check = async (inputs) => {
   const observed = inputs.observed.get('tests')
-  if (observed !== undefined) return observedSkipped(observed)
+  if (observed !== undefined) {
+    const before = inputs.pinnedRun?.marks
+    const marked = before === undefined ? [] : newMarks(before, await marksOf(inputs.tree, inputs.contract))
+    return observedSkipped(observed, inputs.pinnedRun, marked)
+  }
   const run = runOf(inputs)
   if (typeof run === 'string') return fails(run)
   return run.skipped === 0 ? holds('none skipped') : fails(`${run.skipped} skipped`)
@@ -60,15 +69,31 @@ export const noSkippedTests: Check = (inputs) => {
 
 const CHANGED_SHOWN_MAX = 5
 
-/** The files recorded as tests at RED have the same content now. Phaselock reads them itself. */
-export const testsUnchanged: Check = async ({ pinnedTests, tree }) => {
+/** The files recorded as tests at RED, and what decides how they are run, are the same now. Phaselock reads them itself. */
+export const testsUnchanged: Check = async (inputs) => {
+  const { pinnedTests, tree } = inputs
   if (pinnedTests === null) return errs('no test files were recorded at RED', 'artifact')
   const changed: string[] = []
   for (const [path, hash] of pinnedTests) {
     const now = await tree.hash(path)
     if (now !== hash) changed.push(`${path} (${now === null ? 'deleted' : 'changed'})`)
   }
+  changed.push(...(await movedHarness(inputs)).filter((text) => !changed.some((one) => isSamePath(one, text))))
   if (changed.length === 0) return holds(`${pinnedTests.size} test files unchanged`, 'artifact')
-  const more = changed.length - CHANGED_SHOWN_MAX
-  return fails(`${changed.slice(0, CHANGED_SHOWN_MAX).join(', ')}${more > 0 ? ` and ${more} more` : ''}`, 'artifact')
+  return fails(listed(changed), 'artifact')
+}
+
+// Whoever may change tests may still not change how they are run.
+async function movedHarness({ pinnedRun, pinnedTests, tree, contract }: CheckInputs): Promise<readonly string[]> {
+  if (pinnedRun?.harness === undefined) return []
+  return harnessChanges(pinnedRun.harness, await harnessOf(tree, contract), [...(pinnedTests?.keys() ?? [])])
+}
+
+function isSamePath(changed: string, moved: string): boolean {
+  return moved.startsWith(`${changed.slice(0, changed.lastIndexOf(' ('))} `)
+}
+
+function listed(changes: readonly string[]): string {
+  const more = changes.length - CHANGED_SHOWN_MAX
+  return `${changes.slice(0, CHANGED_SHOWN_MAX).join(', ')}${more > 0 ? ` and ${more} more` : ''}`
 }

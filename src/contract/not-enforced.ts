@@ -1,7 +1,6 @@
 import { CHECKS_NOT_ENFORCED } from '../core/contract.js'
 import { checksOf } from './check-gates.js'
 import type { ContractDocument, PhaseDocument } from './document.js'
-import { readExpression } from './expression.js'
 
 /** One thing that this version understands and cannot enforce; `made` and `key` say where it stands in the document. */
 export interface Unenforced {
@@ -70,11 +69,6 @@ function inChecks(phase: PhaseDocument, base: string): Unenforced[] {
         ? `${base}.required_artifacts.${artifact?.type ?? ''}.${check}`
         : `${base}.gates.${gate.id}.${check}`
     const name = 'rule' in owner ? 'rule' : 'check'
-    if (CHECKS_NOT_ENFORCED.has(check)) return [{ path, feature: `check ${check}`, made: owner, key: name }]
-    const expression = check === 'expression' ? readExpression(owner.when ?? '') : null
-    const later = expression?.ok === true ? ['changes'].filter((variable) => expression.variables.has(variable)) : []
-    return later.length === 0
-      ? []
-      : [{ path, feature: `expression over ${later.join(' and ')}`, made: owner, key: 'when' }]
+    return CHECKS_NOT_ENFORCED.has(check) ? [{ path, feature: `check ${check}`, made: owner, key: name }] : []
   })
 }

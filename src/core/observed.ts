@@ -40,4 +40,11 @@ export interface PinnedRun {
   readonly ids: readonly string[]
   /** Files that did not load at RED: their tests are first known at GREEN, and there must be some. */
   readonly unloaded: readonly string[]
+  /** What decided how the tests were run; missing where an older version recorded the run. */
+  readonly harness?: PinnedHarness
+  /** How often each test file marked tests as skipped, as to do or as the only ones. */
+  readonly marks?: Readonly<Record<string, Readonly<Record<string, number>>>>
 }
+
+/** Files that decide how tests are run: for each the hashes of the parts that count, or of all of it under `''`. */
+export type PinnedHarness = Readonly<Record<string, Readonly<Record<string, string>>>>

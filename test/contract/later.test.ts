@@ -29,12 +29,6 @@ const LATER: readonly (readonly [name: string, text: string, path: string, line:
     'phases.A.checkpoint.evidence.f.grade',
     5,
   ],
-  [
-    'an expression over changes',
-    gate('blockers: [{check: expression, when: "size(changes) > 1"}]'),
-    'phases.A.gates.g.expression',
-    5,
-  ],
 ]
 
 describe('what this version cannot enforce', () => {
@@ -98,6 +92,7 @@ describe('what this version cannot enforce', () => {
         'required_artifacts: [{type: review_report}]\n    gates: [{id: g, type: validation, blockers: [{check: all_review_models_completed, required_reviews: [a]}]}]',
       ),
     ],
+    ['an expression over changes', gate('blockers: [{check: expression, when: "size(changes) > 1"}]')],
     ['an expression over evidence', gate('blockers: [{check: expression, when: "evidence.n > 1"}]')],
   ])('[REQ-CONTRACT-19] %s is not flagged', async (_name, text) => {
     const { contract, warnings } = await mustLoad(text)

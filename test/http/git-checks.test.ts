@@ -55,7 +55,7 @@ describe('checks over git and the change', () => {
       'Meaning: no assertion in lib/a.js, tests/b.test.js',
       'Comments: git was not asked',
     ])
-    put('tests/b.test.js', 'assert.equal(1, 1)\n')
+    put('tests/b.test.js', 'assert.equal(sum(1), 1)\n')
     put('src/c.js', '// const a = 1;\n// if (a) {\n//   run(a);\n// }\nexport {}\n')
     expect(messages(await move('COMMIT', files('tests/b.test.js')))).toEqual([
       'Comments: commented-out code in src/c.js',
@@ -65,7 +65,7 @@ describe('checks over git and the change', () => {
   })
 
   it('[REQ-CHECK-10] what is not committed and a command that fails close the gate', async () => {
-    put('tests/b.test.js', 'assert.equal(1, 1)\n')
+    put('tests/b.test.js', 'assert.equal(sum(1), 1)\n')
     await move('COMMIT', files('tests/b.test.js'))
     expect(messages(await move('DONE'))).toEqual([
       'Commit: not committed: tests/b.test.js',

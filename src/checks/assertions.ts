@@ -1,0 +1,123 @@
+import { codeOf, withoutComments } from './test-code.js'
+
+const CALLS_MAX = 2000
+const ARGUMENTS_CHARS_MAX = 5000
+
+/** Whether a test file asserts something of anything but constants, with what its framework asserts with. */
+export function assertsSomething(path: string, text: string): boolean {
+  const code = codeOf(path, text)
+  const known = [...importedAssertions(withoutComments(path, text))].map(escaped)
+  const named = known.length === 0 ? [] : [`(?<![\\w$.])(?:${known.join('|')})(?:\\.\\w+){0,4}\\s*\\(`]
+  const calls = new RegExp([...CALLS, ...named].join('|'), 'g')
+  let seen = 0
+  for (const match of code.matchAll(calls)) {
+    seen += 1
+    if (seen > CALLS_MAX) return false
+    const end = match.index + match[0].length
+    if (hasReceiver(code, match.index)) return true
+    if (namesSomething(argumentsFrom(code, end))) return true
+  }
+  return statements(path, code)
+}
+
+const CALLS: readonly string[] = [
+  // node:assert, chai, unittest, JUnit, xUnit, Rust, Go's testify, googletest, and helpers named after them
+  '\\b(?:[aA]ssert|verify)\\w*!?(?:\\.\\w+){0,4}!?\\s*\\(',
+  '\\bexpect\\w*(?:\\.soft|\\.poll|\\.element)?\\s*\\(',
+  '\\b(?:EXPECT|ASSERT|REQUIRE|CHECK)(?:_\\w+)?\\s*\\(',
+  '\\bpytest\\s*\\.\\s*(?:raises|warns|approx)\\s*\\(',
+  '\\brequire\\.[A-Z]\\w*\\s*\\(',
+  // ava, tap, tape and the context of node:test
+  '\\bt\\.(?:assert\\.)?(?:is|isNot|not|deepEqual|notDeepEqual|like|true|false|truthy|falsy|throws|throwsAsync|notThrows|regex|snapshot|equal|notEqual|same|strictSame|notSame|match|has|hasStrict|ok|notOk|rejects|resolves|resolveMatch|strictEqual|doesNotThrow|error|type)\\s*\\(',
+]
+
+const SELF: ReadonlySet<string> = new Set([
+  'self',
+  'this',
+  'cls',
+  't',
+  'assert',
+  'Assert',
+  'chai',
+  'test',
+  'strict',
+  'expect',
+])
+
+// `response.expect(200)` asserts of the response, whatever it is given.
+function hasReceiver(code: string, at: number): boolean {
+  const [, receiver] = /([\w$]+)?[\])]?\s*\.\s*$/.exec(code.slice(Math.max(0, at - 200), at)) ?? []
+  const isCalledOn = /\.\s*$/.test(code.slice(Math.max(0, at - 200), at))
+  return isCalledOn && !SELF.has(receiver ?? '') && !/^\d/.test(receiver ?? '')
+}
+
+function argumentsFrom(code: string, start: number): string {
+  let depth = 1
+  const limit = Math.min(code.length, start + ARGUMENTS_CHARS_MAX)
+  for (let at = start; at < limit; at += 1) {
+    const sign = code[at] ?? ''
+    if ('([{'.includes(sign)) depth += 1
+    else if (')]}'.includes(sign)) depth -= 1
+    if (depth === 0) return code.slice(start, at)
+  }
+  return code.slice(start, limit)
+}
+
+const CONSTANTS: ReadonlySet<string> = new Set([
+  ...['true', 'false', 'null', 'undefined', 'NaN', 'Infinity', 'None', 'True', 'False', 'nil', 'void', 'typeof'],
+  ...['not', 'and', 'or', 'is', 'in', 'if', 'else', 'new', 'await', 'async', 'function', 'return', 'lambda', 'as'],
+  ...['Object', 'Array', 'String', 'Number', 'Boolean', 'Symbol', 'Error', 'BigInt', 'int', 'str', 'bool', 'float'],
+  ...[
+    'list',
+    'dict',
+    'tuple',
+    'set',
+    'len',
+    'unknown',
+    'any',
+    'never',
+    'const',
+    'instanceof',
+    'throw',
+    'raise',
+    'pass',
+  ],
+])
+
+function namesSomething(args: string): boolean {
+  const names = args.match(/(?<![\w$.])[A-Za-z_$][\w$]*/g) ?? []
+  return names.some((name) => !CONSTANTS.has(name))
+}
+
+// Assertions that are no calls: Python's statement, Ruby's and chai's words, Go's way to fail, Rust's attribute.
+function statements(path: string, code: string): boolean {
+  if (/\.py$/.test(path))
+    return [...code.matchAll(/^[ \t]*assert\b([^\n]*(?:\\\n[^\n]*)*)/gm)].some(([, rest]) => namesSomething(rest ?? ''))
+  if (/\.rb$/.test(path))
+    return [...code.matchAll(/^[ \t]*(?:assert|refute|expect)\w*[ \t]+([^\n]+)/gm)].some(([, rest]) =>
+      namesSomething(rest ?? ''),
+    )
+  if (/\.go$/.test(path))
+    return /\bif\b[^{]{0,500}\{[^}]{0,2000}\bt\.(Error|Errorf|Fatal|Fatalf|Fail|FailNow)\(/.test(code)
+  if (/\.rs$/.test(path)) return /#\[should_panic/.test(code)
+  if (/\.(bats|sh|bash)$/.test(path)) return /^[ \t]*(\[\[?|test)\s.*\$|^[ \t]*(assert|refute)\w*\s/m.test(code)
+  return /[\w$)\]]\.should\b/.test(code)
+}
+
+/** Names under which a file imports assertions: `import { equal as same } from 'node:assert'` asserts with `same`. */
+function importedAssertions(text: string): ReadonlySet<string> {
+  const names = new Set<string>()
+  const lists = text.matchAll(
+    /(?:import\s+([\w$*{},\s]{1,500}?)\s+from\s*|(?:const|let|var)\s+([\w${},:\s]{1,500}?)\s*=\s*require\s*\(\s*)(['"])(?:node:)?(?:assert(?:\/strict)?|chai|power-assert|should|must|uvu\/assert|@std\/assert|jsr:@std\/assert[^'"]*)\3/g,
+  )
+  for (const [, imported, required] of lists)
+    for (const one of (imported ?? required ?? '').split(/[{},]/)) {
+      const name = /([\w$]+)\s*$/.exec(one)?.[1]
+      if (name !== undefined) names.add(name)
+    }
+  return names
+}
+
+function escaped(name: string): string {
+  return name.replaceAll('$', '\\$')
+}

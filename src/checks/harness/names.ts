@@ -1,0 +1,85 @@
+import { posix } from 'node:path'
+
+/** How much of a file decides how tests are run: all of it, or parts that a reader of its kind knows. */
+export type HarnessKind = 'whole' | 'package_json' | 'tsconfig' | 'pyproject' | 'cargo' | 'go_mod' | 'shadow'
+
+/** What a file has to do with how tests are run, by its name alone; null: nothing. */
+export function harnessKind(path: string): HarnessKind | null {
+  const name = posix.basename(path)
+  const partly = PARTLY.find(([pattern]) => pattern.test(name))
+  if (partly !== undefined) return partly[1]
+  if (WHOLE.some((pattern) => pattern.test(name)) || WHOLE_PATHS.test(path)) return 'whole'
+  return SHADOWS.test(path) ? 'shadow' : null
+}
+
+const PARTLY: readonly (readonly [RegExp, HarnessKind])[] = [
+  [/^package\.json$/, 'package_json'],
+  [/^(ts|js)config(\.[\w.-]+)?\.json$/, 'tsconfig'],
+  [/^pyproject\.toml$/, 'pyproject'],
+  [/^Cargo\.toml$/, 'cargo'],
+  [/^go\.mod$/, 'go_mod'],
+]
+
+const RUNNERS =
+  'vitest|vite|jest|ava|playwright|playwright-ct|karma|babel|cypress|wdio|web-test-runner|jasmine|tap|mocha|nightwatch|testcafe'
+
+const WHOLE: readonly RegExp[] = [
+  new RegExp(
+    `^(${RUNNERS})[.-](config|conf|workspace|projects?|setup|shared|base|common|preset)\\b.*\\.([cm]?[jt]sx?|jsonc?)$`,
+  ),
+  /^\.(mocharc|babelrc|nycrc|c8rc|taprc|jestrc|swcrc)(\.\w+)?$/,
+  /^(nyc|c8)\.config\.[cm]?js$|^setupTests\.[jt]sx?$|^\.env\.test(\.local)?$/,
+  /^\.npmrc$|^\.yarnrc(\.yml)?$|^\.pnp\.(cjs|js|loader\.mjs|data\.json)$|^\.pnpmfile\.[cm]?js$|^pnpm-workspace\.yaml$/,
+  /^package\.(yaml|json5)$|^node\.config\.json$|^bunfig\.toml$|^deno\.jsonc?$|^import_map\.json$/,
+  /^(lerna|nx|turbo|project)\.json$/,
+  /^conftest\.py$|^\.?pytest\.(ini|toml)$|^tox\.(ini|toml)$|^setup\.cfg$|^noxfile\.py$|^\.coveragerc$|^hatch\.toml$/,
+  /^(site|user)customize\.py$|\.pth$/,
+  /^build\.rs$|^rust-toolchain(\.toml)?$|^go\.work$|^nextest\.toml$/,
+  /^\.rspec$|^\.simplecov$|^phpunit\.xml(\.dist)?$|\.runsettings$/,
+]
+const WHOLE_PATHS = /(^|\/)(\.cargo\/config(\.toml)?$|\.yarn\/(releases|plugins)\/|\.mvn\/)/
+
+// A module of the project with the name of a test framework is imported instead of it.
+const SHADOWS = /(^|\/)(pytest|_pytest|unittest|pluggy|nose2?|doctest|hypothesis|assertpy|testtools)(\.py$|\/.*\.py$)/
+
+/** Build files that count only where a command names their program. */
+export function isBuildFileOf(words: ReadonlySet<string>, path: string): boolean {
+  const name = posix.basename(path)
+  return BUILD_FILES.some(([program, file]) => file.test(name) && [...words].some((word) => program.test(word)))
+}
+
+const BUILD_FILES: readonly (readonly [program: RegExp, file: RegExp])[] = [
+  [/(^|\/)g?make$/, /^(GNUm|m|M)akefile$|\.mk$/],
+  [/(^|\/)just$/, /^\.?justfile$/i],
+  [/(^|\/)(go-)?task$/, /^taskfile(\.dist)?\.ya?ml$/i],
+  [/(^|\/)(rake|rspec|bundle)$/, /^Rakefile$|\.rake$/],
+  [/(^|\/)mvnw?$/, /^pom\.xml$/],
+  [/(^|\/)gradlew?$/, /^(build|settings)\.gradle(\.kts)?$|^gradle\.properties$/],
+  [/(^|\/)(gulp|grunt)$/, /^gulpfile\b|^gruntfile\b/i],
+  [/(^|\/)(cmake|ctest)$/, /^CMakeLists\.txt$|^CTestTestfile\.cmake$/],
+  [/(^|\/)(inv|invoke)$/, /^tasks\.py$/],
+  [/(^|\/)composer$/, /^composer\.json$/],
+  [/(^|\/)mix$/, /^mix\.exs$/],
+  [/(^|\/)bazel(isk)?$/, /^(BUILD|WORKSPACE|MODULE)(\.bazel)?$|^\.bazelrc$/],
+]
+
+/** Whether what lies in the folder of this file reaches the tests: it is the root, or tests lie below it. */
+export function isNearTests(path: string, tests: readonly string[]): boolean {
+  const folder = posix.dirname(path)
+  return folder === '.' || tests.some((test) => test.startsWith(`${folder}/`))
+}
+
+/** The folder from which a module of that name is imported. */
+export function shadowIsNear(path: string, tests: readonly string[]): boolean {
+  const at = SHADOWS.exec(path)
+  const folder = at === null ? path : path.slice(0, at.index)
+  return folder === '' || folder === 'src' || folder === 'lib' || tests.some((test) => test.startsWith(`${folder}/`))
+}
+
+/** Whether a file is a test by its name. */
+export function isTestName(path: string): boolean {
+  return TEST_NAME.test(path)
+}
+
+const TEST_NAME =
+  /(^|\/)(test_[^/]*\.py|[^/]+[._-](test|spec)\.[cm]?[jt]sx?|[^/]+_(test|spec)\.(py|go|rb|exs|dart|cc|cpp|php|rs)|[^/]+Tests?\.(java|kt|cs|swift|php|scala)|__tests__\/.*\.[cm]?[jt]sx?)$/

@@ -1,0 +1,139 @@
+import { createHash } from 'node:crypto'
+import type { HarnessKind } from './names.js'
+
+const PARTS_MAX = 2000
+
+/** The parts of a file that decide how tests are run, by name, each as a hash; `''` stands for the whole file. */
+export type Parts = Readonly<Record<string, string>>
+
+/** Reads the parts of a file. What its reader does not understand counts whole. */
+export function partsOf(kind: HarnessKind, text: string): Parts {
+  const found = READERS[kind](text)
+  if (found === null || found.size > PARTS_MAX) return { '': hashOf(text) }
+  return Object.fromEntries([...found].map(([name, content]) => [name, hashOf(content)]))
+}
+
+export function hashOf(text: string): string {
+  return createHash('sha256').update(text).digest('hex')
+}
+
+type Reader = (text: string) => ReadonlyMap<string, string> | null
+
+const READERS: Readonly<Record<HarnessKind, Reader>> = {
+  whole: () => null,
+  shadow: () => null,
+  package_json: packageParts,
+  tsconfig: tsconfigParts,
+  pyproject: (text) => tomlParts(text, isFreeInPyproject),
+  cargo: (text) => tomlParts(text, isFreeInCargo),
+  go_mod: goModParts,
+}
+
+// A package that takes the name of an assertion library is imported by its own tests instead of that library.
+const PACKAGE_KEYS: readonly string[] = [
+  ...['name', 'config', 'packageManager', 'workspaces', 'pnpm', 'wireit', 'nx', 'babel', 'ts-node', 'tsx'],
+  ...['jest', 'mocha', 'vitest', 'ava', 'tap', 'c8', 'nyc', 'karma', 'jasmine', 'playwright', 'cypress', 'lab'],
+]
+
+function packageParts(text: string): ReadonlyMap<string, string> | null {
+  const object = objectIn(text)
+  if (object === null) return null
+  const parts = new Map<string, string>()
+  for (const key of PACKAGE_KEYS) if (Object.hasOwn(object, key)) parts.set(key, JSON.stringify(object[key]))
+  const scripts = scriptsIn(text)
+  if (scripts === null) parts.set('scripts', JSON.stringify(object.scripts))
+  for (const [name, line] of scripts ?? []) parts.set(`scripts.${name}`, line)
+  return parts
+}
+
+/** The scripts of a package.json; null where they cannot be read. */
+export function scriptsIn(text: string): ReadonlyMap<string, string> | null {
+  const object = objectIn(text)
+  if (object === null) return null
+  const { scripts } = object
+  if (scripts === undefined) return new Map()
+  if (scripts === null || typeof scripts !== 'object' || Array.isArray(scripts)) return null
+  return new Map(
+    Object.entries(scripts).map(([name, line]) => [name, typeof line === 'string' ? line : JSON.stringify(line)]),
+  )
+}
+
+const TSCONFIG_KEYS = ['extends', 'include', 'exclude', 'files', 'references', 'ts-node', 'tsx', 'vueCompilerOptions']
+const COMPILER_KEYS = [
+  ...['paths', 'baseUrl', 'rootDir', 'rootDirs', 'outDir', 'outFile', 'noEmit', 'plugins', 'module', 'moduleSuffixes'],
+  ...['jsx', 'jsxFactory', 'jsxFragmentFactory', 'jsxImportSource', 'customConditions', 'preserveSymlinks'],
+]
+
+function tsconfigParts(text: string): ReadonlyMap<string, string> | null {
+  const object = objectIn(text)
+  if (object === null) return null
+  const parts = new Map<string, string>()
+  for (const key of TSCONFIG_KEYS) if (Object.hasOwn(object, key)) parts.set(key, JSON.stringify(object[key]))
+  const options = object.compilerOptions
+  if (options === undefined) return parts
+  if (options === null || typeof options !== 'object' || Array.isArray(options)) return null
+  const named = options as Record<string, unknown>
+  for (const key of COMPILER_KEYS)
+    if (Object.hasOwn(named, key)) parts.set(`compilerOptions.${key}`, JSON.stringify(named[key]))
+  return parts
+}
+
+function objectIn(text: string): Record<string, unknown> | null {
+  try {
+    const parsed: unknown = JSON.parse(text)
+    return parsed !== null && typeof parsed === 'object' && !Array.isArray(parsed)
+      ? (parsed as Record<string, unknown>)
+      : null
+  } catch {
+    return null
+  }
+}
+
+type IsFree = (table: string, line: string) => boolean
+
+/**
+ * The tables of a TOML file, without the lines that an implementation is free to change. A table begins where a line begins
+ * with a bracket; only a text of several lines could hide one or fake one, and a file with such a text counts whole.
+ */
+function tomlParts(text: string, isFree: IsFree): ReadonlyMap<string, string> | null {
+  if (/"""|'''|\r(?!\n)/.test(text)) return null
+  const parts = new Map<string, string>()
+  let table = ''
+  for (const raw of text.split(/\r?\n/)) {
+    const line = raw.trim()
+    if (line === '' || line.startsWith('#')) continue
+    if (line.startsWith('[')) table = line.replace(/\s+#.*$/, '')
+    if (isFree(table, line)) continue
+    parts.set(table, `${parts.get(table) ?? ''}${line}\n`)
+  }
+  return parts
+}
+
+const FREE_PYPROJECT =
+  /^\[(project(\.optional-dependencies|\.urls|\.scripts|\.gui-scripts)?|dependency-groups|tool\.poetry\.(dev-)?dependencies|tool\.poetry\.group\.[\w-]+\.dependencies|tool\.(ruff|black|mypy|isort|pyright|pylint|flake8|bandit)(\.[\w-]+)*)\]$/
+
+// Entry points can name a plugin of the test runner; an escaped key could be one.
+function isFreeInPyproject(table: string, line: string): boolean {
+  return FREE_PYPROJECT.test(table) && !/entry|\\/.test(line)
+}
+
+const FREE_PACKAGE_KEYS =
+  /^(\[package\]$|(version|description|authors|license|license-file|keywords|categories|repository|homepage|documentation|readme|rust-version)\s*=)/
+
+function isFreeInCargo(table: string, line: string): boolean {
+  if (/^\[dependencies(\.[\w-]+)?\]$/.test(table)) return true
+  return table === '[package]' && FREE_PACKAGE_KEYS.test(line)
+}
+
+// What is required is free: what decides is what replaces it.
+function goModParts(text: string): ReadonlyMap<string, string> | null {
+  const kept: string[] = []
+  let isRequiring = false
+  for (const raw of text.split(/\r?\n/)) {
+    const line = raw.replace(/\/\/.*$/, '').trim()
+    if (isRequiring) isRequiring = line !== ')'
+    else if (/^require\s*\($/.test(line)) isRequiring = true
+    else if (line !== '' && !/^require\s+[^(]*$/.test(line)) kept.push(line)
+  }
+  return new Map([['everything but require', kept.join('\n')]])
+}

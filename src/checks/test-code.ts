@@ -1,0 +1,92 @@
+const PATTERN_CHARS_MAX = 1000
+const BLANKS_MAX = 100
+
+/** Which signs a language gives comments and texts. */
+interface Language {
+  readonly line: readonly string[]
+  readonly block: boolean
+  readonly texts: readonly string[]
+}
+
+const C_LIKE: Language = { line: ['//'], block: true, texts: ['"', "'", '`'] }
+// A single quote is a lifetime there, or a single sign.
+const QUOTE_IS_SIGN: Language = { line: ['//'], block: true, texts: ['"', '`'] }
+const HASH_LIKE: Language = { line: ['#'], block: false, texts: ['"""', "'''", '"', "'"] }
+
+/** The code of a file without its comments, and with empty texts: what only stands in words does nothing. */
+export function codeOf(path: string, text: string): string {
+  return strip(languageOf(path), text, true)
+}
+
+/** The code of a file without its comments. */
+export function withoutComments(path: string, text: string): string {
+  return strip(languageOf(path), text, false)
+}
+
+function languageOf(path: string): Language {
+  if (/\.(py|rb|exs?|sh|bash|bats|pl|r|jl)$/i.test(path)) return HASH_LIKE
+  return /\.(rs|go)$/.test(path) ? QUOTE_IS_SIGN : C_LIKE
+}
+
+function strip(language: Language, text: string, emptiesTexts: boolean): string {
+  const out: string[] = []
+  for (let at = 0; at < text.length; ) {
+    const end = commentEnd(language, text, at)
+    if (end > at) {
+      out.push(' ')
+      at = end
+      continue
+    }
+    const quote = language.texts.find((sign) => text.startsWith(sign, at))
+    if (quote !== undefined) {
+      const close = textEnd(text, at, quote)
+      out.push(emptiesTexts ? '""' : text.slice(at, close))
+      at = close
+      continue
+    }
+    const pattern = language === C_LIKE && text[at] === '/' ? patternEnd(text, at) : at
+    out.push(pattern > at ? '/ /' : (text[at] ?? ''))
+    at = Math.max(pattern, at + 1)
+  }
+  return out.join('')
+}
+
+function commentEnd(language: Language, text: string, at: number): number {
+  if (language.block && text.startsWith('/*', at)) {
+    const end = text.indexOf('*/', at + 2)
+    return end === -1 ? text.length : end + 2
+  }
+  if (!language.line.some((sign) => text.startsWith(sign, at))) return at
+  const end = text.indexOf('\n', at)
+  return end === -1 ? text.length : end
+}
+
+function textEnd(text: string, at: number, quote: string): number {
+  const isLong = quote.length > 1 || quote === '`'
+  for (let next = at + quote.length; next < text.length; next += 1) {
+    if (text[next] === '\\') next += 1
+    else if (text.startsWith(quote, next)) return next + quote.length
+    // A text of one line that is not closed there ends there: it must not hide what follows.
+    else if (!isLong && text[next] === '\n') return next
+  }
+  return text.length
+}
+
+// A slash begins a pattern where no value can stand before it.
+function patternEnd(text: string, at: number): number {
+  let before = at - 1
+  while (before >= 0 && at - before < BLANKS_MAX && /\s/.test(text[before] ?? '')) before -= 1
+  const last = before < 0 ? '' : (text[before] ?? '')
+  const isAfterReturn = /\breturn$/.test(text.slice(Math.max(0, before - 6), before + 1))
+  if (!'(,=:[!&|?{};+-*%~^<>'.includes(last) && !isAfterReturn) return at
+  let isInClass = false
+  for (let next = at + 1; next < Math.min(text.length, at + PATTERN_CHARS_MAX); next += 1) {
+    const sign = text[next]
+    if (sign === '\n') return at
+    if (sign === '\\') next += 1
+    else if (sign === '[') isInClass = true
+    else if (sign === ']') isInClass = false
+    else if (sign === '/' && !isInClass) return next + 1
+  }
+  return at
+}

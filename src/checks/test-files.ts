@@ -1,0 +1,79 @@
+import { matchesGlob } from '../contract/glob.js'
+import type { Contract } from '../core/contract.js'
+import { NOT_THE_PROJECT, type WorkTree } from '../tree/work-tree.js'
+import { harnessKind, isTestName } from './harness/names.js'
+import { asList, asObject, type CheckInputs, field, isText } from './inputs.js'
+import { codeOf, withoutComments } from './test-code.js'
+
+const TEXT_CHARS_MAX = 1024 * 1024
+const FILES_MAX = 20_000
+
+/** The test files that a phase is judged by: those it names, and those it changed without naming them. */
+export interface TestsOfPhase {
+  readonly named: readonly string[]
+  readonly changed: readonly string[]
+}
+
+export async function testsOfPhase(inputs: CheckInputs): Promise<TestsOfPhase> {
+  const named = asList(field(asObject(inputs.all.get('test_files')), 'test_files'))
+    .map((one) => field(asObject(one), 'path'))
+    .filter(isText)
+  const changed: string[] = []
+  const candidates = await changedSources(inputs)
+  if (candidates.length > FILES_MAX) throw new Error(`more than ${FILES_MAX} files were changed`)
+  for (const path of candidates)
+    if (harnessKind(path) === null && isTest(path, await textOf(inputs.tree, path))) changed.push(path)
+  return { named, changed }
+}
+
+// Where it is not known what changed, everything may have.
+async function changedSources({ changes, tree }: CheckInputs): Promise<readonly string[]> {
+  if (changes === undefined || changes === null) return []
+  const paths = changes.isComplete
+    ? changes.list.filter((one) => one.change !== 'deleted').map((one) => one.path)
+    : (await tree.list(NOT_THE_PROJECT)).map((one) => one.path)
+  return paths.filter(isSource)
+}
+
+function isTest(path: string, text: string | null): boolean {
+  if (isTestName(path)) return true
+  if (text === null) return false
+  const code = codeOf(path, text)
+  if (/\.py$/.test(path)) return PYTHON_TEST.test(code)
+  return JS.test(path) && (importsRunner(withoutComments(path, text)) || DEFINES_TEST.test(code))
+}
+
+const JS = /\.[cm]?[jt]sx?$/
+const PYTHON_TEST = /^[ \t]*(?:async[ \t]+)?def[ \t]+test|^[ \t]*class[ \t]+\w+[ \t]*\([^)\n]*TestCase/m
+const IMPORTED = /\b(?:import|require|const|let|var)\b([^;'"]{0,500})['"]([\w:@/-]{1,40})['"]/g
+const ALWAYS_TESTS: ReadonlySet<string> = new Set(['node:test', 'bun:test', 'ava', 'tap', 'tape', 'uvu', 'mocha'])
+const OFTEN_TESTS: ReadonlySet<string> = new Set(['vitest', '@jest/globals', '@playwright/test'])
+
+function importsRunner(text: string): boolean {
+  for (const [, names, module] of text.matchAll(IMPORTED)) {
+    if (ALWAYS_TESTS.has(module ?? '')) return true
+    if (OFTEN_TESTS.has(module ?? '') && /\b(test|it|describe|suite)\b/.test(names ?? '')) return true
+  }
+  return false
+}
+
+// What runners offer without an import: a block with a name and a function.
+const DEFINES_TEST = /(?<![\w$.])(?:test|it|describe|suite)(?:\.\w+){0,4}\s*\(\s*""\s*,/
+
+/** Whether the contract looks for tests there. */
+export function isTestPath(contract: Contract, path: string): boolean {
+  return contract.tests.patterns.some((pattern) => matchesGlob(pattern, path))
+}
+
+/** Whether a file is written in a language that tests are written in. */
+export function isSource(path: string): boolean {
+  return SOURCE.test(path)
+}
+
+const SOURCE = /\.([cm]?[jt]sx?|py|rb|go|rs|java|kt|cs|php|swift|scala|exs?|dart|cc|cpp|c|sh|bash|bats|pl|r|jl)$/i
+
+/** The text of a file; null when there is none, or it is larger than a test can be. */
+export async function textOf(tree: WorkTree, path: string): Promise<string | null> {
+  const text = (await tree.read(path))?.toString('utf8') ?? null
+  return text === null || text.length > TEXT_CHARS_MAX ? null : text
+}
