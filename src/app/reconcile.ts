@@ -152,7 +152,7 @@ export async function contentWith(
 
 const OUTPUT = '.phaselock-revert'
 // The version of the last commits, of any branch, that has the hash. What is staged may be in none of them.
-const FIND = `for at in HEAD "" $(git rev-list -n 50 --all -- "$1"); do
+const FIND = `for at in HEAD "" $(git --literal-pathspecs rev-list -n 50 --all -- "$1"); do
   git cat-file blob "$at:$1" > ${OUTPUT} 2>/dev/null || continue
   [ "$(sha256sum < ${OUTPUT} | cut -c1-64)" = "$2" ] && exit 0
 done; exit 1`

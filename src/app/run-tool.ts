@@ -18,7 +18,7 @@ import { askQuestion } from './questions.js'
 import { keepContents, keepPrevious } from './reconcile.js'
 import { isHiddenBy, reservedIn } from './reserved.js'
 import type { Result } from './result.js'
-import { notesOn, type Parted, partChanges, withNotes } from './scratch.js'
+import { asideBy, notesOn, partChanges, type ScratchRules, withNotes } from './scratch.js'
 import { testOutcome } from './test-outcome.js'
 import { callUpstream, isUpstreamTool } from './upstream.js'
 import { unavailable, wallOf } from './wall.js'
@@ -118,7 +118,8 @@ class OneRun {
       const request = { contract, phase: phaseOf(contract, state.phase), tool, args }
       const before = this.app.running.written(state.workspace).length
       const { layer, note } = isReview ? NO_LAYER : await this.app.scratch.prepare(state.id, state.workspace)
-      const done = await runCommandTool(confinement, { ...this.#place, layer }, request)
+      const place = { ...this.#place, layer, aside: asideBy(this.#rules()) }
+      const done = await runCommandTool(confinement, place, request)
       if ('ok' in done) return this.#finish(done)
       if (!isReview) return this.#settle({ ...done, unenforced, before, keepsScratch: done.git === 'none', note })
       await done.changes.discard()
@@ -160,9 +161,9 @@ class OneRun {
   async #settle(done: Settling): Promise<Result<Ran>> {
     const { changes, before: _, keepsScratch: __, note, ...about } = done
     const tree = this.call.state.workspace
-    const parted = this.#part(changes.list)
+    const parted = partChanges(changes.list, this.#rules())
     const { kept, scratch, left } = parted
-    const plan = done.keepsScratch === true ? this.app.scratch.plan(this.call.state.id, scratch) : null
+    const plan = done.keepsScratch === true ? this.app.scratch.plan(this.call.state.id, scratch, changes.isCut) : null
     const notes = [note, ...notesOn(parted), plan?.dropped].filter((one) => typeof one === 'string')
     const outcome = withNotes(done.outcome, { kept, notes, aside: scratch.length + left.length })
     let isSettled = false
@@ -196,17 +197,17 @@ class OneRun {
     }
   }
 
-  #part(list: readonly Change[]): Parted {
+  #rules(): ScratchRules {
     const { workspace } = this.call.state
     const { allowed } = writableOf(phaseOf(this.call.contract, this.call.state.phase))
     // Only a pattern that names more than everything says that ignored files matter.
     const named = allowed.filter((pattern) => !/^\*\*(\/\*)?$/.test(pattern) && IGNORED_FOLDER.test(pattern))
-    return partChanges(list, {
+    return {
       rules: this.app.trees.rulesOf(workspace),
       isSource: (folder) => this.app.trees.isSource(workspace, folder),
-      isNamed: (path) => named.some((pattern) => matchesGlob(pattern, path)),
+      isNamed: (path) => named.some((pattern) => matchesGlob(pattern, path) || pattern.startsWith(`${path}/`)),
       covered: this.#place.hidden,
-    })
+    }
   }
 
   // What was written to the tree must be what the next command sees.

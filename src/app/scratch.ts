@@ -1,4 +1,5 @@
 import ignore from 'ignore'
+import type { Aside } from '../confinement/port.js'
 import type { ToolOutcome } from '../tools/port.js'
 import type { Change } from '../tree/change.js'
 import type { IgnoreText } from '../tree/tree-contents.js'
@@ -47,17 +48,26 @@ export interface Parted {
   readonly packages: readonly string[]
 }
 
+/** What becomes of a path by the rules that held when work began, not by a .gitignore that was edited since. */
+export function asideBy(rules: ScratchRules): Aside {
+  const isIgnored = ignoredBy(rules.rules)
+  const always = leftBehind(rules.isSource)
+  return (path, isDirectory) => {
+    // The tree as a whole, refused, is no path that could be ignored.
+    if (!ignore.isPathValid(path) || GIT_DIRECTORY.test(path) || rules.isNamed(path)) return null
+    if (always(path, isDirectory)) return 'kept'
+    if (!isIgnored(path, isDirectory)) return null
+    const installed = PACKAGES.exec(path)?.[0]
+    // The folder itself may hold caches, which are kept.
+    return installed === undefined || installed === path ? 'kept' : 'dropped'
+  }
+}
+
 /** Parts changes by the rules that held when work began, not by a .gitignore that was edited since. */
 export function partChanges(changes: readonly Change[], rules: ScratchRules): Parted {
   if (changes.length === 0) return { kept: [], scratch: [], left: [], packages: [] }
-  const isIgnored = ignoredBy(rules.rules)
-  const always = leftBehind(rules.isSource)
-  const isAside = ({ path, type }: Change): boolean => {
-    // The tree as a whole, refused, is no path that could be ignored.
-    if (!ignore.isPathValid(path) || GIT_DIRECTORY.test(path) || rules.isNamed(path)) return false
-    return always(path, type === 'directory') || isIgnored(path, type === 'directory')
-  }
-  const aside = new Set(changes.filter(isAside))
+  const becomes = asideBy(rules)
+  const aside = new Set(changes.filter(({ path, type }) => becomes(path, type === 'directory') !== null))
   for (const folder of foldersOfAside(changes, aside)) aside.add(folder)
   const kept: Change[] = []
   const scratch: Change[] = []
@@ -66,13 +76,18 @@ export function partChanges(changes: readonly Change[], rules: ScratchRules): Pa
   for (const change of changes) {
     const installed = PACKAGES.exec(change.path)?.[0]
     if (!aside.has(change)) kept.push(change)
-    else if (installed !== undefined && !always(change.path, change.type === 'directory')) {
+    else if (installed !== undefined && isOfPackages(change, becomes)) {
       left.push(change)
       if (change.path !== installed || change.kind === 'deleted') packages.add(installed)
     } else if (change.problem !== null || isInTheWay(change, rules.covered)) left.push(change)
     else scratch.push(change)
   }
   return { kept, scratch, left, packages: [...packages] }
+}
+
+// A folder of packages that came for the sake of a cache in it is laid over the tree like the cache.
+function isOfPackages({ path, type, kind }: Change, becomes: Aside): boolean {
+  return becomes(path, type === 'directory') === 'dropped' || (kind === 'deleted' && PACKAGES.exec(path)?.[0] === path)
 }
 
 /** Whether a path is what tools leave behind wherever they run. */

@@ -24,6 +24,9 @@ export interface Missing {
   readonly remedy: string
 }
 
+/** Of a path that never reaches the tree: it is kept for the next command, or gone with this one. */
+export type Aside = (path: string, isDirectory: boolean) => 'kept' | 'dropped' | null
+
 /** One command to be run. */
 export interface Job {
   /** Absolute, resolved path of the work tree; it has the same path inside. */
@@ -43,6 +46,8 @@ export interface Job {
   readonly shown?: readonly string[]
   /** A folder that is laid over the tree for this command: files that earlier ones wrote to ignored paths. */
   readonly layer?: string | null
+  /** What becomes of changes that never reach the tree; null for those that count. */
+  readonly aside?: Aside
   /** Files of the tree that the command is to write and that are read when it ended. What lies there before is not shown to it. */
   readonly collect?: readonly string[]
   /** Relative paths that must not be readable inside. */
@@ -73,6 +78,8 @@ export interface Ended {
 /** What a command changed, not yet in the tree. Exactly one of `commit` and `discard` must be called. */
 export interface ChangeSet {
   readonly list: readonly Change[]
+  /** True when more was changed aside than is ever kept: not all of it is listed. */
+  readonly isCut?: boolean
   /** Where what was changed can be read until then; null when nothing was. */
   readonly view: string | null
   /** Brings those of the changes into the tree. Null, or why none of them reached it. */

@@ -5,11 +5,15 @@ import { createReadStream } from 'node:fs'
 import { chmod, lstat, readdir, readlink } from 'node:fs/promises'
 import type { Change } from '../tree/change.js'
 import { isTargetInside } from '../tree/steps.js'
+import type { Aside } from './port.js'
+import { SCRATCH_BYTES_MAX, SCRATCH_ENTRIES_MAX } from './scratch-layers.js'
 
 export const CHANGES_MAX = 20_000
 /** A file may be large and take no room until it is written to the tree: this is what counts there. */
 const CHANGED_BYTES_MAX = 1024 ** 3
 const DEPTH_MAX = 256
+/** Changes aside that are listed: those that are kept, and as many that are gone. */
+const ASIDE_MAX = 2 * SCRATCH_ENTRIES_MAX
 
 /** Where a tree is seen as it was, as it is now, and, with an overlay, the layer that holds whatever was touched. */
 export interface Views {
@@ -20,6 +24,7 @@ export interface Views {
   readonly touched: string | null
   /** Names at the root that were mounted over and cannot have changed. */
   readonly skipped: ReadonlySet<string>
+  readonly aside: Aside
 }
 
 /** What a command left behind cannot be taken over as a whole, and is dropped. */
@@ -31,15 +36,22 @@ export class ChangesRefused extends Error {
  * Everything that differs between two views of a tree, in the order of its paths. Nobody writes either of them while this runs:
  * the command and all it started are gone.
  */
-export async function readChanges(views: Views): Promise<readonly Change[]> {
+export async function readChanges(
+  views: Views,
+): Promise<{ readonly list: readonly Change[]; readonly isCut: boolean }> {
   const reader = new Reader(views)
   await reader.folder('', 0)
-  return reader.found.sort((a, b) => (a.path < b.path ? -1 : a.path > b.path ? 1 : 0))
+  const list = reader.found.sort((a, b) => (a.path < b.path ? -1 : a.path > b.path ? 1 : 0))
+  return { list, isCut: reader.isCut }
 }
 
 class Reader {
   readonly found: Change[] = []
+  /** More was changed aside than is ever kept: from there on it is not even looked at. */
+  isCut = false
   #bytes = 0
+  #counted = 0
+  readonly #kept = { paths: 0, bytes: 0 }
 
   constructor(private readonly views: Views) {}
 
@@ -59,6 +71,7 @@ class Reader {
     const now = await lstat(`${this.views.after}/${path}`)
     const then = existed ? await lstat(await this.#before(path)) : null
     const type = typeOf(now)
+    if (type !== null && this.#isAside(path, { type, bytes: now.size, isNew: then === null })) return
     if (type === null) {
       // A pipe or socket that was there before, as it was: a copied tree has it too.
       if (then?.mode === now.mode && then.rdev === now.rdev) return
@@ -86,7 +99,8 @@ class Reader {
     const file = `${this.views.after}/${path}`
     // Before it is read: reading takes as long as writing.
     const isResized = then?.size !== now.size
-    if (isResized) this.#count(now.size)
+    const counts = this.views.aside(path, false) === null
+    if (isResized && counts) this.#count(now.size)
     const sha256 = await opened(file, 0o600, () => digest(file))
     const isSame =
       then !== null &&
@@ -94,7 +108,7 @@ class Reader {
       modeOf(then) === modeOf(now) &&
       (await digest(await this.#before(path))) === sha256
     if (isSame) return
-    if (!isResized) this.#count(now.size)
+    if (!isResized && counts) this.#count(now.size)
     this.#add({ path, kind: then === null ? 'created' : 'modified', type: 'file', bytes: now.size, sha256 })
   }
 
@@ -114,8 +128,26 @@ class Reader {
     const then = await lstat(await this.#before(path))
     const type = typeOf(then) ?? 'file'
     this.#add({ path, kind: 'deleted', type })
-    if (type !== 'directory') return
+    if (type !== 'directory' || this.views.aside(path, true) === 'dropped') return
     for (const name of await this.#namesBefore(path)) await this.#gone(join(path, name))
+  }
+
+  // What never reaches the tree has limits of its own, and breaking them refuses nothing. True when there is nothing more to see.
+  #isAside(
+    path: string,
+    about: { readonly type: Change['type']; readonly bytes: number; readonly isNew: boolean },
+  ): boolean {
+    const { type, bytes, isNew } = about
+    const aside = this.views.aside(path, type === 'directory')
+    if (aside === null) return false
+    if (aside === 'dropped') {
+      this.#add({ path, kind: isNew ? 'created' : 'modified', type })
+      return true
+    }
+    this.#kept.paths += 1
+    this.#kept.bytes += type === 'file' ? bytes : 0
+    this.isCut ||= this.#kept.paths > SCRATCH_ENTRIES_MAX || this.#kept.bytes > SCRATCH_BYTES_MAX
+    return this.isCut
   }
 
   async #before(path: string): Promise<string> {
@@ -143,7 +175,13 @@ class Reader {
   }
 
   #add(change: Pick<Change, 'path' | 'kind' | 'type'> & Partial<Change>): void {
-    if (this.found.length >= CHANGES_MAX) throw new ChangesRefused(`more than ${CHANGES_MAX} paths were changed`)
+    const isAside = this.views.aside(change.path, change.type === 'directory') !== null
+    if (!isAside) this.#counted += 1
+    if (this.#counted > CHANGES_MAX) throw new ChangesRefused(`more than ${CHANGES_MAX} paths were changed`)
+    if (isAside && this.found.length - this.#counted >= ASIDE_MAX) {
+      this.isCut = true
+      return
+    }
     const unreadable = change.path.includes('\uFFFD') ? 'has a name that is not UTF-8' : null
     this.found.push({ bytes: null, sha256: null, ...change, problem: change.problem ?? unreadable })
   }

@@ -124,9 +124,11 @@ export class Sandbox {
     const after = join(run.seen, MERGED)
     const touched = trees === 'overlay' ? join(run.seen, TOUCHED) : null
     try {
-      const list = await readChanges({ before: job.tree, layer: job.layer ?? null, after, touched, skipped: mounted })
+      const views = { before: job.tree, layer: job.layer ?? null, after, touched, skipped: mounted }
+      const { list, isCut } = await readChanges({ ...views, aside: job.aside ?? COUNTED })
       return {
         list,
+        isCut,
         view: after,
         commit: async (only = list) => {
           try {
@@ -144,6 +146,8 @@ export class Sandbox {
     }
   }
 }
+
+const COUNTED = (): null => null
 
 // A read-only mount keeps nobody from talking to whoever listens there, such as git's own daemon.
 function socketsIn(tree: string, folder: string): readonly { readonly at: string; readonly type: 'file' }[] {

@@ -67,8 +67,8 @@ export class ScratchLayers {
   }
 
   /** What saving these changes comes to. Decided on sizes alone, before anything is copied. */
-  plan(taskId: string, changes: readonly Change[]): ScratchPlan | null {
-    if (changes.length === 0) return null
+  plan(taskId: string, changes: readonly Change[], isCut = false): ScratchPlan | null {
+    if (changes.length === 0 && !isCut) return null
     const about = this.#about(taskId)
     const entries: Record<string, number | null> = about === null || about === 'broken' ? {} : { ...about.entries }
     for (const { path, kind, type, bytes } of changes) {
@@ -77,7 +77,7 @@ export class ScratchLayers {
     }
     const sizes = Object.values(entries)
     const bytes = sizes.reduce<number>((sum, one) => sum + (one ?? 0), 0)
-    const isTooMuch = sizes.length > SCRATCH_ENTRIES_MAX || bytes > SCRATCH_BYTES_MAX
+    const isTooMuch = isCut || sizes.length > SCRATCH_ENTRIES_MAX || bytes > SCRATCH_BYTES_MAX
     const limit = `${SCRATCH_ENTRIES_MAX} paths or ${SCRATCH_BYTES_MAX / 1024 ** 2} MiB`
     const dropped = isTooMuch
       ? `Commands of this task wrote more than ${limit} to ignored paths: all of it was dropped, and the next command does not see it.`

@@ -1,3 +1,4 @@
+import type { Aside } from '../confinement/port.js'
 import type { Code } from '../core/codes.js'
 import type { JsonObject } from '../core/contract.js'
 import type { Change } from '../tree/change.js'
@@ -8,6 +9,8 @@ export interface ToolPlace {
   readonly root: string
   /** What earlier commands of the task wrote to ignored paths; null when there is nothing. */
   readonly layer?: string | null
+  /** What becomes of changes of a command that never reach the tree. */
+  readonly aside?: Aside
   /** True for paths that agents may not read: the contract, the state directory, documents of later phases. */
   readonly isHidden: (path: string) => boolean
   /** Fires when the call must end: its time is up, the phase is left, the server stops. */

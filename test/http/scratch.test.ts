@@ -117,6 +117,26 @@ describe('what commands write to ignored paths', () => {
     expect(readFileSync(at('tests/t'), 'utf8')).toBe('t\n')
   })
 
+  it('[REQ-SCRATCH-5] more paths than are ever read off, ignored or of packages, refuse nothing', async () => {
+    const many = '(mkdir -p $d && cd $d && seq 20500 | xargs touch)'
+    const built = await bash(`d=dist; ${many}; echo t > tests/t`)
+    expect(built).toMatchObject({
+      status: 200,
+      result: { changes: [{ path: 'tests/t' }], notes: [expect.stringContaining('20000 paths')] },
+    })
+    expect(
+      await bash(`d=node_modules/big; ${many}; mkdir -p node_modules/.cache; echo c > node_modules/.cache/c`),
+    ).toMatchObject({
+      status: 200,
+      result: { changes: [], notes: [expect.stringContaining('node_modules was dropped')] },
+    })
+    expect(await bash('ls -A node_modules; ls dist')).toMatchObject({
+      result: { stdout: '.cache\ndep\n', exit_code: 2 },
+    })
+    expect(await bash('rm -rf node_modules')).toMatchObject({ status: 200, result: { changes: [] } })
+    expect(await bash('ls node_modules')).toMatchObject({ result: { stdout: 'dep\n' } })
+  })
+
   it('[REQ-SCRATCH-6] it survives a restart, and one that was not saved whole is dropped and said', async () => {
     await bash('mkdir dist && echo x > dist/x')
     run = await run.restart()

@@ -60,6 +60,7 @@ export async function runCommandTool(
   const run = await started(confinement, {
     tree: place.root,
     layer,
+    ...(place.aside === undefined ? {} : { aside: place.aside }),
     // git would take a covered file for a changed one, and refuse to commit it.
     hidden: GIT_TOOLS.has(request.tool) ? [] : place.hidden,
     shown: linked === null ? [] : [linked],
