@@ -85,8 +85,9 @@ export const testsUnchanged: Check = async (inputs) => {
 
 // Whoever may change tests may still not change how they are run.
 async function movedHarness({ pinnedRun, pinnedTests, tree, contract }: CheckInputs): Promise<readonly string[]> {
-  if (pinnedRun?.harness === undefined) return []
-  return harnessChanges(pinnedRun.harness, await harnessOf(tree, contract), [...(pinnedTests?.keys() ?? [])])
+  const before = pinnedRun?.harness
+  if (before === undefined) return []
+  return harnessChanges(before, await harnessOf(tree, contract, Object.keys(before)), [...(pinnedTests?.keys() ?? [])])
 }
 
 function isSamePath(changed: string, moved: string): boolean {

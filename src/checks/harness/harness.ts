@@ -14,9 +14,14 @@ const COMMANDS = ['tests', 'coverage'] as const
 /**
  * What decides how the contract's tests are run, as it is in the tree now: configurations of runners and package managers, the
  * scripts of package.json, build files of programs that the command names, and files that the command, a script it reaches or a
- * runner's configuration names. Files that those files load in turn are not followed.
+ * runner's configuration names. Files that those files load in turn are not followed. Paths that are `known` already are looked
+ * at whether they are still named or not.
  */
-export async function harnessOf(tree: WorkTree, contract: Contract): Promise<PinnedHarness> {
+export async function harnessOf(
+  tree: WorkTree,
+  contract: Contract,
+  known: readonly string[] = [],
+): Promise<PinnedHarness> {
   const listed = await tree.list(NOT_THE_PROJECT)
   const found = new Map<string, Parts>()
   const texts = new Map<string, string>()
@@ -24,12 +29,13 @@ export async function harnessOf(tree: WorkTree, contract: Contract): Promise<Pin
     const kind = harnessKind(path)
     if (kind !== null) await take(tree, { path, kind }, { found, texts })
   }
+  const wasKnown = new Set(known)
   const reading = linesOf(contract, texts)
   const programs = new Set(reading.flatMap(({ words }) => words.map((word) => word.text)))
   for (const { path } of listed)
     if (!found.has(path) && isBuildFileOf(programs, path)) await take(tree, { path, kind: 'whole' }, { found, texts })
-  for (const path of candidatesOf(reading, texts, listed)) {
-    if (found.has(path) || isTestName(path)) continue
+  for (const path of [...known, ...candidatesOf(reading, texts, listed)]) {
+    if (found.has(path) || (isTestName(path) && !wasKnown.has(path))) continue
     await take(tree, { path, kind: 'whole' }, { found, texts })
   }
   return Object.fromEntries([...found].sort(([a], [b]) => (a < b ? -1 : 1)))
