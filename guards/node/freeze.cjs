@@ -1,6 +1,6 @@
 'use strict'
 // Everything here is taken before the project runs: what it replaces later is not used.
-const { freeze, getOwnPropertyDescriptor, defineProperty, getPrototypeOf } = Object
+const { freeze, getOwnPropertyDescriptor, defineProperty } = Object
 const { ownKeys } = Reflect
 
 const DEPTH_MAX = 4
@@ -89,6 +89,33 @@ function restore(name, descriptor) {
   }
 }
 
+/**
+ * What is there can be replaced by installed packages only; for everybody else setting it changes nothing. Packages in `through` only
+ * pass on what others ask of them.
+ */
+function keepFromProject(target, names, through = /^$/) {
+  for (const name of names) {
+    const found = getOwnPropertyDescriptor(target, name)
+    if (found !== undefined && (!found.configurable || !('value' in found))) continue
+    let current = found?.value
+    defineProperty(target, name, {
+      configurable: false,
+      enumerable: found?.enumerable ?? true,
+      get: () => current,
+      set(value) {
+        if (this !== target && this !== undefined && target !== globalThis)
+          defineProperty(this, name, { value, writable: true, configurable: true, enumerable: true })
+        else if (isCalledByPackage(through)) current = value
+      },
+    })
+  }
+}
+
+function isCalledByPackage(through) {
+  const nearest = (callers() ?? []).find((file) => !file.startsWith(__dirname) && !through.test(file))
+  return /[\\/]node_modules[\\/]/.test(nearest ?? '')
+}
+
 const TEST_RUNNER = 'node:internal/test_runner/'
 
 /** True when the function that asks was called by the test runner of Node.js itself. */
@@ -100,4 +127,4 @@ function isCalledByRunner() {
   return outside?.startsWith(TEST_RUNNER) ?? false
 }
 
-module.exports = { freezeDeep, keepProperties, hold, pin, isCalledByRunner, getPrototypeOf }
+module.exports = { freezeDeep, keepProperties, hold, pin, isCalledByRunner, keepFromProject }

@@ -1,19 +1,23 @@
 'use strict'
 const { realpathSync } = require('node:fs')
 const { pathToFileURL } = require('node:url')
-const { hold, isCalledByRunner, pin } = require('./freeze.cjs')
+const { hold, pin } = require('./freeze.cjs')
 const { mainFile } = require('./lock-loading.cjs')
 
 const EXIT_CODE = 1
 const IMPORT_MS_MAX = 1000
 
-/** Lets the process of a test file end with exit code 0 only when the file was evaluated to its end and its tests ended. */
+/**
+ * Lets the process end with exit code 0 only when nothing speaks against it: `watch` knows of no problem, nobody ended the process
+ * early, and, where it was started with a test file, that file was evaluated to its end.
+ */
 function guardExit(watch) {
   const state = { early: null, isEvaluated: false, isAsked: false, isTold: false }
   const setCode = Object.getOwnPropertyDescriptor(process, 'exitCode')?.set
   const problem = () => {
     if (state.early !== null) return state.early
-    if (!mainFile.isLoaded && !state.isEvaluated) return 'the test file was not evaluated to its end'
+    if (watch.isTestFile && !mainFile.isLoaded && !state.isEvaluated)
+      return 'the test file was not evaluated to its end'
     return watch.problem()
   }
   const settle = () => {
@@ -28,7 +32,7 @@ function guardExit(watch) {
     'emit',
     (emit) =>
       function (event, ...rest) {
-        if (event === 'beforeExit' && !state.isAsked) {
+        if (event === 'beforeExit' && watch.isTestFile && !state.isAsked) {
           state.isAsked = true
           askEvaluated(state)
         }
@@ -41,7 +45,7 @@ function guardExit(watch) {
   )
   const end = process.reallyExit
   process.reallyExit = (code) => {
-    if (!isForcedByRunner()) state.early ??= `process.exit(${Number(code) || 0}) was called before the tests ended`
+    if (!watch.mayExit()) state.early ??= `process.exit(${Number(code) || 0}) was called before the tests ended`
     else state.isEvaluated = true
     const found = problem()
     if (found !== null) tell(state, found)
@@ -51,11 +55,6 @@ function guardExit(watch) {
     pin(process, 'execve', () => {
       throw new Error('phaselock: a test process cannot become another program')
     })
-}
-
-function isForcedByRunner() {
-  const options = `${process.env.NODE_OPTIONS ?? ''} ${process.execArgv.join(' ')}`
-  return options.includes('--test-force-exit') && isCalledByRunner()
 }
 
 // A module that was evaluated is not evaluated again: asking for it tells how that ended.

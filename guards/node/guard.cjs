@@ -1,7 +1,8 @@
 'use strict'
 // Loaded by NODE_OPTIONS before anything of the project, in every Node.js process of an observed run.
 const { isMainThread } = require('node:worker_threads')
-const { lockAssertions, lockLibraries } = require('./lock-assertions.cjs')
+const { lockAssertions } = require('./lock-assertions.cjs')
+const { lockLibraries, lockVitest } = require('./lock-libraries.cjs')
 const { lockLoading } = require('./lock-loading.cjs')
 
 // A program that a test starts inherits both names from the test process, and may end as it likes.
@@ -12,8 +13,9 @@ function start() {
   const isTestFile = process.env.NODE_TEST_CONTEXT !== undefined
   const real = lockAssertions()
   lockLoading(real, { isTestFile, onLoaded: lockLibraries })
+  lockVitest()
   if (!isTestFile || !isMainThread) return
-  process.env[OWNER] = String(process.pid)
+  process.env[OWNER] = '1'
   const { watchHarness } = require('./watch-harness.cjs')
   const { guardExit } = require('./guard-exit.cjs')
   guardExit(watchHarness())

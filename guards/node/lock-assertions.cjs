@@ -46,28 +46,4 @@ function lockRegister(custom) {
   })
 }
 
-/** Packages that decide whether a test holds; each locked once it was loaded. */
-const LIBRARIES = [
-  [/[\\/]node_modules[\\/]chai[\\/](?:index|chai|lib[\\/]chai)\.[cm]?js$/, lockChai],
-  [/[\\/]node_modules[\\/]expect[\\/]build[\\/]index\.js$/, lockExpect],
-]
-
-function lockLibraries(filename, exported) {
-  for (const [pattern, lock] of LIBRARIES)
-    if (pattern.test(filename) && exported !== null && exported !== undefined) lock(exported)
-}
-
-// `chai.use` adds methods and wraps some that are there; what is there stays, so plugins can add and not replace.
-function lockChai(chai) {
-  if (chai.Assertion?.prototype === undefined) return
-  keepProperties(chai.Assertion.prototype)
-  keepProperties(chai.Assertion)
-  freezeDeep(chai.AssertionError)
-  if (typeof chai.assert === 'function') keepProperties(chai.assert)
-}
-
-function lockExpect(exported) {
-  for (const value of [exported.expect, exported.default]) if (typeof value === 'function') keepProperties(value)
-}
-
-module.exports = { lockAssertions, lockLibraries }
+module.exports = { lockAssertions }

@@ -26,12 +26,19 @@ function watchHarness() {
       },
   )
   return {
+    isTestFile: true,
+    mayExit: isForcedByRunner,
     /** Why the run of this file cannot count as passed; null when nothing is known against it. */
     problem: () => {
       if (seen.failed > 0) return `${seen.failed} tests failed`
       return seen.ended < seen.begun ? `${seen.begun - seen.ended} tests did not end` : null
     },
   }
+}
+
+function isForcedByRunner() {
+  const options = `${process.env.NODE_OPTIONS ?? ''} ${process.execArgv.join(' ')}`
+  return options.includes('--test-force-exit') && isCalledByRunner()
 }
 
 function capture(reporter, seen) {
@@ -96,4 +103,4 @@ function closeObjectPrototype() {
   Object.preventExtensions(Object.prototype)
 }
 
-module.exports = { watchHarness }
+module.exports = { watchHarness, closeObjectPrototype }

@@ -4,7 +4,7 @@ import { runCommand } from '../confinement/run-command.js'
 import type { ObservedCommand } from '../core/contract.js'
 import type { ObservedRun } from '../core/observed.js'
 import type { WorkTree } from '../tree/work-tree.js'
-import { GUARDS_FOLDER, GUARDS_VERSION, guardedEnv } from './guards.js'
+import { GUARDS_FOLDER, GUARDS_VERSION, guardedArgv, guardedEnv } from './guards.js'
 import { readCoverage } from './reports/coverage.js'
 import { readReport } from './reports/read-report.js'
 import type { ReportReading, TestFormat } from './reports/report.js'
@@ -34,7 +34,7 @@ export async function observe(
     place.confinement,
     {
       tree: place.tree,
-      argv: ['bash', '-c', line],
+      argv: guardedArgv(line),
       cwd: '.',
       env: guardedEnv({ CI: '1', ...command.env }),
       shown: [GUARDS_FOLDER],

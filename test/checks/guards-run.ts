@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process'
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { guardedEnv } from '../../src/checks/guards.js'
@@ -15,8 +15,8 @@ export interface Project {
   /** The tests that were recorded at RED. */
   readonly pinned: readonly string[]
   readonly env?: Readonly<Record<string, string>>
-  /** An existing folder instead of a new one. */
-  readonly folder?: string
+  /** A folder of installed packages. */
+  readonly packages?: string
 }
 
 export interface Verdict {
@@ -28,12 +28,13 @@ export interface Verdict {
 const RUN_MS_MAX = 60_000
 
 export function runTests(project: Project, guard: 'guarded' | 'plain'): Verdict {
-  const folder = project.folder ?? mkdtempSync(join(tmpdir(), 'guards-'))
+  const folder = mkdtempSync(join(tmpdir(), 'guards-'))
   try {
     for (const [path, text] of Object.entries(project.files)) {
       mkdirSync(dirname(join(folder, path)), { recursive: true })
       writeFileSync(join(folder, path), text)
     }
+    if (project.packages !== undefined) symlinkSync(project.packages, join(folder, 'node_modules'))
     const own = { PATH: process.env.PATH ?? '', HOME: folder, CI: '1', ...project.env }
     const [program = '', ...args] = project.argv
     const ran = spawnSync(program, args, {
@@ -44,7 +45,7 @@ export function runTests(project: Project, guard: 'guarded' | 'plain'): Verdict 
     })
     return verdictOf(project, ran, folder)
   } finally {
-    if (project.folder === undefined) rmSync(folder, { recursive: true, force: true })
+    rmSync(folder, { recursive: true, force: true })
   }
 }
 

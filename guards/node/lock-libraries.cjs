@@ -1,0 +1,74 @@
+'use strict'
+const { existsSync } = require('node:fs')
+const { createRequire } = require('node:module')
+const { join } = require('node:path')
+const { pathToFileURL } = require('node:url')
+const { isMainThread } = require('node:worker_threads')
+const { freezeDeep, keepFromProject, keepProperties } = require('./freeze.cjs')
+const { watchMocha } = require('./watch-mocha.cjs')
+
+const MOCHA = /[\\/]node_modules[\\/]mocha[\\/]lib[\\/]mocha\.[cm]?js$/
+const CHAI = /[\\/]node_modules[\\/]chai[\\/](?:chai|index|lib[\\/]chai)\.[cm]?js$/
+const VITEST_WORKER = /[\\/]vitest[\\/]dist[\\/]workers[\\/]/
+const WAIT_TURNS_MAX = 200_000
+
+/** Called with every file that was required, after it was loaded. */
+function lockLibraries(filename, exported) {
+  if (CHAI.test(filename)) lockChai(exported, filename)
+  if (MOCHA.test(filename)) watchMocha(exported, () => lockInstalledChai(process.cwd()))
+}
+
+// What is there stays; `chai.use` adds. Chai-as-promised replaces nearly everything, so nothing is locked beside it.
+function lockChai(chai, filename) {
+  const { Assertion } = chai ?? {}
+  if (Assertion?.prototype === undefined || existsSync(join(folderOf(filename), '..', 'chai-as-promised'))) return
+  keepProperties(Assertion.prototype)
+  keepProperties(Assertion)
+  freezeDeep(chai.AssertionError)
+  // The namespace of a module cannot be changed anyway.
+  if (Object.isExtensible(chai)) keepFromProject(chai, ['expect', 'assert', 'should', 'Assertion', 'AssertionError'])
+  for (const one of [chai.expect, chai.assert]) if (typeof one === 'function') keepProperties(one)
+}
+
+function folderOf(filename) {
+  return filename.slice(0, filename.lastIndexOf(`node_modules`) + 'node_modules/chai'.length)
+}
+
+// Chai is a module of its own kind since version 5: it is asked for before the test files are.
+async function lockInstalledChai(folder) {
+  try {
+    const found = createRequire(join(folder, 'package.json')).resolve('chai')
+    lockChai(await import(pathToFileURL(found).href), found)
+  } catch (error) {
+    if (error?.code !== 'MODULE_NOT_FOUND' && error?.code !== 'ERR_PACKAGE_PATH_NOT_EXPORTED') throw error
+  }
+}
+
+/** In a worker of vitest: once its own matchers are there, which is before the first test file is, nobody replaces them. */
+function lockVitest() {
+  const isWorker = () => VITEST_WORKER.test(process.argv[1] ?? '')
+  // A thread does not know yet which file it is to run.
+  const isThread = !isMainThread && process.env.VITEST !== undefined
+  if (!isWorker() && !isThread) return
+  const wait = async () => {
+    if (isThread) await turnOfLoop()
+    if (!isWorker()) return
+    const expecting = createRequire(createRequire(process.argv[1]).resolve('@vitest/expect'))
+    const found = expecting.resolve('chai')
+    const chai = await import(pathToFileURL(found).href)
+    for (let turn = 0; turn < WAIT_TURNS_MAX && !('toBe' in chai.Assertion.prototype); turn++) await turnOfLoop()
+    lockChai(chai, found)
+    const matchers = globalThis[Symbol.for('$$jest-matchers-object')]?.matchers
+    if (matchers !== undefined) keepProperties(matchers)
+  }
+  wait().catch((error) => {
+    process._rawDebug(`phaselock: the assertions of vitest cannot be guarded: ${error}`)
+    process.reallyExit(1)
+  })
+}
+
+function turnOfLoop() {
+  return new Promise((next) => setImmediate(next).unref())
+}
+
+module.exports = { lockLibraries, lockVitest }

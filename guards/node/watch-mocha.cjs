@@ -1,0 +1,60 @@
+'use strict'
+const { keepFromProject } = require('./freeze.cjs')
+
+const INTERFACE = (
+  'describe context it specify before after beforeEach afterEach xdescribe xcontext xit xspecify ' +
+  'suite test setup teardown suiteSetup suiteTeardown run'
+).split(' ')
+let isWatched = false
+
+/** Counts failures at the place where mocha does, and lets the process end with exit code 0 only after mocha ended without any. */
+function watchMocha(Mocha, beforeFiles) {
+  if (typeof Mocha?.prototype?.loadFilesAsync !== 'function' || isWatched) return
+  isWatched = true
+  const seen = { hasEnded: false, failed: 0 }
+  const { fail, run } = Mocha.Runner.prototype
+  Mocha.Runner.prototype.fail = function (test, ...rest) {
+    if (!test?.isPending?.() || rest[1] === true) seen.failed++
+    return Reflect.apply(fail, this, [test, ...rest])
+  }
+  Mocha.Runner.prototype.run = function (done, ...rest) {
+    const noted = (failures) => {
+      seen.hasEnded = true
+      seen.failed = Math.max(seen.failed, failures)
+      return done?.(seen.failed)
+    }
+    return Reflect.apply(run, this, [noted, ...rest])
+  }
+  holdFiles(Mocha, seen, beforeFiles)
+  for (const part of [Mocha.Runner, Mocha.Runnable, Mocha.Test, Mocha.Suite, Mocha.Hook, Mocha.Context, Mocha])
+    if (part?.prototype !== undefined)
+      keepFromProject(
+        part.prototype,
+        Object.getOwnPropertyNames(part.prototype).filter((name) => name !== 'constructor'),
+      )
+}
+
+function holdFiles(Mocha, seen, beforeFiles) {
+  const { loadFilesAsync } = Mocha.prototype
+  Mocha.prototype.loadFilesAsync = async function (...rest) {
+    begin(seen)
+    await beforeFiles()
+    return Reflect.apply(loadFilesAsync, this, rest)
+  }
+}
+
+function begin(seen) {
+  const { guardExit } = require('./guard-exit.cjs')
+  const { closeObjectPrototype } = require('./watch-harness.cjs')
+  process.env.PHASELOCK_TEST_PROCESS = '1'
+  closeObjectPrototype()
+  keepFromProject(globalThis, INTERFACE)
+  guardExit({
+    isTestFile: false,
+    mayExit: () => seen.hasEnded,
+    problem: () =>
+      seen.hasEnded ? (seen.failed > 0 ? `${seen.failed} tests failed` : null) : 'mocha did not come to its end',
+  })
+}
+
+module.exports = { watchMocha }
