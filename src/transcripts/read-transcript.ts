@@ -1,0 +1,165 @@
+import { createHash } from 'node:crypto'
+import { type BigIntStats, closeSync, fstatSync, read } from 'node:fs'
+import { promisify } from 'node:util'
+import type { TranscriptCursor } from './cursor.js'
+import type { TranscriptFolder } from './folders.js'
+import { type Piece, piecesOf, startLines } from './lines.js'
+import { type OpenTranscript, openTranscript, refusedBy, type TranscriptRefused } from './open-transcript.js'
+import { startTally, type Tally, takeLine } from './tally.js'
+import type { UsageSeen } from './usage.js'
+
+/** One call reads no more than this, one line and one chunk. */
+export const READ_BYTES_MAX = 16 * 1024 * 1024
+/** Lines that tell of usage have a few thousand bytes; longer ones hold what tools gave back, and pictures. */
+export const LINE_BYTES_MAX = 1024 * 1024
+export const CHUNK_BYTES_MAX = 64 * 1024
+/** A call ends after the line with which it has told of this many answers. */
+export const USAGE_PER_READ_MAX = 10_000
+const MARK_BYTES = 64
+const NAME_CHARS = 16
+
+export interface TranscriptOptions {
+  /** The only places that are read. None: everything is refused. */
+  readonly folders: readonly TranscriptFolder[]
+  /** Less than the maxima, never more. */
+  readonly readBytesMax?: number
+  readonly lineBytesMax?: number
+  readonly chunkBytes?: number
+}
+
+export interface TranscriptReading {
+  readonly ok: true
+  /** Every answer that was told of in this call, with the largest values known now. Kept by id, it is counted once. */
+  readonly usage: readonly UsageSeen[]
+  /** How many of them had not been seen before. */
+  readonly turns: number
+  /** Lines of this call that could not be understood, and how many bytes they had. */
+  readonly malformed: number
+  readonly skippedBytes: number
+  readonly cursor: TranscriptCursor
+  /** Whether the call ended before the file did. */
+  readonly more: boolean
+}
+
+const readAt = promisify(read)
+
+/** Reads on in a transcript, from its start when there is no cursor or the file is no longer the one that was read. */
+export async function readTranscript(
+  path: string,
+  cursor: TranscriptCursor | null,
+  options: TranscriptOptions,
+): Promise<TranscriptReading | TranscriptRefused> {
+  const file = openTranscript(path, options.folders)
+  if (!file.ok) return file
+  try {
+    const from = await startingAt(file, cursor)
+    const name = createHash('sha256').update(path).digest('hex').slice(0, NAME_CHARS)
+    const tally = startTally(file.format, name, from)
+    const reached = await readOn(file.fd, tally, {
+      offset: from?.offset ?? 0,
+      skipping: from?.skipping ?? false,
+      options,
+    })
+    return {
+      ok: true,
+      usage: [...tally.seen.values()],
+      turns: tally.turns,
+      malformed: tally.malformed,
+      skippedBytes: tally.skippedBytes,
+      cursor: await cursorAt(file, tally, reached),
+      more: reached.stopped && BigInt(reached.offset) < fstatSync(file.fd, { bigint: true }).size,
+    }
+  } catch (error) {
+    return refusedBy(error)
+  } finally {
+    closeSync(file.fd)
+  }
+}
+
+async function startingAt(file: OpenTranscript, cursor: TranscriptCursor | null): Promise<TranscriptCursor | null> {
+  if (cursor === null || cursor.format !== file.format) return null
+  if (isSameFile(file.stat, cursor) && (await markAt(file.fd, cursor.offset)) === cursor.mark) return cursor
+  // What was counted is still known by its id, and by its time where the ids are forgotten.
+  const countedUntil = Math.max(cursor.countedUntil, cursor.latestAt)
+  return { ...cursor, offset: 0, skipping: false, at: 0, latestAt: -1, countedUntil, totals: null }
+}
+
+function isSameFile(stat: BigIntStats, cursor: TranscriptCursor): boolean {
+  return (
+    stat.dev.toString() === cursor.dev &&
+    stat.ino.toString() === cursor.ino &&
+    Number.isSafeInteger(cursor.offset) &&
+    cursor.offset >= 0 &&
+    BigInt(cursor.offset) <= stat.size
+  )
+}
+
+async function markAt(fd: number, offset: number): Promise<string> {
+  const length = Math.min(MARK_BYTES, offset)
+  const { bytesRead, buffer } = await readAt(fd, Buffer.alloc(MARK_BYTES), 0, length, offset - length)
+  return createHash('sha256').update(buffer.subarray(0, bytesRead)).digest('hex')
+}
+
+interface Start {
+  readonly offset: number
+  readonly skipping: boolean
+  readonly options: TranscriptOptions
+}
+
+interface Reached {
+  readonly offset: number
+  readonly skipping: boolean
+  /** At a maximum, not at the end of the file. */
+  readonly stopped: boolean
+}
+
+async function readOn(fd: number, tally: Tally, start: Start): Promise<Reached> {
+  const readBytesMax = atMost(READ_BYTES_MAX, start.options.readBytesMax)
+  const lineBytesMax = atMost(LINE_BYTES_MAX, start.options.lineBytesMax)
+  const chunk = Buffer.alloc(atMost(CHUNK_BYTES_MAX, start.options.chunkBytes))
+  const lines = startLines(start.skipping)
+  let position = start.offset
+  let offset = start.offset
+  const reached = (stopped: boolean): Reached => ({ offset, skipping: lines.skipping, stopped })
+  // A line is read whole before the maximum ends the call, or the next call would stand where this one did.
+  while (position - start.offset < readBytesMax || offset === start.offset) {
+    const { bytesRead } = await readAt(fd, chunk, 0, chunk.length, position)
+    if (bytesRead === 0) return reached(false)
+    for (const piece of piecesOf(lines, chunk.subarray(0, bytesRead), lineBytesMax)) {
+      take(tally, piece, offset === 0)
+      offset = position + piece.end
+      if (tally.seen.size >= USAGE_PER_READ_MAX) return reached(true)
+    }
+    position += bytesRead
+  }
+  return reached(true)
+}
+
+function atMost(max: number, asked: number | undefined): number {
+  return Math.max(1, Math.min(max, Math.floor(asked ?? max) || 1))
+}
+
+function take(tally: Tally, piece: Piece, isFirst: boolean): void {
+  if (piece.kind === 'line') {
+    takeLine(tally, piece.bytes, isFirst)
+    return
+  }
+  tally.malformed += piece.begins ? 1 : 0
+  tally.skippedBytes += piece.length
+}
+
+async function cursorAt(file: OpenTranscript, tally: Tally, reached: Reached): Promise<TranscriptCursor> {
+  return {
+    format: file.format,
+    dev: file.stat.dev.toString(),
+    ino: file.stat.ino.toString(),
+    offset: reached.offset,
+    mark: await markAt(file.fd, reached.offset),
+    skipping: reached.skipping,
+    at: tally.at,
+    latestAt: tally.latestAt,
+    countedUntil: tally.countedUntil,
+    recent: [...tally.recent.values()],
+    totals: file.format === 'codex' ? tally.totals : null,
+  }
+}
