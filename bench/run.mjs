@@ -8,7 +8,9 @@ import { benchCheck } from './check.mjs'
 import { benchConfined } from './confined.mjs'
 import { benchDecide } from './decide.mjs'
 import { benchFileTools } from './file-tools.mjs'
+import { benchGateCache } from './gate-cache.mjs'
 import { machine, rawFsync } from './measure.mjs'
+import { benchReconcile } from './reconcile.mjs'
 import { benchScale } from './scale.mjs'
 import { place, ROOT } from './servers.mjs'
 import { benchStart } from './start.mjs'
@@ -30,6 +32,8 @@ const SUITES = {
   store: () => benchStore({ rounds: quick ? 3 : 5 }),
   confined: () => benchConfined({ rounds: quick ? 3 : 7 }),
   'file-tools': () => benchFileTools({ rounds: quick ? 3 : 5 }),
+  'gate-cache': () => benchGateCache({ rounds: quick ? 3 : 7 }),
+  reconcile: () => benchReconcile({ files: quick ? 10_000 : 100_000, rounds: quick ? 3 : 5 }),
   check: () => benchCheck({ rounds: quick ? 3 : 5, seconds: quick ? 2 : 5 }),
   scale: () => benchScale({ sizes: quick ? [50, 5000] : [50, 5000, 10_000, 100_000] }),
   start: () => benchStart(quick ? { events: 50_000, tasks: 500 } : { events: 1_000_000, tasks: 10_000 }),

@@ -180,9 +180,11 @@ export class Trees {
   // What a commit that was killed left behind goes first: it is nobody's change.
   async #look(tree: string, expected: Expected | null): Promise<TreeIndex> {
     const index = await this.#indexer.index(tree, expected?.index.rules ?? null)
-    const isOurs = (path: string): boolean => expected?.index.entries[path] === undefined
+    const isOurs = (path: string): boolean => isLeftover(path) && expected?.index.entries[path] === undefined
+    const paths = Object.keys(index.entries).filter(isOurs)
+    if (paths.length === 0) return index
     const swept = await sweepLeftovers(tree, {
-      paths: Object.keys(index.entries).filter(isOurs),
+      paths,
       before: Math.max(this.now() - LEFTOVER_MS, this.#startedAt),
       keep: (content) => this.contents.keep(content),
     })

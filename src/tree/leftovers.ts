@@ -19,7 +19,7 @@ export interface Leftovers {
 
 /** Whether a path is, or lies in, something with a name that only commits give. */
 export function isLeftover(path: string): boolean {
-  return NAME.test(path)
+  return path.includes('.phaselock-') && NAME.test(path)
 }
 
 /**
