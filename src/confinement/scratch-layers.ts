@@ -164,6 +164,8 @@ export class ScratchLayers {
     const place = this.#place(taskId)
     const files = this.#files(taskId)
     await this.#makeRoom(taskId)
+    // Nothing is known of what lies here, such as what is left of a removal that was cut short.
+    if (this.#about(taskId) === null) await rm(place, REMOVED)
     await mkdir(files, { recursive: true, mode: 0o700 })
     await writeFile(join(place, BUSY), '')
     this.#known.delete(taskId)

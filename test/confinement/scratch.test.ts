@@ -165,6 +165,16 @@ describe('layers of tasks', () => {
     }
   })
 
+  it('[REQ-SCRATCH-6] what is left of a removal that was cut short does not come back', async () => {
+    await save([made('dist', { type: 'directory' }), made('dist/x')])
+    rmSync(join(await files(), '../about.json'))
+    layers = new ScratchLayers(at('layers'))
+    writeFileSync(at('view/dist/y'), 'y')
+    await save([made('dist', { type: 'directory' }), made('dist/y')])
+    expect(existsSync(join(await files(), 'dist/x'))).toBe(false)
+    expect(existsSync(join(await files(), 'dist/y'))).toBe(true)
+  })
+
   it('[REQ-SCRATCH-8] a folder of the tree that became a link takes what lay over it along', async () => {
     mkdirSync(at('view/src/.cache'), { recursive: true })
     mkdirSync(at('tree/src'))
