@@ -6,7 +6,6 @@ import {
   mkdirSync,
   mkdtempSync,
   readdirSync,
-  renameSync,
   rmSync,
   symlinkSync,
   unlinkSync,
@@ -18,7 +17,10 @@ import { dirname, join } from 'node:path'
 import { afterAll, beforeEach, describe, expect, it } from 'vitest'
 import { transcriptFolders } from '../../src/transcripts/folders.js'
 import { readTranscript } from '../../src/transcripts/read-transcript.js'
+import { startSwapping } from '../tree/swap.js'
 import { claude, jsonl, Place } from './place.js'
+
+const SWAPPING_MS = 700
 
 const place = new Place()
 const outside = mkdtempSync(join(tmpdir(), 'phaselock-outside-'))
@@ -123,7 +125,6 @@ describe('things that are no files', () => {
     for (const name of ['directory.jsonl', 'pipe.jsonl', 'socket.jsonl'])
       expect(await problem(join(folder, name)), name).toBe('not_a_file')
     await new Promise((closed) => server.close(closed))
-    expect(await problem('/dev/null.jsonl', [{ path: '/dev', format: 'codex' }])).toBe('missing')
     expect(await problem(join(path, 'below.jsonl'))).toBe('not_a_file')
   })
 
@@ -154,27 +155,40 @@ describe('things that are no files', () => {
 })
 
 describe('changes while a transcript is read', () => {
-  it('[REQ-TRANSCRIPT-8] a folder that is swapped for a link again and again never leads outside', async () => {
-    writeFileSync(join(outside, 'one.jsonl'), jsonl(claude('outside', { input_tokens: 1, output_tokens: 1 })))
-    const spare = join(root, 'spare')
-    symlinkSync(outside, spare)
-    let swapping = true
-    const swap = async () => {
-      for (let turn = 0; swapping; turn += 1) {
-        renameSync(folder, join(root, 'aside'))
-        renameSync(spare, folder)
-        renameSync(folder, spare)
-        renameSync(join(root, 'aside'), folder)
-        if (turn % 2 === 0) await new Promise(setImmediate)
-      }
-    }
-    const swapped = swap()
-    for (let round = 0; round < 300; round += 1) {
+  const inside = 'secret req_secret'
+  const readWhile = async (first: string, second: string) => {
+    const swapping = await startSwapping(first, second)
+    const seen = new Map<string, number>()
+    const until = Date.now() + SWAPPING_MS
+    while (Date.now() < until) {
       const reading = await readTranscript(path, null, { folders: place.folders })
-      expect(reading.ok ? reading.usage.map((usage) => usage.id) : []).not.toContain('outside req_outside')
+      const what = reading.ok ? reading.usage.map((usage) => usage.id).join() : reading.problem
+      seen.set(what, (seen.get(what) ?? 0) + 1)
     }
-    swapping = false
-    await swapped
+    expect(await swapping.stop()).toBeGreaterThan(100)
+    return [...seen.keys()].sort()
+  }
+
+  it('[REQ-TRANSCRIPT-8] a folder that another process swaps for a link never leads outside', async () => {
+    writeFileSync(join(outside, 'one.jsonl'), jsonl(claude('outside', { input_tokens: 1, output_tokens: 1 })))
+    symlinkSync(outside, join(root, 'spare'))
+    const seen = await readWhile(folder, join(root, 'spare'))
+    expect(seen).toContain(inside)
+    expect(seen.filter((what) => ![inside, 'not_a_file', 'missing'].includes(what))).toEqual([])
+  })
+
+  it('[REQ-TRANSCRIPT-8] a file that another process swaps for a link or a pipe is read as itself or refused', async () => {
+    writeFileSync(join(outside, 'one.jsonl'), jsonl(claude('outside', { input_tokens: 1, output_tokens: 1 })))
+    symlinkSync(join(outside, 'one.jsonl'), join(folder, 'link'))
+    execFileSync('mkfifo', [join(folder, 'pipe')])
+    for (const other of ['link', 'pipe']) {
+      const seen = await readWhile(path, join(folder, other))
+      expect(seen).toContain(inside)
+      expect(seen.filter((what) => ![inside, 'not_a_file', 'missing'].includes(what))).toEqual([])
+      rmSync(path)
+      rmSync(join(folder, other))
+      writeFileSync(path, good)
+    }
   })
 
   it('[REQ-TRANSCRIPT-8] a file that vanishes between two calls is missing, and no descriptor is left open', async () => {
