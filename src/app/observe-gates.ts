@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto'
 import { besideTheProject } from '../checks/beside.js'
 import { type GitFacts, gitFacts } from '../checks/git-facts.js'
 import { observe, runKey } from '../checks/observe.js'
+import { stampsOf, touchedSince } from '../checks/stamps.js'
 import { canonicalJson } from '../contract/fingerprint.js'
 import {
   CHECKS_OF_TEST_RUN,
@@ -22,6 +23,7 @@ import { unavailable, wallOf } from './wall.js'
 
 const KEPT_MAX = 200
 const TESTS_TOLD_MAX = 2000
+const TOUCHED_NAMED_MAX = 5
 
 /** Runs that were observed, by what they depend on: a tree that did not change is not tested twice. */
 export class Observations {
@@ -58,8 +60,9 @@ export async function observeFor(
   const confinement = await wallOf(app, contract)
   const refused = unavailable({ contract }, confinement)
   if (refused !== null && !refused.ok) return { ...NOTHING, problems: [refused.detail] }
-  const treeHash = await work.tree.fingerprint()
   const index = work.index ?? (await app.trees.compare(state.workspace)).index
+  const untouched = await stampsOf(state.workspace, index)
+  const treeHash = await work.tree.fingerprint()
   const beside = besideTheProject(state.workspace, index)
   const place = {
     confinement,
@@ -70,19 +73,29 @@ export async function observeFor(
   const runs = new Map<string, ObservedRun>()
   const refs: JsonObject[] = []
   const blobs: Blob[] = []
+  const fresh = new Map<string, ObservedRun>()
   for (const [name, command] of commands) {
     const key = beside === null ? null : `${await runKey(work.tree, treeHash, command)} ${beside}`
     const before = key === null ? undefined : app.observations.get(key)
     const run = before ?? (await observe(place, name, command, { treeHash }))
     // A run that was stopped says nothing of the tree; the next one may be luckier.
-    if (!run.wasStopped && key !== null) app.observations.set(key, run)
+    if (before === undefined) fresh.set(run.wasStopped || key === null ? '' : key, run)
     const content = canonicalJson(runView(run))
     const sha256 = createHash('sha256').update(content).digest('hex')
     runs.set(name, run)
     refs.push(refOf(run, { sha256, isCached: before !== undefined }))
     blobs.push({ sha256, content })
   }
-  return { runs, refs, blobs, problems: [], git: asksGit ? await gitFacts(place, index) : null }
+  const touched = fresh.size === 0 ? [] : touchedSince(untouched, await stampsOf(state.workspace, index))
+  if (touched.length === 0) for (const [key, run] of fresh) if (key !== '') app.observations.set(key, run)
+  return { runs, refs, blobs, problems: touchedText(touched), git: asksGit ? await gitFacts(place, index) : null }
+}
+
+// What was changed under a run, and maybe changed back, is not what the run is said to be of.
+function touchedText(touched: readonly string[]): readonly string[] {
+  if (touched.length === 0) return []
+  const more = touched.length > TOUCHED_NAMED_MAX ? ` and ${touched.length - TOUCHED_NAMED_MAX} more` : ''
+  return [`Touched while the commands ran: ${touched.slice(0, TOUCHED_NAMED_MAX).join(', ')}${more}. Ask again`]
 }
 
 const NOTHING: Observed = { runs: new Map(), refs: [], blobs: [], problems: [], git: null }

@@ -140,4 +140,18 @@ describe('how the tests are run is held from RED to GREEN', () => {
     rmSync(join(run.workspace, 'node_modules/dep'), { recursive: true })
     expect(await cached()).toBe(false)
   })
+
+  it('[REQ-HARNESS-7] what is changed while the tests run, and changed back, opens nothing', async () => {
+    await red(contract('').replace('npm test --silent', 'sleep 3; npm test --silent'))
+    await write('src/add.mjs', 'export const add = () => 1\n')
+    const asked = move('DONE')
+    await new Promise((resolve) => setTimeout(resolve, 1500))
+    put('src/add.mjs', CODE)
+    put('sitecustomize.py', 'x')
+    await new Promise((resolve) => setTimeout(resolve, 3500))
+    put('src/add.mjs', 'export const add = () => 1\n')
+    rmSync(join(run.workspace, 'sitecustomize.py'))
+    expect(messages(await asked).join()).toMatch(/Touched while the commands ran: .*src\/add\.mjs/)
+    expect(messages(await move('DONE')).join()).toMatch(/Green: 2 failed/)
+  })
 })
