@@ -143,7 +143,8 @@ function heldBy(contract: Contract, { from, to, when, gate }: Transition): strin
 }
 
 function gateText(gate: Gate): string {
-  if (gate.type === 'validation') return `validation within ${gate.timeoutSeconds} s`
+  const next = gate.autoAdvance ? ', and Phaselock goes on by itself' : ''
+  if (gate.type === 'validation') return `validation within ${gate.timeoutSeconds} s${next}`
   return `approval by ${gate.minApprovals} of ${gate.approvers.join(', ')} within ${gate.timeoutSeconds} s, then ${gate.onTimeout}`
 }
 
