@@ -15,7 +15,7 @@ export async function benchReconcile({ files, rounds }) {
   const at = place()
   const tree = join(at.dir, 'tree')
   fill(tree, files)
-  const git = (...args) => execFileSync('git', args, { cwd: tree, stdio: ['ignore', 'pipe', 'ignore'] })
+  const git = (...args) => execFileSync('git', args, { cwd: tree, stdio: 'ignore' })
   // A file that was written a moment ago is read again each time.
   await new Promise((resolve) => setTimeout(resolve, SETTLED_MS))
   const trees = new Trees(join(at.dir, 'state'))
@@ -25,6 +25,7 @@ export async function benchReconcile({ files, rounds }) {
     const beginMs = await timed(() => trees.begin(tree))
     git('init', '-q')
     const addMs = await timed(() => git('add', '.'))
+    git('-c', 'user.name=bench', '-c', 'user.email=bench@localhost', 'commit', '-qm', 'all')
     const results = await alternate(rounds, {
       same: () => timed(() => compared(trees, tree, 0)),
       some: async (n) => {

@@ -1,23 +1,46 @@
-import { closeSync, constants, openSync } from 'node:fs'
-import { chmod, copyFile, lstat, mkdir, readlink, rm, rmdir, symlink, utimes } from 'node:fs/promises'
+import {
+  chmodSync,
+  closeSync,
+  constants,
+  copyFileSync,
+  fstatSync,
+  lstatSync,
+  mkdirSync,
+  openSync,
+  readlinkSync,
+  rmSync,
+  symlinkSync,
+  utimesSync,
+} from 'node:fs'
+import { copyFile, rmdir } from 'node:fs/promises'
 import { join } from 'node:path'
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { Change } from '../tree/change.js'
 
-const COPIED_AT_ONCE = 4
 const MODE_MASK = 0o777
 const REMOVED = { recursive: true, force: true } as const
+/** Asking a thread for each step of a small file takes longer than the steps. */
+const SMALL_BYTES_MAX = 256 * 1024
+const STEPS_PER_TURN = 50
 
 /** Does to a folder what a command did to its view, for some of its changes. What is there is replaced, never written through. */
 export async function copyChanges(view: string, files: string, changes: readonly Change[]): Promise<void> {
-  for (const { path, kind } of changes) if (kind === 'deleted') await rm(join(files, path), REMOVED)
-  const stays = changes.filter((change) => change.kind !== 'deleted')
-  for (const { path, type } of stays) {
-    await makeFolders(files, type === 'directory' ? path : parentOf(path))
-    if (type === 'directory') await copyMode(join(view, path), join(files, path), 0o700)
+  const made = new Set<string>()
+  const inTurns = async (all: readonly Change[], work: (change: Change) => Promise<void> | void): Promise<void> => {
+    for (const [index, change] of all.entries()) {
+      if (index % STEPS_PER_TURN === STEPS_PER_TURN - 1) await nextTurn()
+      await work(change)
+    }
   }
-  await inLanes(
-    stays.filter((change) => change.type !== 'directory'),
-    (change) => copyEntry(join(view, change.path), join(files, change.path), change.type),
+  const gone = changes.filter((change) => change.kind === 'deleted')
+  const stays = changes.filter((change) => change.kind !== 'deleted')
+  await inTurns(gone, ({ path }) => rmSync(join(files, path), REMOVED))
+  await inTurns(stays, ({ path, type }) => {
+    makeFolders(files, type === 'directory' ? path : parentOf(path), made)
+    if (type === 'directory') chmodSync(join(files, path), (lstatSync(join(view, path)).mode & MODE_MASK) | 0o700)
+  })
+  await inTurns(stays, ({ path, type }) =>
+    type === 'directory' ? undefined : copyEntry(join(view, path), join(files, path), type),
   )
 }
 
@@ -38,42 +61,31 @@ export async function removeEmpty(
 const LEFT_ALONE: ReadonlySet<string> = new Set(['ENOTEMPTY', 'ENOENT', 'EEXIST', 'ENOTDIR'])
 
 // A link or file of an earlier command may lie where a folder is now: nothing is ever made through it.
-async function makeFolders(files: string, path: string): Promise<void> {
-  if (path === '') return
-  await makeFolders(files, parentOf(path))
+function makeFolders(files: string, path: string, made: Set<string>): void {
+  if (path === '' || made.has(path)) return
+  makeFolders(files, parentOf(path), made)
   const folder = join(files, path)
-  const there = await lstat(folder).catch(() => null)
-  if (there?.isDirectory() === true) return
-  if (there !== null) await rm(folder, REMOVED)
-  await mkdir(folder, { mode: 0o755 })
+  const there = lstatSync(folder, { throwIfNoEntry: false })
+  if (there !== undefined && !there.isDirectory()) rmSync(folder, REMOVED)
+  if (there?.isDirectory() !== true) mkdirSync(folder, { mode: 0o755 })
+  made.add(path)
 }
 
 // The command and all it started are gone: nobody changes the view any more.
 async function copyEntry(from: string, to: string, type: Change['type']): Promise<void> {
-  await rm(to, REMOVED)
-  if (type === 'link') return symlink(await readlink(from), to)
+  rmSync(to, REMOVED)
+  if (type === 'link') return symlinkSync(readlinkSync(from), to)
   const fd = openSync(from, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK)
   try {
-    await copyFile(`/proc/self/fd/${fd}`, to, constants.COPYFILE_EXCL)
+    const { size, mode, atime, mtime } = fstatSync(fd)
+    if (size <= SMALL_BYTES_MAX) copyFileSync(`/proc/self/fd/${fd}`, to, constants.COPYFILE_EXCL)
+    else await copyFile(`/proc/self/fd/${fd}`, to, constants.COPYFILE_EXCL)
+    chmodSync(to, (mode & MODE_MASK) | 0o600)
+    // What builds again only what is older than its source looks at the times.
+    utimesSync(to, atime, mtime)
   } finally {
     closeSync(fd)
   }
-  await copyMode(from, to, 0o600)
-  // What builds again only what is older than its source looks at the times.
-  const { atime, mtime } = await lstat(from)
-  await utimes(to, atime, mtime)
-}
-
-async function copyMode(from: string, to: string, least: number): Promise<void> {
-  await chmod(to, ((await lstat(from)).mode & MODE_MASK) | least)
-}
-
-async function inLanes<T>(all: readonly T[], work: (one: T) => Promise<void>): Promise<void> {
-  let next = 0
-  const lane = async (): Promise<void> => {
-    for (let one = all[next++]; one !== undefined; one = all[next++]) await work(one)
-  }
-  await Promise.all(Array.from({ length: COPIED_AT_ONCE }, lane))
 }
 
 export function selfAndAbove(path: string): readonly string[] {
