@@ -1,14 +1,23 @@
 'use strict'
 // Everything here is taken before the project runs: what it replaces later is not used.
-const { freeze, getOwnPropertyDescriptor, defineProperty } = Object
-const { ownKeys } = Reflect
+const { defineProperty, freeze, getOwnPropertyDescriptor, getPrototypeOf, isFrozen } = Object
+const { apply, ownKeys } = Reflect
+const { isArray } = Array
+const { captureStackTrace } = Error
+const { call } = Function.prototype
+/** The method as a function of its object, out of reach of whoever changes the prototype later. */
+const free = call.bind.bind(call)
+const startsWith = free(String.prototype.startsWith)
+const includes = free(String.prototype.includes)
+const matches = free(RegExp.prototype.exec)
+const fileNameOf = free(Object.getPrototypeOf(sitesOf()[0]).getFileName)
 
 const DEPTH_MAX = 4
 
 /** Freezes a value and what can be reached from it by its own properties, functions and prototypes first of all. */
 function freezeDeep(value, depth = 0) {
   if (depth > DEPTH_MAX || value === null || (typeof value !== 'object' && typeof value !== 'function')) return
-  if (isShared(value) || Object.isFrozen(value)) return
+  if (isShared(value) || isFrozen(value)) return
   freeze(value)
   for (const key of ownKeys(value)) {
     const found = getOwnPropertyDescriptor(value, key)
@@ -23,10 +32,12 @@ function isShared(value) {
 }
 
 /** What is there stays; names that are not there yet can be added. */
-function keepProperties(target, isKept = () => true) {
-  for (const key of ownKeys(target)) {
+function keepProperties(target) {
+  const keys = ownKeys(target)
+  for (let index = 0; index < keys.length; index++) {
+    const key = keys[index]
     const found = getOwnPropertyDescriptor(target, key)
-    if (found === undefined || !found.configurable || !isKept(key, found)) continue
+    if (found === undefined || !found.configurable) continue
     defineProperty(target, key, 'value' in found ? { writable: false, configurable: false } : { configurable: false })
   }
 }
@@ -61,17 +72,26 @@ function pin(target, name, value) {
   })
 }
 
-/** The files on the stack, the nearest first; null when somebody prevents looking. */
-function callers() {
+/** The nearest file on the stack for which `isPassed` does not hold; '' when there is none or somebody prevents looking. */
+function caller(isPassed) {
+  const sites = sitesOf()
+  if (!isArray(sites)) return ''
+  for (let index = 0; index < sites.length; index++) {
+    const file = fileNameOf(sites[index]) ?? ''
+    if (!startsWith(file, __dirname) && !isPassed(file)) return file
+  }
+  return ''
+}
+
+function sitesOf() {
   const before = getOwnPropertyDescriptor(Error, 'prepareStackTrace')
   const limit = getOwnPropertyDescriptor(Error, 'stackTraceLimit')
   try {
     defineProperty(Error, 'prepareStackTrace', { value: (_, sites) => sites, writable: true, configurable: true })
     defineProperty(Error, 'stackTraceLimit', { value: 20, writable: true, configurable: true })
     const holder = {}
-    Error.captureStackTrace(holder, callers)
-    const sites = holder.stack
-    return Array.isArray(sites) ? sites.map((site) => String(site.getFileName() ?? '')) : null
+    captureStackTrace(holder)
+    return holder.stack
   } catch {
     return null
   } finally {
@@ -112,19 +132,32 @@ function keepFromProject(target, names, through = /^$/) {
 }
 
 function isCalledByPackage(through) {
-  const nearest = (callers() ?? []).find((file) => !file.startsWith(__dirname) && !through.test(file))
-  return /[\\/]node_modules[\\/]/.test(nearest ?? '')
+  return includes(
+    caller((file) => matches(through, file) !== null),
+    '/node_modules/',
+  )
 }
-
-const TEST_RUNNER = 'node:internal/test_runner/'
 
 /** True when the function that asks was called by the test runner of Node.js itself. */
 function isCalledByRunner() {
-  const files = callers()
-  const outside = (files ?? []).find(
-    (file) => !file.startsWith(__dirname) && !/^node:(events|internal\/process)/.test(file),
-  )
-  return outside?.startsWith(TEST_RUNNER) ?? false
+  return startsWith(caller(isPlumbing), 'node:internal/test_runner/')
 }
 
-module.exports = { freezeDeep, keepProperties, hold, pin, isCalledByRunner, keepFromProject }
+function isPlumbing(file) {
+  return startsWith(file, 'node:events') || startsWith(file, 'node:internal/process')
+}
+
+module.exports = {
+  apply,
+  defineProperty,
+  free,
+  freezeDeep,
+  getPrototypeOf,
+  hold,
+  isCalledByRunner,
+  keepFromProject,
+  keepProperties,
+  ownKeys,
+  pin,
+  startsWith,
+}

@@ -1,19 +1,29 @@
 'use strict'
 const { realpathSync } = require('node:fs')
 const { pathToFileURL } = require('node:url')
-const { hold, pin } = require('./freeze.cjs')
+const { isModuleNamespaceObject } = require('node:util').types
+const { apply, defineProperty, free, hold, pin } = require('./freeze.cjs')
 const { mainFile } = require('./lock-loading.cjs')
 
 const EXIT_CODE = 1
 const IMPORT_MS_MAX = 1000
+const { getOwnPropertyDescriptor } = Object
+const { clearTimeout, setTimeout } = globalThis
+const { _rawDebug } = process
+const PROMISES = Promise.prototype
+const ownThen = PROMISES.then
+const ownConstructor = PROMISES.constructor
+const then = free(ownThen)
+const mainPath = process.argv[1]
 
 /**
  * Lets the process end with exit code 0 only when nothing speaks against it: `watch` knows of no problem, nobody ended the process
- * early, and, where it was started with a test file, that file was evaluated to its end.
+ * early, and, where it was started with a test file, that file was evaluated to its end. A problem without words is one that the
+ * runner tells by itself.
  */
 function guardExit(watch) {
   const state = { early: null, isEvaluated: false, isAsked: false, isTold: false }
-  const setCode = Object.getOwnPropertyDescriptor(process, 'exitCode')?.set
+  const setCode = getOwnPropertyDescriptor(process, 'exitCode').set
   const problem = () => {
     if (state.early !== null) return state.early
     if (watch.isTestFile && !mainFile.isLoaded && !state.isEvaluated)
@@ -23,33 +33,30 @@ function guardExit(watch) {
   const settle = () => {
     const found = problem()
     if (found === null) return
+    apply(setCode, process, [failing(process.exitCode)])
     tell(state, found)
-    if (setCode === undefined) process.exitCode = EXIT_CODE
-    else Reflect.apply(setCode, process, [process.exitCode || EXIT_CODE])
   }
-  hold(
-    process,
-    'emit',
-    (emit) =>
-      function (event, ...rest) {
-        if (event === 'beforeExit' && watch.isTestFile && !state.isAsked) {
-          state.isAsked = true
-          askEvaluated(state)
-        }
-        try {
-          return Reflect.apply(emit, this, [event, ...rest])
-        } finally {
-          if (event === 'exit') settle()
-        }
-      },
-  )
+  const guarded = (emit) =>
+    function (event) {
+      if (event === 'beforeExit' && watch.isTestFile && !state.isAsked) {
+        state.isAsked = true
+        askEvaluated(state)
+      }
+      try {
+        // biome-ignore lint/complexity/noArguments: spreading asks an iterator, which can be replaced.
+        return apply(emit, this, arguments)
+      } finally {
+        if (event === 'exit') settle()
+      }
+    }
+  hold(process, 'emit', guarded)
   const end = process.reallyExit
   process.reallyExit = (code) => {
-    if (!watch.mayExit()) state.early ??= `process.exit(${Number(code) || 0}) was called before the tests ended`
+    if (!watch.mayExit()) state.early ??= 'the process was ended before its tests were'
     else state.isEvaluated = true
     const found = problem()
     if (found !== null) tell(state, found)
-    Reflect.apply(end, process, [found === null ? code : Number(code) || EXIT_CODE])
+    apply(end, process, [found === null ? code : failing(code)])
   }
   if (typeof process.execve === 'function')
     pin(process, 'execve', () => {
@@ -57,24 +64,40 @@ function guardExit(watch) {
     })
 }
 
+function failing(code) {
+  return typeof code === 'number' && code !== 0 ? code : EXIT_CODE
+}
+
 // A module that was evaluated is not evaluated again: asking for it tells how that ended.
 function askEvaluated(state) {
-  if (mainFile.isLoaded || process.argv[1] === undefined) return
+  if (mainFile.isBegun || mainPath === undefined) return
   const timer = setTimeout(() => undefined, IMPORT_MS_MAX)
-  import(pathToFileURL(realpathSync(process.argv[1])).href)
-    .then(
-      () => {
-        state.isEvaluated = true
-      },
-      () => undefined,
-    )
-    .then(() => clearTimeout(timer))
+  // The answer goes through `then`, which the project may have replaced.
+  const replaced = [useOwn('then', ownThen), useOwn('constructor', ownConstructor)]
+  const done = (isEvaluated) => {
+    state.isEvaluated = isEvaluated
+    clearTimeout(timer)
+    defineProperty(PROMISES, 'then', replaced[0])
+    defineProperty(PROMISES, 'constructor', replaced[1])
+  }
+  then(
+    import(pathToFileURL(realpathSync(mainPath)).href),
+    (found) => done(isModuleNamespaceObject(found)),
+    () => done(false),
+  )
+}
+
+// Throws where the project made its own unchangeable: then nothing was evaluated as far as anybody knows.
+function useOwn(name, value) {
+  const before = getOwnPropertyDescriptor(PROMISES, name)
+  defineProperty(PROMISES, name, { value, writable: true, configurable: true, enumerable: false })
+  return before
 }
 
 function tell(state, found) {
-  if (state.isTold || found.endsWith('tests failed')) return
+  if (state.isTold || found === '') return
   state.isTold = true
-  process._rawDebug(`phaselock: ${found}; this file counts as failed`)
+  _rawDebug(`phaselock: ${found}; this file counts as failed`)
 }
 
 module.exports = { guardExit }

@@ -1,7 +1,7 @@
 'use strict'
 const { freezeDeep, keepProperties, pin } = require('./freeze.cjs')
 
-/** Freezes what Node.js brings along to test with. Returns the real modules by name. */
+/** Freezes what Node.js brings along to test with. Returns what gives the real module of a name. */
 function lockAssertions() {
   const assert = require('node:assert')
   const strict = require('node:assert/strict')
@@ -9,14 +9,15 @@ function lockAssertions() {
   freezeDeep(assert)
   freezeDeep(strict)
   lockTest(test)
-  const real = new Map([
-    ['assert', assert],
-    ['assert/strict', strict],
-    ['node:assert', assert],
-    ['node:assert/strict', strict],
-    ['node:test', test],
-  ])
-  return real
+  const real = Object.freeze({
+    __proto__: null,
+    assert,
+    'assert/strict': strict,
+    'node:assert': assert,
+    'node:assert/strict': strict,
+    'node:test': test,
+  })
+  return (name) => (typeof name === 'string' ? real[name] : undefined)
 }
 
 function lockTest(test) {

@@ -1,9 +1,9 @@
 'use strict'
 const Module = require('node:module')
-const { hold, pin } = require('./freeze.cjs')
+const { apply, defineProperty, hold, pin } = require('./freeze.cjs')
 
 /** Whether the file that the process was started with was loaded to its end. */
-const mainFile = { isLoaded: false }
+const mainFile = { isLoaded: false, isBegun: false }
 
 /** Whoever asks for the assertions gets the real ones, whatever was done to the loader meanwhile. */
 function lockLoading(real, { isTestFile, onLoaded }) {
@@ -12,7 +12,7 @@ function lockLoading(real, { isTestFile, onLoaded }) {
     '_load',
     (load) =>
       function _load(request, parent, isMain) {
-        return real.get(request) ?? Reflect.apply(load, this, [request, parent, isMain])
+        return real(request) ?? apply(load, this, [request, parent, isMain])
       },
   )
   hold(
@@ -20,21 +20,27 @@ function lockLoading(real, { isTestFile, onLoaded }) {
     'require',
     (load) =>
       function require(id) {
-        return real.get(id) ?? Reflect.apply(load, this, [id])
+        return real(id) ?? apply(load, this, [id])
       },
   )
   const load = Module.prototype.load
+  // The file that a process was started with is loaded in the turn in which this is, or later and as a module.
+  let isFirstTurn = true
+  queueMicrotask(() => {
+    isFirstTurn = false
+  })
   Module.prototype.load = function (filename) {
     // The one that belongs to a file cannot be replaced for that file alone.
-    Object.defineProperty(this, 'require', { get: () => Module.prototype.require, set: () => undefined })
-    const isMain = process.mainModule === this
-    const result = Reflect.apply(load, this, [filename])
+    defineProperty(this, 'require', { get: () => Module.prototype.require, set: () => undefined })
+    const isMain = isFirstTurn && !mainFile.isBegun && process.mainModule === this
+    if (isMain) mainFile.isBegun = true
+    const result = apply(load, this, [filename])
     if (isMain) mainFile.isLoaded = true
     onLoaded(filename, this.exports)
     return result
   }
   const getBuiltin = process.getBuiltinModule
-  if (typeof getBuiltin === 'function') pin(process, 'getBuiltinModule', (id) => real.get(id) ?? getBuiltin(id))
+  if (typeof getBuiltin === 'function') pin(process, 'getBuiltinModule', (id) => real(id) ?? getBuiltin(id))
   if (isTestFile) lockHooks()
 }
 

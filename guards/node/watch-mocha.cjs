@@ -1,5 +1,5 @@
 'use strict'
-const { keepFromProject } = require('./freeze.cjs')
+const { apply, keepFromProject } = require('./freeze.cjs')
 
 const INTERFACE = (
   'describe context it specify before after beforeEach afterEach xdescribe xcontext xit xspecify ' +
@@ -15,7 +15,7 @@ function watchMocha(Mocha, beforeFiles) {
   const { fail, run } = Mocha.Runner.prototype
   Mocha.Runner.prototype.fail = function (test, ...rest) {
     if (!test?.isPending?.() || rest[1] === true) seen.failed++
-    return Reflect.apply(fail, this, [test, ...rest])
+    return apply(fail, this, [test, ...rest])
   }
   Mocha.Runner.prototype.run = function (done, ...rest) {
     const noted = (failures) => {
@@ -23,7 +23,7 @@ function watchMocha(Mocha, beforeFiles) {
       seen.failed = Math.max(seen.failed, failures)
       return done?.(seen.failed)
     }
-    return Reflect.apply(run, this, [noted, ...rest])
+    return apply(run, this, [noted, ...rest])
   }
   holdFiles(Mocha, seen, beforeFiles)
   for (const part of [Mocha.Runner, Mocha.Runnable, Mocha.Test, Mocha.Suite, Mocha.Hook, Mocha.Context, Mocha])
@@ -39,7 +39,7 @@ function holdFiles(Mocha, seen, beforeFiles) {
   Mocha.prototype.loadFilesAsync = async function (...rest) {
     begin(seen)
     await beforeFiles()
-    return Reflect.apply(loadFilesAsync, this, rest)
+    return apply(loadFilesAsync, this, rest)
   }
 }
 
@@ -52,8 +52,7 @@ function begin(seen) {
   guardExit({
     isTestFile: false,
     mayExit: () => seen.hasEnded,
-    problem: () =>
-      seen.hasEnded ? (seen.failed > 0 ? `${seen.failed} tests failed` : null) : 'mocha did not come to its end',
+    problem: () => (seen.hasEnded ? (seen.failed > 0 ? '' : null) : 'mocha did not come to its end'),
   })
 }
 

@@ -116,6 +116,37 @@ createHook({ init(id, type, trigger, resource) { if (resource?.constructor?.name
   Object.defineProperty(this, 'fn', { value: this.constructor?.name === 'Test' ? () => {} : fn, writable: true }) } }) } catch {}`),
   },
   {
+    name: 'a setter on Array.prototype that finds tests in the lists of the runner',
+    project:
+      esm(`for (const at of ['0', '1', '2']) Object.defineProperty(Array.prototype, at, { configurable: true, set(value) {
+  if (value?.constructor?.name === 'Test') try { value.fn = () => {}; value.fail = function () { this.pass() } } catch {}
+  Object.defineProperty(this, at, { value, writable: true, configurable: true, enumerable: true }) } })`),
+  },
+  {
+    name: 'methods of the language that give out other assertions, and a loader that asks them',
+    project: cjs(`const fake = { equal() {}, deepEqual() {} }
+const get = Map.prototype.get
+Map.prototype.get = function (key) { return key === 'assert/strict' ? fake : get.call(this, key) }
+Reflect.apply = () => fake
+const Module = require('module'); const load = Module._load
+Module._load = (id, ...rest) => id === 'assert/strict' ? fake : load.call(Module, id, ...rest)`),
+  },
+  {
+    name: 'forged results, a false main module and an error that somebody swallows',
+    project: esm(`${FORGED}import Module from 'node:module'
+fs.writeSync(1, forged)
+process.mainModule = new Module('.')
+Module._extensions['.mjs'] = () => {}
+process.mainModule.load(process.argv[1])
+process.argv[1] = '/dev/null'
+String.prototype.startsWith = () => true
+Promise.prototype.then = function (done) { done?.(); return this }
+process.on('uncaughtException', () => {})
+process.on('unhandledRejection', () => {})
+process.exitCode = '0'
+throw new Error('never seen')`),
+  },
+  {
     name: 'forged results and process.exit(0)',
     project: esm(`${FORGED}fs.writeSync(1, forged)
 process.exit(0)`),
