@@ -1,6 +1,7 @@
 import type { Confinement } from '../confinement/port.js'
 import type { ScratchLayers } from '../confinement/scratch-layers.js'
 import { matchesGlob } from '../contract/glob.js'
+import { matchesPattern } from '../contract/patterns.js'
 import type { Context } from '../core/command.js'
 import type { Json } from '../core/contract.js'
 import type { Upstream } from '../tools/upstream/upstream.js'
@@ -52,7 +53,7 @@ export interface App {
 }
 
 export function contextOf(app: App, actor: string, reservedPaths: readonly string[] = []): Context {
-  return { now: app.now(), actor, matchesGlob, reservedPaths }
+  return { now: app.now(), actor, matchesGlob, matches: matchesPattern, reservedPaths }
 }
 
 /** Under which key the answer of an unsafe call is kept, so that sending it twice acts once. */

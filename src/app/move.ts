@@ -1,12 +1,16 @@
+import { matchesPattern } from '../contract/patterns.js'
 import type { AgentBearer } from '../core/admit.js'
 import type { Json, JsonObject } from '../core/contract.js'
 import { needs } from '../core/needs.js'
 import type { TaskState } from '../core/state.js'
+import { heldBack } from '../core/watch.js'
 import { type AgentCall, admitCall, applyAs, helpOf } from './agent-call.js'
 import type { App, Once } from './app.js'
 import { gather } from './gather.js'
 import { type Grant, grantOf, promptOf, withToken } from './grant.js'
 import type { Handled } from './handle.js'
+import { interruptOf } from './interrupts.js'
+import { committedAtOf } from './newest-commit.js'
 import { ok, type Result, refuse, refusedBy } from './result.js'
 import { blockerView } from './views.js'
 import { isoTime } from './wire.js'
@@ -32,7 +36,7 @@ export async function requestTransition(app: App, request: MoveRequest): Promise
   const { contract, state } = call.value
   const sequenceFits = request.currentPhase === null || request.currentPhase === state.phase
   const needed = sequenceFits ? needs(contract, state, request) : null
-  if (needed === null) return settle(app, call.value, { request, gathered: null })
+  if (needed === null) return settle(app, call.value, { request, gathered: null, committedAt: null })
   // Checks read the work tree: while they run, another request for the same task waits its turn by asking again.
   if (app.checking.has(state.id))
     return refuse('conflict', `The gates of task ${state.id} are being checked.`, {
@@ -41,9 +45,12 @@ export async function requestTransition(app: App, request: MoveRequest): Promise
   app.checking.add(state.id)
   try {
     await app.running.settle(state.id, TOOLS_WAIT_MS)
+    const committedAt = await committedAtOf(app, call.value)
+    const held = heldBack(contract, state, { now: app.now(), matches: matchesPattern, committedAt })
+    if (held !== null) return await settle(app, call.value, { request, gathered: null, committedAt })
     const offer = { artifacts: cleaned(app, request.artifacts), evidence: app.redact(request.evidence) as JsonObject }
     const gathered = await gather(app, contract, state, { needed, offer })
-    return await settle(app, call.value, { request, gathered })
+    return await settle(app, call.value, { request, gathered, committedAt })
   } finally {
     app.checking.delete(state.id)
   }
@@ -56,15 +63,20 @@ function cleaned(app: App, artifacts: ReadonlyMap<string, Json>): ReadonlyMap<st
 async function settle(
   app: App,
   call: AgentCall,
-  one: { readonly request: MoveRequest; readonly gathered: Awaited<ReturnType<typeof gather>> | null },
+  one: {
+    readonly request: MoveRequest
+    readonly gathered: Awaited<ReturnType<typeof gather>> | null
+    readonly committedAt: number | null
+  },
 ): Promise<Result<JsonObject>> {
-  const { request, gathered } = one
+  const { request, gathered, committedAt } = one
   const command = {
     type: 'transition',
     target: request.target,
     currentPhase: request.currentPhase,
     claims: request.claims,
     facts: gathered?.facts ?? null,
+    committedAt,
   } as const
   const { once } = request
   const handled = await applyAs(app, call, command, {
@@ -144,6 +156,7 @@ function blockedAnswer(
     blockers: blocked.blockers.map(blockerView),
     warnings: blocked.warnings.map(blockerView),
     retry: { ...blocked.retry },
+    ...(blocked.code === 'rule_interrupt' ? { interrupt: interruptOf(state) } : {}),
     ...(waits
       ? { pending_approval: { id: pending.id, digest: pending.digest, expires_at: isoTime(pending.expiresAt) } }
       : {}),

@@ -19,7 +19,7 @@ import { keepContents, keepPrevious } from './reconcile.js'
 import { isHiddenBy, reservedIn } from './reserved.js'
 import type { Result } from './result.js'
 import { asideBy, notesOn, partChanges, type ScratchRules, withNotes } from './scratch.js'
-import { testOutcome } from './test-outcome.js'
+import { failingIn, testOutcome } from './test-outcome.js'
 import { callUpstream, isUpstreamTool } from './upstream.js'
 import { unavailable, wallOf } from './wall.js'
 
@@ -142,7 +142,7 @@ class OneRun {
     const run = await this.app.running.inTree(state.workspace, () =>
       observe(place, 'tests', command, { treeHash: '', extra }),
     )
-    return this.#finish(testOutcome(run), { unenforced, exitCode: run.exitCode })
+    return this.#finish(testOutcome(run), { unenforced, exitCode: run.exitCode, failing: failingIn(run) })
   }
 
   async #upstream(): Promise<Result<Ran>> {
@@ -246,6 +246,7 @@ class OneRun {
         changed: changed.map(({ path, kind, type, problem, sha256 }) => ({ path, kind, type, problem, sha256 })),
         git: more.git ?? 'none',
         unenforced,
+        ...(more.failing === undefined ? {} : { failing: more.failing }),
         ...reviewerIn(this.call),
       },
       { isHolding: more.isHolding === true, ...(keep === undefined ? {} : { remember: keep }) },
@@ -284,6 +285,7 @@ interface Finish {
   readonly git?: GitAccess
   readonly exitCode?: number
   readonly unenforced?: readonly string[]
+  readonly failing?: string
 }
 
 export function droppedBy({ events }: Handled): ToolOutcome | null {

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import type { ObservedRun } from '../core/observed.js'
 import { failed, type ToolOutcome } from '../tools/port.js'
 
@@ -24,4 +25,13 @@ export function testOutcome(run: ObservedRun): ToolOutcome {
     },
     changes: [],
   }
+}
+
+/** The same for the same set of failing tests, whatever order they ran in. */
+export function failingIn(run: ObservedRun): string {
+  const failing = run.tests.filter((test) => test.status === 'failed').map((test) => test.id)
+  const unloaded = run.loadFailures.map(({ file, message }) => `${file ?? ''}: ${message}`)
+  return createHash('sha256')
+    .update(JSON.stringify([...failing, ...unloaded].sort()))
+    .digest('hex')
 }

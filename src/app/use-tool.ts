@@ -7,6 +7,7 @@ import { type AgentCall, admitCall, applyAs, helpOf, helpOfReviewer, reviewerIn 
 import type { App, Once } from './app.js'
 import { wantAdvance, withAdvance } from './auto-advance.js'
 import { grantOf } from './grant.js'
+import { interruptView } from './interrupts.js'
 import { ok, type Problem, type Result, refuse } from './result.js'
 import { droppedBy, type Ran, type RememberAs, runTool } from './run-tool.js'
 import { pinsOf } from './upstream.js'
@@ -103,11 +104,13 @@ function answered(
         extra: {
           ...helpFor(call),
           ...unenforced,
+          ...interruptIn(call, ran.events),
           ...(app.redact(outcome.extra ?? {}) as JsonObject),
         },
         recorded: true,
       },
     }
+  const interrupt = interruptIn(call, ran.events)
   const finished = ran.events.find((event) => event.type === 'tool_finished')
   const violation = (finished?.type === 'tool_finished' ? finished.violation : null) ?? ran.violation
   return ok({
@@ -117,7 +120,15 @@ function answered(
     duration_ms: ran.durationMs,
     ...(violation === undefined || violation === null ? {} : { violation: { ...violation } }),
     ...unenforced,
+    ...interrupt,
   })
+}
+
+// Once for each violation: with the answer of the call that led to it.
+function interruptIn(call: AgentCall<Bearer>, events: readonly TaskEvent[]): JsonObject {
+  const violated = events.find((event) => event.type === 'rule_violated' && !event.shadow)
+  if (violated?.type !== 'rule_violated') return {}
+  return { interrupt: interruptView(call.state, violated.violation) }
 }
 
 function denial(call: AgentCall<Bearer>, answer: JsonObject): Problem {

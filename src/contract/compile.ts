@@ -15,6 +15,7 @@ import type {
   ToolConstraint,
 } from '../core/contract.js'
 import type { AgentCrash } from '../core/crash.js'
+import { compileRule } from '../core/rules/rule.js'
 import type { Slot } from '../core/slots.js'
 import { extraTools } from './check-tools.js'
 import type {
@@ -107,6 +108,7 @@ function compilePhase(phase: PhaseDocument): Phase {
     ),
     gates: phase.gates.map(compileGate),
     slots: (phase.auto_spawn ?? []).flatMap(compileSpawn),
+    rules: (phase.rules ?? []).map((rule, index) => compileRule(`${phase.id}[${index}]`, rule)),
   }
 }
 

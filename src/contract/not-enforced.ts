@@ -30,7 +30,7 @@ function inRoot(document: ContractDocument): Unenforced[] {
 function inPhase(phase: PhaseDocument): Unenforced[] {
   const base = `phases.${phase.id}`
   const found: Unenforced[] = []
-  for (const key of ['rules', 'consensus'] as const) {
+  for (const key of ['consensus'] as const) {
     if (phase[key] !== undefined) found.push({ path: `${base}.${key}`, feature: key, made: phase, key })
   }
   // An entry of `agents` is a program to be started; a kind of agent is a place that a reviewer fills.

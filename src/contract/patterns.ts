@@ -29,3 +29,17 @@ export function globProblem(glob: string): string | null {
   if (glob.startsWith('!')) return 'it is negated; list what is forbidden under forbidden_patterns'
   return null
 }
+
+const COMPILED_MAX = 500
+const compiledPatterns = new Map<string, (text: string) => boolean>()
+
+/** Whether the pattern of a loaded contract is found in the text. */
+export function matchesPattern(pattern: string, text: string): boolean {
+  const known = compiledPatterns.get(pattern)
+  if (known !== undefined) return known(text)
+  const compiled = compilePattern(pattern)
+  if (!compiled.ok) throw new Error(`a pattern that does not compile was loaded: ${compiled.reason}`)
+  if (compiledPatterns.size >= COMPILED_MAX) compiledPatterns.delete(compiledPatterns.keys().next().value ?? '')
+  compiledPatterns.set(pattern, compiled.test)
+  return compiled.test(text)
+}

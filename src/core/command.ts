@@ -10,6 +10,8 @@ export interface Context {
   /** `agent:ID`, `operator:NAME`, `reviewer:NAME`, `orchestrator` for what Phaselock decides in an agent's place, or `system`. */
   readonly actor: string
   readonly matchesGlob: (pattern: string, path: string) => boolean
+  /** Whether a regular expression is found in a text; linear in time. */
+  readonly matches: (pattern: string, text: string) => boolean
   /** Paths of the work tree that hold the contract itself. */
   readonly reservedPaths?: readonly string[]
 }
@@ -106,7 +108,37 @@ export type Command =
       readonly git: GitAccess
       /** Guarantees that nothing enforced while it ran. */
       readonly unenforced: readonly string[]
+      readonly failing?: string
       readonly reviewer?: string
+    }
+  /** The agent asks for its prompt, or to go on; `stays`: no claim of it leads anywhere. */
+  | {
+      readonly type: 'watch'
+      readonly at: 'prompt' | 'next'
+      readonly stays: boolean
+      readonly committedAt: number | null
+    }
+  | { readonly type: 'acknowledge' }
+  | {
+      readonly type: 'record_usage'
+      readonly input: number
+      readonly output: number
+      readonly cacheRead: number
+      readonly cacheWrite: number
+      readonly model: string | null
+      readonly usageId: string | null
+      readonly grade: 'observed' | 'reported'
+      readonly occurredAt: number
+    }
+  | {
+      readonly type: 'record_fact'
+      readonly source: string
+      readonly tool: string
+      readonly command: string | null
+      readonly paths: readonly string[]
+      readonly success: boolean
+      readonly durationMs: number | null
+      readonly factId: string | null
     }
   | {
       readonly type: 'transition'
@@ -115,7 +147,9 @@ export type Command =
       readonly claims: readonly string[]
       /** Phaselock asks by itself: passed or nothing at all, never a refusal of the agent. */
       readonly auto?: true
-      /** null where `needs` said that the transition is refused anyway. */
+      /** When the newest commit was made; null: no git repository, or no rule asks. */
+      readonly committedAt?: number | null
+      /** null where the transition is refused anyway, by `needs` or by a rule. */
       readonly facts: GateFacts | null
     }
   | {

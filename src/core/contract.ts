@@ -1,5 +1,6 @@
 import type { Alert } from './alerts.js'
 import type { AgentCrash } from './crash.js'
+import type { Rule } from './rules/rule.js'
 import type { Slot } from './slots.js'
 
 /** A JSON value: what artifacts, evidence, tool arguments and schemas are made of. */
@@ -68,6 +69,7 @@ export interface Phase {
   readonly gates: readonly Gate[]
   /** Places for reviewers that open on entering it. */
   readonly slots?: readonly Slot[]
+  readonly rules?: readonly Rule[]
 }
 
 export interface ToolConstraint {

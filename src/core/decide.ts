@@ -19,6 +19,7 @@ import {
   update,
 } from './lifecycle.js'
 import { answerQuestion, askQuestion, withdrawQuestions } from './question.js'
+import { record } from './record-fact.js'
 import { type Decision, decided, unrecorded } from './refusal.js'
 import { addReviewer, revokeReviewer, submitReview } from './review.js'
 import { useToolAsReviewer } from './review-tool.js'
@@ -26,6 +27,7 @@ import type { TaskState } from './state.js'
 import { useTool } from './tool-use.js'
 import { transition } from './transition.js'
 import { unreachable } from './unreachable.js'
+import { acknowledge, watch } from './watch.js'
 
 /** What follows from a command, from nothing but the contract, the state, the command and the time. Refusals are events too. */
 export function decide(contract: Contract, state: TaskState, command: Command, context: Context): Decision {
@@ -44,6 +46,13 @@ function follows(contract: Contract, state: TaskState, command: Command, context
       return finishTool(contract, state, command, context)
     case 'transition':
       return transition(contract, state, command, context)
+    case 'watch':
+      return watch(contract, state, command, context)
+    case 'acknowledge':
+      return acknowledge(contract, state)
+    case 'record_usage':
+    case 'record_fact':
+      return record(contract, state, command, context)
     case 'decide_approval':
       return decideApproval(contract, state, command, context)
     case 'ask_question':

@@ -2,6 +2,8 @@ import type { AlertCondition } from './alerts.js'
 import type { Code } from './codes.js'
 import type { ReviewStatus, UpstreamRef } from './command.js'
 import type { JsonObject, Mode, Severity } from './contract.js'
+import type { Violation as RuleViolation } from './rules/evaluate.js'
+import type { RuleAction } from './rules/rule.js'
 
 /** How strongly a fact is known: the agent said so, Phaselock read a file, Phaselock ran it. */
 export type Grade = 'reported' | 'artifact' | 'observed'
@@ -127,6 +129,8 @@ export type TaskFact =
       readonly type: 'tool_allowed'
       readonly success: true
       readonly execute: boolean
+      /** The command line that it runs, where its arguments do not say so. */
+      readonly runs?: string
       readonly violation: Violation | null
       readonly leaseSeconds: number
     })
@@ -144,6 +148,8 @@ export type TaskFact =
       readonly changeCount?: number
       readonly violation?: Violation | null
       readonly unenforced?: readonly string[]
+      /** Digest of the tests that failed, where it ran them. */
+      readonly failing?: string
       readonly leaseSeconds?: number
     })
   | (Refused & {
@@ -281,6 +287,51 @@ export type TaskFact =
       readonly subject: string
     }
   | (Refused & { readonly type: 'review_refused'; readonly reviewer: string })
+  | {
+      readonly type: 'rule_violated'
+      readonly agentId: string
+      readonly rule: string
+      readonly action: RuleAction
+      /** Recorded, and nothing done about it. */
+      readonly shadow: boolean
+      readonly violation: RuleViolation
+      readonly code: 'rule_interrupt'
+      readonly detail: string
+      readonly success: false
+    }
+  | {
+      readonly type: 'rule_acknowledged'
+      readonly agentId: string
+      readonly rule: string
+      /** How often in this visit. */
+      readonly count: number
+    }
+  | { readonly type: 'rule_cleared'; readonly rule: string }
+  | {
+      readonly type: 'usage_recorded'
+      readonly agentId: string
+      readonly input: number
+      readonly output: number
+      readonly cacheRead: number
+      readonly cacheWrite: number
+      readonly model: string | null
+      /** Usage with the same id counts once. */
+      readonly usageId: string | null
+      readonly grade: 'observed' | 'reported'
+      readonly occurredAt: number
+    }
+  /** What a harness did with a tool of its own. */
+  | {
+      readonly type: 'fact_recorded'
+      readonly agentId: string
+      readonly source: string
+      readonly toolName: string
+      readonly command: string | null
+      readonly paths: readonly string[]
+      readonly success: boolean
+      readonly durationMs: number | null
+      readonly factId: string | null
+    }
 
 /** A fact in the life of one task. `at` is Unix milliseconds. */
 export type TaskEvent = TaskFact & {

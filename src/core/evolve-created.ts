@@ -1,5 +1,6 @@
 import type { TaskEvent } from './event.js'
 import type { TaskState } from './state.js'
+import { NOTHING_WATCHED } from './watch.js'
 
 /** The state that a stream begins with. */
 export function created(event: TaskEvent & { type: 'task_created' }): TaskState {
@@ -21,6 +22,8 @@ export function created(event: TaskEvent & { type: 'task_created' }): TaskState 
     epoch: 0,
     visit: 0,
     visitStartedAt: event.at,
+    visitStarts: [],
+    watch: NOTHING_WATCHED,
     held: null,
     reservedFor: null,
     holders: [],

@@ -1,5 +1,6 @@
 import type { TaskEvent } from './event.js'
 import { voided } from './evolve-approval.js'
+import { newVisit } from './evolve-watch.js'
 import type { TaskState } from './state.js'
 
 export function rewound(state: TaskState, event: TaskEvent & { type: 'task_rewound' }): TaskState {
@@ -11,7 +12,7 @@ export function rewound(state: TaskState, event: TaskEvent & { type: 'task_rewou
     phase: event.to,
     epoch: event.epoch,
     visit: state.visit + 1,
-    visitStartedAt: event.at,
+    ...newVisit(state, event.at),
     status: event.keepsAgent ? 'active' : 'queued',
     held: event.keepsAgent ? state.held : null,
     completedPhases,

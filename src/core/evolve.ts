@@ -11,6 +11,7 @@ import { created } from './evolve-created.js'
 import { alertsAfter, before, lapsed, reassigned, resumed, rewound, withPhase } from './evolve-lifecycle.js'
 import { questionChanged } from './evolve-question.js'
 import { refusedToReviewer, reviewChanged, withHolder } from './evolve-review.js'
+import { bypassUsed, newVisit, watched, withCall, withProgress } from './evolve-watch.js'
 import type { KeptArtifact, TaskState } from './state.js'
 import { unreachable } from './unreachable.js'
 
@@ -42,14 +43,14 @@ function changed(state: TaskState, event: Exclude<TaskEvent, { type: 'task_creat
     case 'token_renewed':
       return extended(state, event)
     case 'tool_allowed':
-      return event.reviewer === undefined ? extended(state, event) : state
+      return event.reviewer === undefined ? withCall(extended(state, event), event) : state
     case 'tool_denied':
       return event.reviewer === undefined ? refused(extended(state, event), event) : refusedToReviewer(state, event)
     case 'changes_dropped':
     case 'transition_refused':
       return refused(extended(state, event), event)
     case 'gate_blocked':
-      return refused(event.counted ? withGate(state, 'blocked') : state, event)
+      return refused(event.counted ? bypassUsed(withGate(state, 'blocked')) : state, event)
     case 'approval_refused':
     case 'question_refused':
       return refused(state, event)
@@ -151,6 +152,12 @@ function lifecycle(state: TaskState, event: Exclude<TaskEvent, { type: Handled }
     case 'alert_raised':
     case 'alert_cleared':
       return { ...state, alerts: alertsAfter(state, event) }
+    case 'rule_violated':
+    case 'rule_acknowledged':
+    case 'rule_cleared':
+    case 'usage_recorded':
+    case 'fact_recorded':
+      return watched(state, event)
     case 'reviewer_added':
     case 'reviewer_revoked':
     case 'review_submitted':
@@ -191,7 +198,7 @@ function extended(state: TaskState, event: { readonly at: number; readonly lease
 // A call that changed the tree is progress: refusals before it no longer count toward the budget.
 function finished(state: TaskState, event: TaskEvent & { type: 'tool_finished' }): TaskState {
   const { leaseSeconds } = event
-  const next = leaseSeconds === undefined ? state : extended(state, { at: event.at, leaseSeconds })
+  const next = withProgress(leaseSeconds === undefined ? state : extended(state, { at: event.at, leaseSeconds }), event)
   return (event.changeCount ?? 0) > 0 && next.denialsInARow > 0 ? { ...next, denialsInARow: 0 } : next
 }
 
@@ -232,7 +239,7 @@ function entered(state: TaskState, event: TaskEvent & { type: 'phase_entered' })
     phase: event.to,
     epoch: event.epoch,
     visit: event.visit,
-    visitStartedAt: event.at,
+    ...newVisit(state, event.at),
     completedPhases,
     refusals: new Map(),
     denialsInARow: 0,

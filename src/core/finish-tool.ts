@@ -1,8 +1,10 @@
 import type { Command, Context } from './command.js'
 import type { Contract } from './contract.js'
 import type { Violation } from './event.js'
+import { markAfter } from './evolve-watch.js'
 import { type Decision, decided, modeOf, numbered, withBudget } from './refusal.js'
 import type { TaskState } from './state.js'
+import { afterCall } from './watch.js'
 import { type RefusedPath, refusedPaths } from './writable.js'
 
 const CHANGES_TOLD_MAX = 200
@@ -27,14 +29,19 @@ export function finishTool(
   const isLenient = modeOf(contract, state) !== 'strict'
   const isDropped = refused.length > 0 && !(isLenient && refused.every((one) => !one.isFinal))
   const violation = refused.length === 0 ? null : violationOf(command.tool, state.phase, { refused, isDropped })
-  if (violation !== null && isDropped)
-    return withBudget(contract, state, {
+  if (violation !== null && isDropped) {
+    const dropped = withBudget(contract, state, {
       type: 'changes_dropped',
       ...about,
       ...numbered(contract, state, violation),
       paths: refused.slice(0, CHANGES_TOLD_MAX).map((one) => one.path),
       pathCount: refused.length,
     })
+    return dropped.kind === 'decided' && dropped.facts.length === 1
+      ? { ...dropped, facts: [...dropped.facts, ...afterCall(contract, state, context)] }
+      : dropped
+  }
+  const mark = markAfter(state.watch, { changeCount: command.changed.length, failing: command.failing })
   return decided([
     {
       type: 'tool_finished',
@@ -46,7 +53,9 @@ export function finishTool(
       changeCount: command.changed.length,
       violation,
       unenforced: command.unenforced,
+      ...(command.failing === undefined ? {} : { failing: command.failing }),
     },
+    ...afterCall(contract, state, context, mark),
   ])
 }
 

@@ -3,6 +3,7 @@ import type { ReviewStatus, UpstreamRef } from './command.js'
 import type { JsonObject, Mode } from './contract.js'
 import type { ArtifactRef } from './event.js'
 import type { Slot } from './slots.js'
+import type { Watch } from './watch.js'
 
 export type TaskStatus =
   | 'queued'
@@ -114,6 +115,10 @@ export interface TaskState {
   /** Number of the current stay in a phase, from 1; 0 before the first claim. */
   readonly visit: number
   readonly visitStartedAt: number
+  /** When the newest visits began, this one last. */
+  readonly visitStarts: readonly number[]
+  /** What the rules of this visit look at. */
+  readonly watch: Watch
   /** Who works on it; kept while parked so that the agent can go on when the task is resumed. */
   readonly held: Held | null
   /** Only this agent may claim it; set by a reassignment. */

@@ -5,6 +5,7 @@ import type { TaskFact, Violation } from './event.js'
 import { type Decision, decided, modeOf, numbered, withBudget } from './refusal.js'
 import type { TaskState } from './state.js'
 import { BUILT_IN_TOOLS } from './tools.js'
+import { deniedByRule } from './watch.js'
 import { refusedPaths } from './writable.js'
 
 type UseTool = Command & { type: 'use_tool' }
@@ -44,15 +45,46 @@ export function useTool(contract: Contract, state: TaskState, command: UseTool, 
     violation ??= unwritable.violation
     if (!lenient || unwritable.isFinal) return deny(unwritable.violation)
   }
+  const runs = commandRunBy(contract, command)
+  const held = deniedByRule(contract, state, touchedBy(command, runs), context)
+  if (held !== null && modeOf(contract, state) !== 'advisory')
+    return deny({
+      code: 'rule_interrupt',
+      detail: `${command.tool} waits for rule ${held.rule}: ${held.violation.diagnostic}`,
+    })
   const allowed: TaskFact = {
     type: 'tool_allowed',
     ...call,
     success: true,
     execute: command.execute,
+    ...(runs === null ? {} : { runs }),
     violation,
     leaseSeconds,
   }
   return decided([allowed])
+}
+
+// A tool that stands for a command line of the contract is counted as that command.
+function commandRunBy(contract: Contract, command: UseTool): string | null {
+  if (command.tool === 'run_tests') return contract.commands.get('tests')?.run ?? null
+  const own = contract.tools.get(command.tool)
+  return own === undefined ? null : own.command.map((word) => filledIn(word, command)).join(' ')
+}
+
+function filledIn(word: string, command: UseTool): string {
+  return word.replace(/\{(\w+)\}/g, (whole, name: string) => {
+    const value = command.args[name]
+    return value === undefined || value === null || typeof value === 'object' ? whole : String(value)
+  })
+}
+
+function touchedBy(command: UseTool, runs: string | null) {
+  const line = runs ?? (command.tool === 'bash' ? command.args.command : null)
+  const isEdit = BUILT_IN_TOOLS.get(command.tool)?.paths === 'write'
+  return {
+    commands: typeof line === 'string' ? [line] : [],
+    edits: isEdit ? command.call.paths.map((one) => one.path) : [],
+  }
 }
 
 function unknownTool(contract: Contract, phase: Phase, tool: string): Violation {

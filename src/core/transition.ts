@@ -1,7 +1,7 @@
 import { phaseOf } from './access.js'
 import { approvalFor } from './approval.js'
 import { autoTarget } from './auto-advance.js'
-import { findBlockers } from './blockers.js'
+import { blocker, findBlockers } from './blockers.js'
 import type { Code } from './codes.js'
 import type { Command, Context, GateFacts } from './command.js'
 import type { Contract } from './contract.js'
@@ -11,9 +11,11 @@ import { type Needs, needs } from './needs.js'
 import { unledgeredBlockers } from './reconcile.js'
 import { type Decision, decided, modeOf, numbered, withBudget } from './refusal.js'
 import { isWaitingForReviews } from './review.js'
+import type { Violation as RuleViolation } from './rules/evaluate.js'
 import { slotFacts } from './slots.js'
 import type { TaskState } from './state.js'
 import { completesOnEntry, isFinal, targetsOf } from './transition-rules.js'
+import { heldBack, violationFacts } from './watch.js'
 
 type Request = Command & { type: 'transition' }
 
@@ -40,8 +42,44 @@ export function transition(contract: Contract, state: TaskState, request: Reques
   const bytes = state.visitBytes + bytesHandedIn(request.facts?.artifacts ?? [])
   if (bytes > VISIT_BYTES_MAX)
     return refuse('payload_too_large', `More than ${VISIT_BYTES_MAX} bytes of artifacts in one visit of ${state.phase}`)
-  if (request.facts === null) throw new Error('a transition that needs facts came without them')
+  const held = heldBack(contract, state, {
+    now: context.now,
+    matches: context.matches,
+    committedAt: request.committedAt ?? null,
+  })
+  if (held !== null)
+    return request.auto === true ? decided([]) : interrupted(contract, state, { request, held, agentId })
+  // A rule held it back when it was asked for, and no longer does.
+  if (request.facts === null) return refuse('evidence_stale', 'The rules hold again: ask for the transition once more')
   return judge(contract, state, { request, needed, facts: request.facts, context, agentId })
+}
+
+// Nothing is gathered for a transition that a rule holds back: what was handed in is handed in again.
+function interrupted(
+  contract: Contract,
+  state: TaskState,
+  one: { readonly request: Request; readonly held: RuleViolation; readonly agentId: string },
+): Decision {
+  const found = blocker('rule_interrupt', {
+    message: one.held.diagnostic,
+    remedy: 'Acknowledge the interrupt (continue), or ask for help.',
+  })
+  const decision = withBudget(contract, state, {
+    type: 'gate_blocked',
+    agentId: one.agentId,
+    to: one.request.target,
+    gate: null,
+    blockers: [found],
+    warnings: [],
+    ...numbered(contract, state, {
+      code: 'rule_interrupt',
+      detail: `Cannot leave ${state.phase}: ${one.held.diagnostic}`,
+    }),
+  })
+  if (decision.kind !== 'decided') return decision
+  const isParked = decision.facts.some((fact) => fact.type === 'task_parked')
+  const told = violationFacts(contract, state, one.held)
+  return { ...decision, facts: [...told.slice(0, 1), ...decision.facts, ...(isParked ? [] : told.slice(1))] }
 }
 
 function autoIn(request: Request): { readonly auto?: true } {

@@ -118,6 +118,7 @@ export function context(now = T0, actor = 'agent:a'): Context {
     actor,
     matchesGlob: (pattern, path) =>
       pattern.endsWith('/**') ? path.startsWith(pattern.slice(0, -2)) : pattern === path,
+    matches: (pattern, text) => new RegExp(pattern).test(text),
   }
 }
 

@@ -86,8 +86,9 @@ function add(log: Log, fact: Kept): Log {
   return grown
 }
 
-// Put together from its characters: a slice would keep the whole text in memory.
+// Put together from its characters: a slice would keep the whole text in memory. The mark at its end keeps patterns that
+// look for an end from finding one that is none.
 function cut(text: string, charsMax: number): string {
   if (text.length <= charsMax) return text
-  return Array.from(text.slice(0, charsMax)).join('').toWellFormed()
+  return `${Array.from(text.slice(0, charsMax)).join('').toWellFormed()}…`
 }

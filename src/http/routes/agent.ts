@@ -1,6 +1,6 @@
 import { admitCall, applyAs } from '../../app/agent-call.js'
 import { claimTask } from '../../app/claim-task.js'
-import { grantOf, promptOf, withToken } from '../../app/grant.js'
+import { grantOf, withToken } from '../../app/grant.js'
 import { requestTransition } from '../../app/move.js'
 import { recall } from '../../app/recall.js'
 import { ok, refuse } from '../../app/result.js'
@@ -54,25 +54,9 @@ export const AGENT_ROUTES: readonly Route[] = [
         task_id: FIELD.id,
         current_phase: FIELD.phase,
         target_phase: FIELD.phase,
-        artifacts: {
-          type: 'object',
-          maxProperties: 50,
-          propertyNames: FIELD.id,
-          description: 'Artifact type to content.',
-        },
-        evidence: {
-          type: 'object',
-          maxProperties: 200,
-          propertyNames: { maxLength: 128 },
-          description: 'Checkpoint fields.',
-        },
-        claims: {
-          type: 'object',
-          maxProperties: 50,
-          propertyNames: { maxLength: 128 },
-          additionalProperties: { type: 'boolean' },
-          description: 'Claim to true.',
-        },
+        artifacts: FIELD.artifacts,
+        evidence: FIELD.evidence,
+        claims: FIELD.claims,
       },
       ['task_id', 'target_phase'],
     ),
@@ -176,20 +160,6 @@ export const AGENT_ROUTES: readonly Route[] = [
     },
   },
   {
-    method: 'GET',
-    path: '/prompt',
-    id: 'getPrompt',
-    summary: 'The prompt of the phase the task is in',
-    access: 'agent',
-    answer: '`{kind: "prompt", text, phase}`',
-    handle: async (call) => {
-      const admitted = await admitCall(call.app, bearerOf(call), undefined)
-      if (!admitted.ok) return admitted
-      const { contract, state } = admitted.value
-      return ok({ kind: 'prompt', text: await promptOf(call.app, contract, state), phase: state.phase })
-    },
-  },
-  {
     method: 'POST',
     path: '/tokens/renew',
     id: 'renewToken',
@@ -273,7 +243,7 @@ function toolRequest(call: Call) {
   }
 }
 
-function claimsOf(claims: Json | undefined): readonly string[] {
+export function claimsOf(claims: Json | undefined): readonly string[] {
   return Object.entries((claims as Record<string, boolean> | undefined) ?? {})
     .filter(([, made]) => made)
     .map(([name]) => name)

@@ -2,6 +2,7 @@ import type { Route, RouteDescription } from '../route.js'
 import { ADMIN_ROUTES } from './admin.js'
 import { AGENT_ROUTES } from './agent.js'
 import { AUDIT_ROUTES } from './audit.js'
+import { PROMPT_ROUTES } from './prompt.js'
 import { QUESTION_ROUTES } from './questions.js'
 import { REVIEW_ROUTES } from './reviews.js'
 import { TASK_ROUTES } from './tasks.js'
@@ -9,6 +10,7 @@ import { TASK_ROUTES } from './tasks.js'
 /** Every endpoint below `/api/v1` that takes and gives JSON. */
 export const ROUTES: readonly Route[] = [
   ...AGENT_ROUTES,
+  ...PROMPT_ROUTES,
   ...TASK_ROUTES,
   ...QUESTION_ROUTES,
   ...REVIEW_ROUTES,

@@ -1,0 +1,88 @@
+import type { AgentBearer } from '../core/admit.js'
+import type { Contract, Json, JsonObject } from '../core/contract.js'
+import { claimedTarget } from '../core/next-claim.js'
+import type { TaskState } from '../core/state.js'
+import { rulesOf } from '../core/watch.js'
+import { type AgentCall, admitCall, applyAs, helpOf } from './agent-call.js'
+import type { App, Once } from './app.js'
+import { promptOf } from './grant.js'
+import { interruptOf } from './interrupts.js'
+import { requestTransition } from './move.js'
+import { committedAtOf } from './newest-commit.js'
+import { ok, type Result, refuse } from './result.js'
+
+/** The prompt of the phase or, while a rule is violated, the interrupt in its place. */
+export async function getPrompt(app: App, bearer: AgentBearer): Promise<Result<JsonObject>> {
+  const admitted = await admitCall(app, bearer, undefined)
+  if (!admitted.ok) return admitted
+  const call = admitted.value
+  if (rulesOf(call.contract, call.state).length === 0) return ok(await promptView(app, call.contract, call.state))
+  const handled = await applyAs(app, call, { type: 'watch', at: 'prompt', stays: true, committedAt: null })
+  return handled.ok ? ok(await promptView(app, call.contract, handled.value.state)) : handled
+}
+
+export interface NextRequest {
+  readonly bearer: AgentBearer
+  readonly taskId: string | undefined
+  readonly claims: readonly string[]
+  readonly artifacts: ReadonlyMap<string, Json>
+  readonly evidence: JsonObject
+  readonly once: Once | undefined
+}
+
+/** Judges the rules, then tries the transition that a claim leads to, or stays. */
+export async function nextPrompt(app: App, request: NextRequest): Promise<Result<JsonObject>> {
+  const admitted = await admitCall(app, request.bearer, request.taskId)
+  if (!admitted.ok) return admitted
+  const call = admitted.value
+  const target = claimedTarget(call.contract, call.state, request.claims)
+  if (rulesOf(call.contract, call.state).length > 0) {
+    const committedAt = await committedAtOf(app, call)
+    const command = { type: 'watch', at: 'next', stays: target === null, committedAt } as const
+    const watched = await applyAs(app, call, command)
+    if (!watched.ok) return watched
+    if (watched.value.state.watch.open !== null) return ok(await promptView(app, call.contract, watched.value.state))
+  }
+  if (target === null)
+    return ok({ ...(await promptView(app, call.contract, call.state)), ...helpOf(call.contract, call.state) })
+  const { bearer, taskId, claims, artifacts, evidence, once } = request
+  const moved = await requestTransition(app, {
+    ...{ bearer, taskId, claims, artifacts, evidence, once, target },
+    currentPhase: null,
+  })
+  return moved.ok ? ok(await asPrompt(app, moved.value, call)) : moved
+}
+
+// The answer to a transition, with the words that tell the agent what to do now.
+async function asPrompt(app: App, answer: JsonObject, call: AgentCall): Promise<JsonObject> {
+  if (answer.interrupt !== undefined) return { ...answer, ...(answer.interrupt as JsonObject) }
+  if (answer.completed === true) return { ...answer, kind: 'prompt', text: `Task ${call.state.id} is completed.` }
+  if (typeof answer.prompt === 'string') return { ...answer, kind: 'prompt', text: answer.prompt }
+  const state = (await app.ledger.read(call.state.id)) ?? call.state
+  return { ...(await promptView(app, call.contract, state)), ...answer }
+}
+
+/** Acknowledges the violation that was shown, and gives the prompt of the phase without judging anything. */
+export async function continuePrompt(
+  app: App,
+  bearer: AgentBearer,
+  taskId: string | undefined,
+): Promise<Result<JsonObject>> {
+  const admitted = await admitCall(app, bearer, taskId)
+  if (!admitted.ok) return admitted
+  const call = admitted.value
+  if (call.state.watch.open === null) return ok(await promptView(app, call.contract, call.state))
+  const handled = await applyAs(app, call, { type: 'acknowledge' })
+  if (!handled.ok) return handled
+  const { state } = handled.value
+  if (state.status === 'parked')
+    return refuse('task_not_active', `Task ${state.id} is parked (${state.parkedReason ?? ''}).`, {
+      next_step: 'Wait: an operator must resume the task.',
+    })
+  return ok(await promptView(app, call.contract, state))
+}
+
+async function promptView(app: App, contract: Contract, state: TaskState): Promise<JsonObject> {
+  const interrupt = interruptOf(state)
+  return interrupt ?? { kind: 'prompt', text: await promptOf(app, contract, state), phase: state.phase }
+}

@@ -1,0 +1,74 @@
+import { continuePrompt, getPrompt, nextPrompt } from '../../app/prompts.js'
+import { recordUsage } from '../../app/usage.js'
+import type { Json, JsonObject } from '../../core/contract.js'
+import { agentShape, FIELD } from '../fields.js'
+import { bearerOf, type Route } from '../route.js'
+import { claimsOf } from './agent.js'
+
+/** What an agent is told to do, how it goes on, and what it used. */
+export const PROMPT_ROUTES: readonly Route[] = [
+  {
+    method: 'GET',
+    path: '/prompt',
+    id: 'getPrompt',
+    summary: 'The prompt of the phase the task is in, or the interrupt of a rule in its place',
+    access: 'agent',
+    answer: '`{kind: "prompt" | "interrupt", text, phase, violation?}`',
+    handle: async (call) => getPrompt(call.app, bearerOf(call)),
+  },
+  {
+    method: 'POST',
+    path: '/prompt/next',
+    id: 'nextPrompt',
+    summary: 'Claim that something is done: the way on that the claim leads to, an interrupt, or the prompt again',
+    access: 'agent',
+    body: agentShape({
+      task_id: FIELD.id,
+      claims: FIELD.claims,
+      artifacts: FIELD.artifacts,
+      evidence: FIELD.evidence,
+    }),
+    answer:
+      '`{kind, text, phase, violation?}`; where a claim led to a transition also what `POST /tasks/transition` answers',
+    handle: async (call) =>
+      nextPrompt(call.app, {
+        bearer: bearerOf(call),
+        taskId: call.body.task_id as string | undefined,
+        claims: claimsOf(call.body.claims),
+        artifacts: new Map(Object.entries((call.body.artifacts as Record<string, Json> | undefined) ?? {})),
+        evidence: (call.body.evidence as JsonObject | undefined) ?? {},
+        once: call.once,
+      }),
+  },
+  {
+    method: 'POST',
+    path: '/prompt/continue',
+    id: 'continuePrompt',
+    summary: 'Acknowledge the interrupt that was shown, and get the prompt of the phase',
+    access: 'agent',
+    body: agentShape({ task_id: FIELD.id }),
+    answer: '`{kind: "prompt", text, phase}`; the third time for one rule in a visit parks the task',
+    handle: async (call) => continuePrompt(call.app, bearerOf(call), call.body.task_id as string | undefined),
+  },
+  {
+    method: 'POST',
+    path: '/usage',
+    id: 'reportUsage',
+    summary: 'Report tokens that were used; counted once for each `message_id`',
+    access: 'agent',
+    body: agentShape(
+      {
+        task_id: FIELD.id,
+        input_tokens: FIELD.tokens,
+        output_tokens: FIELD.tokens,
+        cache_read_tokens: FIELD.tokens,
+        cache_creation_tokens: FIELD.tokens,
+        model: { type: 'string', minLength: 1, maxLength: 200 },
+        message_id: { type: 'string', minLength: 1, maxLength: 200 },
+      },
+      ['input_tokens', 'output_tokens'],
+    ),
+    answer: '`{tokens: {input, output, cache_read, cache_write}, usage, interrupt?}` of this visit of the phase',
+    handle: async (call) => recordUsage(call.app, bearerOf(call), call.body),
+  },
+]
