@@ -133,6 +133,16 @@ describe('names that every object knows', () => {
     expect(({} as Record<string, unknown>).type).toBeUndefined()
   })
 
+  it('[REQ-TRANSCRIPT-5] what every object inherits is no field of a line', async () => {
+    const path = place.write('gemini', '{"type":"gemini","id":"a"}\n')
+    Object.defineProperty(Object.prototype, 'tokens', { value: { input: 5, output: 5 }, configurable: true })
+    try {
+      expect((await place.read(path)).usage).toEqual([])
+    } finally {
+      Reflect.deleteProperty(Object.prototype, 'tokens')
+    }
+  })
+
   it('[REQ-TRANSCRIPT-5] a message may be called __proto__ or toString', async () => {
     const usage = { input_tokens: 1, output_tokens: 2 }
     const content = jsonl(

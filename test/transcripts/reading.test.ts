@@ -159,6 +159,15 @@ describe('a file that is not the one that was read', () => {
       expect(book.sum()).toMatchObject({ input: known * 10, output: known })
     })
 
+  it('[REQ-TRANSCRIPT-7] a file that takes the place of one with an endless line is read from its first line', async () => {
+    const path = place.write('claude-code', 'x'.repeat(LINE_BYTES_MAX + 1))
+    const book = await new Book().readOn(place, path)
+    expect(book.cursor?.skipping).toBe(true)
+    writeFileSync(path, jsonl(answer(1), answer(2)))
+    await book.readOn(place, path)
+    expect([book.known.size, book.malformed]).toEqual([2, 1])
+  })
+
   it('[REQ-TRANSCRIPT-7] a session of Codex that is written anew gives the same ids and the same differences', async () => {
     const lines = [codexSession('s1'), codex(1, 100, 20), codex(2, 200, 40), codex(3, 50, 10)]
     const path = place.write('codex', jsonl(...lines))

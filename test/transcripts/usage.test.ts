@@ -82,6 +82,14 @@ describe('answers whose lines are repeated', () => {
     expect([first.turns, next.turns]).toEqual([1, 0])
   })
 
+  it('[REQ-TRANSCRIPT-1] each kind of tokens has its own largest value', async () => {
+    const kinds = ['input_tokens', 'output_tokens', 'cache_read_input_tokens', 'cache_creation_input_tokens']
+    const none = Object.fromEntries(kinds.map((kind) => [kind, 1]))
+    const lines = kinds.map((kind, index) => claude('m1', { ...none, [kind]: 10 + index }))
+    for (const ordered of [lines, lines.toReversed()])
+      expect((await bookOf('claude-code', jsonl(...ordered))).sum()).toEqual(sum(10, 11, 12, 13))
+  })
+
   it('[REQ-TRANSCRIPT-1] an answer without tokens is none', async () => {
     const book = await bookOf('claude-code', jsonl(claude('error', { input_tokens: 0, output_tokens: 0 })))
     expect(book.facts()).toEqual({ usage: [], turns: 0, malformed: 0, skippedBytes: 0 })
