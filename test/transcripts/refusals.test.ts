@@ -159,13 +159,18 @@ describe('changes while a transcript is read', () => {
   const readWhile = async (first: string, second: string) => {
     const swapping = await startSwapping(first, second)
     const seen = new Map<string, number>()
-    const until = Date.now() + SWAPPING_MS
-    while (Date.now() < until) {
-      const reading = await readTranscript(path, null, { folders: place.folders })
-      const what = reading.ok ? reading.usage.map((usage) => usage.id).join() : reading.problem
-      seen.set(what, (seen.get(what) ?? 0) + 1)
+    let swaps = 0
+    try {
+      const until = Date.now() + SWAPPING_MS
+      while (Date.now() < until) {
+        const reading = await readTranscript(path, null, { folders: place.folders })
+        const what = reading.ok ? reading.usage.map((usage) => usage.id).join() : reading.problem
+        seen.set(what, (seen.get(what) ?? 0) + 1)
+      }
+    } finally {
+      swaps = await swapping.stop()
     }
-    expect(await swapping.stop()).toBeGreaterThan(100)
+    expect(swaps).toBeGreaterThan(100)
     return [...seen.keys()].sort()
   }
 
