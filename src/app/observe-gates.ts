@@ -61,7 +61,7 @@ export async function observeFor(
   const refused = unavailable({ contract }, confinement)
   if (refused !== null && !refused.ok) return { ...NOTHING, problems: [refused.detail] }
   const index = work.index ?? (await app.trees.compare(state.workspace)).index
-  const untouched = await stampsOf(state.workspace, index)
+  const untouched = commands.size === 0 ? new Map<string, string>() : await stampsOf(state.workspace, index)
   const treeHash = await work.tree.fingerprint()
   const beside = besideTheProject(state.workspace, index)
   const place = {
