@@ -7,8 +7,6 @@ export interface Text {
 export interface Entry {
   readonly at: number
   readonly text: Text
-  /** Equal texts have equal numbers, counted from 0. */
-  readonly textId: number
   readonly tool: string | null
   readonly mark: number
   /** From 1, in the order of times. */

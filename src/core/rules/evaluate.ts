@@ -55,8 +55,7 @@ export interface Evaluation {
 type Finding = Pick<Violation, 'diagnostic' | 'metrics_snapshot'> &
   Partial<Pick<Violation, 'recent_events' | 'pattern' | 'details'>>
 
-const SHOWN_CHARS_MAX = 120
-const EVENTS_MAX = 5
+export const SHOWN_CHARS_MAX = 120
 
 const SUGGESTIONS: Readonly<Record<RuleType, string>> = {
   repeated_command: `You're stuck in a build loop. Review the error message carefully.
@@ -134,28 +133,24 @@ function repeatFinding(rule: RepeatRule, context: RuleContext): Finding | null {
   const isCommand = rule.type === 'repeated_command'
   const found = findRepeats(isCommand ? context.facts.commands : context.facts.edits, rule, context)
   if (found === null) return null
-  const names = found.names.map((name) => ({ text: oneLine(name.text, SHOWN_CHARS_MAX), count: name.count }))
-  const said = names.map((name) => name.text).join(', ')
+  const names = found.names.map((name) => oneLine(name, SHOWN_CHARS_MAX))
   const verb = isCommand ? 'executed' : 'edited'
   return {
-    diagnostic: `${said} ${verb} ${counted(found.count, 'time')} in ${span(rule.window)}`,
+    diagnostic: `${names.join(', ')} ${verb} ${counted(found.count, 'time')} in ${span(rule.window)}`,
     metrics_snapshot: {
       count: found.count,
       threshold: rule.threshold,
       window_seconds: rule.window,
       most_frequent: names,
     },
-    recent_events: found.newest
-      .slice(0, EVENTS_MAX)
-      .map(({ at, text, tool }) => {
-        const shown = oneLine(text.value, SHOWN_CHARS_MAX)
-        return {
-          at,
-          text: isCommand ? shown : `Edit (${shown})`,
-          tool: tool === null ? null : oneLine(tool, SHOWN_CHARS_MAX),
-        }
-      })
-      .reverse(),
+    recent_events: found.newest.toReversed().map(({ at, text, tool }) => {
+      const shown = oneLine(text.value, SHOWN_CHARS_MAX)
+      return {
+        at,
+        text: isCommand ? shown : `Edit (${shown})`,
+        tool: tool === null ? null : oneLine(tool, SHOWN_CHARS_MAX),
+      }
+    }),
     pattern: rule.pattern,
   }
 }

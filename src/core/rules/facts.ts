@@ -90,5 +90,7 @@ function add(log: Log, fact: Kept): Log {
 // look for an end from finding one that is none.
 function cut(text: string, charsMax: number): string {
   if (text.length <= charsMax) return text
-  return `${Array.from(text.slice(0, charsMax)).join('').toWellFormed()}…`
+  return `${Array.from(text.slice(0, charsMax - 1))
+    .join('')
+    .toWellFormed()}…`
 }

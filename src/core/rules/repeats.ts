@@ -1,19 +1,19 @@
-import type { Entry, Link } from './chain.js'
+import type { Entry, Link, Text } from './chain.js'
 import { countWhile } from './chain.js'
 import { read } from './layers.js'
 import type { Log } from './log.js'
 import type { Matches } from './memo.js'
 import { latestRepeat, matching } from './memo.js'
 import type { RepeatRule } from './rule.js'
-import type { Indexed, Spine } from './spine.js'
+import type { Spine } from './spine.js'
 import { indexOf } from './spine.js'
 
 export interface Repeats {
   /** Of everything that counts. */
   readonly count: number
-  /** The most frequent texts, at most three; equally frequent ones in the order they first came. */
-  readonly names: readonly { readonly text: string; readonly count: number }[]
-  /** What counts, newest first; at least the newest five. */
+  /** The most frequent texts, at most three; equally frequent ones in the order they came. */
+  readonly names: readonly string[]
+  /** What counts, newest first, at most five. */
   readonly newest: readonly Entry[]
 }
 
@@ -27,19 +27,34 @@ interface Moment {
 type Counts = (entry: Entry) => boolean
 
 const NAMES_MAX = 3
+const NEWEST_MAX = 5
+/** Names are found among this many of the newest facts that count, so that a violation that lasts costs little. */
+const NAMED_FACTS_MAX = 500
 
 /** What a rule counts in the window that ends now; null when it is less than the threshold. */
 export function findRepeats(log: Log, rule: RepeatRule, moment: Moment): Repeats | null {
-  const index = indexOf(log)
-  if (index.newest === null) return null
-  const counts = countsFor(index.newest, rule, moment)
-  return rule.pattern === null
-    ? oneRepeated(index, latestRepeat(index.newest, rule.threshold), counts)
-    : manyRepeated(matching(index.newest, rule.pattern, moment.matches), index.texts, { ...rule, counts })
+  const { newest, latest } = indexOf(log)
+  if (newest === null) return null
+  const counts = countsFor(newest, rule, moment)
+  if (rule.pattern !== null) {
+    const chain = matching(newest, rule.pattern, moment.matches)
+    const count = countWhile(chain, counts)
+    if (count < rule.threshold) return null
+    const named = newestOf(chain, counts, NAMED_FACTS_MAX)
+    return { count, names: byFrequency(named).slice(0, NAMES_MAX), newest: named.slice(0, NEWEST_MAX) }
+  }
+  const repeat = latestRepeat(newest, rule.threshold)
+  if (repeat === null || !counts(repeat.entry)) return null
+  // The most frequent text of late may be another one, below the threshold, when there are very many facts.
+  const candidates = [...byFrequency(newestOf(newest, counts, NAMED_FACTS_MAX)).slice(0, 1), repeat.entry.text.value]
+  const chains = candidates.map((text) => read(latest, text) ?? null)
+  const chain = chains.find((one) => countWhile(one, counts) >= rule.threshold) ?? repeat
+  const same = newestOf(chain, counts, NEWEST_MAX)
+  return { count: countWhile(chain, counts), names: [chain.entry.text.value], newest: same }
 }
 
-// What counts is always the newest part of the log, so that the question is only where it begins. A fact from the
-// future is as new as one of now.
+// What counts is always the newest part of the log: the question is only where it begins. A fact from the future is as
+// new as one of now.
 function countsFor(newest: Spine, rule: RepeatRule, moment: Moment): Counts {
   const since = Math.max(moment.enteredAt, moment.now - rule.window * 1000)
   if (!rule.unlessProgress) return (entry) => entry.at >= since
@@ -47,45 +62,23 @@ function countsFor(newest: Spine, rule: RepeatRule, moment: Moment): Counts {
   return (entry) => entry.at >= since && entry.position >= newest.runStart
 }
 
-function manyRepeated(
-  chain: Link | null,
-  texts: number,
-  rule: { readonly threshold: number; readonly counts: Counts },
-): Repeats | null {
-  const count = countWhile(chain, rule.counts)
-  if (count < rule.threshold) return null
-  const newest: Entry[] = []
-  for (let link = chain; link !== null && rule.counts(link.entry); link = link.before) newest.push(link.entry)
-  return { count, names: mostFrequent(newest, texts).slice(0, NAMES_MAX), newest }
+interface Chained {
+  readonly entry: Entry
+  readonly before: Chained | null
 }
 
-function oneRepeated(index: Indexed, latest: Link | null, counts: Counts): Repeats | null {
-  if (latest === null || !counts(latest.entry)) return null
-  const all: Entry[] = []
-  for (let spine = index.newest; spine !== null && counts(spine.entry); spine = spine.before) all.push(spine.entry)
-  const [name] = mostFrequent(all, index.texts)
-  if (name === undefined) return null
-  const newest: Entry[] = []
-  let link = read(index.latest, name.text) ?? null
-  for (; link !== null && counts(link.entry); link = link.before) newest.push(link.entry)
-  return { count: name.count, names: [name], newest }
+function newestOf(chain: Link | Spine | null, counts: Counts, most: number): readonly Entry[] {
+  const found: Entry[] = []
+  let one: Chained | null = chain
+  while (one !== null && found.length < most && counts(one.entry)) {
+    found.push(one.entry)
+    one = one.before
+  }
+  return found
 }
 
-function mostFrequent(newest: readonly Entry[], texts: number): Repeats['names'] {
-  const counts = new Uint32Array(texts)
-  const inOrder: Entry[] = []
-  for (const entry of newest.toReversed()) {
-    const before = counts[entry.textId] ?? 0
-    if (before === 0) inOrder.push(entry)
-    counts[entry.textId] = before + 1
-  }
-  const best: { text: string; count: number }[] = []
-  for (const entry of inOrder) {
-    const count = counts[entry.textId] ?? 0
-    const place = best.findLastIndex((one) => one.count >= count) + 1
-    if (place >= NAMES_MAX) continue
-    best.splice(place, 0, { text: entry.text.value, count })
-    if (best.length > NAMES_MAX) best.pop()
-  }
-  return best
+function byFrequency(newest: readonly Entry[]): readonly string[] {
+  const counts = new Map<Text, number>()
+  for (const { text } of newest.toReversed()) counts.set(text, (counts.get(text) ?? 0) + 1)
+  return [...counts].sort(([, left], [, right]) => right - left).map(([text]) => text.value)
 }

@@ -18,7 +18,6 @@ export interface Indexed {
   readonly newest: Spine | null
   /** The newest link of each text. */
   readonly latest: Layers<Link>
-  readonly texts: number
 }
 
 // A fact that is later than this many others is indexed by indexing everything again.
@@ -48,15 +47,15 @@ function indexAll(log: Log, known: Layers<Link>): Indexed {
   for (const fact of factsOf(log)) {
     const same = latest.get(fact.text) ?? null
     const text = same?.entry.text ?? read(known, fact.text)?.entry.text ?? { value: fact.text }
-    newest = grow(newest, { ...fact, text, textId: same?.entry.textId ?? latest.size }, same)
+    newest = grow(newest, { ...fact, text }, same)
     latest.set(fact.text, newest.same)
   }
-  return { newest, latest: layersOf(latest), texts: latest.size }
+  return { newest, latest: layersOf(latest) }
 }
 
 function grow(before: Spine | null, fact: Omit<Entry, 'position'>, same: Link | null): Spine {
-  const { at, text, textId, tool, mark } = fact
-  const entry: Entry = { at, text, textId, tool, mark, position: (before?.entry.position ?? 0) + 1 }
+  const { at, text, tool, mark } = fact
+  const entry: Entry = { at, text, tool, mark, position: (before?.entry.position ?? 0) + 1 }
   const runStart = before !== null && before.entry.mark === mark ? before.runStart : entry.position
   return { entry, before, same: extend(same, entry), runStart }
 }
@@ -78,9 +77,9 @@ function withFact(index: Indexed, fact: Kept): Indexed | null {
     touched.set(entry.text.value, newest.same)
   }
   let newest = before
-  put({ ...fact, text: known?.entry.text ?? { value: fact.text }, textId: known?.entry.textId ?? index.texts })
+  put({ ...fact, text: known?.entry.text ?? { value: fact.text } })
   for (const { entry } of later.toReversed()) put(entry)
   let latest = index.latest
   for (const [text, link] of touched) if (link !== null) latest = write(latest, text, link)
-  return { newest, latest, texts: known === null ? index.texts + 1 : index.texts }
+  return { newest, latest }
 }
