@@ -104,17 +104,35 @@ function statements(path: string, code: string): boolean {
   return /[\w$)\]]\.should\b/.test(code)
 }
 
+const MODULES_MAX = 200
+const CLAUSE_CHARS_MAX = 600
+const ASSERTION_MODULE =
+  /['"](?:node:)?(?:assert(?:\/strict)?|chai|power-assert|should|must|uvu\/assert|(?:jsr:)?@std\/assert[^'"\n]{0,40})['"]/g
+const NO_NAMES: ReadonlySet<string> = new Set([
+  'import',
+  'from',
+  'const',
+  'let',
+  'var',
+  'require',
+  'as',
+  'type',
+  'default',
+])
+
 /** Names under which a file imports assertions: `import { equal as same } from 'node:assert'` asserts with `same`. */
 function importedAssertions(text: string): ReadonlySet<string> {
   const names = new Set<string>()
-  const lists = text.matchAll(
-    /(?:import\s+([\w$*{},\s]{1,500}?)\s+from\s*|(?:const|let|var)\s+([\w${},:\s]{1,500}?)\s*=\s*require\s*\(\s*)(['"])(?:node:)?(?:assert(?:\/strict)?|chai|power-assert|should|must|uvu\/assert|@std\/assert|jsr:@std\/assert[^'"]*)\3/g,
-  )
-  for (const [, imported, required] of lists)
-    for (const one of (imported ?? required ?? '').split(/[{},]/)) {
-      const name = /([\w$]+)\s*$/.exec(one)?.[1]
-      if (name !== undefined) names.add(name)
-    }
+  let seen = 0
+  for (const { index } of text.matchAll(ASSERTION_MODULE)) {
+    seen += 1
+    if (seen > MODULES_MAX) break
+    // Read backwards from the module: what begins there is rare, what could begin an import is not.
+    const before = text.slice(Math.max(0, index - CLAUSE_CHARS_MAX), index)
+    const begins = Math.max(...['import', 'const ', 'let ', 'var '].map((word) => before.lastIndexOf(word)))
+    if (begins < 0 || !/(from|require\s*\()\s*$/.test(before)) continue
+    for (const name of before.slice(begins).match(/[\w$]+/g) ?? []) if (!NO_NAMES.has(name)) names.add(name)
+  }
   return names
 }
 
