@@ -1,9 +1,10 @@
 import type { AlertCondition } from './alerts.js'
 import type { Code } from './codes.js'
-import type { ReviewStatus, UpstreamRef } from './command.js'
+import type { UpstreamRef } from './command.js'
 import type { JsonObject, Mode, Severity } from './contract.js'
-import type { Violation as RuleViolation } from './rules/evaluate.js'
-import type { RuleAction } from './rules/rule.js'
+import type { QuestionFact } from './question-event.js'
+import type { ReviewFact } from './review-event.js'
+import type { WatchFact } from './watch-event.js'
 
 /** How strongly a fact is known: the agent said so, Phaselock read a file, Phaselock ran it. */
 export type Grade = 'reported' | 'artifact' | 'observed'
@@ -47,7 +48,7 @@ export interface ChangeRef {
   readonly sha256: string | null
 }
 
-interface Refused {
+export interface Refused {
   readonly code: Code
   readonly detail: string
   readonly success: false
@@ -262,76 +263,9 @@ export type TaskFact =
     })
   | { readonly type: 'approval_expired'; readonly approvalId: string; readonly action: 'park' | 'reject' }
   | { readonly type: 'approval_voided'; readonly approvalId: string; readonly reason: string }
-  | {
-      readonly type: 'question_asked'
-      readonly questionId: string
-      readonly agentId: string
-      readonly question: string
-      readonly options: readonly string[]
-    }
-  | { readonly type: 'question_answered'; readonly questionId: string; readonly answer: string; readonly by: string }
-  | { readonly type: 'question_withdrawn'; readonly questionId: string; readonly reason: string }
-  /** `questionId` is null where the question was not opened at all. */
-  | (Refused & { readonly type: 'question_refused'; readonly questionId: string | null; readonly by: string })
-  | { readonly type: 'reviewer_added'; readonly reviewer: string; readonly grant: string; readonly expiresAt: number }
-  | { readonly type: 'reviewer_revoked'; readonly reviewer: string; readonly reason: string }
-  | {
-      readonly type: 'review_submitted'
-      readonly reviewer: string
-      readonly status: ReviewStatus
-      /** Where the words of the report are stored. */
-      readonly sha256: string
-      readonly bytes: number
-      readonly comments: number
-      readonly blockingIssues: number
-      readonly subject: string
-    }
-  | (Refused & { readonly type: 'review_refused'; readonly reviewer: string })
-  | {
-      readonly type: 'rule_violated'
-      readonly agentId: string
-      readonly rule: string
-      readonly action: RuleAction
-      /** Recorded, and nothing done about it. */
-      readonly shadow: boolean
-      readonly violation: RuleViolation
-      readonly code: 'rule_interrupt'
-      readonly detail: string
-      readonly success: false
-    }
-  | {
-      readonly type: 'rule_acknowledged'
-      readonly agentId: string
-      readonly rule: string
-      /** How often in this visit. */
-      readonly count: number
-    }
-  | { readonly type: 'rule_cleared'; readonly rule: string }
-  | {
-      readonly type: 'usage_recorded'
-      readonly agentId: string
-      readonly input: number
-      readonly output: number
-      readonly cacheRead: number
-      readonly cacheWrite: number
-      readonly model: string | null
-      /** Usage with the same id counts once. */
-      readonly usageId: string | null
-      readonly grade: 'observed' | 'reported'
-      readonly occurredAt: number
-    }
-  /** What a harness did with a tool of its own. */
-  | {
-      readonly type: 'fact_recorded'
-      readonly agentId: string
-      readonly source: string
-      readonly toolName: string
-      readonly command: string | null
-      readonly paths: readonly string[]
-      readonly success: boolean
-      readonly durationMs: number | null
-      readonly factId: string | null
-    }
+  | QuestionFact
+  | ReviewFact
+  | WatchFact
 
 /** A fact in the life of one task. `at` is Unix milliseconds. */
 export type TaskEvent = TaskFact & {
