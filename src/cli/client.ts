@@ -30,8 +30,8 @@ export class Client {
     return this.#ask(search === '' ? path : `${path}?${search}`, { method: 'GET' }, msMax)
   }
 
-  post(path: string, body: JsonObject = {}): Promise<JsonObject> {
-    return this.#ask(path, { method: 'POST', body: JSON.stringify(body) }, ANSWER_MS_MAX)
+  post(path: string, body: JsonObject = {}, msMax: number = ANSWER_MS_MAX): Promise<JsonObject> {
+    return this.#ask(path, { method: 'POST', body: JSON.stringify(body) }, msMax)
   }
 
   /** The server's event stream from after the event `lastId` on. */

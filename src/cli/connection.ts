@@ -37,15 +37,20 @@ export function clientOptions(command: Command): Command {
  * whose state directory it lies in: whoever else listens on that port must not get it.
  */
 export function connect(options: ClientOptions): Connection {
+  const { url, stateDir } = serverOf(options)
+  return { url, token: tokenOf(options, stateDir) }
+}
+
+/** The server that a command means, and its state directory where that lies here. */
+export function serverOf(options: ClientOptions): { readonly url: string; readonly stateDir: string | null } {
   const named = options.url ?? process.env.PHASELOCK_URL
   if (named !== undefined && named !== '') {
     const url = checkedUrl(named)
-    const dir = givenStateDir(options.stateDir) ?? stateDirServing(url)
-    return { url, token: tokenOf(options, dir) }
+    return { url, stateDir: givenStateDir(options.stateDir) ?? stateDirServing(url) }
   }
-  const dir = stateDirOf(options)
-  if (dir !== null) return { url: checkedUrl(liveServerNote(dir)?.url ?? DEFAULT_URL), token: tokenOf(options, dir) }
-  return { url: DEFAULT_URL, token: tokenOf(options, stateDirServing(DEFAULT_URL)) }
+  const stateDir = stateDirOf(options)
+  if (stateDir !== null) return { url: checkedUrl(liveServerNote(stateDir)?.url ?? DEFAULT_URL), stateDir }
+  return { url: DEFAULT_URL, stateDir: stateDirServing(DEFAULT_URL) }
 }
 
 /** The state directory of the server that a command means: the one named, else of this work tree, else of the sample. */

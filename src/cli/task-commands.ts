@@ -117,7 +117,8 @@ function addShow(task: Command): void {
 const TIMELINE_PAGE = 500
 const TIMELINE_PAGES_MAX = 40
 
-async function timeline(client: Client, id: string): Promise<readonly JsonObject[]> {
+/** Every event of the task, oldest first, up to a maximum. */
+export async function timeline(client: Client, id: string): Promise<readonly JsonObject[]> {
   const events: JsonObject[] = []
   let after = 0
   for (let page = 0; page < TIMELINE_PAGES_MAX; page++) {

@@ -2,7 +2,8 @@ import { acceptTools, agentIsFree, createTask, operate } from '../../app/operate
 import { acceptTree, revertTree } from '../../app/reconcile.js'
 import { ok, type Result, refuse } from '../../app/result.js'
 import { rewindTree } from '../../app/rewind-tree.js'
-import { taskRowView, taskView } from '../../app/views.js'
+import { showTask } from '../../app/show-task.js'
+import { taskRowView } from '../../app/views.js'
 import { eventView } from '../../app/wire.js'
 import type { Command } from '../../core/command.js'
 import type { JsonObject, Mode } from '../../core/contract.js'
@@ -93,10 +94,7 @@ export const TASK_ROUTES: readonly Route[] = [
     summary: 'One task',
     access: 'operator',
     answer: 'The task',
-    handle: async ({ app, params }) => {
-      const state = await app.ledger.read(params.id ?? '')
-      return state === null ? noTask(params.id) : ok(taskView(state))
-    },
+    handle: async ({ app, params }) => showTask(app, params.id ?? ''),
   },
   {
     method: 'PATCH',
