@@ -21,11 +21,17 @@ export function newVisit(state: TaskState, at: number): Pick<TaskState, 'visitSt
 /** A tool that is about to run is a fact: a command, or an edit of each file it names. */
 export function withCall(state: TaskState, event: TaskEvent & { type: 'tool_allowed' }): TaskState {
   if (!event.execute) return state
+  const { command, edits } = touchedBy(event)
+  if (command === null && edits.length === 0) return state
+  const call = { at: event.at, tool: event.toolName, command, edits }
+  return { ...state, watch: { ...state.watch, facts: withFacts(state.watch, call) } }
+}
+
+/** The command line that an allowed call runs, and the paths it edits. */
+export function touchedBy(event: TaskEvent & { type: 'tool_allowed' }): Pick<Call, 'command' | 'edits'> {
   const command = event.runs ?? (event.toolName === 'bash' ? event.args.command : undefined)
   const edits = BUILT_IN_TOOLS.get(event.toolName)?.paths === 'write' ? pathsIn(event.args) : []
-  if (typeof command !== 'string' && edits.length === 0) return state
-  const call = { at: event.at, tool: event.toolName, command: typeof command === 'string' ? command : null, edits }
-  return { ...state, watch: { ...state.watch, facts: withFacts(state.watch, call) } }
+  return { command: typeof command === 'string' ? command : null, edits }
 }
 
 function pathsIn(args: JsonObject): readonly string[] {

@@ -5,6 +5,7 @@ import { AUDIT_ROUTES } from './audit.js'
 import { PROMPT_ROUTES } from './prompt.js'
 import { QUESTION_ROUTES } from './questions.js'
 import { REVIEW_ROUTES } from './reviews.js'
+import { RUN_ROUTES } from './run.js'
 import { TASK_ROUTES } from './tasks.js'
 
 /** Every endpoint below `/api/v1` that takes and gives JSON. */
@@ -12,6 +13,7 @@ export const ROUTES: readonly Route[] = [
   ...AGENT_ROUTES,
   ...PROMPT_ROUTES,
   ...TASK_ROUTES,
+  ...RUN_ROUTES,
   ...QUESTION_ROUTES,
   ...REVIEW_ROUTES,
   ...ADMIN_ROUTES,
