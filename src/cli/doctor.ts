@@ -10,6 +10,7 @@ import { confinementFindings, fixConfinement } from './doctor-confinement.js'
 import { EXIT, Stop } from './exit.js'
 import { defaultStateDir, givenStateDir } from './places.js'
 import { plainLine } from './plain-text.js'
+import { runFinding } from './run-status.js'
 import { liveServerNote } from './server-file.js'
 import { paint, print, printJson } from './terminal.js'
 
@@ -58,6 +59,7 @@ async function examine(options: DoctorOptions): Promise<readonly Finding[]> {
     await port(options.port, stateDir),
     secret(),
     git(),
+    ...(await runFinding(stateDir)),
     ...(await confinementFindings()),
   ]
 }

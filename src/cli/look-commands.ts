@@ -8,6 +8,7 @@ import { readEvents } from './event-stream.js'
 import { EXIT, Stop } from './exit.js'
 import { examples, positiveNumber, sequence } from './options.js'
 import { plainJson, plainLine } from './plain-text.js'
+import { runStatus } from './run-status.js'
 import { statusText } from './status-text.js'
 import { print, printJson, tell } from './terminal.js'
 import { listOf, textOf } from './values.js'
@@ -60,6 +61,7 @@ async function showStatus(options: ClientOptions): Promise<void> {
     alerts: overview.alerts ?? [],
     approvals: approvals.approvals ?? [],
     questions: questions.questions ?? [],
+    run: await runStatus(client, options),
   }
   if (options.json === true) printJson(status)
   else print(statusText(status))

@@ -11,6 +11,7 @@ import { addLookCommands } from './look-commands.js'
 import { examples } from './options.js'
 import { addQuestionCommands } from './question-commands.js'
 import { addReviewCommand } from './review-commands.js'
+import { addRunCommands } from './run-commands.js'
 import { addServeCommand } from './serve-command.js'
 import { addTaskCommands } from './task-commands.js'
 import { width } from './terminal.js'
@@ -52,6 +53,8 @@ export function buildProgram(): Command {
   addQuestionCommands(program)
   addTreeCommands(program)
   addReviewCommand(program)
+  program.commandsGroup('Run:')
+  addRunCommands(program)
   program.commandsGroup('Look:')
   addLookCommands(program)
   addAuditCommands(program)

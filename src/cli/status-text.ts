@@ -2,6 +2,7 @@ import type { JsonObject } from '../core/contract.js'
 import { approvalTable } from './approval-text.js'
 import { plainLine } from './plain-text.js'
 import { questionTable } from './question-text.js'
+import { runLines } from './run-text.js'
 import { table } from './table.js'
 import { paint } from './terminal.js'
 import { listOf, objectOf, textOf, timeOf } from './values.js'
@@ -22,6 +23,7 @@ export function statusText(status: JsonObject): string {
     field('Mode', textOf(status.mode)),
     ...(status.paused === null ? [] : [field('Paused', `all agents: ${textOf(status.paused)}`)]),
     field('Tasks', countsText(objectOf(objectOf(status.tasks).by_status))),
+    ...(status.run === null ? [] : ['', paint('bold', 'Run'), ...runLines(objectOf(status.run))]),
     '',
     paint('bold', 'Working'),
     active.length === 0 ? '  Nobody works on a task.' : activeTable(active),

@@ -1,0 +1,106 @@
+import type { Command } from 'commander'
+import { clientOptions } from './connection.js'
+import { examples } from './options.js'
+import { type StartOptions, start } from './run-start.js'
+import { abort, done, previous, restart, type SteerOptions } from './run-steer.js'
+import { goOn, type NextOptions, next, showPrompt } from './run-steps.js'
+
+const EXITS = `
+Exit codes: 0 a prompt, 1 refused or something is in the way, 4 interrupted by a
+rule. With PHASELOCK_TOKEN set, that agent asks; else the one of the run.`
+
+/** `start`, `next`, `continue`, `prompt`, `prev`, `restart`, `abort` and `done`. */
+export function addRunCommands(program: Command): void {
+  addStart(program)
+  addNext(program)
+  clientOptions(program.command('continue').description('acknowledge an interrupt, and get the prompt of the phase'))
+    .addHelpText(
+      'after',
+      `${examples([['phaselock continue', 'the third time for one rule parks the task']])}\n${EXITS}`,
+    )
+    .action(goOn)
+  clientOptions(program.command('prompt').description('what is to be done now, or the interrupt in its place'))
+    .addHelpText('after', `${examples([['phaselock prompt --json', 'for programs']])}\n${EXITS}`)
+    .action(showPrompt)
+  addSteering(program)
+  clientOptions(program.command('done').description('say whether the run is finished; ends with 0 only then'))
+    .addHelpText('after', examples([['phaselock done && git push', 'only what went through all phases']]))
+    .action(done)
+}
+
+function addStart(program: Command): void {
+  clientOptions(
+    program
+      .command('start')
+      .argument('[contract]', "a file, a bundled contract or one that the server knows (default: the server's)")
+      .description('start a run: a task, an agent for it, and the first prompt'),
+  )
+    .option('--task <text>', 'what is to be done')
+    .option('--force', 'abort the run that is active')
+    .option(
+      '--reason <text>',
+      'why the active run is aborted; kept in the ledger',
+      'start --force: replaced by a new run',
+    )
+    .addHelpText(
+      'after',
+      examples([
+        ['phaselock start tdd --task "Add a health endpoint"', ''],
+        ['phaselock start ./discovery.yaml', 'with the guides and schemas beside it'],
+      ]),
+    )
+    .action((contract: string | undefined, options: StartOptions) => start(contract, options))
+}
+
+function addNext(program: Command): void {
+  clientOptions(
+    program
+      .command('next')
+      .argument('[claim]', 'a claim, or several as JSON (default: PHASE_complete)')
+      .description('claim that something is done, and go on if the gates open'),
+  )
+    .option('--artifact <name=file>', 'hand in an artifact: .json as JSON, others as text; repeatable', gathered)
+    .option('--evidence <file>', 'hand in evidence: a JSON object')
+    .addHelpText(
+      'after',
+      `${examples([
+        ['phaselock next', 'this phase is complete'],
+        ['phaselock next code_complete', ''],
+        [`phaselock next '{"code_complete": true}'`, ''],
+        ['phaselock next --artifact plan_document=plan.json', ''],
+      ])}\n${EXITS}`,
+    )
+    .action((claim: string | undefined, options: NextOptions) => next(claim, options))
+}
+
+const STEERING = {
+  prev: {
+    text: 'take the run back to the phase before',
+    work: previous,
+    example: 'phaselock prev --reason "wrong plan"',
+  },
+  restart: { text: 'take the run back to the start', work: restart, example: 'phaselock restart --restore-tree' },
+  abort: { text: "cancel the run's task for good", work: abort, example: 'phaselock abort --reason "not needed"' },
+} as const
+
+function addSteering(program: Command): void {
+  for (const [name, { text, work, example }] of Object.entries(STEERING)) {
+    const command = clientOptions(program.command(name).description(text)).option(
+      '--reason <text>',
+      'why; kept in the ledger',
+      `phaselock ${name}`,
+    )
+    if (name !== 'abort') command.option('--restore-tree', 'put the work tree back as well')
+    command
+      .addHelpText(
+        'after',
+        `${examples([[example, '']])}\n\nFor operators: an agent is refused, and the ledger says that it tried.`,
+      )
+      .action((options: SteerOptions) => work(options))
+  }
+}
+
+// File names may hold commas: nothing is split.
+function gathered(value: string, before: readonly string[] = []): readonly string[] {
+  return [...before, value]
+}
