@@ -32,6 +32,7 @@ export function taskView(state: TaskState): JsonObject {
     visit: state.visit,
     refusals: state.refusalsTotal,
     parked_reason: state.parkedReason,
+    stash: state.stash,
     pending_approval: pendingView(state),
     open_questions: openQuestions(state).length,
     reviewers_wanted: slotStatuses(state).map(({ name, isAwaited, status }) => ({ name, status, awaited: isAwaited })),

@@ -200,7 +200,9 @@ export type Command =
   | { readonly type: 'expire_approval' }
   | { readonly type: 'check_alerts' }
   | { readonly type: 'cancel'; readonly reason: string }
-  | { readonly type: 'resume'; readonly reason: string; readonly agentIsFree: boolean }
+  /** `stash`: what was put aside under this id is back in the work tree. */
+  | { readonly type: 'resume'; readonly reason: string; readonly agentIsFree: boolean; readonly stash?: string }
+  | { readonly type: 'stash' | 'drop_stash'; readonly stash: string; readonly reason: string }
   | { readonly type: 'rewind'; readonly to: string; readonly reason: string; readonly agentIsFree: boolean }
   | { readonly type: 'reassign'; readonly agentId: string | null; readonly reason: string }
   | {

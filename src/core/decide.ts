@@ -23,6 +23,7 @@ import { record } from './record-fact.js'
 import { type Decision, decided, unrecorded } from './refusal.js'
 import { addReviewer, revokeReviewer, submitReview } from './review.js'
 import { useToolAsReviewer } from './review-tool.js'
+import { dropStash, stash } from './stash.js'
 import type { TaskState } from './state.js'
 import { useTool } from './tool-use.js'
 import { transition } from './transition.js'
@@ -86,6 +87,10 @@ function follows(contract: Contract, state: TaskState, command: Command, context
       return cancel(state, command)
     case 'resume':
       return resume(contract, state, command)
+    case 'stash':
+      return stash(state, command)
+    case 'drop_stash':
+      return dropStash(state, command)
     case 'rewind':
       return rewind(contract, state, command)
     case 'reassign':

@@ -116,7 +116,13 @@ export type TaskFact =
   | { readonly type: 'lease_lapsed'; readonly agentId: string; readonly claimableAt?: number }
   | { readonly type: 'task_released'; readonly agentId: string; readonly reason: string }
   | { readonly type: 'task_reassigned'; readonly agentId: string | null; readonly reason: string }
-  | { readonly type: 'task_parked'; readonly reason: string; readonly code: Code | null }
+  | {
+      readonly type: 'task_parked'
+      readonly reason: string
+      readonly code: Code | null
+      /** Its work was put aside under this id, without which it cannot go on; null: that was given up. */
+      readonly stash?: string | null
+    }
   | {
       readonly type: 'task_resumed'
       readonly reason: string

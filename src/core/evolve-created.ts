@@ -40,6 +40,7 @@ export function created(event: TaskEvent & { type: 'task_created' }): TaskState 
     pinnedTests: null,
     pinnedRun: null,
     parkedReason: null,
+    stash: null,
     wanted: [],
     crashes: 0,
     claimableAt: null,

@@ -23,6 +23,7 @@ export function rewound(state: TaskState, event: TaskEvent & { type: 'task_rewou
     pinnedTests: artifacts.has('test_files') ? state.pinnedTests : null,
     pinnedRun: artifacts.has('test_files') ? state.pinnedRun : null,
     parkedReason: null,
+    stash: null,
     wanted: [],
     crashes: 0,
     claimableAt: null,
@@ -43,6 +44,7 @@ export function reassigned(state: TaskState, event: TaskEvent & { type: 'task_re
     reservedFor: event.agentId,
     epoch: event.epoch,
     parkedReason: null,
+    stash: null,
     refusals: new Map(),
     denialsInARow: 0,
     crashes: 0,
@@ -61,11 +63,17 @@ export function resumed(state: TaskState, event: TaskEvent & { type: 'task_resum
     status: held === null ? 'queued' : 'active',
     held,
     parkedReason: null,
+    stash: null,
     refusals: new Map(),
     denialsInARow: 0,
     crashes: 0,
     claimableAt: null,
   }
+}
+
+/** A task that is parked for another reason as well keeps what was put aside. */
+export function stashAfter(state: TaskState, event: TaskEvent & { type: 'task_parked' }): string | null {
+  return event.stash === undefined ? state.stash : event.stash
 }
 
 export function withPhase(phases: readonly string[], phase: string): readonly string[] {

@@ -8,7 +8,7 @@ import {
   withoutPending,
 } from './evolve-approval.js'
 import { created } from './evolve-created.js'
-import { alertsAfter, before, lapsed, reassigned, resumed, rewound, withPhase } from './evolve-lifecycle.js'
+import { alertsAfter, before, lapsed, reassigned, resumed, rewound, stashAfter, withPhase } from './evolve-lifecycle.js'
 import { questionChanged } from './evolve-question.js'
 import { refusedToReviewer, reviewChanged, withHolder } from './evolve-review.js'
 import { bypassUsed, newVisit, watched, withCall, withProgress } from './evolve-watch.js'
@@ -106,7 +106,7 @@ function lifecycle(state: TaskState, event: Exclude<TaskEvent, { type: Handled }
     case 'task_reassigned':
       return reassigned(state, event)
     case 'task_parked':
-      return { ...state, status: 'parked', parkedReason: event.reason }
+      return { ...state, status: 'parked', parkedReason: event.reason, stash: stashAfter(state, event) }
     case 'task_resumed':
       return resumed(state, event)
     case 'tree_accepted':

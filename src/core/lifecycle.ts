@@ -4,6 +4,7 @@ import { lapseFacts } from './crash.js'
 import type { TaskFact } from './event.js'
 import { type Decision, decided, unrecorded } from './refusal.js'
 import { slotFacts } from './slots.js'
+import { stashedElsewhere } from './stash.js'
 import type { TaskState } from './state.js'
 
 const OVER: ReadonlySet<TaskState['status']> = new Set<TaskState['status']>(['completed', 'cancelled'])
@@ -31,6 +32,8 @@ export function cancel(state: TaskState, command: Command & { type: 'cancel' }):
 /** Lets a parked task go on: with its agent if that one is free, else it can be claimed. */
 export function resume(contract: Contract, state: TaskState, command: Command & { type: 'resume' }): Decision {
   if (state.status !== 'parked') return unrecorded('conflict', `Task ${state.id} is ${state.status}, not parked.`)
+  const elsewhere = stashedElsewhere(state, command.stash)
+  if (elsewhere !== null) return elsewhere
   const { leaseSeconds } = contract.enforcement
   return decided([
     {
@@ -51,6 +54,8 @@ export function rewind(contract: Contract, state: TaskState, command: Command & 
     )
   if (state.status === 'cancelled' || state.visit === 0)
     return unrecorded('task_not_active', `Task ${state.id} is ${state.status}.`)
+  const elsewhere = stashedElsewhere(state)
+  if (elsewhere !== null) return elsewhere
   if (command.to !== state.phase && !state.completedPhases.includes(command.to)) {
     const visited = [...new Set([...state.completedPhases, state.phase])].join(', ')
     return unrecorded(
@@ -71,6 +76,8 @@ export function rewind(contract: Contract, state: TaskState, command: Command & 
 
 export function reassign(state: TaskState, command: Command & { type: 'reassign' }): Decision {
   if (OVER.has(state.status)) return unrecorded('task_not_active', `Task ${state.id} is ${state.status}.`)
+  const elsewhere = stashedElsewhere(state)
+  if (elsewhere !== null) return elsewhere
   return decided([{ type: 'task_reassigned', agentId: command.agentId, reason: command.reason }])
 }
 

@@ -148,6 +148,8 @@ export interface TaskState {
   /** Hash under which the tests of the observed RED run are stored; null: none were observed. */
   readonly pinnedRun: string | null
   readonly parkedReason: string | null
+  /** Where its work lies while it is put aside; null: it is in the work tree. */
+  readonly stash: string | null
   /** Places for reviewers that opened with this visit. */
   readonly wanted: readonly Slot[]
   /** Leases lost since the phase was entered or an operator let the task go on. */
