@@ -4,6 +4,9 @@ import type { CommandFact, Facts } from '../../../src/core/rules/facts.js'
 import { addCommand, addEdit, NO_FACTS } from '../../../src/core/rules/facts.js'
 import { ENTERED, evaluate, matches, rule } from './visit.js'
 
+// Each run is several thousand judgements; mutants are given fewer of them.
+const RUNS = Number(process.env.PHASELOCK_RULE_RUNS ?? 100)
+
 interface Asked {
   readonly pattern: string | null
   readonly threshold: number
@@ -96,7 +99,7 @@ describe('the rules of repetition', () => {
               expect(judged(version, asked, 'repeated_command')).toEqual(reference(ran.slice(0, length), asked))
         },
       ),
-      { numRuns: 150 },
+      { numRuns: RUNS },
     )
   })
 
@@ -109,7 +112,7 @@ describe('the rules of repetition', () => {
         )
         expect(judged(facts, asked, 'repeated_file_edit')).toEqual(reference(made, asked))
       }),
-      { numRuns: 60 },
+      { numRuns: RUNS },
     )
   })
 })

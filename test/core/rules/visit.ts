@@ -41,6 +41,14 @@ export function edits(...made: readonly (readonly [number, string, string?])[]):
   )
 }
 
+/** Many commands, a millisecond apart. */
+export function filled(count: number, commandAt: (index: number) => string): Facts {
+  let facts = NO_FACTS
+  for (let index = 0; index < count; index += 1)
+    facts = addCommand(facts, { at: ENTERED + index, command: commandAt(index), mark: 0 })
+  return facts
+}
+
 /** The same texts one second apart, from the first second on. */
 export function each(...texts: readonly string[]): readonly (readonly [number, string])[] {
   return texts.map((text, index) => [index + 1, text])
