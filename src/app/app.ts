@@ -14,6 +14,7 @@ import type { Running } from './running.js'
 import type { SecretKeeper } from './secrets.js'
 import type { Quota } from './strangers.js'
 import type { Tokens } from './tokens.js'
+import type { Transcripts } from './transcripts.js'
 import type { Trees } from './trees.js'
 
 /** What every operation of the orchestrator works with. */
@@ -48,6 +49,8 @@ export interface App {
   readonly trees: Trees
   /** What commands wrote to ignored paths, by task. */
   readonly scratch: ScratchLayers
+  /** Token usage that harnesses wrote down themselves. */
+  readonly transcripts: Transcripts
   /** The contract's own file, when it was read from one. */
   readonly contractFile: string | null
 }

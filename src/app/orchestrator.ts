@@ -20,6 +20,7 @@ import { openSecrets, type SecretKeeper } from './secrets.js'
 import { Quota, RefusalLog } from './strangers.js'
 import { startSweep } from './sweep.js'
 import { Tokens } from './tokens.js'
+import { claudeCodeFolders, Transcripts } from './transcripts.js'
 import { PROGRAM_VERSION } from './version.js'
 import { openWorkshop } from './workshop.js'
 
@@ -39,6 +40,8 @@ export interface OrchestratorOptions {
   readonly confinement?: () => Promise<Confinement>
   /** The one provider to be used; otherwise the strongest that the machine has. */
   readonly provider?: ProviderName | null
+  /** More folders that transcripts of Claude Code are read from. */
+  readonly transcripts?: readonly string[]
 }
 
 /** A running orchestrator: everything but the entrances. */
@@ -83,6 +86,11 @@ export async function openOrchestrator(options: OrchestratorOptions): Promise<Or
   await ledger.record({ type: 'server_started', programVersion: PROGRAM_VERSION, contractHash: contract.hash }, system)
   const feed = new Feed(ledger)
   const workshop = openWorkshop(options)
+  let isClosing = false
+  // What breaks because the store is being closed is no fault.
+  const onFault = (error: unknown): void => {
+    if (!isClosing) options.onFault(error)
+  }
   const app: App = {
     ledger,
     contracts,
@@ -104,23 +112,24 @@ export async function openOrchestrator(options: OrchestratorOptions): Promise<Or
     observations: new Observations(),
     trees: workshop.trees,
     scratch: workshop.scratch,
+    transcripts: new Transcripts(
+      options.stateDir,
+      claudeCodeFolders(options.environment, options.transcripts),
+      onFault,
+    ),
     contractFile: options.contractFile ?? null,
   }
   const refusals = new RefusalLog(ledger, now)
-  let isClosing = false
-  // What breaks because the store is being closed is no fault.
-  const onFault = (error: unknown): void => {
-    if (!isClosing) options.onFault(error)
-  }
   const integrity = verifyInBackground(app, onFault)
   const stopSweep = startSweep(app, onFault)
   const stopCheckpoints = checkpointOnCompletion(app, onFault)
-  endWithTheirTask(app)
+  endWithTheirTask(app, onFault)
   endScratch(app, onFault)
   const close = async (): Promise<void> => {
     isClosing = true
     stopSweep()
     stopCheckpoints()
+    await app.transcripts.close()
     await workshop.close()
     feed.close()
     try {
@@ -155,13 +164,14 @@ const TAKEN_AWAY: ReadonlySet<string> = new Set([
 ])
 
 // A tool of an agent that no longer has the task in this phase has nothing to finish.
-function endWithTheirTask(app: App): void {
+function endWithTheirTask(app: App, onFault: (error: unknown) => void): void {
   app.feed.subscribe((event) => {
     const taskId = event.stream.replace(/^task:/, '')
     if (TAKEN_AWAY.has(event.type)) app.running.end(taskId)
     if (event.type !== 'task_completed' && event.type !== 'task_cancelled') return
     app.alerts.drop(taskId)
     app.advancing.delete(taskId)
+    app.transcripts.forget(taskId).catch(onFault)
   })
 }
 

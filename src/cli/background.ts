@@ -82,6 +82,7 @@ function argumentsOf(options: ServeOptions): readonly string[] {
     ['--tls-cert', options.tlsCert],
     ['--tls-key', options.tlsKey],
     ...(options.allowHost ?? []).map((name) => ['--allow-host', name] as const),
+    ...(options.transcripts ?? []).map((dir) => ['--transcripts', dir] as const),
   ]
   const named = given.flatMap(([name, value]) => (value === undefined ? [] : [name, value]))
   return options.insecureHttp === true ? [...named, '--insecure-http'] : named

@@ -37,4 +37,5 @@ export function serverOptions(command: Command): Command {
     .option('--tls-key <file>', 'private key of the certificate, PEM')
     .option('--insecure-http', 'listen on an open address without TLS')
     .option('--allow-host <name>', 'another name the server may be asked under; repeatable', collect)
+    .option('--transcripts <dir>', 'another folder with transcripts of Claude Code; repeatable', collect)
 }

@@ -31,6 +31,7 @@ export interface ServeOptions {
   readonly tlsKey?: string
   readonly insecureHttp?: boolean
   readonly allowHost?: readonly string[]
+  readonly transcripts?: readonly string[]
   readonly json?: boolean
 }
 
@@ -80,6 +81,7 @@ async function start(options: ServeOptions, tls: Tls): Promise<Running> {
     {
       contractFile: choice.origin === 'file' ? realpathSync(contract.file) : null,
       only: options.confinement ?? null,
+      transcripts: options.transcripts ?? [],
     },
   )
   try {
@@ -121,7 +123,11 @@ async function start(options: ServeOptions, tls: Tls): Promise<Running> {
 async function openApp(
   places: { readonly stateDir: string; readonly workspace: string },
   contract: Parameters<typeof openOrchestrator>[0]['contract'],
-  more: { readonly contractFile: string | null; readonly only: ProviderName | null },
+  more: {
+    readonly contractFile: string | null
+    readonly only: ProviderName | null
+    readonly transcripts: readonly string[]
+  },
 ): Promise<Orchestrator> {
   const store = await openSqliteStore({ dir: places.stateDir })
   try {
@@ -133,6 +139,7 @@ async function openApp(
       onFault,
       contractFile: more.contractFile,
       provider: more.only,
+      transcripts: more.transcripts,
     })
   } catch (error) {
     await store.close()

@@ -4,7 +4,7 @@ import type { Contract, Phase, ToolConstraint } from './contract.js'
 import type { TaskFact, Violation } from './event.js'
 import { type Decision, decided, modeOf, numbered, withBudget } from './refusal.js'
 import type { TaskState } from './state.js'
-import { BUILT_IN_TOOLS } from './tools.js'
+import { BUILT_IN_TOOLS, HARNESS_TOOLS } from './tools.js'
 import { deniedByRule } from './watch.js'
 import { refusedPaths } from './writable.js'
 
@@ -19,7 +19,9 @@ export function useTool(contract: Contract, state: TaskState, command: UseTool, 
   const deny = (refusal: Violation): Decision =>
     withBudget(contract, state, { type: 'tool_denied', ...call, ...numbered(contract, state, refusal), leaseSeconds })
 
-  if (!toolExists(contract, command.tool)) return deny(unknownTool(contract, phase, command.tool))
+  // What only a harness brings is never run here; it may be asked for.
+  const isOfHarness = !command.execute && HARNESS_TOOLS.has(command.tool)
+  if (!isOfHarness && !toolExists(contract, command.tool)) return deny(unknownTool(contract, phase, command.tool))
   const lenient = modeOf(contract, state) !== 'strict'
   let violation: Violation | null = null
   if (!isOffered(phase, command.tool)) {

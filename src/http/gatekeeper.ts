@@ -5,6 +5,7 @@ import { type Problem, refuse } from '../app/result.js'
 import { hostProblem } from './hosts.js'
 import { problemDocument, statusOf } from './problem.js'
 import { RateLimit } from './rate.js'
+import type { Route } from './route.js'
 
 const STRANGERS_PER_SECOND = 20
 const AGENT_PER_SECOND = 500
@@ -108,8 +109,11 @@ function invalidToken(token: string): string {
   return token.startsWith('plop_') ? 'Invalid or revoked operator token' : 'Invalid or expired phase token'
 }
 
-/** Answers with an RFC 9457 problem document. */
+/** Answers with an RFC 9457 problem document, unless the route has words of its own. */
 export function answerProblem(reply: FastifyReply, problem: Problem): FastifyReply {
+  const { request } = reply
+  const own = (request?.routeOptions?.config as Pick<Route, 'refusal'> | undefined)?.refusal?.(problem, request.body)
+  if (own !== undefined && own !== null) return reply.code(200).type('application/json').send(JSON.stringify(own))
   const status = statusOf(problem.code)
   const wait = problem.extra.retry_after
   if (typeof wait === 'number') reply.header('retry-after', String(wait))

@@ -1,7 +1,7 @@
 import type { Once } from '../app/app.js'
 import type { Party, Principal } from '../app/identity.js'
 import type { Orchestrator } from '../app/orchestrator.js'
-import type { Result } from '../app/result.js'
+import type { Problem, Result } from '../app/result.js'
 import type { AgentBearer, ReviewBearer } from '../core/admit.js'
 import type { JsonObject } from '../core/contract.js'
 
@@ -37,6 +37,8 @@ export interface RouteDescription {
 }
 
 export interface Route extends RouteDescription {
+  /** The refusal in the words of whoever calls, answered with 200; null: as everywhere else. */
+  readonly refusal?: (problem: Problem, body: unknown) => JsonObject | null
   readonly handle: (call: Call) => Promise<Result<JsonObject>>
 }
 

@@ -139,6 +139,7 @@ function addRoute(
   server.route({
     method: route.method,
     url: `${API}${route.path}`,
+    config: { refusal: route.refusal },
     handler: async (request, reply) => {
       const principal = gate.identify(request)
       if ('code' in principal) return gate.refuse(request, reply, principal)

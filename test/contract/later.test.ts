@@ -13,7 +13,6 @@ const LATER: readonly (readonly [name: string, text: string, path: string, line:
   ['webhooks', `${TWO}webhooks: [{url: "http://x", events: [a]}]\n`, 'webhooks', 6],
   ['knowledge', `${TWO}knowledge: {sources: [docs]}\n`, 'knowledge', 6],
   ['agent_startable', `${TWO}agent_startable: true\n`, 'agent_startable', 6],
-  ['rules', phase('rules: [{token_budget: {max_tokens: 1}}]'), 'phases.A.rules', 5],
   ['tasks_in_order', phase('tasks_in_order: true'), 'phases.A.tasks_in_order', 5],
   ['min_verified', phase('min_verified: 1'), 'phases.A.min_verified', 5],
   ['checkpoint.source', phase('checkpoint: {source: docs/a.md}'), 'phases.A.checkpoint.source', 5],

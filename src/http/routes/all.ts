@@ -2,6 +2,7 @@ import type { Route, RouteDescription } from '../route.js'
 import { ADMIN_ROUTES } from './admin.js'
 import { AGENT_ROUTES } from './agent.js'
 import { AUDIT_ROUTES } from './audit.js'
+import { HOOK_ROUTES } from './hooks.js'
 import { PROMPT_ROUTES } from './prompt.js'
 import { QUESTION_ROUTES } from './questions.js'
 import { REVIEW_ROUTES } from './reviews.js'
@@ -12,6 +13,7 @@ import { TASK_ROUTES } from './tasks.js'
 export const ROUTES: readonly Route[] = [
   ...AGENT_ROUTES,
   ...PROMPT_ROUTES,
+  ...HOOK_ROUTES,
   ...TASK_ROUTES,
   ...RUN_ROUTES,
   ...QUESTION_ROUTES,

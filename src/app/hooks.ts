@@ -1,0 +1,107 @@
+import { lstat } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { AgentBearer } from '../core/admit.js'
+import { CODES } from '../core/codes.js'
+import type { Command } from '../core/command.js'
+import type { JsonObject } from '../core/contract.js'
+import { nextStep } from '../core/next-step.js'
+import { type AgentCall, admitCall, applyAs } from './agent-call.js'
+import type { App } from './app.js'
+import { interruptOf, interruptView } from './interrupts.js'
+import { ok, type Result, refuse } from './result.js'
+import { checkTool } from './use-tool.js'
+
+const DEPTH_MAX = 256
+
+/** The task that a harness works on, for a token that is alive. */
+export async function hookedTask(app: App, bearer: AgentBearer): Promise<Result<AgentCall>> {
+  return admitCall(app, bearer, undefined)
+}
+
+export interface HookCall {
+  readonly tool: string
+  readonly args: JsonObject
+  /** Paths of the work tree that the harness will open by name. */
+  readonly opens: readonly string[]
+}
+
+export interface HookDecision {
+  readonly allowed: boolean
+  readonly reason: string
+}
+
+/** Decides the calls that one call of a harness stands for, exactly as `POST /tools/check` does. One refusal refuses it whole. */
+export async function decideHook(app: App, call: AgentCall, calls: readonly HookCall[]): Promise<Result<HookDecision>> {
+  let reason = `Allowed in ${call.state.phase}.`
+  for (const { tool, args, opens } of calls) {
+    // Our own tools never go through a link; a harness does, and would change another file than the one it named.
+    for (const path of opens)
+      if (await leadsElsewhere(call.state.workspace, path))
+        return refuse('constraint_violation', `${tool}: path ${JSON.stringify(path)} goes through a link`)
+    const checked = await checkTool(app, { bearer: call.bearer, taskId: call.state.id, tool, args })
+    if (!checked.ok) return checked
+    if (checked.value.allowed !== true) return ok({ allowed: false, reason: denialOf(call, checked.value) })
+    const violation = checked.value.violation as { readonly detail: string } | undefined
+    if (violation !== undefined) reason = `Let through in ${call.state.phase}, and recorded: ${violation.detail}`
+  }
+  return ok({ allowed: true, reason })
+}
+
+function denialOf(call: AgentCall, answer: JsonObject): string {
+  const { code, detail } = answer as { readonly code: keyof typeof CODES; readonly detail: string }
+  const interrupt = code === 'rule_interrupt' ? interruptOf(call.state) : null
+  return [
+    `${detail} [${code}]`,
+    interrupt === null ? CODES[code].remedy : String(interrupt.text),
+    nextStep(call.contract, call.state),
+  ].join('\n')
+}
+
+async function leadsElsewhere(tree: string, path: string): Promise<boolean> {
+  if (path.startsWith('/')) return false
+  const parts = path.split('/').slice(0, DEPTH_MAX)
+  for (let count = 1; count <= parts.length; count += 1) {
+    try {
+      if ((await lstat(join(tree, ...parts.slice(0, count)))).isSymbolicLink()) return true
+    } catch (error) {
+      const { code } = error as NodeJS.ErrnoException
+      if (code === 'ENOENT' || code === 'ENOTDIR') return false
+      return true
+    }
+  }
+  return path.split('/').length > DEPTH_MAX
+}
+
+export type HookFactGiven = Omit<Command & { type: 'record_fact' }, 'type'>
+
+export interface HookRecorded {
+  /** The text of the interrupt that the agent has to be told of now. */
+  readonly interrupt: string | null
+  readonly note: string | null
+}
+
+/** Records what a harness did, at the time of this clock, and reads on in its transcript. */
+export async function recordHook(
+  app: App,
+  call: AgentCall,
+  given: { readonly fact: HookFactGiven; readonly transcripts: readonly string[] },
+): Promise<Result<HookRecorded>> {
+  const handled = await applyAs(app, call, { type: 'record_fact', ...given.fact })
+  if (!handled.ok) return handled
+  const { state, events } = handled.value
+  const violated = events.find((event) => event.type === 'rule_violated' && !event.shadow)
+  const told =
+    violated?.type === 'rule_violated' ? interruptView(state, violated.violation) : untold(app, handled.value)
+  const note = app.transcripts.wake(app, {
+    taskId: state.id,
+    agentId: call.bearer.agentId,
+    paths: given.transcripts,
+  })
+  return ok({ interrupt: told === null ? null : String(told.text), note })
+}
+
+// A budget that was passed by what a transcript said was noticed when nobody was there to be told.
+function untold(app: App, { state }: { readonly state: AgentCall['state'] }): JsonObject | null {
+  const { open } = state.watch
+  return open !== null && app.transcripts.takeUntold(state.id, open.rule) ? interruptOf(state) : null
+}
