@@ -44,7 +44,7 @@ function fitsType(field: EvidenceField, value: Json): boolean {
 function brokenRule(field: EvidenceField, value: Json): string | null {
   if (field.mustBe !== undefined)
     return JSON.stringify(value) === JSON.stringify(field.mustBe) ? null : `must be ${JSON.stringify(field.mustBe)}`
-  if (field.type === 'boolean' && value !== true && !field.optional) return 'must be true'
+  if (field.type === 'boolean' && value !== true && !field.optional && field.mayBeFalse !== true) return 'must be true'
   const size =
     typeof value === 'number'
       ? value
@@ -54,6 +54,8 @@ function brokenRule(field: EvidenceField, value: Json): string | null {
           ? value.length
           : null
   if (field.min !== null && size !== null && size < field.min) return `must be at least ${field.min}`
+  if (field.above !== undefined && typeof value === 'number' && value <= field.above)
+    return `must be greater than ${field.above}`
   if (field.max !== null && size !== null && size > field.max) return `must be at most ${field.max}`
   if (field.minLength !== null && typeof value !== 'number' && size !== null && size < field.minLength)
     return `must have a length of at least ${field.minLength}`

@@ -15,6 +15,7 @@ import type {
   ToolConstraint,
 } from '../core/contract.js'
 import type { AgentCrash } from '../core/crash.js'
+import type { PhaseDocument as PhaseText } from '../core/phase-document.js'
 import { compileRule } from '../core/rules/rule.js'
 import type { Slot } from '../core/slots.js'
 import { extraTools } from './check-tools.js'
@@ -26,6 +27,7 @@ import type {
   EvidenceDocument,
   GateDocument,
   PhaseDocument,
+  PhaseTextDocument,
   ValidationDocument,
 } from './document.js'
 import { findUnenforced } from './not-enforced.js'
@@ -109,6 +111,9 @@ function compilePhase(phase: PhaseDocument): Phase {
     gates: phase.gates.map(compileGate),
     slots: (phase.auto_spawn ?? []).flatMap(compileSpawn),
     rules: (phase.rules ?? []).map((rule, index) => compileRule(`${phase.id}[${index}]`, rule)),
+    ...(phase.document === undefined ? {} : { document: compilePhaseText(phase.document) }),
+    tasksInOrder: phase.tasks_in_order,
+    minVerified: phase.min_verified,
   }
 }
 
@@ -184,7 +189,17 @@ function compileEvidence(field: EvidenceDocument): EvidenceField {
     mustBe: field.must_be,
     optional: field.optional,
     description: field.description,
+    grade: field.grade,
+    ...(field.above === undefined ? {} : { above: field.above }),
+    ...(field.may_be_false === undefined ? {} : { mayBeFalse: field.may_be_false }),
+    ...(field.rules === undefined ? {} : { rules: field.rules }),
+    ...(field.source === undefined ? {} : { source: field.source }),
   }
+}
+
+function compilePhaseText(text: PhaseTextDocument): PhaseText {
+  const { number, content, sources, total_tokens, examples, tasks } = text
+  return { number, content, sources, totalTokens: total_tokens, examples, tasks }
 }
 
 function compileGate(gate: GateDocument): Gate {

@@ -44,6 +44,17 @@ export interface PhaseDocument {
   auto_spawn?: JsonObject[]
   tasks_in_order: boolean
   min_verified: number
+  document?: PhaseTextDocument
+}
+
+/** The phase's own document, in a workflow of documents. */
+export interface PhaseTextDocument {
+  number: number
+  content: string
+  sources: { file: string; line: number }[]
+  total_tokens: number
+  examples: JsonObject
+  tasks: { id: string; title: string; content: string }[]
 }
 
 export interface ConstraintDocument {
@@ -101,6 +112,10 @@ export interface EvidenceDocument {
   optional: boolean
   grade: 'reported' | 'artifact' | 'observed'
   description: string
+  above?: number
+  may_be_false?: boolean
+  rules?: string[]
+  source?: { file: string; line: number }
 }
 
 export interface GateDocument {

@@ -154,9 +154,10 @@ function blockerText({ check, severity, message, params }: Blocker): string {
 }
 
 function evidenceText(field: EvidenceField): string {
-  const { type, optional, description, ...bounds } = field
+  const { type, optional, description, grade, rules: _, source: __, ...bounds } = field
+  const graded = grade === undefined || grade === 'reported' ? bounds : { ...bounds, grade }
   const given = Object.fromEntries(
-    Object.entries(bounds).filter(([, value]) => value !== null && value !== undefined),
+    Object.entries(graded).filter(([, value]) => value !== null && value !== undefined),
   ) as JsonObject
   const shown = Object.keys(given).length === 0 ? '' : ` ${shortJson(given)}`
   return `${optional ? 'optional ' : ''}${type}${shown}${description === '' ? '' : `: ${description}`}`

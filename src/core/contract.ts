@@ -1,5 +1,6 @@
 import type { Alert } from './alerts.js'
 import type { AgentCrash } from './crash.js'
+import type { DocumentPlace, EvidenceGrade, PhaseDocument } from './phase-document.js'
 import type { Rule } from './rules/rule.js'
 import type { Slot } from './slots.js'
 
@@ -70,6 +71,12 @@ export interface Phase {
   /** Places for reviewers that open on entering it. */
   readonly slots?: readonly Slot[]
   readonly rules?: readonly Rule[]
+  /** What the phase is read from in a workflow of documents; absent in phases without a document. */
+  readonly document?: PhaseDocument
+  /** Its document's tasks are handed out one at a time. */
+  readonly tasksInOrder?: boolean
+  /** How many evidence fields must be graded above `reported`. */
+  readonly minVerified?: number
 }
 
 export interface ToolConstraint {
@@ -154,6 +161,16 @@ export interface EvidenceField {
   readonly mustBe: Json | undefined
   readonly optional: boolean
   readonly description: string
+  /** Absent: `reported`. */
+  readonly grade?: EvidenceGrade
+  /** A number must be greater than this. */
+  readonly above?: number
+  /** A boolean may be `false`. */
+  readonly mayBeFalse?: boolean
+  /** The rules as the document names them, for people: `at least 3`. */
+  readonly rules?: readonly string[]
+  /** Where the requirement stands in a document of the workflow. */
+  readonly source?: DocumentPlace
 }
 
 export type Severity = 'blocking' | 'warning' | 'info'
