@@ -405,14 +405,14 @@ describe('contracts', () => {
 
   it('[REQ-API-34] a contract that asks for what cannot be enforced yet is known but gets no task', async () => {
     const run = await start()
-    const source = `name: later\nversion: "1"\nphases:\n  - {id: A, allowed_tools: [], rules: [{token_budget: {max_tokens: 5}}]}\n`
+    const source = `name: later\nversion: "1"\nphases:\n  - {id: A, allowed_tools: []}\nwebhooks: [{url: "http://x", events: [task_parked]}]\n`
     const added = await run.call('POST', '/contracts', run.operator, { source })
     expect(added).toMatchObject({ status: 201, body: { name: 'later' } })
     expect(added.body.warnings).toMatchObject([{ code: 'contract.not_enforced_yet' }])
     const refused = await run.call('POST', '/tasks', run.operator, { title: 'x', contract: 'later' })
     expect(refused).toMatchObject({
       status: 409,
-      body: { code: 'contract.not_enforced_yet', not_enforced: [{ path: expect.stringContaining('rules') }] },
+      body: { code: 'contract.not_enforced_yet', not_enforced: [{ path: 'webhooks' }] },
     })
     expect(await run.call('POST', '/contracts', run.operator, { source: 'phases: []' })).toMatchObject({
       status: 400,
