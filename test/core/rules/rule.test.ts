@@ -1,5 +1,4 @@
 import { describe, expect, it } from 'vitest'
-import { loadContractText } from '../../../src/contract/load.js'
 import type { JsonObject } from '../../../src/core/contract.js'
 import { compileRule } from '../../../src/core/rules/rule.js'
 
@@ -11,22 +10,6 @@ const base = {
   unlessProgress: false,
   shadow: false,
 }
-
-async function codesOf(written: string) {
-  const text = `name: t\nversion: "1"\nphases:\n  - id: A\n    rules:\n      - ${written}\n`
-  const loaded = await loadContractText(text, { file: 'agent_workflow.yaml', baseDir: null })
-  return loaded.ok ? [] : loaded.diagnostics.map((one) => one.code)
-}
-
-describe('rules at load', () => {
-  it.each([
-    ['repeated_command: {pattern: "[invalid(", threshold: 3, window: 60}', 'contract.invalid_rule_pattern', 7],
-    ['token_budget: {max_tokens: 0}', 'contract.invalid_rule_threshold', 8],
-    ['repeated_command: {threshold: 3, window: -10}', 'contract.invalid_rule_threshold', 9],
-  ])('[REQ-RULE-19] %s is refused with %s (seed 003, test %i)', async (written, code) => {
-    expect(await codesOf(written)).toContain(code)
-  })
-})
 
 describe('compiled rules', () => {
   it.each<[JsonObject, JsonObject]>([
