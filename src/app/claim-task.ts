@@ -6,6 +6,7 @@ import { type App, contextOf, type Once } from './app.js'
 import { type Grant, grantOf, promptOf, withToken } from './grant.js'
 import { AgentBusy } from './handle.js'
 import { ok, type Result, refuse, refusedBy } from './result.js'
+import { WORK_BEGAN } from './trees.js'
 import { contractView, taskView } from './views.js'
 import { unavailable } from './wall.js'
 
@@ -77,7 +78,7 @@ async function tryClaim(app: App, taskId: string, request: Ready): Promise<Resul
     if (handled === null) return refuse('not_found', `There is no task ${JSON.stringify(taskId)}.`)
     if (handled.refusal !== null) return refusedBy(handled.refusal, {}, handled.events.length > 0)
     const isFirst = state.visit === 0 && contract.enforcement.reconcile !== 'off'
-    if (isFirst) app.trees.mark(state.workspace, taskId, handled.state.phase)
+    if (isFirst) for (const mark of [WORK_BEGAN, handled.state.phase]) app.trees.mark(state.workspace, taskId, mark)
     return ok(await claimAnswer(app, grantOf(handled.state, agentId)))
   } catch (error) {
     if (error instanceof AgentBusy) return refuse('conflict', `Agent ${agentId} holds another task already.`)

@@ -17,6 +17,7 @@ import { Observations } from './observe-gates.js'
 import { InFlight } from './recall.js'
 import { endScratch } from './scratch-end.js'
 import { openSecrets, type SecretKeeper } from './secrets.js'
+import { recoverStashes } from './stash-recover.js'
 import { Quota, RefusalLog } from './strangers.js'
 import { startSweep } from './sweep.js'
 import { Tokens } from './tokens.js'
@@ -120,6 +121,7 @@ export async function openOrchestrator(options: OrchestratorOptions): Promise<Or
     contractFile: options.contractFile ?? null,
   }
   const refusals = new RefusalLog(ledger, now)
+  await recoverStashes(app, onFault)
   const integrity = verifyInBackground(app, onFault)
   const stopSweep = startSweep(app, onFault)
   const stopCheckpoints = checkpointOnCompletion(app, onFault)

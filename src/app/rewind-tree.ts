@@ -121,7 +121,8 @@ function commandOf({ to, reason, agentIsFree }: RewindRequest) {
   return { type: 'rewind', to, reason, agentIsFree } as const
 }
 
-async function otherIn(app: App, state: TaskState): Promise<string | null> {
+/** Another task that is worked on in the same tree; null: there is none. */
+export async function otherIn(app: App, state: TaskState): Promise<string | null> {
   for (const status of ['active', 'awaiting_approval'] as const) {
     const { items } = await app.ledger.store.tasks({ status, limit: OTHERS_MAX })
     for (const { id } of items)

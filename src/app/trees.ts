@@ -28,6 +28,8 @@ const JOURNAL_LINES_MAX = 5000
 /** Phases of tasks whose trees are remembered; the oldest are forgotten. */
 const MARKS_MAX = 500
 const MARK = '.mark.gz'
+/** In place of a phase: when work on the task began. */
+export const WORK_BEGAN = ''
 
 /** How a work tree should look: as it was when work in it began, with everything since then that an allowed call explains. */
 interface Expected {
@@ -120,6 +122,11 @@ export class Trees {
   /** The hash that a file should have; null when there should be no such file, or it is not known. */
   expectedHash(tree: string, path: string): string | null {
     return /^file ([0-9a-f]{64})$/.exec(this.#expected(tree)?.index.entries[path] ?? '')?.[1] ?? null
+  }
+
+  /** What should stand at a path, as in `TreeIndex`; null: nothing, or it is not known. */
+  expectedEntry(tree: string, path: string): string | null {
+    return this.#expected(tree)?.index.entries[path] ?? null
   }
 
   /** Takes over how the tree looks now. */

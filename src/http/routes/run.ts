@@ -1,7 +1,12 @@
 import { metricsOfTask } from '../../app/metrics-of-task.js'
-import { partyOf, type Route } from '../route.js'
+import { ok } from '../../app/result.js'
+import { saveStash } from '../../app/stash.js'
+import { listStashes } from '../../app/stash-list.js'
+import { dropStash, popStash } from '../../app/stash-pop.js'
+import { FIELD, shape } from '../fields.js'
+import { operatorOf, partyOf, type Route } from '../route.js'
 
-/** What a run took. */
+/** What a run took, and how it is put aside. */
 export const RUN_ROUTES: readonly Route[] = [
   {
     method: 'GET',
@@ -12,4 +17,53 @@ export const RUN_ROUTES: readonly Route[] = [
     answer: '`{task, visits, phases, totals, outside, events, truncated}`',
     handle: async (call) => metricsOfTask(call.app, partyOf(call), call.params.id ?? ''),
   },
+  {
+    method: 'POST',
+    path: '/tasks/:id/stash',
+    id: 'stashTask',
+    summary: 'Put a task aside with its work, and the work tree back to how it was when the work began',
+    access: 'operator',
+    success: 201,
+    body: shape({ name: { ...FIELD.title, maxLength: 100 }, reason: FIELD.reason }, ['reason']),
+    answer: 'The stash',
+    handle: async (call) =>
+      saveStash(call.app, {
+        taskId: call.params.id ?? '',
+        name: call.body.name === undefined ? null : (call.app.redact(call.body.name) as string),
+        reason: call.app.redact(call.body.reason ?? '') as string,
+        actor: operatorOf(call),
+        once: call.once,
+      }),
+  },
+  {
+    method: 'GET',
+    path: '/stashes',
+    id: 'listStashes',
+    summary: 'What is put aside, newest first',
+    access: 'operator',
+    answer: '`{stashes}`',
+    handle: async ({ app }) => ok(await listStashes(app)),
+  },
+  stashRoute('pop', 'Bring the work of a task back, exactly, and let the task go on', popStash),
+  stashRoute('drop', 'Give up what was put aside, for good', dropStash),
 ]
+
+function stashRoute(name: 'pop' | 'drop', summary: string, work: typeof popStash): Route {
+  return {
+    method: 'POST',
+    path: `/stashes/:id/${name}`,
+    id: `${name}Stash`,
+    summary,
+    access: 'operator',
+    body: shape({ reason: FIELD.reason }),
+    answer:
+      name === 'pop' ? 'The task, `restored` (the first of the paths) and `restored_count`' : 'The stash as it was',
+    handle: async (call) =>
+      work(call.app, {
+        id: call.params.id ?? '',
+        reason: call.app.redact(call.body.reason ?? `the operator asked to ${name} it`) as string,
+        actor: operatorOf(call),
+        once: call.once,
+      }),
+  }
+}
