@@ -3,12 +3,12 @@ import { existsSync } from 'node:fs'
 import { bundledContract, isBundledContract } from '../contract/bundled.js'
 import type { JsonObject } from '../core/contract.js'
 import { loadChosen } from './choose-contract.js'
-import { type Client, segment } from './client.js'
+import { Client, segment } from './client.js'
 import type { ClientOptions } from './connection.js'
 import { EXIT, Stop } from './exit.js'
 import { plainLine } from './plain-text.js'
 import { createRun, forgetRun, type Run, readRun, runFile } from './run-file.js'
-import { asAgent, codeOf, noActiveRun, openSession, type Session, steeringClient } from './run-session.js'
+import { asAgent, codeOf, openSession, type Session, steeringClient } from './run-session.js'
 import { showAnswer } from './run-steps.js'
 import { putAway } from './run-totals.js'
 import { tell } from './terminal.js'
@@ -74,8 +74,8 @@ async function startAsAgent(session: Session, client: Client, options: StartOpti
   throw new Stop(EXIT.refused, 'PHASELOCK_TOKEN is set: take it out of the environment to start a run.')
 }
 
-async function noPlace(session: Session): Promise<void> {
-  if (session.options.stateDir === undefined && session.options.url === undefined) return noActiveRun(session)
+async function noPlace({ options }: Session): Promise<never> {
+  await new Client(options).get('/health')
   throw new Stop(
     EXIT.usage,
     'The state directory of this server is not here, and a run is kept there.\nName a directory for it with --state-dir.',
