@@ -11,6 +11,7 @@ import { benchFileTools } from './file-tools.mjs'
 import { benchGateCache } from './gate-cache.mjs'
 import { machine, rawFsync } from './measure.mjs'
 import { benchReconcile } from './reconcile.mjs'
+import { benchRules } from './rules.mjs'
 import { benchScale } from './scale.mjs'
 import { place, ROOT } from './servers.mjs'
 import { benchStart } from './start.mjs'
@@ -34,6 +35,7 @@ const SUITES = {
   'file-tools': () => benchFileTools({ rounds: quick ? 3 : 5 }),
   'gate-cache': () => benchGateCache({ rounds: quick ? 3 : 7 }),
   reconcile: () => benchReconcile({ files: quick ? 10_000 : 100_000, rounds: quick ? 3 : 5 }),
+  rules: () => benchRules({ rounds: quick ? 20 : 60 }),
   check: () => benchCheck({ rounds: quick ? 3 : 5, seconds: quick ? 2 : 5 }),
   scale: () => benchScale({ sizes: quick ? [50, 5000] : [50, 5000, 10_000, 100_000] }),
   start: () => benchStart(quick ? { events: 50_000, tasks: 500 } : { events: 1_000_000, tasks: 10_000 }),
