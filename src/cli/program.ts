@@ -1,5 +1,6 @@
 import { Command } from 'commander'
 import { addAdminCommands } from './admin-commands.js'
+import { addAnalyzeCommand } from './analyze-commands.js'
 import { addApprovalCommands } from './approval-commands.js'
 import { addAuditCommands } from './audit-commands.js'
 import { addBackgroundCommands } from './background-commands.js'
@@ -13,8 +14,10 @@ import { addQuestionCommands } from './question-commands.js'
 import { addReviewCommand } from './review-commands.js'
 import { addRunCommands } from './run-commands.js'
 import { addServeCommand } from './serve-command.js'
+import { addStashCommands } from './stash-commands.js'
 import { addTaskCommands } from './task-commands.js'
 import { width } from './terminal.js'
+import { addTopCommand } from './top-commands.js'
 import { addTreeCommands } from './tree-commands.js'
 import { programVersion } from './version.js'
 
@@ -55,8 +58,11 @@ export function buildProgram(): Command {
   addReviewCommand(program)
   program.commandsGroup('Run:')
   addRunCommands(program)
+  addStashCommands(program)
   program.commandsGroup('Look:')
   addLookCommands(program)
+  addTopCommand(program)
+  addAnalyzeCommand(program)
   addAuditCommands(program)
   program.commandsGroup('Contracts:')
   addContractCommands(program)

@@ -128,11 +128,13 @@ function nodeNames(contract: Contract): ReadonlyMap<string, string> {
   return new Map([...contract.phases.keys()].map((id, index) => [id, `p${index}`]))
 }
 
-function mermaidText(text: string): string {
+/** A text inside the quotes of a Mermaid label. */
+export function mermaidText(text: string): string {
   return text.replace(/[^\p{L}\p{N} _.,:/()-]/gu, (char) => `#${char.codePointAt(0) ?? 0};`)
 }
 
-function dotText(text: string): string {
+/** A quoted text of Graphviz. */
+export function dotText(text: string): string {
   return `"${text.replaceAll('\\', '\\\\').replaceAll('"', '\\"').replaceAll('\n', '\\n')}"`
 }
 

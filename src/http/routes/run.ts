@@ -1,3 +1,4 @@
+import { activityOf } from '../../app/activity.js'
 import { metricsOfTask } from '../../app/metrics-of-task.js'
 import { ok } from '../../app/result.js'
 import { saveStash } from '../../app/stash.js'
@@ -16,6 +17,15 @@ export const RUN_ROUTES: readonly Route[] = [
     access: 'any',
     answer: '`{task, visits, phases, totals, outside, events, truncated}`',
     handle: async (call) => metricsOfTask(call.app, partyOf(call), call.params.id ?? ''),
+  },
+  {
+    method: 'GET',
+    path: '/activity',
+    id: 'getActivity',
+    summary: 'Tasks that are not over, and how their work goes',
+    access: 'operator',
+    answer: '`{at, tasks, counts, paused, truncated}`',
+    handle: async ({ app }) => ok(await activityOf(app)),
   },
   {
     method: 'POST',

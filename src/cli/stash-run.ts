@@ -1,0 +1,36 @@
+import { existsSync, linkSync, renameSync, rmSync } from 'node:fs'
+import { join } from 'node:path'
+import { runFile } from './run-file.js'
+
+const STASH_ID = /^st-[0-9a-f]{12}$/
+
+/** The active run goes aside with its task: another one can be started meanwhile. */
+export function putRunAside(stateDir: string, stashId: string): void {
+  if (STASH_ID.test(stashId)) renameSync(runFile(stateDir), asideFile(stateDir, stashId))
+}
+
+/** Whether the run of a stash could be the active one: it has none, or no other is active. */
+export function isRunFree(stateDir: string, stashId: string): boolean {
+  const hasRun = STASH_ID.test(stashId) && existsSync(asideFile(stateDir, stashId))
+  return !hasRun || !existsSync(runFile(stateDir))
+}
+
+export function bringRunBack(stateDir: string, stashId: string): void {
+  if (!STASH_ID.test(stashId) || !existsSync(asideFile(stateDir, stashId))) return
+  try {
+    // A link is refused where the name is taken; a rename would replace another run.
+    linkSync(asideFile(stateDir, stashId), runFile(stateDir))
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error
+    return
+  }
+  dropRun(stateDir, stashId)
+}
+
+export function dropRun(stateDir: string, stashId: string): void {
+  if (STASH_ID.test(stashId)) rmSync(asideFile(stateDir, stashId), { force: true })
+}
+
+function asideFile(stateDir: string, stashId: string): string {
+  return join(stateDir, `run-${stashId}.json`)
+}
