@@ -1,0 +1,26 @@
+/** Turns texts into vectors of length one. The same text gives the same vector under the same id. */
+export interface Embedder {
+  /** Model, runtime and whatever else changes the numbers: vectors of another id are not comparable. */
+  readonly id: string
+  embed(text: string): Promise<Float32Array>
+  close(): Promise<void>
+}
+
+/** Which embedder to use, as it is told to the thread. */
+export type EmbedderChoice =
+  | { readonly type: 'packaged'; readonly folder: string | null }
+  | { readonly type: 'endpoint'; readonly url: string; readonly model: string; readonly key: string | null }
+  | { readonly type: 'none' }
+
+export type Loaded =
+  | { readonly ok: true; readonly embedder: Embedder }
+  | { readonly ok: false; readonly reason: string }
+
+/** A copy of length one; null where there is no direction in it. */
+export function normalised(vector: ArrayLike<number>): Float32Array | null {
+  let sum = 0
+  for (let at = 0; at < vector.length; at += 1) sum += (vector[at] ?? 0) ** 2
+  const length = Math.sqrt(sum)
+  if (!Number.isFinite(length) || length === 0) return null
+  return Float32Array.from(vector, (value) => value / length)
+}

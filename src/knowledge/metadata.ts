@@ -1,0 +1,109 @@
+import { parseDocument } from 'yaml'
+
+/** What a document says of itself, by its path and its front matter; never by words in its text. */
+export interface Metadata {
+  /** All of these must be open to whoever is shown the document; more than one where path and front matter disagree. */
+  readonly phases: readonly string[]
+  /** True when the front matter cannot be understood: then nobody knows which phase it belongs to. */
+  readonly isSealed: boolean
+  readonly tags: readonly string[]
+  readonly workflow: string | null
+}
+
+export interface Described {
+  readonly metadata: Metadata
+  /** The text after the front matter, and the line of the file it begins in. */
+  readonly body: string
+  readonly firstLine: number
+}
+
+const FRONT_CHARS_MAX = 16 * 1024
+const NAME_CHARS_MAX = 64
+const TAGS_MAX = 50
+const ALIASES_MAX = 10
+
+/** `owners` are the phases whose own document this is. */
+export function describeDocument(path: string, source: string, owners: readonly string[] = []): Described {
+  const text = source
+    .replace(/^\uFEFF/, '')
+    .replace(/\r\n?/g, '\n')
+    .replaceAll('\0', '\uFFFD')
+  const front = frontOf(text)
+  const said = front === null ? { isBroken: false, fields: {} } : fieldsOf(front.text)
+  const phase = nameOf(said.fields.phase)
+  const workflow = nameOf(said.fields.workflow)
+  const tags = tagsOf(said.fields.tags)
+  const isSealed = said.isBroken || phase === undefined || workflow === undefined || tags === undefined
+  const inPath = path.split('/')
+  const phases = [...owners, phaseIn(inPath), phase ?? null].filter((one): one is string => one !== null)
+  return {
+    metadata: {
+      phases: [...new Set(phases)],
+      isSealed,
+      tags: [...new Set([...(tags ?? []), ...inPath.slice(0, -1).filter(isName)])].slice(0, TAGS_MAX).sort(),
+      workflow: workflow ?? after(inPath, 'workflows'),
+    },
+    body: front === null ? text : front.rest,
+    firstLine: front === null ? 1 : front.lines + 1,
+  }
+}
+
+function frontOf(text: string): { readonly text: string; readonly rest: string; readonly lines: number } | null {
+  const opened = /^---[ \t]*\n/.exec(text)
+  if (opened === null) return null
+  const closed = /^(?:---|\.\.\.)[ \t]*(?:\n|$)/m
+  const inside = text.slice(opened[0].length)
+  const end = closed.exec(inside)
+  // Never closed: a rule at the top of the text, as Markdown reads it.
+  if (end === null) return null
+  const head = inside.slice(0, end.index)
+  const rest = inside.slice(end.index + end[0].length)
+  return { text: head, rest, lines: head.split('\n').length + 1 }
+}
+
+function fieldsOf(text: string): { readonly isBroken: boolean; readonly fields: Readonly<Record<string, unknown>> } {
+  const broken = { isBroken: true, fields: {} }
+  if (text.length > FRONT_CHARS_MAX) return broken
+  try {
+    const document = parseDocument(text, { schema: 'core', merge: false, logLevel: 'silent' })
+    if (document.errors.length > 0) return broken
+    const value: unknown = document.toJS({ maxAliasCount: ALIASES_MAX })
+    if (value === null) return { isBroken: false, fields: {} }
+    if (typeof value !== 'object' || Array.isArray(value)) return broken
+    return { isBroken: false, fields: value as Record<string, unknown> }
+  } catch {
+    return broken
+  }
+}
+
+/** undefined: something stands there that is no name. */
+function nameOf(value: unknown): string | null | undefined {
+  if (value === undefined || value === null) return null
+  if (typeof value === 'number' && Number.isSafeInteger(value)) return String(value)
+  return typeof value === 'string' && isName(value.trim()) ? value.trim() : undefined
+}
+
+function tagsOf(value: unknown): readonly string[] | undefined {
+  if (value === undefined || value === null) return []
+  const list: readonly unknown[] = Array.isArray(value) ? value : typeof value === 'string' ? value.split(',') : [value]
+  const names = list.map(nameOf)
+  if (list.length > TAGS_MAX || names.some((name) => name === undefined)) return undefined
+  return names.filter((name): name is string => typeof name === 'string')
+}
+
+// `phases/<id>/…`, `phases/<id>.md` and `phase-<id>/…` or `phase-<id>.md`.
+function phaseIn(parts: readonly string[]): string | null {
+  const named = after(parts, 'phases')
+  if (named !== null) return named
+  const marked = parts.map((part) => /^phase-([^.]+)/i.exec(part)?.[1]).findLast((id) => id !== undefined)
+  return marked ?? null
+}
+
+function after(parts: readonly string[], folder: string): string | null {
+  const at = parts.findLastIndex((part, index) => part.toLowerCase() === folder && index < parts.length - 1)
+  return at < 0 ? null : (parts[at + 1] ?? '').replace(/(?<=.)\.[^.]*$/, '')
+}
+
+function isName(text: string): boolean {
+  return text !== '' && text.length <= NAME_CHARS_MAX
+}

