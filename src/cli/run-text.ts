@@ -46,7 +46,9 @@ function blockedText(answer: JsonObject): string {
 }
 
 function blockerLines(blocker: JsonObject): readonly string[] {
-  const remedy = textOf(blocker.remedy)
+  const { code, artifact } = blocker
+  const isMissing = code === 'missing_artifact' && typeof artifact === 'string'
+  const remedy = isMissing ? `Hand it in: phaselock next --artifact ${artifact}=FILE` : textOf(blocker.remedy)
   return [
     ...wrapped(`${textOf(blocker.message)} [${textOf(blocker.code)}]`, '  '),
     ...(remedy === '' ? [] : wrapped(remedy, '      ')),

@@ -216,6 +216,7 @@ describe('a walk', () => {
     const blocked = await cli('next')
     expect(blocked.code).toBe(1)
     expect(blocked.stdout).toMatch(/^Still in PLAN\. In the way:\n {2}.*plan.*\[\w+\]\n {6}\S/)
+    expect(blocked.stdout).toContain('      Hand it in: phaselock next --artifact plan=FILE\n')
     expect(blocked.stdout).toContain('Finish PLAN (missing: plan, note, goal)')
     expect(JSON.parse((await cli('next', '--json')).stdout)).toMatchObject({ allowed: false, phase: 'PLAN' })
     for (const line of blocked.stdout.split('\n')) expect(columnsOf(line), line).toBeLessThanOrEqual(80)
