@@ -10,6 +10,8 @@ const CYCLES = Number(process.env.PHASELOCK_TORTURE_CYCLES ?? 20)
 const AGENTS = 8
 const CREATORS = 2
 const WORK_MS_MAX = 400
+const LAST_MS_MAX = 30_000
+const KINDS = ['create', 'claim', 'check', 'transition', 'approve', 'release'] as const
 const TEST_MS_MAX = 60_000 + CYCLES * 15_000
 
 async function addAgent(server: Server, id: string): Promise<string> {
@@ -66,13 +68,16 @@ test(
       for (const found of await checker.present(server, before)) problems.push(`after kill ${cycle + 1}: ${found}`)
       checked = settled
     }
+    const count = (kind: Kind) => line.history.filter((one) => one.kind === kind && one.answer !== null).length
+    // On a busy machine some of what clients do comes late.
+    for (const until = Date.now() + LAST_MS_MAX; Date.now() < until && KINDS.some((kind) => count(kind) === 0); )
+      await new Promise((resolve) => setTimeout(resolve, 50))
     line.finish()
     await Promise.all(work)
     problems.push(...(await checker.everything(server)))
     expect(await server.stop()).toBe(0)
     problems.push(...(await checker.directory()))
 
-    const count = (kind: Kind) => line.history.filter((one) => one.kind === kind && one.answer !== null).length
     const resent = line.history.filter((one) => one.sends > 1).length
     const withRequests = inFlight.filter((one) => one > 0).length
     console.log(
@@ -82,8 +87,7 @@ test(
     expect(problems, `PHASELOCK_TORTURE_SEED=${seed}`).toEqual([])
     expect(withRequests).toBeGreaterThanOrEqual(Math.ceil(CYCLES * 0.75))
     expect(resent).toBeGreaterThan(0)
-    for (const kind of ['create', 'claim', 'check', 'transition', 'approve', 'release'] as const)
-      expect(count(kind), kind).toBeGreaterThan(0)
+    for (const kind of KINDS) expect(count(kind), kind).toBeGreaterThan(0)
   },
   TEST_MS_MAX,
 )
