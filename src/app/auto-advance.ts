@@ -5,6 +5,7 @@ import { needs } from '../core/needs.js'
 import type { TaskState } from '../core/state.js'
 import type { AgentCall } from './agent-call.js'
 import { type App, contextOf, StoreUnavailable } from './app.js'
+import { evidenceFor } from './checkpoint.js'
 import { gather } from './gather.js'
 import { type Grant, grantOf, promptOf, withToken } from './grant.js'
 import type { Handled } from './handle.js'
@@ -92,7 +93,8 @@ async function move(
   const { contract, state, target } = one
   const needed = needs(contract, state, { target, claims: [] })
   if (needed === null) return null
-  const gathered = await gather(app, contract, state, { needed, offer: { artifacts: new Map(), evidence: {} } })
+  const evidence = await evidenceFor(app, state, { needed, sent: null })
+  const gathered = await gather(app, contract, state, { needed, offer: { artifacts: new Map(), evidence } })
   const handled = await app.ledger.apply(
     { taskId: state.id, contract },
     { type: 'transition', target, currentPhase: state.phase, claims: [], auto: true, facts: gathered.facts },

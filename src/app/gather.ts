@@ -1,5 +1,4 @@
 import { createHash } from 'node:crypto'
-import { evidenceProblems } from '../checks/evidence.js'
 import { harnessOf } from '../checks/harness/harness.js'
 import { marksOf } from '../checks/test-marks.js'
 import { canonicalJson } from '../contract/fingerprint.js'
@@ -16,6 +15,7 @@ import type { Blob } from '../store/port.js'
 import type { TreeIndex } from '../tree/tree-contents.js'
 import { NOT_THE_PROJECT, openWorkTree, type WorkTree } from '../tree/work-tree.js'
 import type { App } from './app.js'
+import { type CheckpointScene, judgeCheckpoint, keptEvidence, withoutRuns } from './checkpoint.js'
 import { gatherReviews } from './gather-reviews.js'
 import { observeFor, pinOfRun } from './observe-gates.js'
 import { needsChanges, phaseChanges } from './phase-changes.js'
@@ -45,7 +45,7 @@ export async function gather(
 ): Promise<Gathered> {
   const { needed } = work
   const offer = withoutObserved(contract, needed, work.offer)
-  const judged = await judgeArtifacts(app, contract, { needed, offer })
+  const handed = await judgeArtifacts(app, contract, { needed, offer })
   const handedIn = await contentsOf(app, state, { needed, offer })
   const tree = openWorkTree(state.workspace)
   const problems: string[] = []
@@ -58,7 +58,7 @@ export async function gather(
     }
   }
   const reviewed = await gatherReviews(app, contract, state, {
-    ...{ needed, tree, attempt, offered: judged.offered, contents: handedIn },
+    ...{ needed, tree, attempt, offered: handed.offered, contents: handedIn },
   })
   const { offered, contents } = reviewed
   const hashed = await attempt('The work tree cannot be read', () => treeHash(needed, tree))
@@ -68,21 +68,27 @@ export async function gather(
   const changes = needsChanges(needed) ? await phaseChanges(app, state, before?.unledgered ?? []) : null
   const seen = { contract, state, contents, offer, tree, needed, reviews: reviewed.seen, changes }
   const cheap = await runChecks(app, seen, NOT_OBSERVED)
-  const isWorthIt = problems.length === 0 && isOpenSoFar(state, needed, { offered, cheap, offer, contract })
+  const checkpoint: CheckpointScene = { contract, state, needed, given: offer.evidence }
+  const evidenceHolds = (await judgeCheckpoint(app, checkpoint, null)).problems.length === 0
+  const isWorthIt = problems.length === 0 && isOpenSoFar(state, needed, { offered, cheap, evidenceHolds, contract })
   const observed = isWorthIt
     ? await observeFor(app, contract, state, { needed, tree, index: before?.index ?? null })
     : NOT_OBSERVED
   problems.push(...observed.problems)
   // A run takes its time: what was changed behind it, and maybe changed back, is seen now.
   const compared = observed.runs.size === 0 ? before : await compare()
-  const checks = observed.runs.size === 0 && observed.git === null ? cheap : await runChecks(app, seen, observed)
+  const judged = await judgeCheckpoint(app, checkpoint, observed.runs.size === 0 ? null : observed.runs)
+  const evidence = keptEvidence(judged)
+  const final = { ...seen, offer: { ...offer, evidence: judged.evidence } }
+  const checks = observed.runs.size === 0 && observed.git === null ? cheap : await runChecks(app, final, observed)
   const ran = observed.runs.get('tests')
   const artifact = ran === undefined ? null : observedArtifact(needed, ran)
   const pinnedRun = around !== null && ran !== undefined ? pinOfRun(ran, around) : null
   return {
     index: compared?.index ?? null,
     blobs: [
-      ...judged.blobs,
+      ...handed.blobs,
+      ...evidence.blobs,
       ...reviewed.blobs,
       ...observed.blobs,
       ...(artifact === null ? [] : [artifact.blob]),
@@ -92,8 +98,7 @@ export async function gather(
       visit: needed.visit,
       artifacts: artifact === null ? offered : [...offered, artifact.offered],
       checks,
-      evidence: offer.evidence,
-      evidenceProblems: evidenceProblems(needed.evidence, offer.evidence),
+      ...evidence.facts,
       digest: digestOf(state, { needed, offer, offered: reviewed.bound, ofVisit: contents.ofVisit, treeHash: hashed }),
       problems,
       testFiles: files,
@@ -197,7 +202,16 @@ function digestOf(state: TaskState, { needed, offer, offered, ofVisit, treeHash:
   }
   const to = needed.demand.transition?.to ?? state.phase
   return createHash('sha256')
-    .update(canonicalJson({ task: state.id, visit: state.visit, to, artifacts, evidence: offer.evidence, tree }))
+    .update(
+      canonicalJson({
+        task: state.id,
+        visit: state.visit,
+        to,
+        artifacts,
+        evidence: withoutRuns(needed, offer.evidence),
+        tree,
+      }),
+    )
     .digest('hex')
 }
 

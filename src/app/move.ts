@@ -1,11 +1,12 @@
 import { matchesPattern } from '../contract/patterns.js'
 import type { AgentBearer } from '../core/admit.js'
 import type { Json, JsonObject } from '../core/contract.js'
-import { needs } from '../core/needs.js'
+import { type Needs, needs } from '../core/needs.js'
 import type { TaskState } from '../core/state.js'
 import { heldBack } from '../core/watch.js'
 import { type AgentCall, admitCall, applyAs, helpOf } from './agent-call.js'
 import type { App, Once } from './app.js'
+import { evidenceFor } from './checkpoint.js'
 import { gather } from './gather.js'
 import { type Grant, grantOf, promptOf, withToken } from './grant.js'
 import type { Handled } from './handle.js'
@@ -24,9 +25,12 @@ export interface MoveRequest {
   readonly currentPhase: string | null
   readonly target: string
   readonly artifacts: ReadonlyMap<string, Json>
-  readonly evidence: JsonObject
+  /** null: what was accepted in this visit of the phase, if anything was. */
+  readonly evidence: JsonObject | null
   readonly claims: readonly string[]
   readonly once: Once | undefined
+  /** The phase is to be completed, and its evidence judged before anything else. */
+  readonly completes?: true
 }
 
 /** A request to leave the phase: everything that is needed is gathered first, then it is decided once. */
@@ -36,7 +40,24 @@ export async function requestTransition(app: App, request: MoveRequest): Promise
   const { contract, state } = call.value
   const sequenceFits = request.currentPhase === null || request.currentPhase === state.phase
   const needed = sequenceFits ? needs(contract, state, request) : null
-  if (needed === null) return settle(app, call.value, { request, gathered: null, committedAt: null })
+  const moved = await move(app, call.value, { request, needed, answerOf })
+  if (!moved.ok) return moved
+  return ok(await moveAnswer(app, moved.value))
+}
+
+export interface Move {
+  readonly request: MoveRequest
+  /** null: it is refused without looking at anything. */
+  readonly needed: Needs | null
+  /** What is kept of the answer; a member `problem` makes it a refusal. */
+  readonly answerOf: (call: AgentCall, done: Handled) => JsonObject
+}
+
+/** Gathers what the request needs, decides it and gives what is kept of the answer. */
+export async function move(app: App, call: AgentCall, one: Move): Promise<Result<JsonObject>> {
+  const { request, needed } = one
+  const { contract, state } = call
+  if (needed === null) return settle(app, call, { ...one, gathered: null, committedAt: null })
   // Checks read the work tree: while they run, another request for the same task waits its turn by asking again.
   if (app.checking.has(state.id))
     return refuse('conflict', `The gates of task ${state.id} are being checked.`, {
@@ -45,12 +66,13 @@ export async function requestTransition(app: App, request: MoveRequest): Promise
   app.checking.add(state.id)
   try {
     await app.running.settle(state.id, TOOLS_WAIT_MS)
-    const committedAt = await committedAtOf(app, call.value)
+    const committedAt = await committedAtOf(app, call)
     const held = heldBack(contract, state, { now: app.now(), matches: matchesPattern, committedAt })
-    if (held !== null) return await settle(app, call.value, { request, gathered: null, committedAt })
-    const offer = { artifacts: cleaned(app, request.artifacts), evidence: app.redact(request.evidence) as JsonObject }
+    if (held !== null) return await settle(app, call, { ...one, gathered: null, committedAt })
+    const evidence = await evidenceFor(app, state, { needed, sent: request.evidence })
+    const offer = { artifacts: cleaned(app, request.artifacts), evidence }
     const gathered = await gather(app, contract, state, { needed, offer })
-    return await settle(app, call.value, { request, gathered, committedAt })
+    return await settle(app, call, { ...one, gathered, committedAt })
   } finally {
     app.checking.delete(state.id)
   }
@@ -63,13 +85,12 @@ function cleaned(app: App, artifacts: ReadonlyMap<string, Json>): ReadonlyMap<st
 async function settle(
   app: App,
   call: AgentCall,
-  one: {
-    readonly request: MoveRequest
+  one: Move & {
     readonly gathered: Awaited<ReturnType<typeof gather>> | null
     readonly committedAt: number | null
   },
 ): Promise<Result<JsonObject>> {
-  const { request, gathered, committedAt } = one
+  const { request, gathered, committedAt, answerOf } = one
   const command = {
     type: 'transition',
     target: request.target,
@@ -77,6 +98,7 @@ async function settle(
     claims: request.claims,
     facts: gathered?.facts ?? null,
     committedAt,
+    ...(request.completes === true ? { completes: true as const } : {}),
   } as const
   const { once } = request
   const handled = await applyAs(app, call, command, {
@@ -96,7 +118,7 @@ async function settle(
       ? refuse('internal_error', 'a refusal without a reason')
       : refusedBy(refusal, helpOf(call.contract, handled.value.state))
   }
-  return ok(await moveAnswer(app, answer))
+  return ok(answer)
 }
 
 /** What is kept of the answer: everything but tokens and the prompt, which are made anew. */

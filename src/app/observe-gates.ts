@@ -13,6 +13,7 @@ import {
 } from '../core/contract.js'
 import type { Needs } from '../core/needs.js'
 import type { ObservedRun, PinnedRun } from '../core/observed.js'
+import { observedSource } from '../core/observed-evidence.js'
 import type { TaskState } from '../core/state.js'
 import type { Blob } from '../store/port.js'
 import type { TreeIndex } from '../tree/tree-contents.js'
@@ -124,6 +125,8 @@ export function commandsFor(contract: Contract, needed: Needs): ReadonlyMap<stri
       wanted.set(adHoc(params.run), ofLine(params.run))
   }
   if (needed.artifacts.some((one) => one.type === 'test_run_result')) want('tests')
+  for (const [name, field] of needed.evidence)
+    if (field.grade === 'observed') want(observedSource(contract.commands.keys(), name, field.type)?.command ?? '')
   return wanted
 }
 

@@ -26,7 +26,7 @@ export interface NextRequest {
   readonly taskId: string | undefined
   readonly claims: readonly string[]
   readonly artifacts: ReadonlyMap<string, Json>
-  readonly evidence: JsonObject
+  readonly evidence: JsonObject | null
   readonly once: Once | undefined
 }
 

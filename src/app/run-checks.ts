@@ -1,5 +1,4 @@
 import { createHash } from 'node:crypto'
-import { evidenceProblems } from '../checks/evidence.js'
 import type { PhaseChanges, ReviewSeen } from '../checks/inputs.js'
 import { runCheck } from '../checks/registry.js'
 import { canonicalJson } from '../contract/fingerprint.js'
@@ -79,10 +78,10 @@ export function isOpenSoFar(
     readonly contract: Contract
     readonly offered: readonly ArtifactOffered[]
     readonly cheap: ReadonlyMap<string, CheckOutcome>
-    readonly offer: Offer
+    readonly evidenceHolds: boolean
   },
 ): boolean {
-  const { contract, offered, cheap, offer } = found
+  const { contract, offered, cheap } = found
   if (commandsFor(contract, needed).size === 0 && !needsGit(needed)) return false
   const isObserved = (type: string): boolean => type === 'test_run_result' && contract.commands.has('tests')
   const artifactsFit = needed.artifacts.every(({ type }) => {
@@ -91,9 +90,12 @@ export function isOpenSoFar(
     const kept = state.artifacts.get(type)
     return sent === undefined ? kept?.visit === state.visit : sent.problems.length === 0
   })
-  if (!artifactsFit || evidenceProblems(needed.evidence, offer.evidence).length > 0) return false
+  if (!artifactsFit || !found.evidenceHolds) return false
+  const fillsEvidence = [...needed.evidence.values()].some((field) => field.grade === 'observed')
   return needed.checks.every(({ key, blocker }) => {
     if (blocker.severity !== 'blocking' || needsRun(contract, blocker.check, blocker.params.when)) return true
+    if (fillsEvidence && blocker.check === 'expression' && /\bevidence\b/.test(String(blocker.params.when ?? '')))
+      return true
     return cheap.get(key)?.result === 'holds'
   })
 }

@@ -1,29 +1,173 @@
-import { RE2JS } from 're2js'
+import { canonicalJson } from '../contract/fingerprint.js'
+import { matchesPattern } from '../contract/patterns.js'
+import type { EvidenceProof } from '../core/checkpoint-event.js'
 import type { EvidenceField, Json, JsonObject } from '../core/contract.js'
+import type { ObservedRun } from '../core/observed.js'
+import { observedSource, observedValue } from '../core/observed-evidence.js'
+import type { PhaseTask } from '../core/phase-document.js'
+import type { FileSeen } from './evidence-files.js'
 
-/** Every problem of the checkpoint evidence, each in the form `<field> (<what is wrong>: <what is asked>)`. */
-export function evidenceProblems(fields: ReadonlyMap<string, EvidenceField>, evidence: JsonObject): readonly string[] {
-  const problems: string[] = []
-  for (const [name, field] of fields) {
-    const value = Object.hasOwn(evidence, name) ? evidence[name] : undefined
-    const problem = problemOf(field, value)
-    if (problem !== null) problems.push(`${name} (${problem})`)
-  }
-  for (const name of Object.keys(evidence))
-    if (!fields.has(name))
-      problems.push(`${name} (unknown: the phase asks for ${[...fields.keys()].join(', ') || 'no evidence'})`)
-  return problems
+/** What a phase asks for at its checkpoint. */
+export interface EvidenceAsked {
+  readonly fields: ReadonlyMap<string, EvidenceField>
+  readonly minVerified: number
+  readonly tasksOpen: readonly PhaseTask[]
+  /** Names of the contract's commands. */
+  readonly commands: readonly string[]
 }
 
-function problemOf(field: EvidenceField, value: Json | undefined): string | null {
+/** What Phaselock saw for itself. */
+export interface EvidenceSeen {
+  /** By the path that was given. */
+  readonly files: ReadonlyMap<string, FileSeen>
+  /** null: nothing was run yet. */
+  readonly runs: ReadonlyMap<string, ObservedRun> | null
+}
+
+export interface EvidenceJudged {
+  /** As given, with what was observed in its place. */
+  readonly evidence: JsonObject
+  /** Each in the form `<field> (<what is wrong>: <what is asked>)`. */
+  readonly problems: readonly string[]
+  /** Fields that only a run can fill, while none was made. */
+  readonly open: readonly string[]
+  readonly proofs: Readonly<Record<string, EvidenceProof>>
+}
+
+type Verdict =
+  | { readonly kind: 'holds'; readonly value?: Json; readonly proof?: EvidenceProof }
+  | { readonly kind: 'problem' | 'open'; readonly text: string }
+
+const VALUE_CHARS_MAX = 200
+const PATTERN_TEXT_CHARS_MAX = 100_000
+const NAMES_TOLD_MAX = 50
+
+/** Judges checkpoint evidence: every problem at once, and what each field that holds is worth. */
+export function judgeEvidence(asked: EvidenceAsked, given: JsonObject, seen: EvidenceSeen): EvidenceJudged {
+  const problems: string[] = []
+  const open: string[] = []
+  const filled = new Map<string, Json>(Object.entries(given))
+  const proofs: [string, EvidenceProof][] = []
+  let verified = 0
+  for (const [name, field] of asked.fields) {
+    const value = Object.hasOwn(given, name) ? given[name] : undefined
+    const verdict = judgeField({ name, field, value }, asked, seen)
+    if (verdict.kind === 'problem') problems.push(`${name} (${verdict.text})`)
+    if (verdict.kind === 'open') open.push(`${name} (${verdict.text})`)
+    if (verdict.kind !== 'holds') continue
+    if (verdict.value !== undefined) filled.set(name, verdict.value)
+    if (verdict.proof === undefined) continue
+    verified += 1
+    proofs.push([name, verdict.proof])
+  }
+  problems.push(...unasked(asked.fields, given), ...unfinished(asked.tasksOpen))
+  if (problems.length === 0 && verified + open.length < asked.minVerified)
+    problems.push(
+      `min_verified (validation failed: ${asked.minVerified} fields must be proved by a file or a run, and ${verified} ${verified === 1 ? 'is' : 'are'})`,
+    )
+  return { evidence: Object.fromEntries(filled), problems, open, proofs: Object.fromEntries(proofs) }
+}
+
+/** The problems of evidence in which every field is the agent's word. */
+export function evidenceProblems(fields: ReadonlyMap<string, EvidenceField>, evidence: JsonObject): readonly string[] {
+  const asked = { fields, minVerified: 0, tasksOpen: [], commands: [] }
+  return judgeEvidence(asked, evidence, { files: new Map(), runs: null }).problems
+}
+
+function unasked(fields: ReadonlyMap<string, EvidenceField>, given: JsonObject): readonly string[] {
+  const names = [...fields.keys()].slice(0, NAMES_TOLD_MAX).join(', ') || 'no evidence'
+  return Object.keys(given)
+    .filter((name) => !fields.has(name))
+    .map((name) => `${name} (validation error: unknown field; the phase asks for ${names})`)
+}
+
+// Later tasks are counted and not named: they are handed out one at a time.
+function unfinished(tasks: readonly PhaseTask[]): readonly string[] {
+  const [current, ...later] = tasks
+  if (current === undefined) return []
+  const more = later.length === 0 ? '' : `; ${later.length} more to follow`
+  return [`${current.id} (required: finish ${current.title || current.id}${more})`]
+}
+
+interface Given {
+  readonly name: string
+  readonly field: EvidenceField
+  readonly value: Json | undefined
+}
+
+function judgeField(given: Given, asked: EvidenceAsked, seen: EvidenceSeen): Verdict {
+  const { field, value } = given
+  if (field.grade === 'observed') return judgeObserved(given, asked, seen)
   if (value === undefined || value === null)
-    return field.optional ? null : `required: ${field.description || `a value of type ${field.type}`}`
-  const given = typeName(value)
-  if (!fitsType(field, value)) return `wrong type: expected ${field.type}, got ${given}`
-  const broken = brokenRule(field, value)
-  return broken === null
-    ? null
-    : `validation failed: ${field.description === '' ? broken : `${field.description}; ${broken}`}`
+    return field.optional ? { kind: 'holds' } : problem(`required: ${descriptionOf(field)}`)
+  const wrong = wrongValue(field, value)
+  if (wrong !== null) return problem(wrong)
+  return field.grade === 'artifact' ? judgeFiles(value, seen) : { kind: 'holds' }
+}
+
+function judgeObserved({ name, field, value }: Given, asked: EvidenceAsked, seen: EvidenceSeen): Verdict {
+  const source = observedSource(asked.commands, name, field.type)
+  if (source === null) return problem('validation error: no command of the contract fills this field')
+  const isClaimed = value !== undefined && value !== null
+  if (isClaimed && !fitsType(field, value)) return problem(wrongType(field, value))
+  const run = seen.runs?.get(source.command)
+  if (run === undefined)
+    return { kind: 'open', text: `validation error: ${source.command} is run when everything else holds` }
+  const observed = observedValue(source, run)
+  if (!observed.ok) return problem(`validation error: ${source.command} was run, but ${observed.why}`)
+  if (isClaimed && canonicalJson(value) !== canonicalJson(observed.value))
+    return problem(`validation failed: claimed ${shown(value)}, observed ${shown(observed.value)}`)
+  const broken = brokenRule(field, observed.value)
+  if (broken !== null)
+    return problem(`validation failed: ${field.description || broken}; observed ${shown(observed.value)}`)
+  return { kind: 'holds', value: observed.value, proof: { grade: 'observed', command: source.command } }
+}
+
+function judgeFiles(value: Json, seen: EvidenceSeen): Verdict {
+  const paths = pathsOf(value)
+  if (paths === null || paths.length === 0) return problem('validation error: it must name a file of the work tree')
+  const files: { path: string; sha256: string; bytes: number }[] = []
+  for (const path of paths) {
+    const file = seen.files.get(path) ?? { ok: false as const, why: 'was not looked at' }
+    if (!file.ok) return problem(`validation failed: ${shown(path)} ${file.why}`)
+    files.push({ path, sha256: file.sha256, bytes: file.bytes })
+  }
+  return { kind: 'holds', proof: { grade: 'artifact', files } }
+}
+
+/** The paths that a field of grade `artifact` names; null when it names none. */
+export function pathsOf(value: Json | undefined): readonly string[] | null {
+  if (typeof value === 'string') return [value]
+  if (!Array.isArray(value) || !value.every((one) => typeof one === 'string')) return null
+  return value as readonly string[]
+}
+
+/** What is wrong with a value as such: its type, or a rule of its field. */
+function wrongValue(field: EvidenceField, value: Json): string | null {
+  if (!fitsType(field, value)) return wrongType(field, value)
+  try {
+    const broken = brokenRule(field, value)
+    return broken === null ? null : `validation failed: ${field.description || broken}`
+  } catch (error) {
+    return `validation error: ${error instanceof Error ? error.message : 'the rule cannot be applied'}`
+  }
+}
+
+function wrongType(field: EvidenceField, value: Json): string {
+  return `wrong type: expected ${field.type}, got ${typeName(value)}`
+}
+
+function descriptionOf(field: EvidenceField): string {
+  return field.description || `a value of type ${field.type}`
+}
+
+function problem(text: string): Verdict {
+  return { kind: 'problem', text }
+}
+
+function shown(value: Json): string {
+  const text = JSON.stringify(value)
+  return text.length <= VALUE_CHARS_MAX ? text : `${text.slice(0, VALUE_CHARS_MAX)}…`
 }
 
 function fitsType(field: EvidenceField, value: Json): boolean {
@@ -31,7 +175,7 @@ function fitsType(field: EvidenceField, value: Json): boolean {
     case 'integer':
       return typeof value === 'number' && Number.isInteger(value)
     case 'number':
-      return typeof value === 'number'
+      return typeof value === 'number' && Number.isFinite(value)
     case 'array':
       return Array.isArray(value)
     case 'object':
@@ -42,28 +186,45 @@ function fitsType(field: EvidenceField, value: Json): boolean {
 }
 
 function brokenRule(field: EvidenceField, value: Json): string | null {
-  if (field.mustBe !== undefined)
-    return JSON.stringify(value) === JSON.stringify(field.mustBe) ? null : `must be ${JSON.stringify(field.mustBe)}`
+  const isSame = (one: Json): boolean => canonicalJson(one) === canonicalJson(value)
+  if (field.mustBe !== undefined) return isSame(field.mustBe) ? null : `must be ${JSON.stringify(field.mustBe)}`
   if (field.type === 'boolean' && value !== true && !field.optional && field.mayBeFalse !== true) return 'must be true'
-  const size =
-    typeof value === 'number'
-      ? value
-      : typeof value === 'string'
-        ? [...value].length
-        : Array.isArray(value)
-          ? value.length
-          : null
-  if (field.min !== null && size !== null && size < field.min) return `must be at least ${field.min}`
+  if (field.enum !== null && !field.enum.some(isSame))
+    return `must be one of ${field.enum.map((one) => JSON.stringify(one)).join(', ')}`
   if (field.above !== undefined && typeof value === 'number' && value <= field.above)
     return `must be greater than ${field.above}`
-  if (field.max !== null && size !== null && size > field.max) return `must be at most ${field.max}`
-  if (field.minLength !== null && typeof value !== 'number' && size !== null && size < field.minLength)
+  return outOfBounds(field, value) ?? unmatched(field, value)
+}
+
+function outOfBounds(field: EvidenceField, value: Json): string | null {
+  if (field.min === null && field.max === null && field.minLength === null) return null
+  const size = sizeOf(value)
+  if (size === null) return null
+  if (field.min !== null && size < field.min) return `must be at least ${field.min}`
+  if (field.max !== null && size > field.max) return `must be at most ${field.max}`
+  if (field.minLength !== null && typeof value !== 'number' && size < field.minLength)
     return `must have a length of at least ${field.minLength}`
-  if (field.enum !== null && !field.enum.some((one) => JSON.stringify(one) === JSON.stringify(value)))
-    return `must be one of ${field.enum.map((one) => JSON.stringify(one)).join(', ')}`
-  if (field.pattern !== null && typeof value === 'string' && !RE2JS.compile(field.pattern).matcher(value).find())
-    return `must match ${field.pattern}`
   return null
+}
+
+function sizeOf(value: Json): number | null {
+  if (typeof value === 'number') return value
+  if (typeof value === 'string') return codePoints(value)
+  return Array.isArray(value) ? value.length : null
+}
+
+function codePoints(text: string): number {
+  let count = 0
+  for (const _ of text) count += 1
+  return count
+}
+
+// Matching takes time in proportion to the text: a text of megabytes would keep everybody waiting.
+function unmatched(field: EvidenceField, value: Json): string | null {
+  if (field.pattern === null || typeof value !== 'string') return null
+  if (value.length > PATTERN_TEXT_CHARS_MAX)
+    throw new Error(`longer than ${PATTERN_TEXT_CHARS_MAX} characters, which is too long for its pattern`)
+  return matchesPattern(field.pattern, value) ? null : `must match ${field.pattern}`
 }
 
 function typeName(value: Json): string {

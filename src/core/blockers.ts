@@ -44,7 +44,8 @@ export function findBlockers(
     const isAssembled = needed.reviews !== null && REVIEW_ARTIFACTS.includes(required.type)
     found.push(...(isAssembled ? reviewBlockers(needed, required, facts) : artifactBlockers(state, required, facts)))
   }
-  for (const problem of facts.evidenceProblems) found.push(blocker('incomplete_checkpoint', { message: problem }))
+  for (const problem of [...facts.evidenceProblems, ...(facts.evidenceOpen ?? [])])
+    found.push(blocker('incomplete_checkpoint', { message: problem }))
   found.push(...checkBlockers(needed, facts))
   found.push(...unasked(needed, facts))
 

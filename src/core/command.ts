@@ -1,3 +1,4 @@
+import type { EvidenceProof } from './checkpoint-event.js'
 import type { Code } from './codes.js'
 import type { CheckName, JsonObject, Mode } from './contract.js'
 import type { ArtifactRef, Grade } from './event.js'
@@ -60,6 +61,11 @@ export interface GateFacts {
   /** Problems of the checkpoint evidence, one text a field. */
   readonly evidenceProblems: readonly string[]
   readonly evidence: JsonObject
+  /** Fields that only a run can fill, while nothing was run because something else does not hold yet. */
+  readonly evidenceOpen?: readonly string[]
+  /** Where the whole evidence is stored; absent where none was given. */
+  readonly evidenceRef?: { readonly sha256: string; readonly bytes: number }
+  readonly proofs?: Readonly<Record<string, EvidenceProof>>
   /** What could not be looked at, such as a work tree that cannot be read. Each closes the gate. */
   readonly problems: readonly string[]
   /** SHA-256 over the canonical artifacts and the work tree: what an approval is bound to. */
@@ -119,6 +125,7 @@ export type Command =
       readonly committedAt: number | null
     }
   | { readonly type: 'acknowledge' }
+  | { readonly type: 'finish_task'; readonly task: string }
   | {
       readonly type: 'record_usage'
       readonly input: number
@@ -147,6 +154,8 @@ export type Command =
       readonly claims: readonly string[]
       /** Phaselock asks by itself: passed or nothing at all, never a refusal of the agent. */
       readonly auto?: true
+      /** The agent completes the phase: its evidence is judged before anything else, and kept when only gates are in the way. */
+      readonly completes?: true
       /** When the newest commit was made; null: no git repository, or no rule asks. */
       readonly committedAt?: number | null
       /** null where the transition is refused anyway, by `needs` or by a rule. */

@@ -2,6 +2,7 @@ import { checkAlerts } from './alerts.js'
 import { decideApproval, expireApproval } from './approval.js'
 import { claim } from './claim.js'
 import type { Command, Context, NewTask } from './command.js'
+import { leavePhase } from './complete-phase.js'
 import type { Contract } from './contract.js'
 import type { TaskEvent, TaskFact } from './event.js'
 import { evolve } from './evolve.js'
@@ -18,6 +19,7 @@ import {
   settleTree,
   update,
 } from './lifecycle.js'
+import { finishTask } from './phase-tasks.js'
 import { answerQuestion, askQuestion, withdrawQuestions } from './question.js'
 import { record } from './record-fact.js'
 import { type Decision, decided, unrecorded } from './refusal.js'
@@ -26,7 +28,6 @@ import { useToolAsReviewer } from './review-tool.js'
 import { dropStash, stash } from './stash.js'
 import type { TaskState } from './state.js'
 import { useTool } from './tool-use.js'
-import { transition } from './transition.js'
 import { unreachable } from './unreachable.js'
 import { acknowledge, watch } from './watch.js'
 
@@ -46,7 +47,9 @@ function follows(contract: Contract, state: TaskState, command: Command, context
     case 'finish_tool':
       return finishTool(contract, state, command, context)
     case 'transition':
-      return transition(contract, state, command, context)
+      return leavePhase(contract, state, command, context)
+    case 'finish_task':
+      return finishTask(contract, state, command)
     case 'watch':
       return watch(contract, state, command, context)
     case 'acknowledge':

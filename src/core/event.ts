@@ -1,4 +1,5 @@
 import type { AlertCondition } from './alerts.js'
+import type { CheckpointFact } from './checkpoint-event.js'
 import type { Code } from './codes.js'
 import type { UpstreamRef } from './command.js'
 import type { JsonObject, Mode, Severity } from './contract.js'
@@ -178,6 +179,8 @@ export type TaskFact =
       readonly artifacts: readonly ArtifactRef[]
       readonly claims: readonly string[]
       readonly leaseSeconds: number
+      /** Bytes of the checkpoint evidence that came with it; kept, like artifacts. */
+      readonly evidenceBytes?: number
       /** Runs of the contract's commands, in the words of the wire; each record lies in the store under its `sha256`. */
       readonly observed?: readonly JsonObject[]
       /** Phaselock made it by itself (`auto_advance`). */
@@ -213,11 +216,6 @@ export type TaskFact =
       readonly files: Readonly<Record<string, string>>
       /** Where the tests of the observed run are stored. */
       readonly run?: string | null
-    }
-  | {
-      readonly type: 'checkpoint_passed'
-      readonly agentId: string
-      readonly evidence: JsonObject
     }
   | {
       readonly type: 'phase_entered'
@@ -269,6 +267,7 @@ export type TaskFact =
     })
   | { readonly type: 'approval_expired'; readonly approvalId: string; readonly action: 'park' | 'reject' }
   | { readonly type: 'approval_voided'; readonly approvalId: string; readonly reason: string }
+  | CheckpointFact
   | QuestionFact
   | ReviewFact
   | WatchFact

@@ -30,6 +30,8 @@ export function created(event: TaskEvent & { type: 'task_created' }): TaskState 
     completedPhases: [],
     artifacts: new Map(),
     evidence: new Map(),
+    checkpoints: new Map(),
+    tasksDone: [],
     approvals: new Map(),
     questions: new Map(),
     reviewers: new Map(),

@@ -7,8 +7,10 @@ export function rewound(state: TaskState, event: TaskEvent & { type: 'task_rewou
   const completedPhases = before(state.completedPhases, event.to)
   const artifacts = new Map([...state.artifacts].filter(([, artifact]) => completedPhases.includes(artifact.phase)))
   const evidence = new Map([...state.evidence].filter(([phase]) => completedPhases.includes(phase)))
+  const checkpoints = new Map([...state.checkpoints].filter(([phase]) => completedPhases.includes(phase)))
   return {
     ...voided(state),
+    checkpoints,
     phase: event.to,
     epoch: event.epoch,
     visit: state.visit + 1,

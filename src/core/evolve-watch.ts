@@ -10,8 +10,12 @@ const SEEN_MAX = 1000
 const EDITS_OF_A_CALL_MAX = 100
 
 /** A visit begins with nothing counted, and nothing open. */
-export function newVisit(state: TaskState, at: number): Pick<TaskState, 'visitStartedAt' | 'visitStarts' | 'watch'> {
+export function newVisit(
+  state: TaskState,
+  at: number,
+): Pick<TaskState, 'visitStartedAt' | 'visitStarts' | 'watch' | 'tasksDone'> {
   return {
+    tasksDone: [],
     visitStartedAt: at,
     visitStarts: [...state.visitStarts, at].slice(-VISIT_STARTS_MAX),
     watch: NOTHING_WATCHED,

@@ -7,6 +7,7 @@ import {
   withApproval,
   withoutPending,
 } from './evolve-approval.js'
+import { checkpointPassed, withBytes } from './evolve-checkpoint.js'
 import { created } from './evolve-created.js'
 import { alertsAfter, before, lapsed, reassigned, resumed, rewound, stashAfter, withPhase } from './evolve-lifecycle.js'
 import { questionChanged } from './evolve-question.js'
@@ -68,7 +69,11 @@ function changed(state: TaskState, event: Exclude<TaskEvent, { type: 'task_creat
     case 'tests_pinned':
       return { ...state, pinnedTests: new Map(Object.entries(event.files)), pinnedRun: event.run ?? null }
     case 'checkpoint_passed':
-      return { ...state, evidence: new Map(state.evidence).set(event.phase, event.evidence) }
+      return checkpointPassed(state, event)
+    case 'checkpoint_refused':
+      return refused(withBytes(extended(state, event), event.bytes), event)
+    case 'phase_task_finished':
+      return { ...extended(state, event), tasksDone: [...state.tasksDone, event.task] }
     case 'phase_entered':
       return entered(state, event)
     default:
@@ -95,6 +100,8 @@ type Handled =
   | 'gate_passed'
   | 'tests_pinned'
   | 'checkpoint_passed'
+  | 'checkpoint_refused'
+  | 'phase_task_finished'
   | 'phase_entered'
 
 function lifecycle(state: TaskState, event: Exclude<TaskEvent, { type: Handled }>): TaskState {
@@ -221,7 +228,7 @@ export function bytesHandedIn(artifacts: readonly ArtifactRef[]): number {
 }
 
 function requested(state: TaskState, event: TaskEvent & { type: 'transition_requested' }): TaskState {
-  const bytes = bytesHandedIn(event.artifacts)
+  const bytes = bytesHandedIn(event.artifacts) + (event.evidenceBytes ?? 0)
   return { ...extended(state, event), artifacts: kept(state, event.artifacts), visitBytes: state.visitBytes + bytes }
 }
 

@@ -1,6 +1,8 @@
 import { phaseOf } from './access.js'
 import { checkKey } from './command.js'
-import type { Blocker, Contract, EvidenceField, RequiredArtifact } from './contract.js'
+import type { Blocker, Contract, EvidenceField, Phase, RequiredArtifact } from './contract.js'
+import type { PhaseTask } from './phase-document.js'
+import { openTasks } from './phase-tasks.js'
 import { reviewsAsked } from './review.js'
 import { slotChecks } from './slots.js'
 import type { TaskState } from './state.js'
@@ -21,6 +23,10 @@ export interface Needs {
   readonly demand: Demand
   readonly artifacts: readonly RequiredArtifact[]
   readonly evidence: ReadonlyMap<string, EvidenceField>
+  /** How many fields must be worth more than the agent's word. */
+  readonly minVerified: number
+  /** Tasks that the phase handed out, or has yet to hand out, and that are not done. */
+  readonly tasksOpen: readonly PhaseTask[]
   readonly checks: readonly CheckNeeded[]
   /** Those of them that belong to the phase itself. */
   readonly phaseChecks: readonly Blocker[]
@@ -74,11 +80,35 @@ export function needs(
     visit: state.visit,
     demand,
     artifacts,
-    evidence: demand.full ? phase.evidence : new Map(),
+    ...(demand.full ? checkpointNeeds(phase, state) : NO_CHECKPOINT),
     checks,
     phaseChecks,
     pinsTests: checks.some((one) => one.blocker.check === 'tests_are_failing'),
     observesTests: contract.commands.has('tests'),
     reviews: reviewsAsked(phase),
+  }
+}
+
+type CheckpointNeeds = Pick<Needs, 'evidence' | 'minVerified' | 'tasksOpen'>
+
+const NO_CHECKPOINT: CheckpointNeeds = { evidence: new Map(), minVerified: 0, tasksOpen: [] }
+
+function checkpointNeeds(phase: Phase, state: TaskState): CheckpointNeeds {
+  return { evidence: phase.evidence, minVerified: phase.minVerified ?? 0, tasksOpen: openTasks(phase, state) }
+}
+
+/** What must be gathered to judge the checkpoint alone, where nothing says yet which way the phase is left. */
+export function checkpointAlone(contract: Contract, state: TaskState): Needs {
+  const phase = phaseOf(contract, state.phase)
+  return {
+    visit: state.visit,
+    demand: { transition: null, gates: [], full: true },
+    artifacts: [],
+    ...checkpointNeeds(phase, state),
+    checks: [],
+    phaseChecks: [],
+    pinsTests: false,
+    observesTests: contract.commands.has('tests'),
+    reviews: null,
   }
 }

@@ -1,4 +1,5 @@
 import type { RaisedAlert } from './alerts.js'
+import type { EvidenceProof } from './checkpoint-event.js'
 import type { ReviewStatus, UpstreamRef } from './command.js'
 import type { JsonObject, Mode } from './contract.js'
 import type { ArtifactRef } from './event.js'
@@ -93,6 +94,15 @@ export interface KeptArtifact extends ArtifactRef {
   readonly visit: number
 }
 
+/** Checkpoint evidence that was accepted. It counts for the visit it was handed in. */
+export interface Checkpoint {
+  readonly visit: number
+  readonly at: number
+  /** Where the whole evidence lies; null: what the event says is all of it. */
+  readonly sha256: string | null
+  readonly proofs: Readonly<Record<string, EvidenceProof>>
+}
+
 /** Everything that is known of one task: the fold of its stream, nothing else. */
 export interface TaskState {
   readonly id: string
@@ -130,6 +140,10 @@ export interface TaskState {
   readonly artifacts: ReadonlyMap<string, KeptArtifact>
   /** Accepted checkpoint evidence by phase. */
   readonly evidence: ReadonlyMap<string, JsonObject>
+  /** When and how the evidence of a phase was accepted, by phase. */
+  readonly checkpoints: ReadonlyMap<string, Checkpoint>
+  /** Tasks of the phase that were done in this visit, where it hands them out in order. */
+  readonly tasksDone: readonly string[]
   /** All approvals, by id. */
   readonly approvals: ReadonlyMap<string, Approval>
   /** Questions to the operators, by id, oldest first. */

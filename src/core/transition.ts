@@ -2,6 +2,7 @@ import { phaseOf } from './access.js'
 import { approvalFor } from './approval.js'
 import { autoTarget } from './auto-advance.js'
 import { blocker, findBlockers } from './blockers.js'
+import { checkpointPassed } from './checkpoint.js'
 import type { Code } from './codes.js'
 import type { Command, Context, GateFacts } from './command.js'
 import type { Contract } from './contract.js'
@@ -39,9 +40,8 @@ export function transition(contract: Contract, state: TaskState, request: Reques
     return refuse('phase_sequence_violation', `The task is in ${state.phase}, not in ${request.currentPhase}`)
   const needed = needs(contract, state, request)
   if (needed === null) return refuse('no_transition', noTransition(contract, state, request.target))
-  const bytes = state.visitBytes + bytesHandedIn(request.facts?.artifacts ?? [])
-  if (bytes > VISIT_BYTES_MAX)
-    return refuse('payload_too_large', `More than ${VISIT_BYTES_MAX} bytes of artifacts in one visit of ${state.phase}`)
+  const tooMuch = tooMuchHandedIn(state, request.facts)
+  if (tooMuch !== null) return refuse('payload_too_large', tooMuch)
   const held = heldBack(contract, state, {
     now: context.now,
     matches: context.matches,
@@ -52,6 +52,14 @@ export function transition(contract: Contract, state: TaskState, request: Reques
   // A rule held it back when it was asked for, and no longer does.
   if (request.facts === null) return refuse('evidence_stale', 'The rules hold again: ask for the transition once more')
   return judge(contract, state, { request, needed, facts: request.facts, context, agentId })
+}
+
+/** Why nothing more is taken in this visit; null while there is room. */
+export function tooMuchHandedIn(state: TaskState, facts: GateFacts | null): string | null {
+  const bytes = state.visitBytes + bytesHandedIn(facts?.artifacts ?? []) + (facts?.evidenceRef?.bytes ?? 0)
+  return bytes > VISIT_BYTES_MAX
+    ? `More than ${VISIT_BYTES_MAX} bytes of artifacts and evidence in one visit of ${state.phase}`
+    : null
 }
 
 // Nothing is gathered for a transition that a rule holds back: what was handed in is handed in again.
@@ -119,12 +127,20 @@ function judge(contract: Contract, state: TaskState, one: Case): Decision {
     claims: request.claims,
     leaseSeconds: contract.enforcement.leaseSeconds,
     observed: one.facts.observed ?? [],
+    ...(facts.evidenceRef === undefined ? {} : { evidenceBytes: facts.evidenceRef.bytes }),
     ...autoIn(request),
   }
+  const checkpoint = checkpointPassed(state, { facts, agentId: one.agentId, asked: needed.evidence.size })
   // A mode that lets an agent pass a closed gate is no reason for Phaselock to walk through it by itself.
   if (request.auto === true && findings.blockers.length + findings.violations.length > 0) return decided([])
   const blocked = (blockers: readonly BlockerFound[], isCounted?: boolean) =>
-    blockedBy(contract, state, { ...one, requested, blockers, warnings: findings.warnings, isCounted })
+    blockedBy(contract, state, {
+      ...one,
+      requested: [requested, ...checkpoint],
+      blockers,
+      warnings: findings.warnings,
+      isCounted,
+    })
   if (findings.blockers.length > 0)
     return blocked(findings.blockers, isWaitingForReviews(state, findings.blockers) ? false : undefined)
 
@@ -139,11 +155,15 @@ function judge(contract: Contract, state: TaskState, one: Case): Decision {
   if (approval.kind === 'blocked') {
     const decision = blocked([approval.blocker], approval.isReplaced ? true : undefined)
     return decision.kind === 'decided'
-      ? { ...decision, facts: [requested, ...approval.facts, ...decision.facts.slice(1)] }
+      ? {
+          ...decision,
+          facts: [requested, ...checkpoint, ...approval.facts, ...decision.facts.slice(1 + checkpoint.length)],
+        }
       : decision
   }
   return decided([
     requested,
+    ...checkpoint,
     ...passed(contract, state, {
       ...one,
       warnings: findings.warnings,
@@ -169,7 +189,8 @@ function visitArtifacts(state: TaskState, accepted: readonly ArtifactRef[]): rea
 }
 
 interface Blocked extends Case {
-  readonly requested: TaskFact
+  /** What is true whether the gate opens or not. */
+  readonly requested: readonly TaskFact[]
   readonly blockers: readonly BlockerFound[]
   readonly warnings: readonly BlockerFound[]
   /** Whether it counts toward the denial budget, where that is not the usual of its kind. */
@@ -195,7 +216,7 @@ function blockedBy(contract: Contract, state: TaskState, one: Blocked): Decision
     ...refused,
     counted: one.isCounted ?? refused.counted,
   })
-  return decision.kind === 'decided' ? { ...decision, facts: [one.requested, ...decision.facts] } : decision
+  return decision.kind === 'decided' ? { ...decision, facts: [...one.requested, ...decision.facts] } : decision
 }
 
 const KINDS: readonly Code[] = [
@@ -223,7 +244,6 @@ interface Passed extends Case {
 function passed(contract: Contract, state: TaskState, one: Passed): readonly TaskFact[] {
   const { agentId, facts, needed, request } = one
   const out: TaskFact[] = []
-  if (needed.evidence.size > 0) out.push({ type: 'checkpoint_passed', agentId, evidence: facts.evidence })
   if (needed.pinsTests && facts.testFiles !== null)
     out.push({ type: 'tests_pinned', files: facts.testFiles, run: facts.pinnedRun ?? null })
   out.push({

@@ -69,7 +69,7 @@ export const AGENT_ROUTES: readonly Route[] = [
         currentPhase: (call.body.current_phase as string | undefined) ?? null,
         target: call.body.target_phase as string,
         artifacts: new Map(Object.entries((call.body.artifacts as Record<string, Json> | undefined) ?? {})),
-        evidence: (call.body.evidence as JsonObject | undefined) ?? {},
+        evidence: (call.body.evidence as JsonObject | undefined) ?? null,
         claims: claimsOf(call.body.claims),
         once: call.once,
       }),

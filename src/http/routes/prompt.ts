@@ -36,7 +36,7 @@ export const PROMPT_ROUTES: readonly Route[] = [
         taskId: call.body.task_id as string | undefined,
         claims: claimsOf(call.body.claims),
         artifacts: new Map(Object.entries((call.body.artifacts as Record<string, Json> | undefined) ?? {})),
-        evidence: (call.body.evidence as JsonObject | undefined) ?? {},
+        evidence: (call.body.evidence as JsonObject | undefined) ?? null,
         once: call.once,
       }),
   },

@@ -1,0 +1,48 @@
+import type { EvidenceField, JsonObject } from '../core/contract.js'
+import { stampFile } from '../tree/file-stamp.js'
+import { TREE_PROBLEMS } from '../tree/problems.js'
+import { pathsOf } from './evidence.js'
+
+/** A file that evidence names: what it is, or why it does not count. */
+export type FileSeen =
+  | { readonly ok: true; readonly sha256: string; readonly bytes: number }
+  | { readonly ok: false; readonly why: string }
+
+const FILES_MAX = 200
+
+export interface FileScene {
+  readonly root: string
+  /** Unix milliseconds. */
+  readonly visitStartedAt: number
+  /** Paths that agents may not see at all. */
+  readonly isHidden: (path: string) => boolean
+}
+
+/** Looks at every file that fields of grade `artifact` name. */
+export async function lookAtFiles(
+  scene: FileScene,
+  fields: ReadonlyMap<string, EvidenceField>,
+  given: JsonObject,
+): Promise<ReadonlyMap<string, FileSeen>> {
+  const paths = new Set<string>()
+  for (const [name, field] of fields)
+    if (field.grade === 'artifact' && Object.hasOwn(given, name))
+      for (const path of pathsOf(given[name]) ?? []) paths.add(path)
+  const seen = new Map<string, FileSeen>()
+  for (const path of [...paths].slice(0, FILES_MAX)) seen.set(path, await look(scene, path))
+  return seen
+}
+
+async function look(scene: FileScene, path: string): Promise<FileSeen> {
+  const parts = path.split('/')
+  if (parts.includes('.git')) return { ok: false, why: 'belongs to git, not to the work' }
+  if (scene.isHidden(parts.filter((part) => part !== '' && part !== '.').join('/')))
+    return { ok: false, why: TREE_PROBLEMS.missing }
+  const stamp = await stampFile(scene.root, path)
+  if (!stamp.ok) return { ok: false, why: TREE_PROBLEMS[stamp.problem] }
+  if (stamp.bytes === 0) return { ok: false, why: 'is empty' }
+  // The time of the content can be set to anything; together with the time of the last change it says when it was written.
+  if (Math.min(stamp.modifiedMs, stamp.changedMs) < scene.visitStartedAt)
+    return { ok: false, why: 'is older than this visit of the phase' }
+  return { ok: true, sha256: stamp.sha256, bytes: stamp.bytes }
+}

@@ -1,0 +1,16 @@
+import type { TaskEvent } from './event.js'
+import type { TaskState } from './state.js'
+
+export function checkpointPassed(state: TaskState, event: TaskEvent & { type: 'checkpoint_passed' }): TaskState {
+  const checkpoint = { visit: state.visit, at: event.at, sha256: event.sha256 ?? null, proofs: event.proofs ?? {} }
+  return {
+    ...state,
+    evidence: new Map(state.evidence).set(event.phase, event.evidence),
+    checkpoints: new Map(state.checkpoints).set(event.phase, checkpoint),
+  }
+}
+
+/** A refused attempt is kept as well: it takes room like one that was accepted. */
+export function withBytes(state: TaskState, bytes: number | undefined): TaskState {
+  return bytes === undefined ? state : { ...state, visitBytes: state.visitBytes + bytes }
+}

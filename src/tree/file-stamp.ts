@@ -1,0 +1,43 @@
+import { createHash } from 'node:crypto'
+import { closeSync, fstatSync } from 'node:fs'
+import { identityOf, isForeign, openFile } from './lookup.js'
+import { type Refused, refused } from './problems.js'
+import { chunksOf } from './read-bytes.js'
+
+const STAMPED_BYTES_MAX = 256 * 1024 * 1024
+
+/** What a file of the work tree is, read once through one descriptor: its content and the times belong together. */
+export interface FileStamp {
+  readonly sha256: string
+  readonly bytes: number
+  /** When its content, and when anything about it, was last changed. The first can be set by whoever owns the file, the second cannot. */
+  readonly modifiedMs: number
+  readonly changedMs: number
+}
+
+/** The stamp of a regular file inside the tree. Links are not followed. */
+export async function stampFile(root: string, path: string): Promise<({ readonly ok: true } & FileStamp) | Refused> {
+  const file = openFile(root, path)
+  if (!file.ok) return file
+  try {
+    if (isForeign(root, file.stat)) return refused('foreign', path)
+    if (file.stat.size > BigInt(STAMPED_BYTES_MAX)) return refused('too_large', path)
+    const hash = createHash('sha256')
+    let bytes = 0
+    for await (const chunk of chunksOf(file.fd, STAMPED_BYTES_MAX)) {
+      hash.update(chunk)
+      bytes += chunk.length
+    }
+    const after = fstatSync(file.fd, { bigint: true })
+    if (identityOf(after) !== identityOf(file.stat)) return refused('changed', path)
+    return {
+      ok: true,
+      sha256: hash.digest('hex'),
+      bytes,
+      modifiedMs: Number(after.mtimeNs / 1_000_000n),
+      changedMs: Number(after.ctimeNs / 1_000_000n),
+    }
+  } finally {
+    closeSync(file.fd)
+  }
+}
