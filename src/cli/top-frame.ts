@@ -41,6 +41,7 @@ export function frameOf(activity: JsonObject, { columns, rows }: Size, note = ''
   if (tasks.length === 0)
     return [...head, 'No task is waiting or worked on.', ...noteLines(note, columns)].slice(0, rows)
   const widths = widthsOf(tasks, columns)
+  const line = (texts: readonly string[]): string => cut(row(texts, widths), columns)
   const body = tasks.map((task) => [
     row(
       COLUMNS.map((column) => column.text(task)),
@@ -61,13 +62,7 @@ export function frameOf(activity: JsonObject, { columns, rows }: Size, note = ''
   const left = body.length - count
   return [
     ...head,
-    paint(
-      'bold',
-      row(
-        COLUMNS.map(({ title }) => title),
-        widths,
-      ),
-    ),
+    paint('bold', line(COLUMNS.map(({ title }) => title))),
     ...shown,
     ...(left > 0 ? [cut(`… and ${thousands(left)} more`, columns)] : []),
     ...noteLines(note, columns),
