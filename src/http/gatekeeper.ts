@@ -63,17 +63,17 @@ export class Gatekeeper {
     problem: Problem,
     principal?: Principal,
   ): Promise<FastifyReply> {
-    if (!problem.recorded && principal?.kind !== 'operator' && !UNRECORDED.has(problem.code)) {
-      const path = request.url.split('?')[0] ?? ''
-      await this.app.refusals.record({
-        code: problem.code,
-        detail: problem.detail,
-        method: request.method,
-        path,
-        actor: principal === undefined ? 'stranger' : actorOf(principal),
-      })
+    if (principal?.kind !== 'operator') {
+      const at = { method: request.method, path: request.url.split('?')[0] ?? '' }
+      await this.record(problem, at, principal === undefined ? 'stranger' : actorOf(principal))
     }
     return answerProblem(reply, problem)
+  }
+
+  /** Keeps a refusal that no event of a task says. */
+  async record(problem: Problem, at: { readonly method: string; readonly path: string }, actor: string): Promise<void> {
+    if (problem.recorded || UNRECORDED.has(problem.code)) return
+    await this.app.refusals.record({ code: problem.code, detail: problem.detail, ...at, actor })
   }
 
   #stranger(request: FastifyRequest, problem: Problem): Problem {

@@ -11,6 +11,7 @@ import { problemOfError } from './errors.js'
 import { EventStreams, streamEvents, streamScope } from './events.js'
 import { answerProblem, Gatekeeper, type GateOptions } from './gatekeeper.js'
 import { parseBody } from './json-body.js'
+import { addMcp } from './mcp-route.js'
 import { Metrics } from './metrics.js'
 import { addProcessRoutes } from './process-routes.js'
 import type { Call, Route } from './route.js'
@@ -90,6 +91,7 @@ export function buildServer(app: Orchestrator, options: ServerOptions): Entrance
     ),
   )
   addProcessRoutes(server, { app, metrics })
+  addMcp(server, { app, gate, onFault: options.onFault })
   for (const route of [...ROUTES, { ...METRICS_SUMMARY, handle: async () => ok(await metrics.summary()) }])
     addRoute(server, route, { app, gate })
   const streams = new EventStreams()

@@ -1,0 +1,88 @@
+import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { actorOf } from '../app/identity.js'
+import type { Orchestrator } from '../app/orchestrator.js'
+import { refuse } from '../app/result.js'
+import type { RecordRefusal } from '../mcp/call-tool.js'
+import type { McpEntrance } from '../mcp/entrance.js'
+import { problemOfError } from './errors.js'
+import type { Gatekeeper } from './gatekeeper.js'
+import { problemDocument, statusOf } from './problem.js'
+
+const PATH = '/mcp'
+
+/** MCP at `/mcp`, behind the same Host and Origin checks, tokens, rate limits and body limits as everything else. */
+export function addMcp(
+  server: FastifyInstance,
+  parts: { readonly app: Orchestrator; readonly gate: Gatekeeper; readonly onFault: (error: unknown) => void },
+): void {
+  const { app, gate, onFault } = parts
+  // Loaded by the first request: it would double the time that a server takes to start, and many are never asked.
+  let loaded: Promise<McpEntrance> | null = null
+  const load = async (): Promise<McpEntrance> => {
+    const { McpEntrance: Entrance } = await import('../mcp/entrance.js')
+    const record: RecordRefusal = (problem, what, bearer) =>
+      gate.record(problem, { method: 'MCP', path: `${PATH}#${what}` }, actorOf({ kind: 'agent', bearer }))
+    return new Entrance({ app, onFault, record })
+  }
+  server.addHook('preClose', (done) => {
+    if (loaded === null) done()
+    else loaded.then((mcp) => mcp.close()).then(() => done(), done)
+  })
+  server.route({
+    method: ['GET', 'POST', 'DELETE'],
+    url: PATH,
+    errorHandler: (error, request, reply) => answerError(error, request, { reply, onFault }),
+    handler: async (request, reply) => {
+      const principal = gate.identify(request)
+      if ('code' in principal) {
+        if (principal.code === 'token_missing') reply.header('www-authenticate', 'Bearer')
+        return gate.refuse(request, reply, principal)
+      }
+      if (principal.kind !== 'agent') return gate.refuse(request, reply, ONLY_AGENTS, principal)
+      loaded ??= load()
+      const answer = await (await loaded).answer({
+        request: webRequest(request, reply),
+        body: request.method === 'POST' ? (request.body ?? undefined) : undefined,
+        bearer: principal.bearer,
+      })
+      return 'code' in answer ? gate.refuse(request, reply, answer, principal) : reply.send(answer)
+    },
+  })
+}
+
+const ONLY_AGENTS = refuse('not_permitted', 'MCP is for agents; use an agent or phase token.').problem
+
+// The body has been read and judged already; who goes away is noticed by the signal.
+function webRequest(request: FastifyRequest, reply: FastifyReply): Request {
+  const gone = new AbortController()
+  reply.raw.once('close', () => gone.abort())
+  const headers = Object.entries(request.headers).flatMap(([name, value]): [string, string][] =>
+    value === undefined ? [] : [[name, Array.isArray(value) ? value.join(', ') : value]],
+  )
+  return new Request(`http://localhost${PATH}`, { method: request.method, headers, signal: gone.signal })
+}
+
+const PARSE_ERROR = -32700
+const INTERNAL_ERROR = -32603
+
+// What cannot be read is answered in the words of the protocol, with the status of the problem.
+function answerError(
+  error: FastifyError,
+  request: FastifyRequest,
+  to: { readonly reply: FastifyReply; readonly onFault: (error: unknown) => void },
+): void {
+  const problem = problemOfError(error, request)
+  if (problem.code === 'internal_error') to.onFault(error)
+  const status = statusOf(problem.code)
+  const code = status < 500 ? PARSE_ERROR : INTERNAL_ERROR
+  to.reply
+    .code(status)
+    .type('application/json')
+    .send(
+      JSON.stringify({
+        jsonrpc: '2.0',
+        id: null,
+        error: { code, message: problem.detail, data: problemDocument(problem) },
+      }),
+    )
+}

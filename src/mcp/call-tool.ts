@@ -1,0 +1,62 @@
+import type { CallToolResult } from '@modelcontextprotocol/server'
+import type { App } from '../app/app.js'
+import { type Problem, type Result, refuse } from '../app/result.js'
+import { executeTool } from '../app/use-tool.js'
+import { compileSchema } from '../contract/schemas.js'
+import type { AgentBearer } from '../core/admit.js'
+import type { JsonObject } from '../core/contract.js'
+import { toolResult } from './results.js'
+import { WORKFLOW_TOOLS, type WorkflowTool } from './workflow-tools.js'
+
+const NAME_CHARS_MAX = 200
+const PROBLEMS_MAX = 20
+
+/** Keeps what no event of a task says, as for every other refused request. */
+export type RecordRefusal = (problem: Problem, what: string, bearer: AgentBearer) => Promise<void>
+
+export interface ToolCall {
+  readonly bearer: AgentBearer
+  readonly name: string
+  readonly args: JsonObject
+}
+
+/** Makes a call by the same way as every other entrance. What is refused is a result that the model reads. */
+export async function callTool(app: App, call: ToolCall, record: RecordRefusal): Promise<CallToolResult> {
+  const answer = await answerOf(app, call)
+  if (!answer.ok) await record(answer.problem, call.name, call.bearer)
+  return toolResult(answer.ok ? { ok: true, value: forCaller(call.bearer, answer.value) } : answer)
+}
+
+async function answerOf(app: App, { bearer, name, args }: ToolCall): Promise<Result<JsonObject>> {
+  if (name === '' || name.length > NAME_CHARS_MAX)
+    return refuse('invalid_request', `name: must have 1 to ${NAME_CHARS_MAX} characters.`)
+  const tool = WORKFLOW_TOOLS.get(name)
+  if (tool === undefined) return executeTool(app, { bearer, taskId: undefined, tool: name, args })
+  const problems = problemsOf(tool, args)
+  return problems === null ? tool.run(app, bearer, args) : refuse('invalid_request', problems)
+}
+
+function problemsOf(tool: WorkflowTool, args: JsonObject): string | null {
+  const found = compileSchema(tool.inputSchema)(args)
+  if (found.length === 0) return null
+  const said = found
+    .slice(0, PROBLEMS_MAX)
+    .map(({ pointer, message }) => `${pointer === '' ? 'the arguments' : pointer} ${message}`)
+  return `${tool.name}: ${said.join('; ')}.`
+}
+
+// Whoever identifies by the agent token needs no phase token, and a model that reads none can leak none.
+function forCaller(bearer: AgentBearer, value: JsonObject): JsonObject {
+  if (bearer.kind !== 'agent') return value
+  const { advanced } = value
+  const kept = withoutToken(value)
+  return typeof advanced === 'object' && advanced !== null && !Array.isArray(advanced)
+    ? { ...kept, advanced: withoutToken(advanced as JsonObject) }
+    : kept
+}
+
+function withoutToken(value: JsonObject): JsonObject {
+  if (!('phase_token' in value)) return value
+  const { phase_token: _token, expires_at: _expiry, ...rest } = value
+  return rest
+}

@@ -1,0 +1,111 @@
+import {
+  createMcpHandler,
+  isInitializeRequest,
+  isLegacyRequest,
+  type McpHttpHandler,
+  type ServerEvent,
+} from '@modelcontextprotocol/server'
+import { type Problem, refuse } from '../app/result.js'
+import type { AgentBearer } from '../core/admit.js'
+import { authInfoOf } from './caller.js'
+import { Changes } from './changes.js'
+import { RESOURCES } from './resources.js'
+import { buildMcpServer, type ServerParts } from './server.js'
+import { Sessions } from './sessions.js'
+
+const BATCH_MAX = 32
+
+/** A request whose Host, size and caller have been proved. */
+export interface Exchange {
+  /** Without its body. */
+  readonly request: Request
+  readonly body: unknown
+  readonly bearer: AgentBearer
+}
+
+/**
+ * MCP over HTTP. Requests of the revision 2026-07-28 stand alone; clients of the 2025 revisions get a session, since
+ * without one they could not be told of changes.
+ */
+export class McpEntrance {
+  readonly #changes: Changes
+  readonly #sessions: Sessions
+
+  constructor(private readonly parts: ServerParts) {
+    this.#changes = new Changes(parts.app, parts.onFault)
+    this.#sessions = new Sessions(parts, this.#changes)
+  }
+
+  async answer(exchange: Exchange): Promise<Response | Problem> {
+    const { request, body } = exchange
+    if (Array.isArray(body) && body.length > BATCH_MAX) return rpcError(400, BATCH_TOO_LONG)
+    return (await isLegacyRequest(request, body)) ? this.#inSession(exchange) : this.#alone(exchange)
+  }
+
+  close(): void {
+    this.#sessions.close()
+    this.#changes.close()
+  }
+
+  async #inSession({ request, body, bearer }: Exchange): Promise<Response | Problem> {
+    const options = { ...(body === undefined ? {} : { parsedBody: body }), authInfo: authInfoOf(bearer) }
+    const id = request.headers.get('mcp-session-id')
+    if (id !== null) {
+      const known = this.#sessions.find(id, bearer.agentId)
+      return known === null ? rpcError(404, NO_SESSION) : known.transport.handleRequest(request, options)
+    }
+    if (request.method !== 'POST' || !isInitializeRequest(body)) return rpcError(400, SESSION_NEEDED)
+    const session = await this.#sessions.open(bearer.agentId)
+    if (session === null) return tooMany()
+    const response = await session.transport.handleRequest(request, options)
+    if (!response.ok) session.close()
+    return response
+  }
+
+  async #alone({ request, body, bearer }: Exchange): Promise<Response | Problem> {
+    const { agentId } = bearer
+    const method = methodOf(body)
+    if (method === 'subscriptions/listen' && !this.#changes.hasRoom(agentId)) return tooMany()
+    const handler: McpHttpHandler = createMcpHandler(() => buildMcpServer(this.parts), {
+      legacy: 'reject',
+      // A stream is kept alive while a tool runs; a plain answer would look dead to every proxy and timeout.
+      responseMode: method === 'tools/call' ? 'sse' : 'auto',
+      bus: {
+        publish: () => undefined,
+        subscribe: (listener) =>
+          this.#changes.add({
+            agentId,
+            changed: () => CHANGED.forEach(listener),
+            end: () => void handler.close().catch(this.parts.onFault),
+          }),
+      },
+    })
+    return handler.fetch(request, {
+      ...(body === undefined ? {} : { parsedBody: body }),
+      authInfo: authInfoOf(bearer),
+    })
+  }
+}
+
+const CHANGED: readonly ServerEvent[] = [
+  { kind: 'tools_list_changed' },
+  { kind: 'prompts_list_changed' },
+  ...RESOURCES.map(({ uri }) => ({ kind: 'resource_updated' as const, uri })),
+]
+
+function methodOf(body: unknown): string | null {
+  const method = typeof body === 'object' && body !== null && 'method' in body ? body.method : null
+  return typeof method === 'string' ? method : null
+}
+
+const BATCH_TOO_LONG = { code: -32600, message: `Invalid Request: at most ${BATCH_MAX} messages in one batch` }
+const NO_SESSION = { code: -32001, message: 'Session not found' }
+const SESSION_NEEDED = { code: -32000, message: 'Bad Request: begin with initialize, then send Mcp-Session-Id' }
+
+function rpcError(status: number, error: { readonly code: number; readonly message: string }): Response {
+  return Response.json({ jsonrpc: '2.0', error, id: null }, { status })
+}
+
+function tooMany(): Problem {
+  return refuse('rate_limited', 'Too many MCP connections are open; close one first.', { retry_after: 5 }).problem
+}

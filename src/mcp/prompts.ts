@@ -1,0 +1,47 @@
+import { type GetPromptResult, type Prompt, ProtocolError } from '@modelcontextprotocol/server'
+import { admitCall } from '../app/agent-call.js'
+import type { App } from '../app/app.js'
+import { promptOf } from '../app/grant.js'
+import { getPrompt } from '../app/prompts.js'
+import { phaseOf } from '../core/access.js'
+import type { AgentBearer } from '../core/admit.js'
+import type { TaskState } from '../core/state.js'
+import { refusalError } from './results.js'
+import { sceneOf } from './scene.js'
+
+const INVALID_PARAMS = -32602
+const NAME_CHARS_MAX = 200
+
+/** A prompt for each phase that is open to the caller: the one its task is in, and those it has completed. */
+export async function listPrompts(app: App, bearer: AgentBearer): Promise<Prompt[]> {
+  const { contract, state } = await sceneOf(app, bearer)
+  if (state === null) return []
+  return openPhases(state).map((id) => {
+    const phase = phaseOf(contract, id)
+    return { name: id, title: phase.name, ...(phase.description === '' ? {} : { description: phase.description }) }
+  })
+}
+
+/** The prompt of a phase. A phase that is not open yet is answered as one that does not exist. */
+export async function readPrompt(app: App, bearer: AgentBearer, name: string): Promise<GetPromptResult> {
+  const call = await admitCall(app, bearer, undefined)
+  if (!call.ok) throw refusalError(call.problem)
+  const { contract, state } = call.value
+  if (!openPhases(state).includes(name))
+    throw new ProtocolError(
+      INVALID_PARAMS,
+      `There is no prompt ${JSON.stringify(name.slice(0, NAME_CHARS_MAX))} now. Open phases: ${openPhases(state).join(', ')}.`,
+    )
+  if (name !== state.phase) return asPrompt(await promptOf(app, contract, { ...state, phase: name }))
+  const current = await getPrompt(app, bearer)
+  if (!current.ok) throw refusalError(current.problem)
+  return asPrompt(String(current.value.text))
+}
+
+function openPhases(state: TaskState): readonly string[] {
+  return [...new Set([...state.completedPhases, state.phase])]
+}
+
+function asPrompt(text: string): GetPromptResult {
+  return { messages: [{ role: 'user', content: { type: 'text', text } }] }
+}

@@ -1,0 +1,67 @@
+import { type ReadResourceResult, type Resource, ResourceNotFoundError } from '@modelcontextprotocol/server'
+import { type AgentCall, admitCall } from '../app/agent-call.js'
+import type { App } from '../app/app.js'
+import { getPrompt } from '../app/prompts.js'
+import { snapshotOf } from '../app/snapshot.js'
+import { contractView } from '../app/views.js'
+import type { AgentBearer } from '../core/admit.js'
+import type { JsonObject } from '../core/contract.js'
+import { refusalError } from './results.js'
+
+const PROMPT = 'phaselock://task/prompt'
+const CONTRACT = 'phaselock://task/contract'
+const STATUS = 'phaselock://task/status'
+
+export const RESOURCES: readonly Resource[] = [
+  {
+    uri: PROMPT,
+    name: 'prompt',
+    description: 'What to do in the phase that your task is in, or the interrupt of a rule.',
+    mimeType: 'text/markdown',
+  },
+  {
+    uri: CONTRACT,
+    name: 'contract',
+    description: 'The contract of your task, as far as its phases are open.',
+    mimeType: 'application/json',
+  },
+  {
+    uri: STATUS,
+    name: 'status',
+    description: 'Where your task stands, and what waits for what.',
+    mimeType: 'application/json',
+  },
+]
+
+/** A resource of the task that the caller holds. */
+export async function readResource(app: App, bearer: AgentBearer, uri: string): Promise<ReadResourceResult> {
+  switch (uri) {
+    case PROMPT: {
+      const prompt = await getPrompt(app, bearer)
+      if (!prompt.ok) throw refusalError(prompt.problem)
+      return { contents: [{ uri, mimeType: 'text/markdown', text: String(prompt.value.text) }] }
+    }
+    case CONTRACT:
+      return asJson(uri, await ofTask(app, bearer, ({ contract, state }) => contractView(contract, state)))
+    case STATUS:
+      return asJson(uri, await ofTask(app, bearer, (call) => snapshotOf(app, call)))
+    default:
+      throw new ResourceNotFoundError(uri.slice(0, URI_CHARS_MAX))
+  }
+}
+
+const URI_CHARS_MAX = 500
+
+async function ofTask(
+  app: App,
+  bearer: AgentBearer,
+  view: (call: AgentCall) => JsonObject | Promise<JsonObject>,
+): Promise<JsonObject> {
+  const call = await admitCall(app, bearer, undefined)
+  if (!call.ok) throw refusalError(call.problem)
+  return view(call.value)
+}
+
+function asJson(uri: string, value: JsonObject): ReadResourceResult {
+  return { contents: [{ uri, mimeType: 'application/json', text: JSON.stringify(value) }] }
+}

@@ -1,0 +1,59 @@
+import { type CallToolResult, ProtocolError } from '@modelcontextprotocol/server'
+import type { Problem, Result } from '../app/result.js'
+import { CODES } from '../core/codes.js'
+import type { JsonObject } from '../core/contract.js'
+
+const INVALID_PARAMS = -32602
+
+/** A tool result: what a client of the REST API would get, as structure and as text. */
+export function toolResult(answer: Result<JsonObject>): CallToolResult {
+  if (!answer.ok) return refusalResult(answer.problem)
+  // A gate that stays shut is a normal answer of the API; a model must not take it for success.
+  if (answer.value.allowed === false) return blockedResult(answer.value)
+  return asResult(answer.value, JSON.stringify(answer.value), false)
+}
+
+export function refusalResult(problem: Problem): CallToolResult {
+  const document = refusalOf(problem)
+  return asResult(document, refusalText(problem.detail, document), true)
+}
+
+/** The refusal of a request that has no tool result to stand in. */
+export function refusalError(problem: Problem): ProtocolError {
+  return new ProtocolError(INVALID_PARAMS, refusalText(problem.detail, refusalOf(problem)), refusalOf(problem))
+}
+
+function refusalOf({ code, detail, extra }: Problem): JsonObject {
+  const { title, remedy } = CODES[code]
+  return { code, detail, title, remedy, ...extra }
+}
+
+interface Found {
+  readonly code: string
+  readonly message: string
+  readonly remedy: string
+}
+
+function blockedResult(answer: JsonObject): CallToolResult {
+  const blockers = (answer.blockers ?? []) as unknown as readonly Found[]
+  const code = blockers.length === 1 ? (blockers[0]?.code ?? 'gate_blocked') : 'gate_blocked'
+  const document = { code, detail: blockers.map((one) => one.message).join('; '), ...answer }
+  const listed = blockers.map((one) => `- ${one.message} [${one.code}] ${one.remedy}`)
+  return asResult(document, [refusalText(document.detail, document), ...listed].join('\n'), true)
+}
+
+// What was refused and how many tries are left, what is allowed instead, what to do next.
+function refusalText(detail: string, document: JsonObject): string {
+  const retry = document.retry as { readonly text?: string } | undefined
+  const first = retry?.text ?? detail
+  const allowed = document.allowed_tools as readonly string[] | undefined
+  const lines = [first]
+  if (allowed !== undefined && !first.includes('Allowed: ')) lines.push(`Allowed: ${allowed.join(', ') || 'none'}`)
+  lines.push(`${String(document.next_step ?? document.remedy ?? '')} [${String(document.code)}]`.trim())
+  return lines.join('\n')
+}
+
+function asResult(structured: JsonObject, text: string, isError: boolean): CallToolResult {
+  const result = { content: [{ type: 'text' as const, text }], structuredContent: structured }
+  return isError ? { ...result, isError } : result
+}

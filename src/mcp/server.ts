@@ -1,0 +1,100 @@
+import { ProtocolError, Server } from '@modelcontextprotocol/server'
+import { type App, StoreUnavailable } from '../app/app.js'
+import { refuse } from '../app/result.js'
+import { PROGRAM_VERSION } from '../app/version.js'
+import type { JsonObject } from '../core/contract.js'
+import { callTool, type RecordRefusal } from './call-tool.js'
+import { bearerOf } from './caller.js'
+import { listPrompts, readPrompt } from './prompts.js'
+import { RESOURCES, readResource } from './resources.js'
+import { refusalError, refusalResult } from './results.js'
+import { listTools } from './tool-list.js'
+
+const INSTRUCTIONS = `Phaselock leads you through a task in phases. Claim a task, read its prompt, work with the tools that the phase allows, and request the next phase with what the phase demands. A call that is refused says what is allowed now and what to do next. Only what was decided here counts as done.`
+
+export interface ServerParts {
+  readonly app: App
+  readonly record: RecordRefusal
+  readonly onFault: (error: unknown) => void
+}
+
+/** A server of the protocol for one connection or one request. It knows no caller: every request brings its own. */
+export function buildMcpServer(parts: ServerParts): Server {
+  const { app, record } = parts
+  const server = new Server(
+    { name: 'phaselock', version: PROGRAM_VERSION },
+    {
+      capabilities: {
+        tools: { listChanged: true },
+        prompts: { listChanged: true },
+        resources: { subscribe: true },
+      },
+      instructions: INSTRUCTIONS,
+    },
+  )
+  server.setRequestHandler('tools/list', (_request, context) =>
+    told(parts, async () => ({ tools: await listTools(app, bearerOf(context)) })),
+  )
+  server.setRequestHandler('tools/call', (request, context) => {
+    const { name, arguments: args } = request.params
+    return toldAsResult(parts, () =>
+      callTool(app, { bearer: bearerOf(context), name, args: (args ?? {}) as JsonObject }, record),
+    )
+  })
+  server.setRequestHandler('resources/list', () => ({ resources: [...RESOURCES] }))
+  server.setRequestHandler('resources/templates/list', () => ({ resourceTemplates: [] }))
+  server.setRequestHandler('resources/read', (request, context) =>
+    told(parts, () => readResource(app, bearerOf(context), request.params.uri)),
+  )
+  server.setRequestHandler('prompts/list', (_request, context) =>
+    told(parts, async () => ({ prompts: await listPrompts(app, bearerOf(context)) })),
+  )
+  server.setRequestHandler('prompts/get', (request, context) =>
+    told(parts, () => readPrompt(app, bearerOf(context), request.params.name)),
+  )
+  return server
+}
+
+/** What a session subscribed to; bounded, since only the resources that there are can be. */
+export function addSubscriptions(server: Server): ReadonlySet<string> {
+  const subscribed = new Set<string>()
+  server.setRequestHandler('resources/subscribe', (request) => {
+    if (!RESOURCES.some((one) => one.uri === request.params.uri))
+      throw refusalError(refuse('not_found', 'There is no such resource.').problem)
+    subscribed.add(request.params.uri)
+    return {}
+  })
+  server.setRequestHandler('resources/unsubscribe', (request) => {
+    subscribed.delete(request.params.uri)
+    return {}
+  })
+  return subscribed
+}
+
+const STORE_GONE = refuse('store_unavailable', 'The ledger cannot be written now; nothing was acknowledged.').problem
+const BROKEN = refuse('internal_error', 'Something went wrong inside; the server log has the details.').problem
+
+// What is thrown by a fault says nothing to the client: messages of faults are for the log.
+async function told<T>(parts: ServerParts, work: () => Promise<T>): Promise<T> {
+  try {
+    return await work()
+  } catch (error) {
+    if (error instanceof ProtocolError) throw error
+    throw refusalError(problemOf(parts, error))
+  }
+}
+
+async function toldAsResult(parts: ServerParts, work: () => ReturnType<typeof callTool>) {
+  try {
+    return await work()
+  } catch (error) {
+    if (error instanceof ProtocolError) throw error
+    return refusalResult(problemOf(parts, error))
+  }
+}
+
+function problemOf(parts: ServerParts, error: unknown) {
+  if (error instanceof StoreUnavailable) return STORE_GONE
+  parts.onFault(error)
+  return BROKEN
+}

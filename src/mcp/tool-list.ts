@@ -1,0 +1,83 @@
+import type { Tool } from '@modelcontextprotocol/server'
+import type { App } from '../app/app.js'
+import { pinsOf } from '../app/upstream.js'
+import { isOffered } from '../core/access.js'
+import type { AgentBearer } from '../core/admit.js'
+import type { Contract, JsonObject } from '../core/contract.js'
+import { BUILT_IN_TOOLS } from '../core/tools.js'
+import { sceneOf } from './scene.js'
+import { builtInNote, builtInSchema, ownToolSchema, upstreamSchema } from './tool-schemas.js'
+import { WORKFLOW_TOOLS } from './workflow-tools.js'
+
+/**
+ * Every tool of the caller's contract, whatever phase its task is in: many clients read the list once. Which of them
+ * work where is in their descriptions, and decided in the call.
+ */
+export async function listTools(app: App, bearer: AgentBearer): Promise<Tool[]> {
+  const { contract, state } = await sceneOf(app, bearer)
+  const pins = state === null ? {} : await pinsOf(app, state)
+  const named = [...BUILT_IN_TOOLS.keys(), ...contract.extraTools].filter(
+    (name, index, all) => !WORKFLOW_TOOLS.has(name) && all.indexOf(name) === index,
+  )
+  const offered = named.flatMap((name) => {
+    const phases = phasesOffering(contract, name)
+    return phases.length === 0 ? [] : [contractTool({ contract, name, phases, pin: pins[name] })]
+  })
+  return [...[...WORKFLOW_TOOLS.values()].map(asTool), ...offered]
+}
+
+function asTool(tool: { name: string; description: string; inputSchema: JsonObject; isReader: boolean }): Tool {
+  return {
+    name: tool.name,
+    description: tool.description,
+    inputSchema: tool.inputSchema as Tool['inputSchema'],
+    annotations: { readOnlyHint: tool.isReader },
+  }
+}
+
+// Ids only: what a phase is about is not to be read before it is open.
+function phasesOffering(contract: Contract, tool: string): readonly string[] {
+  return [...contract.phases.values()].filter((phase) => isOffered(phase, tool)).map((phase) => phase.id)
+}
+
+const READERS: ReadonlySet<string> = new Set([
+  ...['read_files', 'glob', 'grep', 'search_codebase', 'git_status', 'git_diff', 'git_log'],
+])
+
+interface Named {
+  readonly contract: Contract
+  readonly name: string
+  readonly phases: readonly string[]
+  readonly pin: { readonly description: string; readonly inputSchema: JsonObject } | undefined
+}
+
+function contractTool({ contract, name, phases, pin }: Named): Tool {
+  const where = `Works in: ${phases.join(', ')}.`
+  const own = contract.tools.get(name)
+  if (own !== undefined)
+    return asTool({
+      name,
+      description: `${sentence(own.description)}${where}`,
+      inputSchema: ownToolSchema(own),
+      isReader: false,
+    })
+  const spec = BUILT_IN_TOOLS.get(name)
+  if (spec !== undefined)
+    return asTool({
+      name,
+      description: `${sentence(spec.description + builtInNote(spec))}${where}`,
+      inputSchema: builtInSchema(spec),
+      isReader: READERS.has(name),
+    })
+  return asTool({
+    name,
+    description: `${sentence(pin?.description ?? `Tool of the MCP server ${name.slice(0, name.indexOf('.'))}.`)}${where}`,
+    inputSchema: upstreamSchema(pin?.inputSchema),
+    isReader: false,
+  })
+}
+
+function sentence(text: string): string {
+  const trimmed = text.trim()
+  return trimmed === '' ? '' : `${trimmed} `
+}

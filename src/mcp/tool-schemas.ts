@@ -1,0 +1,75 @@
+import type { JsonObject, OwnTool, OwnToolArg } from '../core/contract.js'
+import type { ArgShape, ToolSpec } from '../core/tools.js'
+
+/** A schema for arguments that are objects; everything that is not named is refused. */
+export function objectSchema(properties: Readonly<Record<string, JsonObject>>, required: readonly string[] = []) {
+  return { type: 'object' as const, properties, required, additionalProperties: false }
+}
+
+/** The arguments of a built-in tool, as its calls are held against. */
+export function builtInSchema(spec: ToolSpec): JsonObject {
+  const entries = Object.entries(spec.args).map(([written, shape]) => ({
+    name: written.replace(/\?$/, ''),
+    written,
+    shape,
+  }))
+  const properties = Object.fromEntries(entries.map(({ name, shape }) => [name, argumentSchema(spec, name, shape)]))
+  const required = entries.filter(({ written }) => !written.endsWith('?')).map(({ name }) => name)
+  return objectSchema(properties, required)
+}
+
+/** What a schema at the top level cannot say in a way that every model accepts. */
+export function builtInNote(spec: ToolSpec): string {
+  return spec.oneOf === undefined ? '' : ` Give exactly one of ${spec.oneOf.join(' and ')}.`
+}
+
+function argumentSchema(spec: ToolSpec, name: string, shape: ArgShape): JsonObject {
+  if (spec.name === 'write_files' && name === 'mode') return { type: 'string', enum: ['w', 'a'] }
+  return SHAPES[shape]
+}
+
+const LIST_MAX = 1000
+const TEXT: JsonObject = { type: 'string' }
+
+const SHAPES: Readonly<Record<ArgShape, JsonObject>> = {
+  string: TEXT,
+  integer: { type: 'integer', minimum: 0 },
+  boolean: { type: 'boolean' },
+  strings: { type: 'array', items: TEXT, minItems: 1, maxItems: LIST_MAX },
+  edits: {
+    type: 'array',
+    items: objectSchema({ old: TEXT, new: TEXT, replace_all: { type: 'boolean' } }, ['old', 'new']),
+    minItems: 1,
+    maxItems: LIST_MAX,
+  },
+  files: {
+    type: 'array',
+    items: objectSchema({ path: TEXT, content: TEXT }, ['path', 'content']),
+    minItems: 1,
+    maxItems: LIST_MAX,
+  },
+}
+
+/** The arguments of a tool of the contract's own. */
+export function ownToolSchema(tool: OwnTool): JsonObject {
+  const properties = Object.fromEntries([...tool.args].map(([name, arg]) => [name, ownArgument(arg)]))
+  return objectSchema(
+    properties,
+    [...tool.args].filter(([, arg]) => !arg.optional).map(([name]) => name),
+  )
+}
+
+function ownArgument(arg: OwnToolArg): JsonObject {
+  return {
+    type: arg.type,
+    ...(arg.description === '' ? {} : { description: arg.description }),
+    ...(arg.enum !== null && arg.type === 'string' ? { enum: arg.enum } : {}),
+    ...(arg.min === null ? {} : { minimum: arg.min }),
+    ...(arg.max === null ? {} : { maximum: arg.max }),
+  }
+}
+
+/** The schema of an upstream tool as it was accepted; clients take none whose root is not an object. */
+export function upstreamSchema(schema: JsonObject | undefined): JsonObject {
+  return schema !== undefined && schema.type === 'object' ? schema : { type: 'object' }
+}

@@ -1,0 +1,118 @@
+import { admitCall } from '../app/agent-call.js'
+import type { App } from '../app/app.js'
+import { claimTask } from '../app/claim-task.js'
+import { requestTransition } from '../app/move.js'
+import { continuePrompt, nextPrompt } from '../app/prompts.js'
+import { ok, type Result, refuse } from '../app/result.js'
+import type { AgentBearer } from '../core/admit.js'
+import type { Json, JsonObject } from '../core/contract.js'
+import { objectSchema } from './tool-schemas.js'
+import { workflowState } from './workflow-state.js'
+
+/** A tool that every contract has: it moves the agent through the workflow. */
+export interface WorkflowTool {
+  readonly name: string
+  readonly description: string
+  readonly inputSchema: JsonObject
+  /** It changes nothing. */
+  readonly isReader: boolean
+  readonly run: (app: App, bearer: AgentBearer, args: JsonObject) => Promise<Result<JsonObject>>
+}
+
+const ID: JsonObject = { type: 'string', pattern: '^[A-Za-z0-9_.-]{1,64}$' }
+const PHASE: JsonObject = { type: 'string', minLength: 1, maxLength: 64 }
+const ARTIFACTS: JsonObject = {
+  type: 'object',
+  maxProperties: 50,
+  propertyNames: ID,
+  description: 'Artifact type to content.',
+}
+const EVIDENCE: JsonObject = {
+  type: 'object',
+  maxProperties: 200,
+  propertyNames: { maxLength: 128 },
+  description: 'Checkpoint fields.',
+}
+const CLAIMS: JsonObject = {
+  type: 'object',
+  maxProperties: 50,
+  propertyNames: { maxLength: 128 },
+  additionalProperties: { type: 'boolean' },
+  description: 'Claim to true.',
+}
+
+const TOOLS: readonly WorkflowTool[] = [
+  {
+    name: 'claim_task',
+    description: 'Get a task to work on, or the one that you hold already. Begin with this when you have none.',
+    inputSchema: objectSchema({
+      task_id: { ...ID, description: 'This task only; left out: the oldest one that you can do.' },
+      capabilities: { type: 'array', items: ID, maxItems: 100, uniqueItems: true },
+    }),
+    isReader: false,
+    run: async (app, bearer, args) =>
+      bearer.kind === 'agent'
+        ? claimTask(app, {
+            bearer,
+            capabilities: args.capabilities as readonly string[] | undefined,
+            taskId: args.task_id as string | undefined,
+            once: undefined,
+          })
+        : refuse('not_permitted', 'A claim needs the agent token, not a phase token.'),
+  },
+  {
+    name: 'get_workflow_state',
+    description: 'Where your task stands: its phase, what is done, what is missing and the next legal step.',
+    inputSchema: objectSchema({}),
+    isReader: true,
+    run: async (app, bearer) => {
+      const call = await admitCall(app, bearer, undefined)
+      return call.ok ? ok(workflowState(call.value)) : call
+    },
+  },
+  {
+    name: 'request_transition',
+    description:
+      'Ask to leave the phase, with the artifacts it demands. Every blocker is named, or the next phase opens.',
+    inputSchema: objectSchema(
+      { target_phase: PHASE, current_phase: PHASE, artifacts: ARTIFACTS, evidence: EVIDENCE, claims: CLAIMS },
+      ['target_phase'],
+    ),
+    isReader: false,
+    run: (app, bearer, args) =>
+      requestTransition(app, {
+        bearer,
+        taskId: undefined,
+        currentPhase: (args.current_phase as string | undefined) ?? null,
+        target: args.target_phase as string,
+        ...offerOf(args),
+        once: undefined,
+      }),
+  },
+  {
+    name: 'next',
+    description: 'Say what you claim to be done: the phase it leads to, the interrupt of a rule, or the prompt again.',
+    inputSchema: objectSchema({ claims: CLAIMS, artifacts: ARTIFACTS, evidence: EVIDENCE }),
+    isReader: false,
+    run: (app, bearer, args) => nextPrompt(app, { bearer, taskId: undefined, ...offerOf(args), once: undefined }),
+  },
+  {
+    name: 'continue',
+    description: 'Acknowledge the interrupt of a rule that you were shown, and get the prompt of the phase.',
+    inputSchema: objectSchema({}),
+    isReader: false,
+    run: (app, bearer) => continuePrompt(app, bearer, undefined),
+  },
+]
+
+/** By name. A tool of a contract that has one of these names cannot be reached over MCP. */
+export const WORKFLOW_TOOLS: ReadonlyMap<string, WorkflowTool> = new Map(TOOLS.map((tool) => [tool.name, tool]))
+
+function offerOf(args: JsonObject) {
+  const claims = Object.entries((args.claims as Readonly<Record<string, boolean>> | undefined) ?? {})
+  return {
+    artifacts: new Map<string, Json>(Object.entries((args.artifacts as JsonObject | undefined) ?? {})),
+    evidence: (args.evidence as JsonObject | undefined) ?? {},
+    claims: claims.filter(([, isMade]) => isMade).map(([name]) => name),
+  }
+}
