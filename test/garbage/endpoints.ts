@@ -146,6 +146,30 @@ export const ENDPOINTS: Readonly<Record<string, Endpoint>> = {
   },
   getSnapshot: { prepare: plain(() => ({})) },
   getPrompt: { prepare: plain(() => ({})) },
+  nextPrompt: { prepare: plain((_, pair) => ({ body: { task_id: pair.task, claims: { nothing: true } } })) },
+  continuePrompt: { prepare: plain((_, pair) => ({ body: { task_id: pair.task } })) },
+  reportUsage: {
+    prepare: plain((_, pair) => ({
+      body: { task_id: pair.task, input_tokens: 1, output_tokens: 2, model: 'm', message_id: 'm1' },
+    })),
+  },
+  hookClaudeCode: {
+    prepare: inTurns(
+      () => ({
+        body: {
+          ...{ hook_event_name: 'PreToolUse', cwd: '/tree', tool_use_id: 't1', tool_name: 'Write' },
+          ...{ tool_input: { file_path: 'a', content: 'x' }, transcript_path: '/etc/passwd', agent_id: 'a1' },
+        },
+      }),
+      () => ({
+        body: {
+          ...{ hook_event_name: 'PostToolUse', cwd: '/tree', tool_use_id: 't1', tool_name: 'Bash', duration_ms: 1 },
+          ...{ tool_input: { command: 'ls' }, tool_response: { bashEditDiff: { changedFiles: ['a'] } } },
+        },
+        also: { tool_input: SHELL.map((command) => ({ command })) },
+      }),
+    ),
+  },
   renewToken: { prepare: plain((_, pair) => ({ body: { task_id: pair.task } })) },
   heartbeat: { prepare: plain((_, pair) => ({ body: { task_id: pair.task } })) },
   releaseTask: {
