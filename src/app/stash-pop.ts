@@ -11,6 +11,7 @@ import { stashView } from './stash-list.js'
 import { finishStash } from './stash-recover.js'
 import { type Stash, StashShelf } from './stash-shelf.js'
 import { bringTo, strayPaths } from './stash-steps.js'
+import { WORK_BEGAN } from './trees.js'
 import { taskView } from './views.js'
 
 const PATHS_TOLD_MAX = 200
@@ -64,6 +65,8 @@ async function popped(app: App, work: Work): Promise<Result<JsonObject>> {
         remedy: 'Put them back, with git for example, and pop again.',
       },
     )
+  // What others did in the tree meanwhile is not this task's work: were it put aside again, theirs would stay.
+  app.trees.mark(stash.tree, state.id, WORK_BEGAN)
   const popping = shelf.setStage(stash, 'popping')
   const done = await bringTo(app, shelf, popping, 'now')
   if (!done.ok) {

@@ -242,6 +242,25 @@ describe('a stash', () => {
     expect(await move('DONE')).toMatchObject({ body: { allowed: true } })
   }, 30_000)
 
+  it('[REQ-STASH-7] what another task did meanwhile stays when the first one is put aside again', async () => {
+    await work()
+    const id = String((await save()).body.id)
+    await run.addTask({ id: 'u' })
+    const other = await run.claim('b', await run.addAgent('b'), 'u')
+    const args = { path: 'docs/urgent', content: 'u\n' }
+    await run.call('POST', '/tools/execute', other, { task_id: 'u', tool_name: 'write_files', args })
+    const moved = await run.call('POST', '/tasks/transition', other, { task_id: 'u', target_phase: 'CODE' })
+    const done = await run.call('POST', '/tasks/transition', String(moved.body.phase_token), {
+      ...{ task_id: 'u', target_phase: 'DONE' },
+    })
+    expect(done.body).toMatchObject({ allowed: true })
+    expect(await act('pop', id)).toMatchObject({ status: 200, body: { restored_count: 7 } })
+    worked()
+    expect(await save()).toMatchObject({ status: 201, body: { path_count: 7 } })
+    begun()
+    expect(text('docs/urgent')).toBe('u\n')
+  }, 30_000)
+
   it('[REQ-STASH-8] what cannot be kept or put back is refused, and nothing happens', async () => {
     await work()
     symlinkSync('/etc/passwd', at('src/out'))
