@@ -129,8 +129,9 @@ function passagesOf(section: Section, lines: readonly string[], count: Count): r
   }
   for (const block of section.blocks) {
     const content = lines.slice(block.first, block.end).join('\n')
-    const tokens = count(content)
-    if (tokens > CHUNK_TOKENS_MAX) {
+    // And what stands between it and the block before.
+    const tokens = count(content) + 1
+    if (tokens > CHUNK_TOKENS_MAX + 1) {
       close()
       if (block.isWhole) passages.push(passage(lines, block.first, block.end))
       else passages.push(...splitOversize(lines, block, { tokensMax: CHUNK_TOKENS_MAX, count }))

@@ -11,9 +11,6 @@ interface Limit {
   readonly count: Count
 }
 
-// A token has at least one character, so that a piece this long may hold too many and a shorter one never does by much.
-const CHARS_PER_TOKEN_MAX = 4
-
 /** Text that is no code and too long for one passage: between lines, and a line that is too long itself between words. */
 export function splitOversize(lines: readonly string[], block: Block, limit: Limit): readonly Piece[] {
   const pieces: Piece[] = []
@@ -23,9 +20,10 @@ export function splitOversize(lines: readonly string[], block: Block, limit: Lim
     if (content.trim() !== '') pieces.push({ first: kept.first, end, content })
   }
   for (let at = block.first; at < block.end; at += 1) {
-    for (const text of partsOf(lines[at] ?? '', limit)) {
+    for (const [part, text] of partsOf(lines[at] ?? '', limit).entries()) {
       const tokens = limit.count(text) + 1
-      if (kept.text.length > 0 && kept.tokens + tokens > limit.tokensMax) {
+      // Parts of one line never meet again: there was no line break between them.
+      if (kept.text.length > 0 && (part > 0 || kept.tokens + tokens > limit.tokensMax)) {
         close(at)
         kept = { first: at, text: [], tokens: 0 }
       }
@@ -36,19 +34,14 @@ export function splitOversize(lines: readonly string[], block: Block, limit: Lim
   return pieces
 }
 
-function partsOf(line: string, { tokensMax, count }: Limit): readonly string[] {
-  if (line.length <= tokensMax || count(line) <= tokensMax) return [line]
-  const charsMax = tokensMax * CHARS_PER_TOKEN_MAX
-  const parts: string[] = []
-  let from = 0
-  while (from < line.length) {
-    const most = Math.min(line.length, from + charsMax)
-    const space = most < line.length ? line.lastIndexOf(' ', most) : most
-    const end = wholeCharacter(line, space > from ? space : most)
-    parts.push(line.slice(from, end))
-    from = end
-  }
-  return parts
+// In halves, at a space if there is one near: a word may be one long run, and a character several tokens.
+function partsOf(line: string, limit: Limit): readonly string[] {
+  if (line.length < 2 || limit.count(line) <= limit.tokensMax) return [line]
+  const middle = Math.ceil(line.length / 2)
+  const space = line.lastIndexOf(' ', middle)
+  const end = wholeCharacter(line, space > middle / 2 ? space : middle)
+  if (end >= line.length) return [line]
+  return [...partsOf(line.slice(0, end), limit), ...partsOf(line.slice(end), limit)]
 }
 
 // Half of a pair of surrogates is no character.
