@@ -9,6 +9,7 @@ import { addContractCommands } from './contract-commands.js'
 import { addDoctorCommand } from './doctor-command.js'
 import { addInitCommand } from './init-command.js'
 import { addLookCommands } from './look-commands.js'
+import { addMcpCommand } from './mcp-command.js'
 import { examples } from './options.js'
 import { addQuestionCommands } from './question-commands.js'
 import { addReviewCommand } from './review-commands.js'
@@ -58,6 +59,7 @@ export function buildProgram(): Command {
   addReviewCommand(program)
   program.commandsGroup('Run:')
   addRunCommands(program)
+  addMcpCommand(program)
   addStashCommands(program)
   program.commandsGroup('Look:')
   addLookCommands(program)

@@ -1,4 +1,4 @@
-import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
+import { Client, StreamableHTTPClientTransport, type Transport } from '@modelcontextprotocol/client'
 import { expect } from 'vitest'
 
 /** The two eras of the protocol: with a handshake and a session, and without. */
@@ -22,7 +22,12 @@ export class McpAgent {
 
   private constructor(readonly client: Client) {}
 
-  static async connect(url: string, token: string, era: Era): Promise<McpAgent> {
+  static connect(url: string, token: string, era: Era): Promise<McpAgent> {
+    const headers = { authorization: `Bearer ${token}` }
+    return McpAgent.over(new StreamableHTTPClientTransport(new URL(`${url}/mcp`), { requestInit: { headers } }), era)
+  }
+
+  static async over(transport: Transport, era: Era): Promise<McpAgent> {
     let changes: (() => void) | null = null
     const client = new Client(
       { name: 'test', version: '1' },
@@ -35,11 +40,7 @@ export class McpAgent {
     changes = () => {
       agent.changes += 1
     }
-    await client.connect(
-      new StreamableHTTPClientTransport(new URL(`${url}/mcp`), {
-        requestInit: { headers: { authorization: `Bearer ${token}` } },
-      }),
-    )
+    await client.connect(transport)
     expect(client.getNegotiatedProtocolVersion()).toBe(era.name)
     return agent
   }

@@ -1,0 +1,39 @@
+import type { Command } from 'commander'
+import { serverOf } from './connection.js'
+import { EXIT, Stop } from './exit.js'
+import { examples } from './options.js'
+import { tell } from './terminal.js'
+
+interface McpOptions {
+  readonly url?: string
+  readonly stateDir?: string
+}
+
+/** `phaselock mcp` */
+export function addMcpCommand(program: Command): void {
+  program
+    .command('mcp')
+    .description('speak MCP over standard input and output, for a harness that starts its servers')
+    .option('--url <address>', 'address of the server ($PHASELOCK_URL; default: the one of this work tree)')
+    .option('--state-dir <dir>', "the server's state directory ($PHASELOCK_STATE_DIR)")
+    .addHelpText(
+      'after',
+      `${examples([['PHASELOCK_TOKEN=… phaselock mcp', 'in the name of the agent whose token it is']])}
+
+The token is read from PHASELOCK_TOKEN only: an agent's token, never an operator's.`,
+    )
+    .action(async (options: McpOptions) => speakMcp(options))
+}
+
+async function speakMcp(options: McpOptions): Promise<void> {
+  const token = process.env.PHASELOCK_TOKEN?.trim() ?? ''
+  if (token === '')
+    throw new Stop(EXIT.usage, "Set PHASELOCK_TOKEN to an agent's token: `phaselock agent add NAME` prints one.")
+  if (token.startsWith('plop_'))
+    throw new Stop(EXIT.usage, "PHASELOCK_TOKEN is an operator's token. MCP is for agents: set it to an agent's token.")
+  if (!/^[\x21-\x7e]+$/.test(token)) throw new Stop(EXIT.usage, 'PHASELOCK_TOKEN is not a token.')
+  const { url } = serverOf(options)
+  const { McpBridge } = await import('./mcp-bridge.js')
+  const bridge = new McpBridge({ url, token, output: process.stdout, onTrouble: tell })
+  await bridge.run(process.stdin)
+}
