@@ -1,6 +1,7 @@
 import { renderPrompt } from '../contract/prompt.js'
 import { phaseOf } from '../core/access.js'
 import type { Contract, Json, JsonObject } from '../core/contract.js'
+import { openTasks } from '../core/phase-tasks.js'
 import type { TaskState } from '../core/state.js'
 import type { App } from './app.js'
 import { allowedTools } from './views.js'
@@ -28,19 +29,21 @@ export async function withToken(app: App, grant: Grant): Promise<JsonObject> {
   return { phase_token: minted.token, expires_at: isoTime(minted.expiresAt), allowed_tools: tools }
 }
 
-/** The prompt of the task's phase, with what earlier phases handed in. */
-export async function promptOf(app: App, contract: Contract, state: TaskState): Promise<string> {
-  const phase = phaseOf(contract, state.phase)
+/** The prompt of the task's phase, or of another one that it may read, with what earlier phases handed in. */
+export async function promptOf(app: App, contract: Contract, state: TaskState, id = state.phase): Promise<string> {
+  const phase = phaseOf(contract, id)
   const artifacts: Record<string, Json> = {}
   if (phase.prompt.includes('{{'))
     for (const [type, kept] of state.artifacts) {
       const content = phase.prompt.includes(type) ? await app.ledger.store.blob(kept.sha256) : null
       if (content !== null) artifacts[type] = JSON.parse(content) as Json
     }
-  return renderPrompt(phase.prompt, {
+  const rendered = renderPrompt(phase.prompt, {
     task: { title: state.title, description: state.description },
     artifacts,
     guides: contract.guides,
     variables: {},
   })
+  const [task] = id === state.phase ? openTasks(phase, state) : []
+  return task === undefined ? rendered : `${rendered}\n\n${task.content}`
 }

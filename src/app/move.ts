@@ -122,7 +122,7 @@ async function settle(
 }
 
 /** What is kept of the answer: everything but tokens and the prompt, which are made anew. */
-function answerOf(call: AgentCall, done: Handled): JsonObject {
+export function answerOf(call: AgentCall, done: Handled): JsonObject {
   const { refusal, state } = done
   if (refusal !== null && !done.events.some((event) => event.type === 'gate_blocked'))
     return {

@@ -1,6 +1,8 @@
+import { phaseOf } from '../core/access.js'
 import type { AgentBearer } from '../core/admit.js'
 import type { Contract, Json, JsonObject } from '../core/contract.js'
 import { claimedTarget } from '../core/next-claim.js'
+import { claimedTasks } from '../core/phase-tasks.js'
 import type { TaskState } from '../core/state.js'
 import { rulesOf } from '../core/watch.js'
 import { type AgentCall, admitCall, applyAs, helpOf } from './agent-call.js'
@@ -9,7 +11,7 @@ import { promptOf } from './grant.js'
 import { interruptOf } from './interrupts.js'
 import { requestTransition } from './move.js'
 import { committedAtOf } from './newest-commit.js'
-import { ok, type Result, refuse } from './result.js'
+import { ok, type Result, refuse, refusedBy } from './result.js'
 
 /** The prompt of the phase or, while a rule is violated, the interrupt in its place. */
 export async function getPrompt(app: App, bearer: AgentBearer): Promise<Result<JsonObject>> {
@@ -43,14 +45,28 @@ export async function nextPrompt(app: App, request: NextRequest): Promise<Result
     if (!watched.ok) return watched
     if (watched.value.state.watch.open !== null) return ok(await promptView(app, call.contract, watched.value.state))
   }
+  const done = await finishTasks(app, call, request.claims)
+  if (!done.ok) return done
   if (target === null)
-    return ok({ ...(await promptView(app, call.contract, call.state)), ...helpOf(call.contract, call.state) })
+    return ok({ ...(await promptView(app, call.contract, done.value)), ...helpOf(call.contract, done.value) })
   const { bearer, taskId, claims, artifacts, evidence, once } = request
   const moved = await requestTransition(app, {
     ...{ bearer, taskId, claims, artifacts, evidence, once, target },
     currentPhase: null,
   })
   return moved.ok ? ok(await asPrompt(app, moved.value, call)) : moved
+}
+
+// The claims that name tasks of the phase, in the order of the phase: each must be the one at hand.
+async function finishTasks(app: App, call: AgentCall, claims: readonly string[]): Promise<Result<TaskState>> {
+  let { state } = call
+  for (const task of claimedTasks(phaseOf(call.contract, state.phase), claims)) {
+    const handled = await applyAs(app, call, { type: 'finish_task', task })
+    if (!handled.ok) return handled
+    state = handled.value.state
+    if (handled.value.refusal !== null) return refusedBy(handled.value.refusal, helpOf(call.contract, state))
+  }
+  return ok(state)
 }
 
 // The answer to a transition, with the words that tell the agent what to do now.

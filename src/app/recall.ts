@@ -4,7 +4,7 @@ import type { App, Once } from './app.js'
 import { advancedSince } from './auto-advance.js'
 import { claimAnswer } from './claim-task.js'
 import type { Grant } from './grant.js'
-import { moveAnswer } from './move.js'
+import { completionAnswer } from './phase-answer.js'
 import { ok, type Problem, type Result, refuse } from './result.js'
 import { type ReviewGrant, reviewerAnswer } from './reviews.js'
 
@@ -36,7 +36,7 @@ async function rebuilt(app: App, answer: JsonObject): Promise<Result<JsonObject>
   if (answer.reviewer !== undefined) return ok(reviewerAnswer(app, answer.reviewer as unknown as ReviewGrant))
   if (answer.ran !== undefined)
     return ok({ ...(answer.body as JsonObject), ...(await advancedSince(app, answer.ran as unknown as Grant)) })
-  return ok(await moveAnswer(app, answer))
+  return ok(await completionAnswer(app, answer))
 }
 
 // The answer shows the task as it is now: it is for the agent that still holds it at that epoch, and for nobody else.

@@ -75,7 +75,9 @@ export function compileDocument(document: JsonObject, hash: string): Contract {
     webHosts: source.web.allowed_hosts,
     notEnforced: findUnenforced(source).map(({ path, feature }) => ({ path, feature })),
     guides: new Map(Object.entries(source.guides)),
+    agentStartable: source.agent_startable,
     ...compileCrash(source.recovery?.agent_crash),
+    knowledge: (source.knowledge?.sources ?? []) as readonly string[],
     alerts: ((source.monitoring?.alerts ?? []) as readonly JsonObject[]).map(compileAlert),
   }
 }

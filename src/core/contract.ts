@@ -45,6 +45,10 @@ export interface Contract {
   /** What becomes of a task whose agent lost its lease; absent: it can be claimed again at once. */
   readonly agentCrash?: AgentCrash
   readonly alerts?: readonly Alert[]
+  /** Globs of the documents that agents can search, in the work tree of their task. */
+  readonly knowledge?: readonly string[]
+  /** Agents may start tasks of it themselves. */
+  readonly agentStartable?: boolean
 }
 
 export interface NotEnforced {
