@@ -51,7 +51,8 @@ export const NO_USAGE: Usage = {
 }
 
 export function withUsage(usage: Usage, fact: UsageFact): Usage {
-  const key = fact.id === null ? `#${usage.added}` : `=${fact.id.slice(0, ID_CHARS_MAX)}`
+  // An id that is too long to be kept is none: cutting it could make two messages one.
+  const key = fact.id === null || fact.id.length > ID_CHARS_MAX ? `#${usage.added}` : `=${fact.id}`
   const known = read(usage.records, key)
   const told: Tokens = eachOf(fact, NO_TOKENS, amount)
   const record = { ...eachOf(told, known ?? NO_TOKENS, Math.max), at: Math.min(fact.at, known?.at ?? fact.at) }

@@ -19,7 +19,7 @@ describe('facts', () => {
   })
 
   it('[REQ-RULE-15] facts that were copied and have lost what was remembered of them are judged the same', () => {
-    const facts = filled(400, (index) => (index % 7 === 0 ? 'ls' : `x${index}`))
+    const facts = filled(400, (index) => (index % 7 === 0 ? 'ls' : `x${index % 50}`))
     const rules = [
       rule({ type: 'repeated_command', threshold: 58, window: 60 }),
       rule({ type: 'repeated_command', pattern: 'x', threshold: 1, window: 60, shadow: true }),
@@ -34,6 +34,14 @@ describe('facts', () => {
   it('[REQ-RULE-13] a late fact is put where it belongs, after those of the same time', () => {
     const facts = commands([1, 'a'], [3, 'c'], [2, 'b'], [3, 'd'], [0, 'z'], [1, 'a2'])
     expect(factsOf(facts.commands).map((fact) => fact.text)).toEqual(['z', 'a', 'a2', 'b', 'c', 'd'])
+  })
+
+  it('[REQ-RULE-13] facts of one time stay in the order they came, however many they are', () => {
+    const names = Array.from({ length: 100 }, (_, index) => `x${index}`)
+    const facts = commands(...names.map((name) => [1, name] as const))
+    expect(factsOf(facts.commands).map((fact) => fact.text)).toEqual(names)
+    expect(facts.commands.sealed.map((chunk) => chunk.length)).toEqual([32, 32, 32])
+    expect(facts.commands.open).toHaveLength(4)
   })
 
   it('[REQ-RULE-13] very late facts find their place among many', () => {

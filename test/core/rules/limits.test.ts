@@ -74,6 +74,9 @@ describe('token_budget', () => {
         cache_write: 3,
       })
     expect(totals(used(...lines, { id: 'n', input: 1 })).tokens.input).toBe(11)
+    const [kept, tooLong] = ['x'.repeat(500), 'x'.repeat(501)]
+    expect(totals(used({ id: kept, input: 1 }, { id: kept, input: 1 })).tokens.input).toBe(1)
+    expect(totals(used({ id: tooLong, input: 1 }, { id: `${tooLong}y`, input: 1 })).tokens.input).toBe(2)
   })
 
   it('[REQ-RULE-8] numbers that are none, or less than nothing, take nothing away', () => {
@@ -147,35 +150,37 @@ describe('require_commits', () => {
     expect(evaluate(rules, NO_FACTS, { leaving: true, commitSince: null }).unavailable).toEqual(['CODE[0]'])
     expect(evaluate(rules, NO_FACTS, { leaving: true, commitSince: true }).unavailable).toEqual([])
     expect(evaluate(rules, NO_FACTS, { leaving: false, commitSince: null }).unavailable).toEqual([])
+    const other = [rule({ type: 'phase_timeout', max_duration: 1 })]
+    expect(evaluate(other, NO_FACTS, { leaving: true, commitSince: null }).unavailable).toEqual([])
   })
 })
 
 describe('several rules', () => {
-  const budget = rule({ type: 'token_budget', max_tokens: 5000 }, 'CODE[0]')
+  const budget = () => rule({ type: 'token_budget', max_tokens: 5000 }, 'CODE[0]')
   const command = { type: 'repeated_command', threshold: 2, window: 60 }
   const timeout = { type: 'phase_timeout', max_duration: 1 }
-  const facts = addUsage(commands(...each('ls', 'ls')), usage({ input: 1 }))
+  const facts = () => addUsage(commands(...each('ls', 'ls')), usage({ input: 1 }))
 
   it('[REQ-RULE-10] the first violation in the order of the rules wins (seed 003, test 6)', () => {
     const late = rule(timeout, 'CODE[2]')
-    expect(evaluate([budget, rule(command, 'CODE[1]'), late], facts).violation?.rule).toBe('CODE[1]')
-    expect(evaluate([budget, late, rule(command, 'CODE[1]')], facts).violation?.rule).toBe('CODE[2]')
+    expect(evaluate([budget(), rule(command, 'CODE[1]'), late], facts()).violation?.rule).toBe('CODE[1]')
+    expect(evaluate([budget(), late, rule(command, 'CODE[1]')], facts()).violation?.rule).toBe('CODE[2]')
   })
 
   it('[REQ-RULE-10] a rule in the shadow never acts and is always told, before and after the one that does', () => {
     const shadows = [1, 3].map((index) => rule({ ...command, shadow: true }, `CODE[${index}]`))
-    const found = evaluate([...shadows.slice(0, 1), rule(timeout, 'CODE[2]'), ...shadows.slice(1)], facts)
+    const found = evaluate([...shadows.slice(0, 1), rule(timeout, 'CODE[2]'), ...shadows.slice(1)], facts())
     expect(found.violation?.rule).toBe('CODE[2]')
     expect(found.shadowed.map((one) => one.rule)).toEqual(['CODE[1]', 'CODE[3]'])
-    expect(evaluate(shadows, facts).violation).toBeNull()
+    expect(evaluate(shadows, facts()).violation).toBeNull()
     expect(evaluate(shadows, NO_FACTS).shadowed).toEqual([])
   })
 
   it('[REQ-RULE-20] where there are no rules nothing is violated (seed 003, test 11)', () => {
-    expect(evaluate([], facts)).toEqual({ violation: null, shadowed: [], unavailable: [] })
+    expect(evaluate([], facts())).toEqual({ violation: null, shadowed: [], unavailable: [] })
   })
 
   it('[REQ-RULE-15] turns are counted', () => {
-    expect(totals(addTurn(addTurn(facts)))).toMatchObject({ turns: 2, commands: 2, edits: 0 })
+    expect(totals(addTurn(addTurn(facts())))).toMatchObject({ turns: 2, commands: 2, edits: 0 })
   })
 })
