@@ -9,6 +9,7 @@ import type { AlertBoard } from './alert-board.js'
 import type { ContractBook } from './contracts.js'
 import type { Feed } from './feed.js'
 import type { Ledger } from './handle.js'
+import type { Library } from './knowledge.js'
 import type { Observations } from './observe-gates.js'
 import type { Running } from './running.js'
 import type { SecretKeeper } from './secrets.js'
@@ -51,6 +52,8 @@ export interface App {
   readonly scratch: ScratchLayers
   /** Token usage that harnesses wrote down themselves. */
   readonly transcripts: Transcripts
+  /** The documents that contracts let agents search. */
+  readonly library: Library
   /** The contract's own file, when it was read from one. */
   readonly contractFile: string | null
 }

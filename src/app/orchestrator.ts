@@ -111,8 +111,7 @@ export async function openOrchestrator(options: OrchestratorOptions): Promise<Or
     confinement: workshop.confinement,
     upstream: workshop.upstream,
     observations: new Observations(),
-    trees: workshop.trees,
-    scratch: workshop.scratch,
+    ...{ trees: workshop.trees, scratch: workshop.scratch, library: workshop.library },
     transcripts: new Transcripts(
       options.stateDir,
       claudeCodeFolders(options.environment, options.transcripts),

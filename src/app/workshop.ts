@@ -3,6 +3,7 @@ import { openConfinement } from '../confinement/open.js'
 import type { Confinement } from '../confinement/port.js'
 import { ScratchLayers } from '../confinement/scratch-layers.js'
 import { Upstream } from '../tools/upstream/upstream.js'
+import { Library } from './knowledge.js'
 import type { OrchestratorOptions } from './orchestrator.js'
 import { Running } from './running.js'
 import { Trees } from './trees.js'
@@ -15,6 +16,7 @@ export interface Workshop {
   readonly upstream: () => Upstream
   readonly trees: Trees
   readonly scratch: ScratchLayers
+  readonly library: Library
   /** Ends every tool and everything that was opened for them. */
   close(): Promise<void>
 }
@@ -23,6 +25,9 @@ export function openWorkshop(options: OrchestratorOptions): Workshop {
   const running = new Running()
   const trees = new Trees(join(options.stateDir, 'trees'), options.now)
   const scratch = new ScratchLayers(join(options.stateDir, 'scratch'))
+  const library = new Library(options.stateDir, options.environment)
+  // Begun now, the index is ready when the first agent asks.
+  library.of(options.contract.contract, options.workspace)
   let wall: Promise<Confinement> | null = null
   let servers: Upstream | null = null
   let open: Promise<Confinement> | null = null
@@ -47,8 +52,9 @@ export function openWorkshop(options: OrchestratorOptions): Workshop {
     await running.close()
     await servers?.close()
     await trees.close()
+    await library.close()
     // One that was lent is closed by its owner.
     if (wall !== null && options.confinement === undefined) await wall.then((one) => one.close())
   }
-  return { running, confinement, upstream, trees, scratch, close }
+  return { running, confinement, upstream, trees, scratch, library, close }
 }

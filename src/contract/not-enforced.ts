@@ -15,7 +15,7 @@ export function findUnenforced(document: ContractDocument): Unenforced[] {
   return [...inRoot(document), ...document.phases.flatMap(inPhase)]
 }
 
-const ROOT_FEATURES = ['agents', 'webhooks', 'knowledge'] as const
+const ROOT_FEATURES = ['agents', 'webhooks'] as const
 
 function inRoot(document: ContractDocument): Unenforced[] {
   const found: Unenforced[] = []

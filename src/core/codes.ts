@@ -89,6 +89,10 @@ export const CODES = {
     title: 'Commands cannot be confined as the contract requires',
     remedy: 'Get what `phaselock doctor` names, or set enforcement.confinement in the contract to best_effort.',
   },
+  knowledge_unavailable: {
+    title: 'The documents cannot be searched now',
+    remedy: 'Send the request again in a few seconds, or read the files themselves.',
+  },
   internal_error: {
     title: 'Phaselock is broken here',
     remedy: 'Report it with the server log; nothing was acknowledged.',

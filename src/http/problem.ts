@@ -34,6 +34,7 @@ const STATUS: Readonly<Partial<Record<Code, number>>> = {
   store_unavailable: 503,
   shutting_down: 503,
   confinement_unavailable: 503,
+  knowledge_unavailable: 503,
 }
 
 /** The HTTP status of a code. A code without one is only ever a blocker inside a 200 answer. */

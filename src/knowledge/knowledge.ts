@@ -13,7 +13,7 @@ export interface KnowledgeOptions {
   readonly root: string
   /** Globs relative to the root. */
   readonly sources: readonly string[]
-  /** Files that are a phase's own document: path to the phases. */
+  /** Files that are a phase's own document: end of the path to the phases. */
   readonly owners?: Readonly<Record<string, readonly string[]>>
   readonly embedder?: EmbedderChoice
   readonly isWatching?: boolean
@@ -48,7 +48,7 @@ export function openKnowledge(options: KnowledgeOptions): Knowledge {
   const folder = join(options.stateDir, 'knowledge')
   mkdirSync(folder, { recursive: true, mode: 0o700 })
   const name = createHash('sha256')
-    .update(JSON.stringify([root, sources]))
+    .update(JSON.stringify([root, sources, owners]))
     .digest('hex')
     .slice(0, 16)
   const thread = new Thread({

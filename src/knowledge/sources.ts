@@ -14,7 +14,7 @@ export interface Sources {
   readonly root: string
   /** Globs of the files to be found, relative to the root. */
   readonly patterns: readonly string[]
-  /** Files that are a phase's own document: path to the phases. */
+  /** Files that are a phase's own document: path, or the end of it, to the phases. */
   readonly owners: Readonly<Record<string, readonly string[]>>
 }
 
@@ -99,7 +99,7 @@ function refreshFile(
 ): 'added' | 'unchanged' | 'gone' | SkippedFile {
   if (content === null) return 'gone'
   if ('reason' in content) return { file: path, reason: content.reason }
-  const owners = Object.hasOwn(sources.owners, path) ? (sources.owners[path] ?? []) : []
+  const owners = ownersOf(sources, path)
   const hash = createHash('sha256').update(JSON.stringify(owners)).update('\0').update(content.bytes).digest('hex')
   const known = index.files.get(path)
   if (known?.hash === hash) return 'unchanged'
@@ -110,6 +110,13 @@ function refreshFile(
     return { file: path, reason: `there are more than ${CHUNKS_MAX} passages` }
   index.put({ path, hash, metadata, chunks: chunked.chunks })
   return 'added'
+}
+
+// The documents of a workflow may lie anywhere in the tree, and more than once.
+function ownersOf({ owners }: Sources, path: string): readonly string[] {
+  const parts = path.split('/')
+  const ends = parts.map((_, at) => parts.slice(at).join('/'))
+  return [...new Set(ends.flatMap((end) => (Object.hasOwn(owners, end) ? (owners[end] ?? []) : [])))]
 }
 
 function foldersOf(paths: readonly string[]): readonly string[] {

@@ -11,7 +11,6 @@ const agents = 'agents: {a: {harness: codex}}\n'
 const LATER: readonly (readonly [name: string, text: string, path: string, line: number])[] = [
   ['agents', `${TWO}${agents}`, 'agents', 6],
   ['webhooks', `${TWO}webhooks: [{url: "http://x", events: [a]}]\n`, 'webhooks', 6],
-  ['knowledge', `${TWO}knowledge: {sources: [docs]}\n`, 'knowledge', 6],
   ['agent_startable', `${TWO}agent_startable: true\n`, 'agent_startable', 6],
   ['tasks_in_order', phase('tasks_in_order: true'), 'phases.A.tasks_in_order', 5],
   ['min_verified', phase('min_verified: 1'), 'phases.A.min_verified', 5],

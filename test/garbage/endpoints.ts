@@ -153,6 +153,11 @@ export const ENDPOINTS: Readonly<Record<string, Endpoint>> = {
       body: { task_id: pair.task, input_tokens: 1, output_tokens: 2, model: 'm', message_id: 'm1' },
     })),
   },
+  searchKnowledge: {
+    prepare: plain((_, pair) => ({
+      body: { task_id: pair.task, query: 'x', phase: 'PLAN', tags: ['a'], n_results: 3 },
+    })),
+  },
   hookClaudeCode: {
     prepare: inTurns(
       () => ({

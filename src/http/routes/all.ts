@@ -3,6 +3,7 @@ import { ADMIN_ROUTES } from './admin.js'
 import { AGENT_ROUTES } from './agent.js'
 import { AUDIT_ROUTES } from './audit.js'
 import { HOOK_ROUTES } from './hooks.js'
+import { KNOWLEDGE_ROUTES } from './knowledge.js'
 import { PROMPT_ROUTES } from './prompt.js'
 import { QUESTION_ROUTES } from './questions.js'
 import { REVIEW_ROUTES } from './reviews.js'
@@ -13,6 +14,7 @@ import { TASK_ROUTES } from './tasks.js'
 export const ROUTES: readonly Route[] = [
   ...AGENT_ROUTES,
   ...PROMPT_ROUTES,
+  ...KNOWLEDGE_ROUTES,
   ...HOOK_ROUTES,
   ...TASK_ROUTES,
   ...RUN_ROUTES,

@@ -1,0 +1,38 @@
+import { RESULTS_MAX, searchKnowledge } from '../../app/knowledge.js'
+import { agentShape, FIELD } from '../fields.js'
+import { partyOf, type Route } from '../route.js'
+
+const NAME = { type: 'string', minLength: 1, maxLength: 64 } as const
+
+/** Standards and guides, for reading. */
+export const KNOWLEDGE_ROUTES: readonly Route[] = [
+  {
+    method: 'POST',
+    path: '/knowledge/search',
+    id: 'searchKnowledge',
+    summary: 'Passages of the documents that the contract names, found by words and by meaning',
+    access: 'any',
+    body: agentShape(
+      {
+        task_id: FIELD.id,
+        query: { type: 'string', description: 'Anything; the first 4,000 characters are looked at.' },
+        phase: FIELD.phase,
+        tags: { type: 'array', items: NAME, maxItems: 20, description: 'A passage must have all of them.' },
+        workflow: NAME,
+        n_results: { type: 'integer', minimum: 1, maximum: RESULTS_MAX, description: 'How many at most; default 5.' },
+      },
+      ['query'],
+    ),
+    answer:
+      '`{results: [{content, file, section, start_line, score, tokens, tags, phase}], total_tokens, retrieval_method, degraded?, query_time_ms, index_version}`',
+    handle: async (call) =>
+      searchKnowledge(call.app, partyOf(call), {
+        taskId: call.body.task_id as string | undefined,
+        query: String(call.body.query),
+        phase: call.body.phase as string | undefined,
+        tags: call.body.tags as readonly string[] | undefined,
+        workflow: call.body.workflow as string | undefined,
+        results: call.body.n_results as number | undefined,
+      }),
+  },
+]
