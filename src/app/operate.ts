@@ -78,7 +78,8 @@ function holds(folder: string, path: string): boolean {
   return way === '' || !(way === '..' || way.startsWith('../') || isAbsolute(way))
 }
 
-function findContract(app: App, named: string): string | null {
+/** The hash of a known contract, by hash or by name; the newest of that name. */
+export function findContract(app: App, named: string): string | null {
   const known = app.ledger.registry.contracts
   if (known.has(named)) return named
   const ofName = [...known.values()].filter((one) => one.name === named)
