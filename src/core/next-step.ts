@@ -20,7 +20,9 @@ export function nextStep(contract: Contract, state: TaskState): string {
     case 'awaiting_approval':
       return 'Wait for the approval, then send the same transition request again.'
     case 'active':
-      return leavePhase(contract, state)
+      return state.watch.open === null
+        ? leavePhase(contract, state)
+        : 'Acknowledge the interrupt (continue), or ask for help.'
   }
 }
 
