@@ -18,7 +18,7 @@ export async function listPrompts(app: App, bearer: AgentBearer): Promise<Prompt
   if (state === null) return []
   return openPhases(state).map((id) => {
     const phase = phaseOf(contract, id)
-    return { name: id, title: phase.name, ...(phase.description === '' ? {} : { description: phase.description }) }
+    return { name: id, title: phase.name, description: phase.description || `What to do in ${phase.name}.` }
   })
 }
 

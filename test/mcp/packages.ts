@@ -1,0 +1,50 @@
+import { spawnSync } from 'node:child_process'
+import { existsSync, mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { ROOT } from '../cli/program.js'
+
+const INSTALL_MS_MAX = 180_000
+
+export type Installed = { readonly ok: true; readonly dir: string } | { readonly ok: false; readonly reason: string }
+
+/**
+ * Programs that a test runs but the project does not depend on, kept in the cache of the installation. What cannot be
+ * had (no registry, another platform) is a reason to skip, said with the test.
+ */
+export function installed(name: string, packages: readonly string[]): Installed {
+  const dir = join(
+    ROOT,
+    'node_modules/.cache/phaselock-test',
+    `${name}-${packages.join('+').replace(/[^\w.+-]/g, '_')}`,
+  )
+  if (existsSync(join(dir, 'node_modules'))) return { ok: true, dir }
+  const making = `${dir}.${process.pid}`
+  rmSync(making, { recursive: true, force: true })
+  mkdirSync(making, { recursive: true })
+  writeFileSync(join(making, 'package.json'), '{"name": "installed-for-a-test", "private": true}\n')
+  const done = spawnSync('npm', ['install', '--ignore-scripts', '--no-audit', '--no-fund', ...packages], {
+    cwd: making,
+    encoding: 'utf8',
+    timeout: INSTALL_MS_MAX,
+  })
+  if (done.status !== 0) {
+    rmSync(making, { recursive: true, force: true })
+    return { ok: false, reason: `npm cannot install ${packages.join(', ')}: ${lastLine(done.stderr ?? '')}` }
+  }
+  // Another run may have been faster; then this one is thrown away.
+  if (existsSync(dir)) rmSync(making, { recursive: true, force: true })
+  else renameSync(making, dir)
+  return { ok: true, dir }
+}
+
+/** Node.js 22 from the registry, for programs that do not run on the one that runs the tests. */
+export function node22(): Installed {
+  if (process.platform !== 'linux') return { ok: false, reason: 'Node.js 22 is had from the registry on Linux only' }
+  const found = installed('node', [`node-linux-${process.arch}@22.23.3`])
+  if (!found.ok) return found
+  return { ok: true, dir: join(found.dir, 'node_modules', `node-linux-${process.arch}`, 'bin', 'node') }
+}
+
+function lastLine(text: string): string {
+  return text.trim().split('\n').at(-1) ?? 'no reason given'
+}
