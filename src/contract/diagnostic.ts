@@ -1,8 +1,12 @@
+import { type CodeEntry, DOCUMENT_CODES } from './documents/codes.js'
+
 /** Where something stands in the contract file; `path` is spelled as the file spells it: `phases[0].gates[1].type`. */
 export interface Place {
   readonly line: number
   readonly column: number
   readonly path: string
+  /** The document it stands in, where that is not the contract's own file. */
+  readonly file?: string
 }
 
 /** One thing that is wrong with a contract, or that its author should know. */
@@ -18,13 +22,6 @@ export interface Diagnostic {
   readonly line: number
   readonly column: number
   readonly extra?: Readonly<Record<string, string | number>>
-}
-
-interface CodeEntry {
-  readonly severity: 'error' | 'warning'
-  readonly title: string
-  readonly remedy: string
-  readonly kind?: string
 }
 
 const error = (title: string, remedy: string, kind?: string): CodeEntry =>
@@ -112,6 +109,7 @@ export const CONTRACT_CODES = {
     'This version understands this but cannot enforce it',
     'Remove it to create tasks under this contract with this version.',
   ),
+  ...DOCUMENT_CODES,
 } as const satisfies Record<string, CodeEntry>
 
 export type ContractCode = keyof typeof CONTRACT_CODES
@@ -122,30 +120,37 @@ export interface Report {
   readonly message: string
   readonly remedy?: string
   readonly extra?: Readonly<Record<string, string | number>>
+  /** Where the mode of the contract decides how grave it is. */
+  readonly severity?: 'error' | 'warning'
 }
 
 /** Turns a report into a diagnostic of `file`, with the severity, kind and remedy that the table gives its code. */
 export function diagnosticOf(report: Report, file: string): Diagnostic {
   const entry: CodeEntry = CONTRACT_CODES[report.code]
   return {
-    severity: entry.severity,
+    severity: report.severity ?? entry.severity,
     code: report.code,
     ...(entry.kind === undefined ? {} : { kind: entry.kind }),
     path: report.at.path,
     message: report.message,
     remedy: report.remedy ?? entry.remedy,
-    file,
+    file: report.at.file ?? file,
     line: report.at.line,
     column: report.at.column,
     ...(report.extra === undefined ? {} : { extra: report.extra }),
   }
 }
 
-/** In the order of the file, errors before warnings at one place; what was found twice is said once. */
+/** In the order of the files and of their lines, errors before warnings at one place; what was found twice is said once. */
 export function inFileOrder(diagnostics: readonly Diagnostic[]): Diagnostic[] {
-  const distinct = new Map(diagnostics.map((d) => [JSON.stringify([d.line, d.column, d.code, d.message]), d]))
+  const distinct = new Map(diagnostics.map((d) => [JSON.stringify([d.file, d.line, d.column, d.code, d.message]), d]))
+  const files = [...new Set(diagnostics.map((d) => d.file))].sort()
   return [...distinct.values()].sort(
     (a, b) =>
-      a.line - b.line || a.column - b.column || a.severity.localeCompare(b.severity) || a.code.localeCompare(b.code),
+      files.indexOf(a.file) - files.indexOf(b.file) ||
+      a.line - b.line ||
+      a.column - b.column ||
+      a.severity.localeCompare(b.severity) ||
+      a.code.localeCompare(b.code),
   )
 }

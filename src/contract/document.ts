@@ -49,7 +49,7 @@ export interface PhaseDocument {
 
 /** The phase's own document, in a workflow of documents. */
 export interface PhaseTextDocument {
-  number: number
+  number: number | null
   content: string
   sources: { file: string; line: number }[]
   total_tokens: number

@@ -1,5 +1,6 @@
 import { open } from 'node:fs/promises'
 import { isAbsolute, join } from 'node:path'
+import type { ContractCode } from './diagnostic.js'
 
 export type FileText =
   | { readonly status: 'text'; readonly text: string }
@@ -50,4 +51,10 @@ async function readBytes(path: string): Promise<Uint8Array | null> {
   } finally {
     await file.close()
   }
+}
+
+/** The code for why a file was refused. */
+export function codeOfReason(reason: string): ContractCode {
+  if (reason.includes('larger')) return 'contract.too_large'
+  return reason.includes('UTF-8') ? 'contract.not_utf8' : 'contract.unreadable'
 }

@@ -1,18 +1,23 @@
+import { stat } from 'node:fs/promises'
 import { basename, dirname } from 'node:path'
 import type { Contract, Json, JsonObject } from '../core/contract.js'
+import { checkEvidence } from './check-evidence.js'
 import { checkGates } from './check-gates.js'
 import { checkGraph } from './check-graph.js'
 import { checkPrompts } from './check-prompts.js'
 import { checkTools } from './check-tools.js'
 import { compileDocument } from './compile.js'
-import type { ContractCode, Diagnostic, Place } from './diagnostic.js'
+import type { Diagnostic, Place } from './diagnostic.js'
 import { inFileOrder } from './diagnostic.js'
 import type { ContractDocument } from './document.js'
-import { filesBelow, readBounded } from './files.js'
+import { attachDocuments, attachSources } from './documents/attach.js'
+import { isWorkflowText } from './documents/detect.js'
+import { readWorkflowFolder, readWorkflowText, type Workflow } from './documents/workflow.js'
+import { codeOfReason, filesBelow, readBounded } from './files.js'
 import { canonicalJson, fingerprint } from './fingerprint.js'
 import { findUnenforced } from './not-enforced.js'
 import { positionsOf } from './positions.js'
-import { readContract } from './read-contract.js'
+import { type ReadContract, readContract } from './read-contract.js'
 import { Reading } from './reading.js'
 import { resolveGuides } from './resolve-guides.js'
 import { resolveSchemas } from './resolve-schemas.js'
@@ -46,8 +51,12 @@ export interface LoadOptions {
   readonly baseDir: string | null
 }
 
-/** Loads a contract file. Schemas are looked up beside it, then inline, then in `schemas_dir`, then among the built-in ones. */
+/**
+ * Loads a contract: a YAML or JSON file, a Markdown file with phases, or the folder of a workflow of documents.
+ * Schemas are looked up beside it, then inline, then in `schemas_dir`, then among the built-in ones.
+ */
 export async function loadContractFile(path: string): Promise<LoadResult> {
+  if (await isFolder(path)) return loadFolder(path)
   const file = await readBounded(path)
   if (file.status === 'text') return loadContractText(file.text, { file: path, baseDir: dirname(path) })
   const reading = new Reading(path)
@@ -60,15 +69,29 @@ export async function loadContractFile(path: string): Promise<LoadResult> {
   return { ok: false, diagnostics: reading.diagnostics }
 }
 
-function codeOfReason(reason: string): ContractCode {
-  if (reason.includes('larger')) return 'contract.too_large'
-  return reason.includes('UTF-8') ? 'contract.not_utf8' : 'contract.unreadable'
+async function isFolder(path: string): Promise<boolean> {
+  try {
+    return (await stat(path)).isDirectory()
+  } catch {
+    // What cannot be looked at is told when it is opened.
+    return false
+  }
+}
+
+async function loadFolder(path: string): Promise<LoadResult> {
+  const reading = new Reading(path)
+  const workflow = await readWorkflowFolder(path, reading.report)
+  const draft = workflow === null ? null : await understandWorkflow(reading, workflow, path)
+  return resultOf(reading, draft)
 }
 
 /** Loads a contract from its text. Never throws for anything the text says. */
 export async function loadContractText(text: string, options: LoadOptions): Promise<LoadResult> {
   const reading = new Reading(options.file)
-  const draft = await understand(reading, text, options.baseDir)
+  return resultOf(reading, await understand(reading, text, options.baseDir))
+}
+
+function resultOf(reading: Reading, draft: ContractDocument | null): LoadResult {
   const diagnostics = inFileOrder(reading.diagnostics)
   if (draft === null || reading.hasErrors) return { ok: false, diagnostics }
   const document = JSON.parse(canonicalJson(draft as unknown as Json)) as JsonObject
@@ -77,22 +100,42 @@ export async function loadContractText(text: string, options: LoadOptions): Prom
     contract: compileDocument(document, fingerprint(document)),
     document,
     warnings: diagnostics,
-    file: options.file,
+    file: reading.file,
     positions: positionsOf(reading, draft),
   }
 }
 
 async function understand(reading: Reading, text: string, baseDir: string | null): Promise<ContractDocument | null> {
+  if (isWorkflowText(text, reading.file)) {
+    const workflow = readWorkflowText(text, reading.file, reading.report)
+    return workflow === null ? null : understandWorkflow(reading, workflow, baseDir)
+  }
   const source = parseSource(text, reading.report)
-  if (source === null) return null
-  const read = readContract(reading, source)
+  const read = source === null ? null : readContract(reading, source)
   if (read === null) return null
+  await attachSources(reading, read.document, baseDir)
+  return complete(reading, read, baseDir)
+}
+
+async function understandWorkflow(
+  reading: Reading,
+  workflow: Workflow,
+  baseDir: string | null,
+): Promise<ContractDocument | null> {
+  const read = readContract(reading, workflow.root)
+  if (read === null) return null
+  await attachDocuments(reading, read.document, workflow.phases)
+  return complete(reading, read, baseDir)
+}
+
+async function complete(reading: Reading, read: ReadContract, baseDir: string | null): Promise<ContractDocument> {
   const files = filesBelow(baseDir)
   await resolveSchemas(reading, read, files)
   await resolveGuides(reading, read, files)
   const { document } = read
   checkGraph(reading, document)
   checkGates(reading, document)
+  checkEvidence(reading, document)
   checkTools(reading, document)
   checkPrompts(reading, document)
   for (const { made, key, feature } of findUnenforced(document)) {

@@ -18,10 +18,18 @@ const FIELD_KEYS = [
   'optional',
   'grade',
   'description',
+  'above',
+  'may_be_false',
+  'rules',
+  'source',
 ]
 
 /** Which bounds make sense for which types; a bound elsewhere would never be looked at. */
-const BOUND_TYPES: Readonly<Record<'min' | 'max' | 'min_length' | 'pattern', readonly EvidenceType[]>> = {
+const BOUND_TYPES: Readonly<
+  Record<'min' | 'max' | 'above' | 'min_length' | 'pattern' | 'may_be_false', readonly EvidenceType[]>
+> = {
+  above: ['integer', 'number'],
+  may_be_false: ['boolean'],
   min: ['integer', 'number'],
   max: ['integer', 'number'],
   min_length: ['string', 'array'],
@@ -58,12 +66,18 @@ function readEvidence(reading: Reading, node: SourceNode): EvidenceDocument | nu
     grade: fields.choice('grade', GRADES, 'reported'),
     description: fields.text('description'),
   }
-  for (const key of ['min', 'max'] as const) {
+  for (const key of ['min', 'max', 'above'] as const) {
     const bound = readNumber(fields, key)
     if (bound !== null) field[key] = bound
   }
   if (fields.has('min_length')) field.min_length = fields.positive('min_length', 1)
   if (fields.has('pattern')) field.pattern = readPattern(fields)
+  if (fields.has('may_be_false')) field.may_be_false = fields.flag('may_be_false', false)
+  const rules = fields.texts('rules')
+  if (rules !== null) field.rules = rules
+  const source = fields.inner('source', ['file', 'line'])
+  if (source !== null)
+    field.source = { file: source.needText('file', 'phases/1/phase.md'), line: source.positive('line', 1) }
   const values = fields.list('enum')
   if (values !== null) {
     field.enum = values.items.map((item) => readValue(reading, item, type))

@@ -7,6 +7,7 @@ import { readCheckpoint } from './read-checkpoint.js'
 import type { GateDefaults } from './read-gates.js'
 import { readGates } from './read-gates.js'
 import { readId } from './read-id.js'
+import { readPhaseText } from './read-phase-text.js'
 import { readRules } from './read-rules.js'
 import type { Reading } from './reading.js'
 import type { ListNode, MapNode, SourceNode } from './yaml.js'
@@ -28,6 +29,7 @@ const PHASE_KEYS = [
   'auto_spawn',
   'tasks_in_order',
   'min_verified',
+  'document',
 ]
 const NODE_KEYS = [...PHASE_KEYS, 'summary', 'transitions']
 const CONSTRAINT_KEYS = [
@@ -91,6 +93,9 @@ function readOptionalParts(reading: Reading, fields: Fields, phase: PhaseDocumen
   const checkpointNode = fields.get('checkpoint')
   const checkpoint = checkpointNode === undefined ? null : readCheckpoint(reading, checkpointNode)
   if (checkpoint !== null) phase.checkpoint = checkpoint
+  const document = fields.get('document')
+  const text = document === undefined ? null : readPhaseText(reading, document)
+  if (text !== null) phase.document = text
   const rules = fields.list('rules')
   if (rules !== null && rules.items.length > 0) phase.rules = reading.made(readRules(reading, rules, phase.id), rules)
   const consensus = fields.get('consensus')

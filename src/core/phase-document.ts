@@ -9,8 +9,8 @@ export interface DocumentPlace {
 
 /** The document of one phase: what agents are given to read while the phase is open, and not before. */
 export interface PhaseDocument {
-  /** As the documents number it; the phase's id is the same number as a text. */
-  readonly number: number
+  /** As the documents number it, the phase's id being the same number as a text; null in a phase of a YAML contract. */
+  readonly number: number | null
   /** The phase's own document, complete and in order. */
   readonly content: string
   readonly sources: readonly DocumentPlace[]

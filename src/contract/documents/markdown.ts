@@ -1,0 +1,156 @@
+import MarkdownIt, { type Token } from 'markdown-it'
+
+/** A stretch of inline text; `line` counts from 1 in the whole file. */
+export interface Piece {
+  readonly text: string
+  readonly isCode: boolean
+  /** Pieces of one bold text share a number; 0: not bold. */
+  readonly bold: number
+  readonly line: number
+}
+
+interface Placed {
+  /** From 1, in the whole file. */
+  readonly line: number
+  /** The line after the last one. */
+  readonly end: number
+}
+
+export interface Heading extends Placed {
+  readonly kind: 'heading'
+  readonly level: number
+  readonly text: string
+  /** Headings inside quotes and lists open no section. */
+  readonly isTop: boolean
+}
+
+export interface Paragraph extends Placed {
+  readonly kind: 'paragraph'
+  readonly pieces: readonly Piece[]
+  /** It is what a list item begins with. */
+  readonly isItem: boolean
+}
+
+export interface Table extends Placed {
+  readonly kind: 'table'
+  readonly header: readonly string[]
+  readonly rows: readonly TableRow[]
+}
+
+export interface TableRow {
+  readonly line: number
+  readonly cells: readonly (readonly Piece[])[]
+}
+
+export interface Fence extends Placed {
+  readonly kind: 'fence'
+  /** The words after the fence, in lower case. */
+  readonly tags: readonly string[]
+  readonly text: string
+}
+
+export type Block = Heading | Paragraph | Table | Fence
+
+// Deeper than this the parser drops text, and what is dropped could be a requirement.
+const NESTING_MAX = 60
+
+// Raw HTML is recognised so that comments are comments; nothing is ever rendered.
+const parser = new MarkdownIt({ html: true, linkify: false, typographer: false })
+parser.set({ maxNesting: NESTING_MAX })
+
+export type Blocks =
+  | { readonly ok: true; readonly blocks: readonly Block[] }
+  | { readonly ok: false; readonly line: number }
+
+/** The blocks of a document in their order; `ok: false` where it is nested too deeply to be read whole. */
+export function parseMarkdown(text: string): Blocks {
+  const tokens = parser.parse(text, {})
+  const deep = tokens.find((token) => isTooDeep(token))
+  if (deep !== undefined) return { ok: false, line: (deep.map?.[0] ?? 0) + 1 }
+  return { ok: true, blocks: blocksOf(tokens) }
+}
+
+function isTooDeep(token: Token): boolean {
+  return token.level >= NESTING_MAX - 2 || (token.children ?? []).some((child) => child.level >= NESTING_MAX - 2)
+}
+
+function blocksOf(tokens: readonly Token[]): Block[] {
+  const blocks: Block[] = []
+  for (let index = 0; index < tokens.length; index += 1) {
+    const token = tokens[index]
+    const inner = tokens[index + 1]
+    if (token === undefined) continue
+    const [start, end] = token.map ?? [0, 0]
+    const placed = { line: start + 1, end: end + 1 }
+    if (token.type === 'heading_open')
+      blocks.push({
+        kind: 'heading',
+        ...placed,
+        level: Number(token.tag.slice(1)),
+        text: plain(piecesOf(inner, start + 1)),
+        isTop: token.level === 0,
+      })
+    else if (token.type === 'paragraph_open')
+      blocks.push({
+        kind: 'paragraph',
+        ...placed,
+        pieces: piecesOf(inner, start + 1),
+        isItem: tokens[index - 1]?.type === 'list_item_open',
+      })
+    else if (token.type === 'fence')
+      blocks.push({
+        kind: 'fence',
+        ...placed,
+        tags: token.info
+          .trim()
+          .toLowerCase()
+          .split(/[\s,]+/),
+        text: token.content,
+      })
+    else if (token.type === 'table_open') blocks.push(tableOf(tokens, index, placed))
+  }
+  return blocks
+}
+
+function tableOf(tokens: readonly Token[], from: number, placed: Placed): Table {
+  const rows: { line: number; cells: (readonly Piece[])[] }[] = []
+  for (const token of tokens.slice(from)) {
+    if (token.type === 'table_close') break
+    if (token.type === 'tr_open') rows.push({ line: (token.map?.[0] ?? 0) + 1, cells: [] })
+    const row = rows.at(-1)
+    if (token.type === 'inline' && row !== undefined) row.cells.push(piecesOf(token, row.line))
+  }
+  const [header, ...body] = rows
+  return { kind: 'table', ...placed, header: (header?.cells ?? []).map(plain), rows: body }
+}
+
+function piecesOf(token: Token | undefined, start: number): Piece[] {
+  const pieces: Piece[] = []
+  let line = start
+  let bolds = 0
+  let depth = 0
+  for (const child of token?.children ?? []) {
+    if (child.type === 'strong_open') {
+      if (depth === 0) bolds += 1
+      depth += 1
+    } else if (child.type === 'strong_close') depth -= 1
+    const bold = depth > 0 ? bolds : 0
+    if (child.type === 'text' || child.type === 'text_special')
+      pieces.push({ text: child.content, isCode: false, bold, line })
+    else if (child.type === 'code_inline') pieces.push({ text: child.content.trim(), isCode: true, bold, line })
+    else if (child.type === 'softbreak' || child.type === 'hardbreak') {
+      line += 1
+      pieces.push({ text: '\n', isCode: false, bold, line })
+    } else if (child.type === 'html_inline') line += child.content.split('\n').length - 1
+  }
+  return pieces
+}
+
+/** Inline text without its marks. */
+export function plain(pieces: readonly Piece[]): string {
+  return pieces
+    .map((piece) => piece.text)
+    .join('')
+    .replaceAll('\n', ' ')
+    .trim()
+}

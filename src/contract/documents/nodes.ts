@@ -1,0 +1,25 @@
+import type { Place } from '../diagnostic.js'
+import type { MapNode, SourceEntry, SourceNode } from '../yaml.js'
+
+/** A value that a document says in other words than a contract would. */
+export function scalarNode(value: string | number | boolean | null, at: Place): SourceNode {
+  return { kind: 'scalar', at, value }
+}
+
+export function mapNode(entries: ReadonlyMap<string, SourceEntry>, at: Place): MapNode {
+  return { kind: 'map', at, keyAt: at, entries }
+}
+
+export function entry(value: SourceNode): SourceEntry {
+  return { keyAt: value.at, value }
+}
+
+export function textIn(node: MapNode | null, key: string): string | null {
+  const value = node?.entries.get(key)?.value
+  return value?.kind === 'scalar' && typeof value.value === 'string' ? value.value : null
+}
+
+export function numberIn(node: MapNode, key: string): number | null {
+  const value = node.entries.get(key)?.value
+  return value?.kind === 'scalar' && typeof value.value === 'number' ? value.value : null
+}

@@ -1,0 +1,181 @@
+import type { Json } from '../../core/contract.js'
+import type { EvidenceGrade } from '../../core/phase-document.js'
+import { compilePattern } from '../patterns.js'
+import type { Draft } from './field.js'
+
+const UNITS = ['one', 'two', 'three', 'four', 'five', 'six', 'seven', 'eight', 'nine', 'ten']
+const NUMBER = String.raw`-?\d[\d,_]*(?:\.\d+)?`
+const WORD_NUMBER = `${UNITS.join('|')}|zero`
+
+// `at least twenty` without these would mean more than 0.
+const OTHER_NUMBERS =
+  /^(eleven|twelve|(?:thir|four|fif|six|seven|eigh|nine)teen|twenty|thirty|forty|fifty|sixty|seventy|eighty|ninety|hundred|thousand|million|dozen|half|a (?:hundred|thousand|million|dozen|couple|few))\b/i
+const MULTIPLIERS = /^[\s-]+(hundred|thousand|million|billion|dozen)\b/i
+
+type Counted =
+  | { readonly status: 'number'; readonly value: number; readonly length: number }
+  | { readonly status: 'none' }
+  | { readonly status: 'unreadable' }
+
+/** The number that a text begins with: digits, or one of the words one to ten. */
+export function leadingNumber(text: string): Counted {
+  const trimmed = text.replace(/^[\s*_`]+/, '')
+  const skipped = text.length - trimmed.length
+  if (OTHER_NUMBERS.test(trimmed)) return { status: 'unreadable' }
+  const found = new RegExp(`^(?:(${NUMBER})|(${WORD_NUMBER})(?![a-z]))`, 'i').exec(trimmed)
+  if (found === null) return { status: 'none' }
+  const [whole, digits, word] = found
+  const value =
+    digits === undefined ? UNITS.indexOf((word ?? '').toLowerCase()) + 1 : Number(digits.replace(/[,_]+/g, ''))
+  const rest = trimmed.slice(whole.length)
+  if (!Number.isFinite(value) || MULTIPLIERS.test(rest) || /^[a-z]/i.test(rest)) return { status: 'unreadable' }
+  return { status: 'number', value, length: skipped + whole.length }
+}
+
+const HINT =
+  'Known: required, optional, at least N, at most N, greater than N, between N and M, non-zero, non-empty, must be X, may be false, one of A, B, matches RE2, reported, artifact, observed.'
+
+/** Reads a text that is nothing but rules: a cell of a rule column, what stands in parentheses after a field. */
+export function readRules(draft: Draft, text: string): void {
+  let rest = text.trim()
+  while (rest !== '') {
+    const used = readRule(draft, rest)
+    if (used === null) {
+      draft.unknown(rest, HINT)
+      return
+    }
+    rest = rest.slice(used).replace(/^[\s.]*(?:[,;]|and\b)?[\s]*/i, '')
+  }
+}
+
+type Reader = (draft: Draft, words: RegExpExecArray, rest: string) => number | null
+
+const RULES: readonly (readonly [RegExp, Reader])[] = [
+  [/^(?:not optional|required|present|not null|must (?:be present|exist))\b/i, (d, m) => flag(d, m, false)],
+  [/^(?:optional|may be (?:empty|absent)|not required)\b/i, (d, m) => flag(d, m, true)],
+  [/^(?:grade[:\s]+)?(reported|artifact|observed)\b/i, readGrade],
+  [/^(?:at least|minimum(?: of)?|min|>=|≥)(?![a-z])/i, (d, m, r) => readLower(d, m, r, true)],
+  [/^(?:greater than|more than|>)(?![a-z=])/i, (d, m, r) => readLower(d, m, r, false)],
+  [/^(?:at most|maximum(?: of)?|max|<=|≤|no more than|up to)(?![a-z])/i, readUpper],
+  [/^between\b/i, readBetween],
+  [/^(?:non-?zero|positive)\b/i, (d, m) => done(m, () => d.lower(0, false, m[0]))],
+  [/^(?:non-?empty|not empty)\b/i, (d, m) => done(m, () => d.notEmpty(m[0]))],
+  [
+    /^(?:may be false|false is (?:fine|accepted|allowed)|true or false)\b/i,
+    (d, m) => done(m, () => d.mayBeFalse(m[0])),
+  ],
+  [
+    /^must (?:be|equal)\s+("[^"]*"|'[^']*'|`[^`]*`|[^,;\s]+)/i,
+    (d, m) => done(m, () => d.mustBe(wordValue(d, m[1] ?? ''), m[0])),
+  ],
+  [/^one of:?\s+([^;]+)/i, (d, m) => done(m, () => d.oneOf(valuesOf(d, m[1] ?? ''), m[0]))],
+  [/^(?:matches|matching|pattern:?)\s+(.+)$/i, readPattern],
+]
+
+function readRule(draft: Draft, text: string): number | null {
+  for (const [words, read] of RULES) {
+    const found = words.exec(text)
+    if (found !== null) return read(draft, found, text.slice(found[0].length))
+  }
+  return null
+}
+
+function done(found: RegExpExecArray, act: () => void): number {
+  act()
+  return found[0].length
+}
+
+function flag(draft: Draft, found: RegExpExecArray, isOptional: boolean): number {
+  return done(found, () => draft.optional(isOptional))
+}
+
+function readGrade(draft: Draft, found: RegExpExecArray): number {
+  return done(found, () => draft.grade((found[1] ?? '').toLowerCase() as EvidenceGrade))
+}
+
+function readLower(draft: Draft, found: RegExpExecArray, rest: string, isIncluded: boolean): number | null {
+  const counted = leadingNumber(rest)
+  if (counted.status === 'unreadable') return null
+  if (counted.status === 'none') return done(found, () => draft.lower(0, false, found[0]))
+  const used = counted.length + unitLength(rest.slice(counted.length))
+  draft.lower(counted.value, isIncluded, `${found[0]}${rest.slice(0, used)}`)
+  return found[0].length + used
+}
+
+function readUpper(draft: Draft, found: RegExpExecArray, rest: string): number | null {
+  const counted = leadingNumber(rest)
+  if (counted.status !== 'number') return null
+  const used = counted.length + unitLength(rest.slice(counted.length))
+  draft.upper(counted.value, `${found[0]}${rest.slice(0, used)}`)
+  return found[0].length + used
+}
+
+function readBetween(draft: Draft, found: RegExpExecArray, rest: string): number | null {
+  const low = leadingNumber(rest)
+  if (low.status !== 'number') return null
+  const and = /^\s+and\s+/i.exec(rest.slice(low.length))
+  if (and === null) return null
+  const start = low.length + and[0].length
+  const high = leadingNumber(rest.slice(start))
+  if (high.status !== 'number') return null
+  const used = start + high.length
+  const words = `${found[0]}${rest.slice(0, used)}`
+  draft.lower(low.value, true, words)
+  draft.upper(high.value, words)
+  return found[0].length + used + unitLength(rest.slice(used))
+}
+
+// One word may say what is counted: `at least 3 items`. A word that could change the rule is left for the next one.
+function unitLength(rest: string): number {
+  const unit =
+    /^\s*(?:%|[\s-]*(?!(?:optional|required|reported|artifact|observed|unless|except|if|or|and|but|may|must|not|non|in|per)\b)[a-z]+)(?=\s*(?:$|[,;.]))/i.exec(
+      rest,
+    )
+  return unit === null ? 0 : unit[0].length
+}
+
+function readPattern(draft: Draft, found: RegExpExecArray): number | null {
+  const pattern = (found[1] ?? '').trim().replace(/^(?:`(.*)`|\/(.*)\/)$/, '$1$2')
+  const compiled = compilePattern(pattern)
+  if (compiled.ok) draft.pattern(pattern, found[0])
+  else draft.unknown(found[0], `The pattern is refused: ${compiled.reason}.`)
+  return found[0].length
+}
+
+function valuesOf(draft: Draft, text: string): readonly Json[] {
+  return text
+    .split(/\s*(?:,|\||\bor\b)\s*/)
+    .filter((word) => word.trim() !== '')
+    .map((word) => wordValue(draft, word))
+}
+
+function wordValue(draft: Draft, word: string): Json {
+  const bare = word.trim()
+  const text = bare.replace(/^(["'`])(.*)\1$/, '$2')
+  if (draft.type === 'boolean' && /^(true|false)$/i.test(text)) return text.toLowerCase() === 'true'
+  const isNumber = draft.type === 'integer' || draft.type === 'number'
+  return isNumber && text !== '' && Number.isFinite(Number(text)) ? Number(text) : text
+}
+
+/** Reads the rules that a sentence speaks of; everything else it says is no rule. */
+export function readSentenceRules(draft: Draft, sentence: string): void {
+  const text = sentence.replace(/\s+/g, ' ')
+  bounded(draft, text, /\bat least\b/i, true)
+  bounded(draft, text, /\bgreater than\b/i, false)
+  if (/\bnon-?zero\b/i.test(text)) draft.lower(0, false, 'non-zero')
+  if (/\b(?:non-?empty|not empty)\b/i.test(text)) draft.notEmpty('non-empty')
+  else if (/\bmust contain\b/i.test(text)) draft.notEmpty('must contain')
+  if (/\b(?:may be false|false is (?:fine|accepted|allowed))\b/i.test(text)) draft.mayBeFalse('may be false')
+  if (/(?<!\b(?:not|non)[\s-])\boptional\b|\bmay be empty\b/i.test(text)) draft.optional(true)
+}
+
+function bounded(draft: Draft, text: string, words: RegExp, isIncluded: boolean): void {
+  const found = words.exec(text)
+  if (found === null) return
+  const rest = text.slice(found.index + found[0].length)
+  const counted = leadingNumber(rest)
+  if (counted.status === 'unreadable')
+    draft.unknown(`${found[0]}${rest.slice(0, 30)}`, 'Write the number in digits; only one to ten are read as words.')
+  else if (counted.status === 'none') draft.lower(0, false, found[0])
+  else draft.lower(counted.value, isIncluded, `${found[0]}${rest.slice(0, counted.length)}`)
+}

@@ -1,0 +1,160 @@
+import { didYouMean, nearest } from '../nearest.js'
+import type { MapNode, SourceEntry, SourceNode } from '../yaml.js'
+import { entry, numberIn, scalarNode, textIn } from './nodes.js'
+import type { Sink } from './source.js'
+
+/** What metadata or front matter can say about a phase, besides what its document says. */
+export const PHASE_SETTINGS = [
+  'name',
+  'description',
+  'prompt',
+  'allowed_tools',
+  'forbidden_tools',
+  'tool_constraints',
+  'writable',
+  'required_artifacts',
+  'gates',
+  'rules',
+  'consensus',
+  'auto_spawn',
+  'tasks_in_order',
+  'min_verified',
+]
+/** Settings of a phase that metadata can give to all phases at once. */
+const SHARED_SETTINGS = ['allowed_tools', 'forbidden_tools', 'tool_constraints', 'writable']
+/** Keys of a contract that metadata can hold as they are. */
+const CONTRACT_KEYS = [
+  'version',
+  'description',
+  'commands',
+  'mcp_servers',
+  'tools',
+  'agents',
+  'enforcement',
+  'tests',
+  'web',
+  'agent_startable',
+  'guides',
+  'recovery',
+  'monitoring',
+  'webhooks',
+  'knowledge',
+  'coordination',
+  'schemas',
+  'schemas_dir',
+]
+const OWN_KEYS = ['workflow_type', 'name', 'phases', 'total_phases', 'start_phase']
+/** For people and for search; without an effect here. */
+const NOTES = ['title', 'tags', 'phase', 'workflow', 'author', 'authors', 'created', 'updated', 'license']
+const PHASE_NOTES = ['phase_number', 'number', 'id', 'phase_name', 'purpose', 'checkpoint', ...NOTES]
+
+/** What a workflow says about itself, sorted by whom it is for. */
+export interface Settings {
+  readonly at: SourceNode['at']
+  /** Entries of the contract. */
+  readonly root: ReadonlyMap<string, SourceEntry>
+  /** For every phase that does not say otherwise. */
+  readonly shared: ReadonlyMap<string, SourceEntry>
+  readonly phases: ReadonlyMap<number, MapNode>
+  readonly totalPhases: { readonly number: number; readonly at: SourceNode['at'] } | null
+}
+
+export function readSettings(node: MapNode, fallback: { readonly name: string }, report: Sink): Settings {
+  refuseUnknown(node, [...CONTRACT_KEYS, ...OWN_KEYS, ...SHARED_SETTINGS, ...NOTES], report)
+  const root = new Map<string, SourceEntry>()
+  for (const key of CONTRACT_KEYS) {
+    const found = node.entries.get(key)
+    if (found !== undefined) root.set(key, found)
+  }
+  const type = node.entries.get('workflow_type')
+  const name = node.entries.get('name')
+  root.set('name', type ?? name ?? entry(scalarNode(fallback.name, node.at)))
+  if (!root.has('description') && type !== undefined && name !== undefined) root.set('description', name)
+  const total = numberIn(node, 'total_phases')
+  return {
+    at: node.at,
+    root,
+    shared: only(node, SHARED_SETTINGS),
+    phases: readPhaseSettings(node.entries.get('phases')?.value, report),
+    totalPhases: total === null ? null : { number: total, at: node.entries.get('total_phases')?.keyAt ?? node.at },
+  }
+}
+
+function readPhaseSettings(node: SourceNode | undefined, report: Sink): ReadonlyMap<number, MapNode> {
+  const found = new Map<number, MapNode>()
+  if (node === undefined) return found
+  const items: readonly (readonly [number | null, SourceNode])[] =
+    node.kind === 'list'
+      ? node.items.map((item) => [item.kind === 'map' ? numberOf(item) : null, item])
+      : node.kind === 'map'
+        ? [...node.entries].map(([key, { value }]) => [/^\d{1,4}$/.test(key) ? Number(key) : null, value])
+        : []
+  if (node.kind === 'scalar')
+    report({ code: 'contract.wrong_type', at: node.at, message: 'Expected a list or a map of phases.' })
+  for (const [number, item] of items) {
+    if (item.kind !== 'map' || number === null || found.has(number)) {
+      const message = 'A phase here is a map with a phase_number of its own.'
+      report({ code: 'contract.invalid_value', at: item.at, message })
+      continue
+    }
+    refuseUnknown(item, [...PHASE_SETTINGS, ...PHASE_NOTES], report)
+    found.set(number, item)
+  }
+  return found
+}
+
+function numberOf(node: MapNode): number | null {
+  const number = numberIn(node, 'phase_number') ?? numberIn(node, 'number') ?? Number(textIn(node, 'id') ?? Number.NaN)
+  return Number.isSafeInteger(number) ? number : null
+}
+
+/** The settings of one phase: its own words win over the workflow's. */
+export function phaseEntries(
+  settings: Settings,
+  number: number,
+  head: MapNode | null,
+): { readonly entries: Map<string, SourceEntry>; readonly isNone: boolean } {
+  const about = settings.phases.get(number) ?? null
+  const entries = new Map(settings.shared)
+  const named = about?.entries.get('phase_name')
+  const purpose = about?.entries.get('purpose')
+  if (named !== undefined) entries.set('name', named)
+  if (purpose !== undefined) entries.set('description', purpose)
+  for (const node of [about, head]) {
+    if (node === null) continue
+    for (const [key, found] of only(node, PHASE_SETTINGS)) entries.set(key, found)
+  }
+  return { entries, isNone: [about, head].some((node) => textIn(node, 'checkpoint') === 'none') }
+}
+
+/** The front matter of a phase's document, as far as it is known. */
+export function readHead(node: SourceNode | null, report: Sink): MapNode | null {
+  if (node === null) return null
+  if (node.kind !== 'map') {
+    report({ code: 'bad_yaml', at: node.at, message: 'Expected a map of settings between the --- lines.' })
+    return null
+  }
+  refuseUnknown(node, [...PHASE_SETTINGS, ...PHASE_NOTES], report)
+  return node
+}
+
+function only(node: MapNode, keys: readonly string[]): ReadonlyMap<string, SourceEntry> {
+  return new Map([...node.entries].filter(([key]) => keys.includes(key)))
+}
+
+// A misspelled key would silently lose a limit; a key that resembles none is a note of the author's.
+function refuseUnknown(node: MapNode, keys: readonly string[], report: Sink): void {
+  for (const [key, { keyAt, value }] of node.entries) {
+    if (key === 'checkpoint' && !(value.kind === 'scalar' && value.value === 'none')) {
+      const message = 'Only `checkpoint: none` can stand here; evidence is demanded in the document.'
+      report({ code: 'contract.invalid_value', at: keyAt, message })
+    }
+    if (keys.includes(key) || key.startsWith('x-')) continue
+    const isClose = nearest(key, keys) !== null
+    const remedy = isClose
+      ? `${didYouMean(key, keys)}Keys of your own start with x-.`
+      : 'Remove it, or let it start with x-.'
+    const message = isClose ? `The key '${key}' is not known here.` : `The key '${key}' has no effect.`
+    report({ code: isClose ? 'contract.unknown_key' : 'contract.effect_differs', at: keyAt, message, remedy })
+  }
+}

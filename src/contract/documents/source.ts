@@ -1,0 +1,107 @@
+import type { ContractCode, Place, Report } from '../diagnostic.js'
+import type { ListNode, MapNode, SourceNode } from '../yaml.js'
+import { parseSource } from '../yaml.js'
+import { type Block, parseMarkdown } from './markdown.js'
+
+/** One Markdown file of a workflow, read. */
+export interface Source {
+  /** As diagnostics name it. */
+  readonly shown: string
+  /** Relative to the workflow: what is kept with the contract. */
+  readonly file: string
+  readonly lines: readonly string[]
+  /** What stands between `---` lines at the very top; null: nothing. */
+  readonly head: SourceNode | null
+  readonly blocks: readonly Block[]
+}
+
+export type Sink = (report: Report) => void
+
+export interface SourceName {
+  readonly shown: string
+  readonly file: string
+}
+
+/** Reads a Markdown file; null where nothing of it can be relied on. */
+export function readSource(text: string, name: SourceName, report: Sink): Source | null {
+  const start: Place = { line: 1, column: 1, path: '', file: name.shown }
+  if (text.startsWith('\uFEFF')) {
+    report({ code: 'contract.byte_order_mark', at: start, message: 'The document starts with a byte order mark.' })
+    return null
+  }
+  const lines = text.split(/\r\n|\r|\n/)
+  const nul = lines.findIndex((line) => line.includes('\0'))
+  if (nul >= 0) {
+    report({ code: 'contract.nul_byte', at: { ...start, line: nul + 1 }, message: 'The document contains a NUL byte.' })
+    return null
+  }
+  const end = headEnd(lines)
+  const body = lines.map((line, index) => (index <= end ? '' : line))
+  const parsed = parseMarkdown(body.join('\n'))
+  if (!parsed.ok) {
+    const message = 'Lists or quotes are nested too deeply to be read whole.'
+    report({ code: 'contract.too_deep', at: { ...start, line: parsed.line }, message })
+    return null
+  }
+  const inner = lines.slice(1, Math.max(end, 1)).join('\n')
+  const head =
+    end < 0 || inner.trim() === '' ? null : readYaml(inner, { shown: name.shown, line: 2, column: 1 }, report)
+  return { ...name, lines: body, head, blocks: parsed.blocks }
+}
+
+function headEnd(lines: readonly string[]): number {
+  if (lines[0]?.trimEnd() !== '---') return -1
+  const end = lines.findIndex((line, index) => index > 0 && line.trimEnd() === '---')
+  return end
+}
+
+export interface YamlPlace {
+  readonly shown: string
+  /** Where its first character stands. */
+  readonly line: number
+  readonly column: number
+}
+
+/** YAML inside a workflow's documents, with places of the file it stands in. Everything wrong with it is `bad_yaml`. */
+export function readYaml(text: string, place: YamlPlace, report: Sink): SourceNode | null {
+  let isBad = false
+  const node = parseSource(text, (found) => {
+    isBad = true
+    const code: ContractCode = found.code === 'contract.duplicate_key' ? 'duplicate_field' : 'bad_yaml'
+    const { remedy: _, ...rest } = found
+    report({ ...rest, code, at: moved(found.at, place) })
+  })
+  return isBad || node === null ? null : movedNode(node, place)
+}
+
+function moved(at: Place, { shown, line, column }: YamlPlace): Place {
+  return { path: at.path, line: at.line + line - 1, column: at.column + column - 1, file: shown }
+}
+
+function movedNode(node: SourceNode, place: YamlPlace): SourceNode {
+  const at = moved(node.at, place)
+  if (node.kind === 'scalar') return { ...node, at }
+  if (node.kind === 'list') {
+    return { kind: 'list', at, items: node.items.map((item) => movedNode(item, place)) } satisfies ListNode
+  }
+  const entries = new Map(
+    [...node.entries].map(([key, entry]) => [
+      key,
+      { keyAt: moved(entry.keyAt, place), value: movedNode(entry.value, place) },
+    ]),
+  )
+  return {
+    kind: 'map',
+    at,
+    keyAt: node.keyAt === null ? null : moved(node.keyAt, place),
+    entries,
+  } satisfies MapNode
+}
+
+/** The place of a text in a line of the file; the line's first character where it does not stand there as it is. */
+export function placeIn(source: Source, line: number, needle: string): Place {
+  const text = source.lines[line - 1] ?? ''
+  const found = needle === '' ? -1 : text.indexOf(needle)
+  const column = found >= 0 ? found + 1 : text.length - text.trimStart().length + 1
+  return { line, column, path: '', file: source.shown }
+}

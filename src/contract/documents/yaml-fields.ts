@@ -1,0 +1,199 @@
+import type { Json } from '../../core/contract.js'
+import type { Place } from '../diagnostic.js'
+import { didYouMean } from '../nearest.js'
+import { compilePattern } from '../patterns.js'
+import type { MapNode, SourceNode } from '../yaml.js'
+import { Draft, isFieldName, type Requirement, typeNamed } from './field.js'
+import { readRules } from './rules.js'
+import type { Sink } from './source.js'
+
+/** A rule over several fields, as a CEL expression. */
+export interface CrossRule {
+  readonly when: string
+  readonly message: string
+  readonly node: SourceNode
+}
+
+/** What a `yaml evidence` block or a `gate-definition.yaml` says. */
+export interface YamlGate {
+  readonly requirements: readonly Requirement[]
+  readonly rules: readonly CrossRule[]
+  /** It says `checkpoint: none`. */
+  readonly isNone: boolean
+  readonly at: Place
+}
+
+const KEYS = [
+  'type',
+  'min',
+  'max',
+  'min_length',
+  'pattern',
+  'enum',
+  'must_be',
+  'optional',
+  'required',
+  'grade',
+  'description',
+  'rule',
+  'validator',
+]
+const WRAPPERS = ['evidence', 'evidence_schema']
+
+export function readYamlGate(node: SourceNode, file: string, report: Sink): YamlGate | null {
+  if (node.kind !== 'map') {
+    report({ code: 'bad_yaml', at: node.at, message: 'Expected a map of fields, such as `count: {type: integer}`.' })
+    return null
+  }
+  const fields = new Map(node.entries)
+  const none = fields.get('checkpoint')?.value
+  const isNone = none?.kind === 'scalar' && none.value === 'none'
+  if (isNone) fields.delete('checkpoint')
+  const rules = fields.get('rules')?.value
+  if (rules?.kind === 'list') fields.delete('rules')
+  const wrapper = WRAPPERS.find((key) => isMapOfMaps(fields.get(key)?.value))
+  const wrapped = wrapper === undefined ? undefined : fields.get(wrapper)?.value
+  if (wrapper !== undefined && wrapped?.kind === 'map') {
+    fields.delete(wrapper)
+    for (const [key, entry] of wrapped.entries) fields.set(key, entry)
+  }
+  const requirements = [...fields].flatMap(([name, entry]) => {
+    if (!isFieldName(name)) {
+      report({ code: 'unknown_field', at: entry.keyAt, message: `'${name.slice(0, 80)}' is no name of a field.` })
+      return []
+    }
+    return readField({ name, at: entry.keyAt, node: entry.value, file }, report)
+  })
+  return {
+    requirements,
+    rules: rules?.kind === 'list' ? rules.items.flatMap((item) => readCross(item, report)) : [],
+    isNone,
+    at: node.at,
+  }
+}
+
+function isMapOfMaps(node: SourceNode | undefined): boolean {
+  return (
+    node?.kind === 'map' &&
+    node.entries.size > 0 &&
+    [...node.entries.values()].every(({ value }) => value.kind === 'map')
+  )
+}
+
+interface NamedNode {
+  readonly name: string
+  readonly at: Place
+  readonly node: SourceNode
+  readonly file: string
+}
+
+function readField({ name, at, node, file }: NamedNode, report: Sink): Requirement[] {
+  if (node.kind !== 'map') {
+    report({ code: 'bad_yaml', at, message: `The field '${name}' needs a map, such as {type: integer, min: 1}.` })
+    return []
+  }
+  for (const [key, entry] of node.entries) {
+    if (KEYS.includes(key) || key.startsWith('x-')) continue
+    const remedy = `${didYouMean(key, KEYS)}Known: ${KEYS.join(', ')}.`
+    report({ code: 'unknown_validator', at: entry.keyAt, message: `'${key}' is no known rule of a field.`, remedy })
+  }
+  const type = readType(name, at, node, report)
+  if (type === null) return []
+  const draft = new Draft(type, textAt(node, 'description', report) ?? '')
+  draft.said.add('type')
+  readBounds(draft, node, report)
+  readFlags(draft, node, report)
+  for (const key of ['rule', 'validator']) {
+    const words = textAt(node, key, report)
+    if (words !== null) readRules(draft, words)
+  }
+  const requirement = draft.requirement(name, at, file)
+  for (const { code, message } of draft.problems) report({ code, at, message: `${name}: ${message}` })
+  return draft.problems.length > 0 ? [] : [requirement]
+}
+
+function readType(name: string, at: Place, node: MapNode, report: Sink): Draft['type'] | null {
+  const given = node.entries.get('type')?.value
+  const type = given?.kind === 'scalar' ? typeNamed(String(given.value)) : null
+  if (type !== null) return type
+  const what =
+    given === undefined
+      ? 'gives no type'
+      : `gives the type '${given.kind === 'scalar' ? String(given.value).slice(0, 80) : given.kind}'`
+  report({ code: 'unknown_type', at: given?.at ?? at, message: `The field '${name}' ${what}.` })
+  return null
+}
+
+function readBounds(draft: Draft, node: MapNode, report: Sink): void {
+  const isNumeric = draft.type === 'integer' || draft.type === 'number'
+  const min = numberAt(node, 'min', report)
+  if (min !== null && isNumeric) draft.lower(min, true, `at least ${min}`)
+  else if (min !== null) draft.mismatch(`min ${min}`)
+  const max = numberAt(node, 'max', report)
+  if (max !== null) draft.upper(max, `at most ${max}`)
+  const length = numberAt(node, 'min_length', report)
+  if (length !== null && !isNumeric) draft.lower(length, true, `at least ${length}`)
+  else if (length !== null) draft.mismatch(`min_length ${length}`)
+  const pattern = textAt(node, 'pattern', report)
+  if (pattern !== null) readPattern(draft, pattern)
+}
+
+function readPattern(draft: Draft, pattern: string): void {
+  const compiled = compilePattern(pattern)
+  if (compiled.ok) draft.pattern(pattern, `matches ${pattern}`)
+  else draft.unknown(`pattern ${pattern}`, `The pattern is refused: ${compiled.reason}.`)
+}
+
+function readFlags(draft: Draft, node: MapNode, report: Sink): void {
+  const values = node.entries.get('enum')?.value
+  if (values?.kind === 'list' && values.items.length > 0) {
+    const list = values.items.map(jsonOf)
+    draft.oneOf(list, `one of ${list.map((one) => JSON.stringify(one)).join(', ')}`)
+  } else if (values !== undefined) report({ code: 'bad_yaml', at: values.at, message: 'enum needs a list of values.' })
+  const must = node.entries.get('must_be')?.value
+  if (must !== undefined) draft.mustBe(jsonOf(must), `must be ${JSON.stringify(jsonOf(must))}`)
+  for (const key of ['optional', 'required']) {
+    const flag = node.entries.get(key)?.value
+    if (flag === undefined) continue
+    if (flag.kind === 'scalar' && typeof flag.value === 'boolean') draft.optional((key === 'optional') === flag.value)
+    else report({ code: 'bad_yaml', at: flag.at, message: `${key} must be true or false.` })
+  }
+  const grade = textAt(node, 'grade', report)
+  if (grade === 'reported' || grade === 'artifact' || grade === 'observed') draft.grade(grade)
+  else if (grade !== null) draft.unknown(`grade ${grade}`, 'Grades: reported, artifact, observed.')
+}
+
+function readCross(node: SourceNode, report: Sink): CrossRule[] {
+  if (node.kind === 'scalar' && typeof node.value === 'string') return [{ when: node.value, message: '', node }]
+  const when = node.kind === 'map' ? textAt(node, 'when', report) : null
+  if (node.kind !== 'map' || when === null) {
+    report({ code: 'bad_yaml', at: node.at, message: 'A rule is a CEL expression, or {when, message}.' })
+    return []
+  }
+  return [{ when, message: textAt(node, 'message', report) ?? '', node }]
+}
+
+function textAt(node: MapNode, key: string, report: Sink): string | null {
+  const value = node.entries.get(key)?.value
+  if (value === undefined) return null
+  if (value.kind === 'scalar' && typeof value.value === 'string') return value.value
+  report({ code: 'bad_yaml', at: value.at, message: `${key} must be a text.` })
+  return null
+}
+
+function numberAt(node: MapNode, key: string, report: Sink): number | null {
+  const value = node.entries.get(key)?.value
+  if (value === undefined) return null
+  if (value.kind === 'scalar' && typeof value.value === 'number') return value.value
+  report({ code: 'bad_yaml', at: value.at, message: `${key} must be a number.` })
+  return null
+}
+
+/** A value of YAML as plain JSON. Keys cannot reach a prototype. */
+export function jsonOf(node: SourceNode): Json {
+  if (node.kind === 'scalar') return node.value
+  if (node.kind === 'list') return node.items.map(jsonOf)
+  const object: Record<string, Json> = Object.create(null)
+  for (const [key, entry] of node.entries) object[key] = jsonOf(entry.value)
+  return object
+}
