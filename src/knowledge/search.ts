@@ -1,5 +1,5 @@
 import type { Metadata } from './metadata.js'
-import { type Entry, type SearchIndex, STRENGTH_MAX } from './search-index.js'
+import { type Entry, type SearchIndex, STRENGTH_MAX } from './passages.js'
 import { wordsOf } from './words.js'
 
 export interface SearchRequest {

@@ -7,7 +7,7 @@ import { readBytes } from '../tree/read-bytes.js'
 import { NOT_THE_PROJECT, openWorkTree } from '../tree/work-tree.js'
 import { chunkMarkdown } from './chunk.js'
 import { describeDocument } from './metadata.js'
-import type { SearchIndex } from './search-index.js'
+import type { SearchIndex } from './passages.js'
 import { countTokens } from './tokens.js'
 
 export interface Sources {
