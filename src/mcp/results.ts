@@ -9,7 +9,8 @@ const INVALID_PARAMS = -32602
 export function toolResult(answer: Result<JsonObject>): CallToolResult {
   if (!answer.ok) return refusalResult(answer.problem)
   // A gate that stays shut is a normal answer of the API; a model must not take it for success.
-  if (answer.value.allowed === false) return blockedResult(answer.value)
+  if (answer.value.allowed === false || hasBlockers(answer.value)) return blockedResult(answer.value)
+  if (answer.value.checkpoint_passed === false) return incompleteResult(answer.value)
   return asResult(answer.value, JSON.stringify(answer.value), false)
 }
 
@@ -26,6 +27,18 @@ export function refusalError(problem: Problem): ProtocolError {
 function refusalOf({ code, detail, extra }: Problem): JsonObject {
   const { title, remedy } = CODES[code]
   return { code, detail, title, remedy, ...extra }
+}
+
+// A checkpoint that was passed while a gate still holds the phase: nothing has moved.
+function hasBlockers({ checkpoint_passed, blockers }: JsonObject): boolean {
+  return checkpoint_passed === true && Array.isArray(blockers) && blockers.length > 0
+}
+
+function incompleteResult(answer: JsonObject): CallToolResult {
+  const missing = (answer.missing_evidence ?? []) as readonly string[]
+  const document = { code: 'incomplete_checkpoint', detail: missing.join('; '), ...answer }
+  const format = `Required: ${JSON.stringify(answer.required_format ?? {})}`
+  return asResult(document, [`${String(answer.message)} [incomplete_checkpoint]`, ...missing, format].join('\n'), true)
 }
 
 interface Found {

@@ -6,6 +6,28 @@ export function objectSchema(properties: Readonly<Record<string, JsonObject>>, r
   return { type: 'object' as const, properties, required, additionalProperties: false }
 }
 
+export const ID: JsonObject = { type: 'string', pattern: '^[A-Za-z0-9_.-]{1,64}$' }
+export const NAME: JsonObject = { type: 'string', minLength: 1, maxLength: 64 }
+export const ARTIFACTS: JsonObject = {
+  type: 'object',
+  maxProperties: 50,
+  propertyNames: ID,
+  description: 'Artifact type to content.',
+}
+export const EVIDENCE: JsonObject = {
+  type: 'object',
+  maxProperties: 200,
+  propertyNames: { maxLength: 128 },
+  description: 'Checkpoint fields.',
+}
+export const CLAIMS: JsonObject = {
+  type: 'object',
+  maxProperties: 50,
+  propertyNames: { maxLength: 128 },
+  additionalProperties: { type: 'boolean' },
+  description: 'Claim to true.',
+}
+
 /** The arguments of a built-in tool, as its calls are held against. */
 export function builtInSchema(spec: ToolSpec): JsonObject {
   const entries = Object.entries(spec.args).map(([written, shape]) => ({

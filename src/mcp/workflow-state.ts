@@ -1,27 +1,26 @@
-import type { AgentCall } from '../app/agent-call.js'
-import { helpOf } from '../app/agent-call.js'
+import { type AgentCall, helpOf } from '../app/agent-call.js'
+import type { App } from '../app/app.js'
+import { outputsOf } from '../app/phase-content.js'
 import { isoTime } from '../app/wire.js'
 import type { JsonObject } from '../core/contract.js'
+import { phaseName } from '../core/phase-sight.js'
 
 /** Where a task stands, for the agent that holds it. Of phases that are not open yet it says nothing. */
-export function workflowState({ contract, state }: AgentCall): JsonObject {
+export async function workflowState(app: App, { contract, state }: AgentCall): Promise<JsonObject> {
   const { task_id: _id, phase: _phase, ...help } = helpOf(contract, state)
-  const artifacts: Record<string, Record<string, JsonObject>> = {}
-  for (const { type, phase, sha256, bytes, grade } of state.artifacts.values()) {
-    const ofPhase = artifacts[phase] ?? {}
-    artifacts[phase] = { ...ofPhase, [type]: { sha256, bytes, grade } }
-  }
+  const completed = state.completedPhases.map((id) => phaseName(contract, id))
+  const current = phaseName(contract, state.phase)
   return {
     session_id: state.id,
     workflow_type: contract.name,
     status: state.status,
-    current_phase: state.phase,
-    completed_phases: state.completedPhases,
+    current_phase: current,
+    completed_phases: completed,
     checkpoints: Object.fromEntries([
-      ...state.completedPhases.map((id) => [id, 'passed'] as const),
-      ...(state.status === 'completed' ? [] : [[state.phase, 'pending'] as const]),
+      ...completed.map((name) => [String(name), 'passed'] as const),
+      [String(current), state.status === 'completed' ? 'passed' : 'pending'],
     ]),
-    phase_artifacts: artifacts,
+    phase_artifacts: await outputsOf(app, contract, state),
     updated_at: isoTime(state.updatedAt),
     ...help,
   }

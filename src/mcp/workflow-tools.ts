@@ -7,7 +7,8 @@ import { continuePrompt, nextPrompt } from '../app/prompts.js'
 import { ok, type Result, refuse } from '../app/result.js'
 import type { AgentBearer } from '../core/admit.js'
 import type { Json, JsonObject } from '../core/contract.js'
-import { objectSchema } from './tool-schemas.js'
+import { PHASE_TOOLS } from './phase-tools.js'
+import { ARTIFACTS, CLAIMS, EVIDENCE, ID, NAME, objectSchema } from './tool-schemas.js'
 import { workflowState } from './workflow-state.js'
 
 /** A tool that every contract has: it moves the agent through the workflow. */
@@ -20,29 +21,7 @@ export interface WorkflowTool {
   readonly run: (app: App, bearer: AgentBearer, args: JsonObject) => Promise<Result<JsonObject>>
 }
 
-const ID: JsonObject = { type: 'string', pattern: '^[A-Za-z0-9_.-]{1,64}$' }
-const PHASE: JsonObject = { type: 'string', minLength: 1, maxLength: 64 }
-const ARTIFACTS: JsonObject = {
-  type: 'object',
-  maxProperties: 50,
-  propertyNames: ID,
-  description: 'Artifact type to content.',
-}
-const EVIDENCE: JsonObject = {
-  type: 'object',
-  maxProperties: 200,
-  propertyNames: { maxLength: 128 },
-  description: 'Checkpoint fields.',
-}
-const CLAIMS: JsonObject = {
-  type: 'object',
-  maxProperties: 50,
-  propertyNames: { maxLength: 128 },
-  additionalProperties: { type: 'boolean' },
-  description: 'Claim to true.',
-}
-
-const NAME: JsonObject = { type: 'string', minLength: 1, maxLength: 64 }
+const PHASE = NAME
 
 const TOOLS: readonly WorkflowTool[] = [
   {
@@ -97,7 +76,7 @@ const TOOLS: readonly WorkflowTool[] = [
     isReader: true,
     run: async (app, bearer) => {
       const call = await admitCall(app, bearer, undefined)
-      return call.ok ? ok(workflowState(call.value)) : call
+      return call.ok ? ok(await workflowState(app, call.value)) : call
     },
   },
   {
@@ -136,7 +115,9 @@ const TOOLS: readonly WorkflowTool[] = [
 ]
 
 /** By name. A tool of a contract that has one of these names cannot be reached over MCP. */
-export const WORKFLOW_TOOLS: ReadonlyMap<string, WorkflowTool> = new Map(TOOLS.map((tool) => [tool.name, tool]))
+export const WORKFLOW_TOOLS: ReadonlyMap<string, WorkflowTool> = new Map(
+  [...TOOLS, ...PHASE_TOOLS].map((tool) => [tool.name, tool]),
+)
 
 function offerOf(args: JsonObject) {
   const claims = Object.entries((args.claims as Readonly<Record<string, boolean>> | undefined) ?? {})

@@ -67,7 +67,7 @@ describe.each(ERAS)('a client of $name', (era) => {
       current_phase: 'TDD',
       completed_phases: ['PLAN'],
       checkpoints: { PLAN: 'passed', TDD: 'pending' },
-      phase_artifacts: { PLAN: { plan_document: { grade: 'reported' } } },
+      phase_artifacts: { PLAN: { plan_document: PLAN } },
     })
     await agent.close()
   })

@@ -1,0 +1,81 @@
+import { RESULTS_MAX, searchKnowledge } from '../app/knowledge.js'
+import { completePhase, getPhase } from '../app/phases.js'
+import { startWorkflow } from '../app/start-workflow.js'
+import type { JsonObject } from '../core/contract.js'
+import { EVIDENCE, NAME, objectSchema } from './tool-schemas.js'
+import type { WorkflowTool } from './workflow-tools.js'
+
+// Phases of documents are numbered; their ids are the same number as text.
+const PHASE: JsonObject = {
+  anyOf: [
+    { type: 'string', minLength: 1, maxLength: 64 },
+    { type: 'integer', minimum: 0 },
+  ],
+  description: 'Its id or, in a workflow of documents, its number.',
+}
+
+/** Workflows by their phases: what one says, and how it is completed. */
+export const PHASE_TOOLS: readonly WorkflowTool[] = [
+  {
+    name: 'start_workflow',
+    description:
+      'Start a workflow and take it, where its contract lets agents do so. For a target that is being worked on it is the same session again.',
+    inputSchema: objectSchema({
+      workflow_type: { ...NAME, description: 'Name of a contract.' },
+      contract: { ...NAME, description: 'Name or hash of a contract; instead of workflow_type.' },
+      target_file: { type: 'string', minLength: 1, maxLength: 1024, description: 'The file that the work is about.' },
+      task: { type: 'string', minLength: 1, maxLength: 10_000, description: 'What is to be done.' },
+    }),
+    isReader: false,
+    run: (app, bearer, args) =>
+      startWorkflow(app, {
+        workflowType: args.workflow_type as string | undefined,
+        contract: args.contract as string | undefined,
+        target: args.target_file as string | undefined,
+        task: args.task as string | undefined,
+        by: { kind: 'agent', bearer },
+      }),
+  },
+  {
+    name: 'get_phase_content',
+    description: 'What the current phase says, or one that you have completed; no other.',
+    inputSchema: objectSchema({ phase: PHASE }),
+    isReader: true,
+    run: (app, bearer, args) =>
+      getPhase(app, { bearer, phase: args.phase === undefined ? undefined : String(args.phase) }),
+  },
+  {
+    name: 'complete_phase',
+    description:
+      'Hand in the evidence of the current phase. When it holds and no gate is in the way, the next one opens.',
+    inputSchema: objectSchema({ phase: PHASE, evidence: EVIDENCE }, ['phase', 'evidence']),
+    isReader: false,
+    run: (app, bearer, args) =>
+      completePhase(app, { bearer, phase: String(args.phase), evidence: args.evidence ?? null, once: undefined }),
+  },
+  {
+    name: 'search_standards',
+    description: 'Find passages in the standards and guides that the contract names. For reading: it decides nothing.',
+    inputSchema: objectSchema(
+      {
+        query: { type: 'string', description: 'The first 4,000 characters are looked at.' },
+        phase: PHASE,
+        tags: { type: 'array', items: NAME, maxItems: 20, description: 'A passage must have all of them.' },
+        n_results: { type: 'integer', minimum: 1, maximum: RESULTS_MAX },
+      },
+      ['query'],
+    ),
+    isReader: true,
+    run: (app, bearer, args) =>
+      searchKnowledge(
+        app,
+        { kind: 'agent', bearer },
+        {
+          query: String(args.query),
+          phase: args.phase === undefined ? undefined : String(args.phase),
+          tags: args.tags as readonly string[] | undefined,
+          results: args.n_results as number | undefined,
+        },
+      ),
+  },
+]
