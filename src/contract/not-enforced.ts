@@ -23,7 +23,6 @@ function inRoot(document: ContractDocument): Unenforced[] {
     found.push({ path, feature, made, key: path.slice(path.lastIndexOf('.') + 1) })
   }
   for (const key of ROOT_FEATURES) if (document[key] !== undefined) add(document, key, key)
-  if (document.agent_startable) add(document, 'agent_startable', 'agent_startable')
   return found
 }
 
@@ -36,28 +35,15 @@ function inPhase(phase: PhaseDocument): Unenforced[] {
   // An entry of `agents` is a program to be started; a kind of agent is a place that a reviewer fills.
   if (phase.auto_spawn?.some((spawn) => spawn.agent !== undefined))
     found.push({ path: `${base}.auto_spawn`, feature: 'auto_spawn of agents', made: phase, key: 'auto_spawn' })
-  if (phase.tasks_in_order)
-    found.push({ path: `${base}.tasks_in_order`, feature: 'tasks_in_order', made: phase, key: 'tasks_in_order' })
-  if (phase.min_verified > 0)
-    found.push({ path: `${base}.min_verified`, feature: 'min_verified', made: phase, key: 'min_verified' })
   return [...found, ...inCheckpoint(phase, base), ...inChecks(phase, base)]
 }
 
 function inCheckpoint(phase: PhaseDocument, base: string): Unenforced[] {
   const { checkpoint } = phase
   if (checkpoint === undefined) return []
-  const graded = Object.entries(checkpoint.evidence).filter(([, field]) => field.grade !== 'reported')
-  return [
-    ...(checkpoint.source === undefined
-      ? []
-      : [{ path: `${base}.checkpoint.source`, feature: 'checkpoint.source', made: checkpoint, key: 'source' }]),
-    ...graded.map(([name, field]) => ({
-      path: `${base}.checkpoint.evidence.${name}.grade`,
-      feature: `evidence grade ${field.grade}`,
-      made: field,
-      key: 'grade',
-    })),
-  ]
+  return checkpoint.source === undefined
+    ? []
+    : [{ path: `${base}.checkpoint.source`, feature: 'checkpoint.source', made: checkpoint, key: 'source' }]
 }
 
 function inChecks(phase: PhaseDocument, base: string): Unenforced[] {

@@ -42,17 +42,22 @@ function fitting(source: ObservedSource, type: EvidenceField['type']): ObservedS
   return given === type || (given === 'integer' && type === 'number') ? source : null
 }
 
+type Observed = { readonly ok: true; readonly value: Json } | { readonly ok: false; readonly why: string }
+
 /** What the run says; a text where it cannot be relied on. */
-export function observedValue(
-  source: ObservedSource,
-  run: ObservedRun,
-): { readonly ok: true; readonly value: Json } | { readonly ok: false; readonly why: string } {
+export function observedValue(source: ObservedSource, run: ObservedRun): Observed {
+  if (run.wasStopped) return { ok: false, why: run.problem ?? 'it was stopped' }
+  // How a program ended is known whatever its output says.
   if (source.member === 'exit_code') return { ok: true, value: run.exitCode }
-  if (run.wasStopped || run.problem !== null) return { ok: false, why: run.problem ?? 'the run was stopped' }
   if (source.member === 'succeeded') return { ok: true, value: run.exitCode === 0 }
-  if (source.member === 'coverage')
-    return run.coverage === null ? { ok: false, why: 'the run tells no coverage' } : { ok: true, value: run.coverage }
-  if (run.counts === null) return { ok: false, why: 'the run tells no counts' }
+  if (run.problem !== null) return { ok: false, why: run.problem }
+  if (source.member === 'coverage') return coverageOf(run)
+  if (run.counts === null) return { ok: false, why: 'it tells no counts' }
   const { passed, failed, skipped } = run.counts
   return { ok: true, value: source.member === 'total' ? passed + failed + skipped : run.counts[source.member] }
+}
+
+function coverageOf(run: ObservedRun): Observed {
+  if (run.exitCode !== 0) return { ok: false, why: `it ended with exit code ${run.exitCode}` }
+  return run.coverage === null ? { ok: false, why: 'it tells no coverage' } : { ok: true, value: run.coverage }
 }

@@ -4,6 +4,7 @@ import { AGENT_ROUTES } from './agent.js'
 import { AUDIT_ROUTES } from './audit.js'
 import { HOOK_ROUTES } from './hooks.js'
 import { KNOWLEDGE_ROUTES } from './knowledge.js'
+import { PHASE_ROUTES } from './phases.js'
 import { PROMPT_ROUTES } from './prompt.js'
 import { QUESTION_ROUTES } from './questions.js'
 import { REVIEW_ROUTES } from './reviews.js'
@@ -14,6 +15,7 @@ import { TASK_ROUTES } from './tasks.js'
 export const ROUTES: readonly Route[] = [
   ...AGENT_ROUTES,
   ...PROMPT_ROUTES,
+  ...PHASE_ROUTES,
   ...KNOWLEDGE_ROUTES,
   ...HOOK_ROUTES,
   ...TASK_ROUTES,
