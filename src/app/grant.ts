@@ -1,7 +1,7 @@
 import { renderPrompt } from '../contract/prompt.js'
 import { phaseOf } from '../core/access.js'
-import type { Contract, Json, JsonObject } from '../core/contract.js'
-import { openTasks } from '../core/phase-tasks.js'
+import type { Contract, Json, JsonObject, Phase } from '../core/contract.js'
+import { tasksShown } from '../core/phase-tasks.js'
 import type { TaskState } from '../core/state.js'
 import type { App } from './app.js'
 import { allowedTools } from './views.js'
@@ -44,6 +44,15 @@ export async function promptOf(app: App, contract: Contract, state: TaskState, i
     guides: contract.guides,
     variables: {},
   })
-  const [task] = id === state.phase ? openTasks(phase, state) : []
-  return task === undefined ? rendered : `${rendered}\n\n${task.content}`
+  // A phase that is written as a document is told by it, unless it has a prompt of its own.
+  return phase.prompt === '' ? documentText(phase, state) : [rendered, ...taskTexts(phase, state)].join('\n\n')
+}
+
+/** The document of a phase with those of its tasks that may be shown; nothing where it has none. */
+export function documentText(phase: Phase, state: TaskState): string {
+  return [phase.document?.content ?? '', ...taskTexts(phase, state)].join('\n\n')
+}
+
+function taskTexts(phase: Phase, state: TaskState): readonly string[] {
+  return tasksShown(phase, state).map((task) => task.content)
 }

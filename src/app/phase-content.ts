@@ -1,13 +1,12 @@
 import { countTokens } from '../contract/documents/tokens.js'
 import { phaseOf } from '../core/access.js'
 import type { Contract, EvidenceField, Json, JsonObject, Phase } from '../core/contract.js'
-import type { PhaseTask } from '../core/phase-document.js'
 import { mayRead, phaseName } from '../core/phase-sight.js'
 import { openTasks, orderedTasks } from '../core/phase-tasks.js'
 import type { TaskState } from '../core/state.js'
 import type { App } from './app.js'
 import { evidenceOf } from './checkpoint.js'
-import { promptOf } from './grant.js'
+import { documentText, promptOf } from './grant.js'
 
 const OUTPUT_BYTES_MAX = 64 * 1024
 const COUNTS_KEPT_MAX = 200
@@ -17,22 +16,13 @@ export async function phaseContent(app: App, contract: Contract, state: TaskStat
   if (!mayRead(state, id)) throw new Error(`the content of ${id} was asked for while it is not open`)
   const phase = phaseOf(contract, id)
   const { document } = phase
-  const tasks = tasksShown(phase, state)
-  const text = document?.content ?? (await promptOf(app, contract, state, id))
-  const content = [text, ...tasks.map((task) => task.content)].join('\n\n')
-  const isWhole = document !== undefined && tasks.length === 0
+  const content = document === undefined ? await promptOf(app, contract, state, id) : documentText(phase, state)
+  const isWhole = document !== undefined && content === document.content
   return {
     content,
     sources: (document?.sources ?? []).map(({ file, line }) => (line === 1 ? file : `${file}:${line}`)),
     total_tokens: isWhole ? document.totalTokens : await tokensOf(content),
   }
-}
-
-// All at once, unless the phase hands them out one at a time: then those that were done, and the one at hand.
-function tasksShown(phase: Phase, state: TaskState): readonly PhaseTask[] {
-  const ordered = orderedTasks(phase)
-  if (ordered.length === 0 || phase.id !== state.phase) return phase.document?.tasks ?? []
-  return openTasks(phase, state).slice(0, 1)
 }
 
 /** Where the tasks of a phase stand that hands them out in order; nothing for any other. */

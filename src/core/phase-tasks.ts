@@ -15,6 +15,12 @@ export function openTasks(phase: Phase, state: TaskState): readonly PhaseTask[] 
   return orderedTasks(phase).filter((task) => !state.tasksDone.includes(task.id))
 }
 
+/** The tasks whose text may be shown with the phase: all, or of those that are handed out in order the one at hand. */
+export function tasksShown(phase: Phase, state: TaskState): readonly PhaseTask[] {
+  if (orderedTasks(phase).length === 0 || phase.id !== state.phase) return phase.document?.tasks ?? []
+  return openTasks(phase, state).slice(0, 1)
+}
+
 /** Which of the claims name tasks of the phase, in the order of the phase. */
 export function claimedTasks(phase: Phase, claims: readonly string[]): readonly string[] {
   return orderedTasks(phase)

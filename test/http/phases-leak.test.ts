@@ -1,4 +1,5 @@
-import { mkdirSync, writeFileSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { Route } from '../../src/http/route.js'
@@ -10,6 +11,8 @@ const MARK = 'SECRETOFPHASETWO'
 const PART = 'CRETOFPHASETW'
 const secret = (what: string): string => `${MARK} ${what}`
 
+const TOOLS = 'read_files, write_files, grep, glob, search_codebase, bash, ask_user_question'
+
 /** Every text that the second and third phase can say something with holds the mark. */
 const CONTRACT = `
 name: sealed
@@ -19,7 +22,7 @@ phases:
   - id: ONE
     name: First
     prompt: Do the first thing
-    allowed_tools: [read_files, write_files, grep, glob, search_codebase, bash, ask_user_question]
+    allowed_tools: [${TOOLS}]
     tool_constraints: {bash: {allowed_commands: [ls, cat, grep]}}
     checkpoint: {evidence: {count: {type: integer, min: 1, description: how many}}}
     rules: [{repeated_command: {threshold: 1000, window: 60}}]
@@ -46,17 +49,66 @@ const STREAM_MS = 1000
 
 const isForAgents = (route: Route): boolean => route.access === 'agent' || route.access === 'any'
 
-describe('what an agent in phase one can learn of phase two', () => {
+interface Workflow {
+  readonly name: string
+  readonly phases: readonly [string, string, string]
+  /** Evidence that the first phase accepts. */
+  readonly evidence: object
+  /** What the first phase says, and may say. */
+  readonly open: string
+  readonly begin: () => Promise<Running>
+}
+
+/** The contract's own file lies in the work tree under its usual name, as it does for most people. */
+const YAML: Workflow = {
+  name: 'a contract file',
+  phases: ['ONE', 'TWO', 'THREE'],
+  evidence: { count: 1 },
+  open: 'Do the first thing',
+  begin: async () => {
+    const run = await start({ contract: CONTRACT })
+    writeFileSync(join(run.workspace, 'agent_workflow.yaml'), CONTRACT)
+    return run
+  },
+}
+
+const gate = (field: string) => `## Checkpoint\n\n- \`${field}\` (integer, at least 1): how many ${field}\n`
+const DOCUMENTS: Readonly<Record<string, string>> = {
+  'metadata.yaml': `workflow_type: sealed\nversion: "1"\nagent_startable: true\nallowed_tools: [${TOOLS}]\ntool_constraints: {bash: {allowed_commands: [ls, cat, grep]}}\nphases:\n  - {phase_number: 2, tasks_in_order: true, description: ${secret('description')}}\nenforcement: {reconcile: off, denial_budget: 500, confinement: best_effort}\n`,
+  'phases/1/phase.md': `# Phase 1: First\n\nDo the first thing.\n\n${gate('count')}`,
+  'phases/2/phase.md': `# Phase 2: Second\n\n${secret('prompt')}\n\n${gate('total')} ${secret('evidence')}\n\n## Example\n\n\`\`\`json\n{"total": 7, "why": "${secret('example')}"}\n\`\`\`\n`,
+  'phases/2/task-1-first.md': `# A task\n\n${secret('task one')}\n`,
+  'phases/2/task-2-second.md': `# Another\n\n${secret('task two')}\n`,
+  'phases/3/phase.md': `# Phase 3: Third\n\n${secret('prompt of three')}\n\n${gate('end')}`,
+}
+
+/** The folder of documents lies in the work tree. */
+const FOLDER: Workflow = {
+  name: 'a folder of documents',
+  phases: ['1', '2', '3'],
+  evidence: { count: 1 },
+  open: 'Do the first thing',
+  begin: async () => {
+    const dir = mkdtempSync(join(tmpdir(), 'phaselock-leak-'))
+    const folder = join(dir, 'tree', 'flow')
+    for (const [name, text] of Object.entries(DOCUMENTS)) {
+      mkdirSync(join(folder, name, '..'), { recursive: true })
+      writeFileSync(join(folder, name), text)
+    }
+    return start({ dir, contractFile: folder })
+  },
+}
+
+describe.each([YAML, FOLDER])('what an agent in phase one can learn of phase two, from $name', (flow) => {
+  const [ONE, TWO, THREE] = flow.phases
   let run: Running
   let agent = ''
   let phase = ''
 
   beforeAll(async () => {
-    // The contract's own file lies in the work tree under its usual name, as it does for most people.
-    run = await start({ contract: CONTRACT })
+    run = await flow.begin()
     mkdirSync(join(run.workspace, 'src'))
     writeFileSync(join(run.workspace, 'src/a.txt'), 'nothing to see\n')
-    writeFileSync(join(run.workspace, 'agent_workflow.yaml'), CONTRACT)
     await run.addTask({ id: 't' })
     agent = await run.addAgent('a')
     phase = await run.claim('a', agent, 't')
@@ -66,12 +118,12 @@ describe('what an agent in phase one can learn of phase two', () => {
   const tool = (tool_name: string, args: object) => ({ task_id: 't', tool_name, args })
   /** Right and wrong requests of every endpoint that an agent reaches; those without a body are called as they are. */
   const bodies: Readonly<Record<string, readonly object[]>> = {
-    claimTask: [{ agent_id: 'a' }, { agent_id: 'a', task_id: 't' }, { agent_id: 'TWO' }],
+    claimTask: [{ agent_id: 'a' }, { agent_id: 'a', task_id: 't' }, { agent_id: TWO }],
     requestTransition: [
-      { task_id: 't', target_phase: 'TWO' },
-      { task_id: 't', target_phase: 'TWO', artifacts: { note: {} }, evidence: { total: 7 } },
-      { task_id: 't', target_phase: 'THREE' },
-      { task_id: 't', target_phase: 'THREE', current_phase: 'TWO' },
+      { task_id: 't', target_phase: TWO },
+      { task_id: 't', target_phase: TWO, artifacts: { note: {} }, evidence: { total: 7 } },
+      { task_id: 't', target_phase: THREE },
+      { task_id: 't', target_phase: THREE, current_phase: TWO },
     ],
     executeTool: [
       tool('read_files', { path: 'agent_workflow.yaml' }),
@@ -81,6 +133,10 @@ describe('what an agent in phase one can learn of phase two', () => {
       tool('glob', { pattern: '**/*' }),
       tool('search_codebase', { query: PART }),
       tool('bash', { command: 'cat agent_workflow.yaml' }),
+      tool('read_files', { path: 'flow/phases/2/phase.md' }),
+      tool('read_files', { path: 'flow/phases/2/task-1-first.md' }),
+      tool('read_files', { path: 'flow/metadata.yaml' }),
+      tool('bash', { command: 'cat flow/phases/2/phase.md flow/phases/3/phase.md flow/metadata.yaml' }),
       tool('bash', { command: 'grep -r SECRET .' }),
       tool('nonsense', {}),
     ],
@@ -88,17 +144,20 @@ describe('what an agent in phase one can learn of phase two', () => {
     batchTools: [{ task_id: 't', calls: [{ tool_name: 'grep', args: { pattern: 'PHASETWO' } }] }],
     renewToken: [{ task_id: 't' }],
     heartbeat: [{ task_id: 't' }],
-    nextPrompt: [{ claims: { TWO: true } }, { claims: { ONE_complete: true } }, { claims: { 'task-2': true } }],
+    nextPrompt: [
+      { claims: { [TWO]: true } },
+      { claims: { [`${ONE}_complete`]: true } },
+      { claims: { 'task-2': true } },
+    ],
     continuePrompt: [{}],
     reportUsage: [{ input_tokens: 1, output_tokens: 1 }],
     completePhase: [{ evidence: {} }, { evidence: { total: 7 } }, { evidence: { count: 0 } }],
-    searchKnowledge: [{ query: PART }, { query: 'phase two', phase: 'TWO' }],
-    askQuestion: [{ task_id: 't', question: 'What is in TWO?' }],
+    searchKnowledge: [{ query: PART }, { query: 'phase two', phase: TWO }],
+    askQuestion: [{ task_id: 't', question: `What is in ${TWO}?` }],
   }
   const params = (route: Route): readonly string[] => {
-    if (route.path.includes(':phase'))
-      return ['ONE', 'TWO', 'THREE', '2', 'two'].map((id) => route.path.replace(':phase', id))
-    return ['t', 'TWO'].map((id) => route.path.replace(/:\w+/g, id))
+    if (route.path.includes(':phase')) return [ONE, TWO, THREE, 'two'].map((id) => route.path.replace(':phase', id))
+    return ['t', TWO].map((id) => route.path.replace(/:\w+/g, id))
   }
   // Gives the task away, or is a hook whose answers are words of other programs: called last, and on their own.
   const LAST = new Set(['releaseTask'])
@@ -120,10 +179,10 @@ describe('what an agent in phase one can learn of phase two', () => {
           }
     expect(new Set(reached)).toEqual(new Set(routes.map((route) => route.id)))
     // The calls were answered and not merely refused: what may be seen was seen.
-    for (const seen of ['nothing to see', 'Do the first thing', 'how many', 'Cannot access Phase TWO'])
+    for (const seen of ['nothing to see', flow.open, 'how many', `Cannot access Phase ${TWO}`])
       expect(said).toContain(seen)
     const task = (await run.call('GET', '/tasks/t', run.operator)).body
-    expect([task.phase, task.completed_phases]).toEqual(['ONE', []])
+    expect([task.phase, task.completed_phases]).toEqual([ONE, []])
   })
 
   it('[REQ-PHASE-18] endpoints for operators say nothing of it to an agent either', async () => {
@@ -160,8 +219,11 @@ describe('what an agent in phase one can learn of phase two', () => {
 
   it('[REQ-PHASE-18] once the phase is open it is shown', async () => {
     phase = await run.claim('a', agent, 't')
-    const answer = await run.call('POST', '/phases/ONE/complete', phase, { evidence: { count: 1 } })
-    expect(answer.body).toMatchObject({ next_phase: 'TWO', next_phase_content: { content: secret('prompt') } })
-    expect(JSON.stringify((await run.call('GET', '/phases/THREE', agent)).body)).not.toContain('prompt of three')
+    const answer = await run.call('POST', `/phases/${ONE}/complete`, phase, { evidence: flow.evidence })
+    expect(answer.body).toMatchObject({
+      checkpoint_passed: true,
+      next_phase_content: { content: expect.stringContaining(secret('prompt')) },
+    })
+    expect(JSON.stringify((await run.call('GET', `/phases/${THREE}`, agent)).body)).not.toContain('prompt of three')
   })
 })
