@@ -285,6 +285,25 @@ describe('what a violation tells', () => {
   })
 })
 
+describe('several rules over the same facts', () => {
+  it('[REQ-RULE-15] each is judged by its own threshold and its own pattern', () => {
+    const facts = commands(...each('ls', 'ls', 'ps'))
+    const sources: readonly JsonObject[] = [
+      { threshold: 2 },
+      { threshold: 3 },
+      { threshold: 2, pattern: 's' },
+      { threshold: 3, pattern: 's' },
+      { threshold: 2, pattern: 'p' },
+    ]
+    const rules = sources.map((one, index) => rule({ ...repeated, ...one, shadow: true }, `CODE[${index}]`))
+    expect(evaluate(rules, facts).shadowed.map((one) => [one.rule, one.metrics_snapshot.count])).toEqual([
+      ['CODE[0]', 2],
+      ['CODE[2]', 3],
+      ['CODE[3]', 3],
+    ])
+  })
+})
+
 describe('the cost of patterns', () => {
   it('[REQ-RULE-18] a text is matched once with each pattern, whatever comes and however often is asked', () => {
     const asked: string[] = []
