@@ -25,6 +25,18 @@ export interface Pending {
   readonly text: string
 }
 
+/** Which passages have a word, and how strongly, one list beside the other. */
+export interface Strengths {
+  readonly ids: readonly number[]
+  readonly values: readonly number[]
+}
+
+const STRENGTHS = `
+  WITH hits AS MATERIALIZED (SELECT rowid AS id, bm25(words, 4.0, 2.0, 1.0) AS score FROM words WHERE words MATCH ?)
+  SELECT json_group_array(id) AS ids, json_group_array(score) AS scores FROM hits`
+const STRENGTHS_KEPT_MAX = 2_000_000
+const WORDS_KEPT_MAX = 5_000
+
 export interface NewFile {
   readonly path: string
   readonly hash: string
@@ -41,6 +53,9 @@ export class SearchIndex {
   >()
   readonly #entries = new Map<number, Entry>()
   readonly #byText = new Map<string, Set<number>>()
+  // Of words that were asked for since the last change.
+  readonly #strengths = new Map<string, Strengths>()
+  #strengthsKept = 0
   #model: string | null = null
   #version: number
 
@@ -140,13 +155,19 @@ export class SearchIndex {
    * How strongly each passage has a word, from 0 to `STRENGTH_MAX`: the part of BM25 that does not depend on other passages but for
    * their mean length. A word in a heading counts four times, one in a heading above it twice.
    */
-  strengths(word: string): ReadonlyMap<number, number> {
-    // Quoted, a word is a word: nothing in it is read as syntax.
-    const rows = this.#database
-      .prepare('SELECT rowid AS id, bm25(words, 4.0, 2.0, 1.0) AS score FROM words WHERE words MATCH ?')
-      .all(`"${word.replaceAll('"', '""')}"`)
-    const rarity = fts5Rarity(this.#entries.size, rows.length)
-    return new Map(rows.map((row) => [Number(row.id), -Number(row.score) / rarity]))
+  strengths(word: string): Strengths {
+    const known = this.#strengths.get(word)
+    if (known !== undefined) return known
+    // Quoted, a word is a word: nothing in it is read as syntax. Lists travel faster than rows.
+    const row = this.#database.prepare(STRENGTHS).get(`"${word.replaceAll('"', '""')}"`)
+    const ids = JSON.parse(String(row?.ids)) as readonly number[]
+    const rarity = fts5Rarity(this.#entries.size, ids.length)
+    const values = (JSON.parse(String(row?.scores)) as readonly number[]).map((score) => -score / rarity)
+    const found = { ids, values }
+    this.#strengthsKept += ids.length
+    if (this.#strengthsKept > STRENGTHS_KEPT_MAX || this.#strengths.size >= WORDS_KEPT_MAX) this.#forgetStrengths()
+    if (ids.length <= STRENGTHS_KEPT_MAX) this.#strengths.set(word, found)
+    return found
   }
 
   close(): void {
@@ -229,7 +250,13 @@ export class SearchIndex {
     }
   }
 
+  #forgetStrengths(): void {
+    this.#strengths.clear()
+    this.#strengthsKept = 0
+  }
+
   #write(work: () => void): void {
+    this.#forgetStrengths()
     this.#database.exec('BEGIN')
     try {
       work()

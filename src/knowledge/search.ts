@@ -33,24 +33,49 @@ export interface Using {
 /** How much the vectors say in the common score; the words say the rest. */
 const VECTOR_SHARE = 0.5
 const CONTENT_CHARS_MAX = 400_000
-const SCORE_DIGITS = 6
+// Differences below this are noise, and must not decide an order.
+const SCORE_STEPS = 1_000_000
 
 /** The best passages among those that may be seen: nothing else takes part in the ranking. */
 export function search(index: SearchIndex, request: SearchRequest, using: Using): readonly Found[] {
   const { vector, files } = using
   const candidates = new Map<number, Entry>()
-  for (const entry of index.entries.values())
-    if (fits(entry.metadata, request) && (files === null || files.has(entry.file))) candidates.set(entry.id, entry)
-  const words = wordScores(index, request.query, candidates)
-  const meanings = vector === null ? new Map<number, number>() : meaningScores(candidates, vector)
-  const share = vector === null ? 0 : VECTOR_SHARE
-  const scored: { entry: Entry; score: number }[] = []
-  for (const entry of candidates.values()) {
-    const score = (1 - share) * (words.get(entry.id) ?? 0) + share * (meanings.get(entry.id) ?? 0)
-    if (score > 0) scored.push({ entry, score: Number(score.toFixed(SCORE_DIGITS)) })
+  const fitting = new Map<Metadata, boolean>()
+  for (const entry of index.entries.values()) {
+    let isFitting = fitting.get(entry.metadata)
+    if (isFitting === undefined) {
+      isFitting = fits(entry.metadata, request)
+      fitting.set(entry.metadata, isFitting)
+    }
+    if (isFitting && (files === null || files.has(entry.file))) candidates.set(entry.id, entry)
   }
-  scored.sort((a, b) => b.score - a.score || byPlace(a.entry, b.entry))
-  return bounded(scored.slice(0, request.limit).flatMap(({ entry, score }) => found(index, entry, score)))
+  const words = wordScores(index, request.query, candidates)
+  const best: Scored[] = []
+  for (const entry of candidates.values()) {
+    const worded = words.get(entry.id) ?? 0
+    const raw = vector === null ? worded : (1 - VECTOR_SHARE) * worded + VECTOR_SHARE * meaning(entry, vector)
+    if (raw > 0) keepBest(best, { entry, score: Math.round(raw * SCORE_STEPS) / SCORE_STEPS }, request.limit)
+  }
+  return bounded(best.flatMap(({ entry, score }) => found(index, entry, score)))
+}
+
+interface Scored {
+  readonly entry: Entry
+  readonly score: number
+}
+
+// Few are wanted of many: a place is looked for only in the list of the best so far.
+function keepBest(best: Scored[], one: Scored, limit: number): void {
+  const last = best.at(-1)
+  if (best.length >= limit && last !== undefined && compare(one, last) >= 0) return
+  let at = best.length
+  while (at > 0 && compare(one, best[at - 1] as Scored) < 0) at -= 1
+  best.splice(at, 0, one)
+  if (best.length > limit) best.pop()
+}
+
+function compare(a: Scored, b: Scored): number {
+  return b.score - a.score || byPlace(a.entry, b.entry)
 }
 
 function fits({ phases, isSealed, tags, workflow }: Metadata, request: SearchRequest): boolean {
@@ -73,21 +98,21 @@ function wordScores(
   const scores = new Map<number, number>()
   let reachable = 0
   for (const word of wordsOf(query)) {
-    const hits = [...index.strengths(word)].filter(([id]) => candidates.has(id))
-    const rarity = Math.log(1 + (candidates.size - hits.length + 0.5) / (hits.length + 0.5))
+    const { ids, values } = index.strengths(word)
+    let hits = 0
+    for (const id of ids) if (candidates.has(id)) hits += 1
+    const rarity = Math.log(1 + (candidates.size - hits + 0.5) / (hits + 0.5))
     reachable += rarity * STRENGTH_MAX
-    for (const [id, strength] of hits) scores.set(id, (scores.get(id) ?? 0) + rarity * strength)
+    for (const [at, id] of ids.entries())
+      if (candidates.has(id)) scores.set(id, (scores.get(id) ?? 0) + rarity * (values[at] ?? 0))
   }
   for (const [id, score] of scores) scores.set(id, score / reachable)
   return scores
 }
 
 /** How near in meaning: the cosine, where it is above zero. */
-function meaningScores(candidates: ReadonlyMap<number, Entry>, query: Float32Array): ReadonlyMap<number, number> {
-  const scores = new Map<number, number>()
-  for (const { id, vector } of candidates.values())
-    if (vector !== null && vector.length === query.length) scores.set(id, Math.max(0, dot(vector, query)))
-  return scores
+function meaning({ vector }: Entry, query: Float32Array): number {
+  return vector === null || vector.length !== query.length ? 0 : Math.max(0, dot(vector, query))
 }
 
 function dot(a: Float32Array, b: Float32Array): number {

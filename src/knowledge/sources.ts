@@ -1,11 +1,10 @@
 import { createHash } from 'node:crypto'
 import { closeSync } from 'node:fs'
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import { matchesGlob } from '../contract/glob.js'
 import { isForeign, openFile } from '../tree/lookup.js'
 import { readBytes } from '../tree/read-bytes.js'
-import { NOT_THE_PROJECT, openWorkTree } from '../tree/work-tree.js'
 import { chunkMarkdown } from './chunk.js'
+import { listSources } from './list-sources.js'
 import { describeDocument } from './metadata.js'
 import type { SearchIndex } from './passages.js'
 import { countTokens } from './tokens.js'
@@ -28,7 +27,7 @@ export interface Refreshed {
   readonly removed: number
   readonly unchanged: number
   readonly skipped: readonly SkippedFile[]
-  /** Folders in which files were found, and those above them. */
+  /** Folders in which files may appear. */
   readonly folders: readonly string[]
 }
 
@@ -46,9 +45,7 @@ const SKIPPED_TOLD_MAX = 100
 /** Brings the index up to what is in the tree now; what has not changed is not touched. Gives way after every file. */
 export async function refreshIndex(index: SearchIndex, sources: Sources, run: Run): Promise<Refreshed> {
   const { isClosing, present } = run
-  const listed = (await openWorkTree(sources.root).list(NOT_THE_PROJECT))
-    .filter(({ path, isLink }) => !isLink && sources.patterns.some((pattern) => matchesGlob(pattern, path)))
-    .map(({ path }) => path)
+  const { files: listed, folders } = await listSources(sources.root, sources.patterns)
   const skipped: SkippedFile[] = listed
     .slice(FILES_MAX)
     .map((file) => ({ file, reason: `more than ${FILES_MAX} files` }))
@@ -74,7 +71,7 @@ export async function refreshIndex(index: SearchIndex, sources: Sources, run: Ru
     counts.removed += 1
     await nextTurn()
   }
-  return { ...counts, skipped: skipped.slice(0, SKIPPED_TOLD_MAX), folders: foldersOf(wanted) }
+  return { ...counts, skipped: skipped.slice(0, SKIPPED_TOLD_MAX), folders }
 }
 
 type Content = { readonly bytes: Buffer } | { readonly reason: string } | null
@@ -117,13 +114,4 @@ function ownersOf({ owners }: Sources, path: string): readonly string[] {
   const parts = path.split('/')
   const ends = parts.map((_, at) => parts.slice(at).join('/'))
   return [...new Set(ends.flatMap((end) => (Object.hasOwn(owners, end) ? (owners[end] ?? []) : [])))]
-}
-
-function foldersOf(paths: readonly string[]): readonly string[] {
-  const folders = new Set<string>([''])
-  for (const path of paths) {
-    const parts = path.split('/').slice(0, -1)
-    for (let end = 1; end <= parts.length; end += 1) folders.add(parts.slice(0, end).join('/'))
-  }
-  return [...folders]
 }

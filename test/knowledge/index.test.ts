@@ -1,4 +1,4 @@
-import { linkSync, mkdirSync, readdirSync, renameSync, symlinkSync, writeFileSync } from 'node:fs'
+import { chmodSync, linkSync, mkdirSync, readdirSync, renameSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, describe, expect, it } from 'vitest'
 import type { Knowledge } from '../../src/knowledge/knowledge.js'
@@ -78,6 +78,30 @@ describe('the index', () => {
     expect(await until(async () => (await files(knowledge, 'gamma')).length === 1)).toBe(true)
     lib.remove('a/one.md')
     expect(await until(async () => (await files(knowledge, 'beta')).length === 0)).toBe(true)
+  })
+
+  it('[REQ-KNOW-11] the watcher finds the first file of a folder that was empty', async () => {
+    lib = library([])
+    mkdirSync(join(lib.root, 'docs/empty'), { recursive: true })
+    const knowledge = lib.open(undefined, { isWatching: true, sources: ['docs/**/*.md'] })
+    await knowledge.settle()
+    lib.write('docs/empty/one.md', '# One\n\nalpha\n')
+    expect(await until(async () => (await files(knowledge, 'alpha')).length === 1)).toBe(true)
+  })
+
+  it('[REQ-KNOW-12] a folder that may not be opened hides its own files only', async () => {
+    lib = library([
+      { file: 'a/one.md', text: '# One\n\nalpha\n' },
+      { file: 'b/two.md', text: '# Two\n\nalpha\n' },
+    ])
+    const knowledge = lib.open()
+    await knowledge.settle()
+    lib.write('c/three.md', '# Three\n\nalpha\n')
+    chmodSync(join(lib.root, 'b'), 0)
+    const found = await knowledge.refresh()
+    chmodSync(join(lib.root, 'b'), 0o755)
+    // Whoever is root may open everything.
+    expect(found).toMatchObject(process.getuid?.() === 0 ? { added: 1, removed: 0 } : { added: 1, removed: 1 })
   })
 
   it('[REQ-KNOW-12] links, files outside the globs and what installing makes are not read', async () => {
