@@ -1,3 +1,4 @@
+import { statSync } from 'node:fs'
 import { dirname, isAbsolute, join, relative } from 'node:path'
 import type { Contract } from '../core/contract.js'
 import type { App } from './app.js'
@@ -12,9 +13,12 @@ export interface Reserved {
 
 const CONTRACT_NAMES = ['agent_workflow.yaml', 'agent_workflow.yml', 'agent_workflow.json']
 
+/** What a workflow of documents consists of, in its folder. Agents are handed the documents phase by phase. */
+const WORKFLOW_NAMES = ['metadata.json', 'metadata.yaml', 'metadata.yml', 'phases']
+
 const known = new WeakMap<Contract, Map<string, Reserved>>()
 
-/** The contract's own file and its schemas, as far as they lie in the work tree, and the state directory. */
+/** The contract's own file or documents and its schemas, as far as they lie in the work tree, and the state directory. */
 export function reservedIn(app: App, contract: Contract, tree: string): Reserved {
   const trees = known.get(contract) ?? new Map<string, Reserved>()
   known.set(contract, trees)
@@ -31,11 +35,17 @@ function findReserved(app: App, contract: Contract, tree: string): Reserved {
     const way = relative(tree, path)
     return way === '' || way === '..' || way.startsWith('../') || isAbsolute(way) ? [] : [way]
   }
-  const hidden = [...CONTRACT_NAMES, ...(file === null ? [] : inside(file)), ...inside(app.stateDir)]
+  const isFolder = file !== null && statSync(file, { throwIfNoEntry: false })?.isDirectory() === true
+  const beside = file === null ? tree : isFolder ? file : dirname(file)
+  const own = isFolder ? WORKFLOW_NAMES.map((name) => join(file, name)) : file === null ? [] : [file]
+  const sources = [...contract.phases.values()].flatMap(({ document }) =>
+    document?.number === null ? document.sources.map((source) => join(beside, source.file)) : [],
+  )
+  const hidden = [...CONTRACT_NAMES, ...[...own, ...sources, app.stateDir].flatMap(inside)]
   // Also those that are not there yet: beside the contract they would take the place of the built-in ones.
-  const beside = file === null ? tree : dirname(file)
   const schemas = [...contract.schemas.keys()].flatMap((name) => (isAbsolute(name) ? [] : inside(join(beside, name))))
-  return { hidden: [...new Set(hidden)], kept: [...new Set([...hidden, ...schemas])] }
+  const folder = isFolder ? inside(file) : []
+  return { hidden: [...new Set(hidden)], kept: [...new Set([...hidden, ...schemas, ...folder])] }
 }
 
 export function isHiddenBy(reserved: Reserved): (path: string) => boolean {

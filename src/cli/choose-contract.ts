@@ -5,7 +5,7 @@ import { formatText } from '../contract/format.js'
 import { type LoadedContract, loadContractFile } from '../contract/load.js'
 import { nearest } from '../contract/nearest.js'
 import { EXIT, Stop } from './exit.js'
-import { CONTRACT_FILE } from './places.js'
+import { CONTRACT_FILE, WORKFLOW_FOLDER } from './places.js'
 import { tell } from './terminal.js'
 
 const DEFAULT_CONTRACT = 'tdd'
@@ -16,14 +16,15 @@ export interface ContractChoice {
   readonly origin: string
 }
 
-/** The contract that was named, as a file or as one that ships with Phaselock; else the work tree's own, else `tdd`. */
+/** The contract that was named, as a file, a folder or one that ships with Phaselock; else the work tree's own, else `tdd`. */
 export function chooseContract(named: string | undefined, workspace: string): ContractChoice {
   if (named === undefined) {
-    const own = join(workspace, CONTRACT_FILE)
-    return existsSync(own) ? { path: shortPath(own), origin: 'file' } : bundled(DEFAULT_CONTRACT)
+    const own = ownContract(workspace)
+    return own === null ? bundled(DEFAULT_CONTRACT) : { path: shortPath(own), origin: 'file' }
   }
   if (isFile(named)) return { path: named, origin: 'file' }
   if (isBundledContract(named)) return bundled(named)
+  if (existsSync(named)) return { path: named, origin: 'file' }
   if (!/^[A-Za-z0-9_-]+$/.test(named)) return { path: named, origin: 'file' }
   const close = nearest(named, BUNDLED_CONTRACTS)
   const meant = close === null ? '' : ` Did you mean ${close}?`
@@ -46,6 +47,12 @@ export async function loadChosen(choice: ContractChoice): Promise<LoadedContract
   }
   if (loaded.warnings.length > 0) tell(formatText(loaded.warnings))
   return loaded
+}
+
+/** A repository's own contract: its file, or its folder of documents; null when it has none. */
+export function ownContract(folder: string): string | null {
+  const found = [CONTRACT_FILE, WORKFLOW_FOLDER].map((name) => join(folder, name)).find((path) => existsSync(path))
+  return found ?? null
 }
 
 /** The path from here when that is shorter to read. */

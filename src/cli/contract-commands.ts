@@ -1,18 +1,19 @@
 import { type Command, Option } from 'commander'
 import { Client } from './client.js'
 import { type ClientOptions, clientOptions } from './connection.js'
-import type { GraphOptions, ValidateOptions } from './contract-actions.js'
+import type { GraphOptions, LintOptions, ValidateOptions } from './contract-actions.js'
 import { examples } from './options.js'
 import { CONTRACT_FILE } from './places.js'
 import { table } from './table.js'
 import { print, printJson } from './terminal.js'
 import { listOf, textOf, timeOf } from './values.js'
 
-const WHICH = `contract file or bundled name (default: ${CONTRACT_FILE})`
+const WHICH = `contract file, folder of documents or bundled name (default: ${CONTRACT_FILE})`
 
 /** What works on contracts: check, explain, draw, and make known to a server. */
 export function addContractCommands(program: Command): void {
   addValidate(program)
+  addLint(program)
   program
     .command('explain')
     .argument('[file]', WHICH)
@@ -38,8 +39,8 @@ export function addContractCommands(program: Command): void {
 function addValidate(program: Command): void {
   program
     .command('validate')
-    .aliases(['check', 'lint'])
-    .argument('[file...]', `contract files or bundled names (default: ${CONTRACT_FILE})`)
+    .alias('check')
+    .argument('[file...]', `contract files, folders or bundled names (default: ${CONTRACT_FILE})`)
     .description('check contracts; warnings pass, errors do not')
     .addOption(new Option('--format <format>', 'how to print').choices(['text', 'json', 'sarif']).default('text'))
     .option('--json', 'the same as --format json')
@@ -47,11 +48,32 @@ function addValidate(program: Command): void {
       'after',
       examples([
         ['phaselock validate', `checks ./${CONTRACT_FILE}`],
-        ['phaselock lint --format sarif a.yaml > a.sarif', 'for code scanning'],
+        ['phaselock validate --format sarif a.yaml > a.sarif', 'for code scanning'],
       ]),
     )
     .action(async (files: readonly string[], options: ValidateOptions) =>
       (await import('./contract-actions.js')).validate(files, options),
+    )
+}
+
+function addLint(program: Command): void {
+  program
+    .command('lint')
+    .argument('[file...]', `contracts, folders or single documents (default: ${CONTRACT_FILE})`)
+    .description('report problems of contracts and documents, one a line')
+    .addOption(
+      new Option('--format <format>', 'how to print').choices(['text', 'json', 'github', 'sarif']).default('text'),
+    )
+    .option('--json', 'the same as --format json')
+    .addHelpText(
+      'after',
+      examples([
+        ['phaselock lint agent_workflow/phases/1/phase.md', 'one document'],
+        ['phaselock lint --format github', 'as annotations of a pull request'],
+      ]),
+    )
+    .action(async (files: readonly string[], options: LintOptions) =>
+      (await import('./contract-actions.js')).lint(files, options),
     )
 }
 

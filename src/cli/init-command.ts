@@ -1,5 +1,5 @@
 import { type Command, Option } from 'commander'
-import { BUNDLED_CONTRACTS } from '../contract/bundled.js'
+import { BUNDLED_CONTRACTS, isDocuments } from '../contract/bundled.js'
 import type { InitOptions } from './init.js'
 import { examples } from './options.js'
 import { CONTRACT_FILE } from './places.js'
@@ -11,8 +11,8 @@ export function addInitCommand(program: Command): void {
     .argument('[dir]', 'the repository', '.')
     .description(`look at a repository and write ${CONTRACT_FILE}`)
     .addOption(
-      new Option('--template <name>', 'what to start from; documents come later')
-        .choices(BUNDLED_CONTRACTS)
+      new Option('--template <name>', 'what to start from; documents: a folder of Markdown')
+        .choices([...BUNDLED_CONTRACTS.filter((name) => !isDocuments(name)), 'documents'])
         .default('tdd'),
     )
     .option('--force', 'overwrite a contract that is there')
@@ -24,6 +24,7 @@ export function addInitCommand(program: Command): void {
         ['phaselock init', 'plan, failing tests, code, review'],
         ['phaselock init --template plan-review', 'for work without tests'],
         ['phaselock init --template guardrails', 'one phase within limits'],
+        ['phaselock init --template documents', 'eight phases written in Markdown'],
       ]),
     )
     .action(async (dir: string, options: InitOptions) => (await import('./init.js')).init(dir, options))

@@ -1,19 +1,22 @@
 import { existsSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
-import { join, resolve } from 'node:path'
+import { dirname, join, resolve } from 'node:path'
 import { isMap, isScalar, isSeq, parseDocument } from 'yaml'
 import { type BundledContract, bundledContract } from '../contract/bundled.js'
 import { formatText } from '../contract/format.js'
-import { loadContractText } from '../contract/load.js'
+import { type LoadedContract, loadContractText } from '../contract/load.js'
 import { shortPath } from './choose-contract.js'
 import { EXIT, Stop } from './exit.js'
-import { CONTRACT_FILE } from './places.js'
+import { writeDocuments } from './init-documents.js'
+import { CONTRACT_FILE, WORKFLOW_FOLDER } from './places.js'
 import { plainLine } from './plain-text.js'
 import { programName } from './program-name.js'
 import { type Survey, survey } from './survey.js'
 import { canAsk, confirm, print, printJson, tell } from './terminal.js'
 
+export type Template = Exclude<BundledContract, 'test-generation'> | 'documents'
+
 export interface InitOptions {
-  readonly template: BundledContract
+  readonly template: Template
   readonly force?: boolean
   readonly yes?: boolean
   readonly json?: boolean
@@ -23,11 +26,23 @@ export interface InitOptions {
 export async function init(dir: string, options: InitOptions): Promise<void> {
   const folder = resolve(dir)
   if (!existsSync(folder) || !statSync(folder).isDirectory()) throw new Stop(EXIT.usage, `${dir} is not a folder.`)
-  const file = join(folder, CONTRACT_FILE)
+  const file = join(folder, options.template === 'documents' ? WORKFLOW_FOLDER : CONTRACT_FILE)
   const found = survey(folder)
   if (options.json !== true) print(surveyText(found))
   await mayWrite(file, options)
-  const text = contractFor(found, options.template)
+  const loaded = await writeTemplate(file, found, options.template)
+  if (options.json === true)
+    return printJson({ file, template: options.template, hash: loaded.contract.hash, ...asJson(found) })
+  if (loaded.warnings.length > 0) tell(formatText(loaded.warnings))
+  const program = programName()
+  print(`\nWrote ${shortPath(file)}: ${[...loaded.contract.phases.keys()].join(' -> ')}`)
+  print(`\nNext:\n  1. Read it, change it:  ${program} explain\n  2. Start the server:    ${program} serve`)
+}
+
+async function writeTemplate(file: string, found: Survey, template: Template): Promise<LoadedContract> {
+  if (template === 'documents') return writeDocuments(file, found.testCommand)
+  const folder = dirname(file)
+  const text = contractFor(found, template)
   const loaded = await loadContractText(text, { file: CONTRACT_FILE, baseDir: folder })
   if (!loaded.ok)
     throw new Stop(
@@ -35,12 +50,7 @@ export async function init(dir: string, options: InitOptions): Promise<void> {
       `${formatText(loaded.diagnostics)}The contract would not load here; nothing was written.`,
     )
   write(file, text)
-  if (options.json === true)
-    return printJson({ file, template: options.template, hash: loaded.contract.hash, ...asJson(found) })
-  if (loaded.warnings.length > 0) tell(formatText(loaded.warnings))
-  const program = programName()
-  print(`\nWrote ${shortPath(file)}: ${[...loaded.contract.phases.keys()].join(' -> ')}`)
-  print(`\nNext:\n  1. Read it, change it:  ${program} explain\n  2. Start the server:    ${program} serve`)
+  return loaded
 }
 
 async function mayWrite(file: string, options: InitOptions): Promise<void> {
@@ -79,7 +89,7 @@ function asJson(found: Survey) {
 }
 
 /** The bundled contract, made this repository's own: how its tests are run and where they lie. */
-function contractFor(found: Survey, template: BundledContract): string {
+function contractFor(found: Survey, template: Exclude<Template, 'documents'>): string {
   const document = parseDocument(
     readFileSync(bundledContract(template), 'utf8').replace(/^# yaml-language-server.*\n/, ''),
   )

@@ -4,6 +4,8 @@ import { homedir } from 'node:os'
 import { basename, dirname, join, resolve } from 'node:path'
 
 export const CONTRACT_FILE = 'agent_workflow.yaml'
+/** Where a workflow of documents lies in a repository. */
+export const WORKFLOW_FOLDER = 'agent_workflow'
 const HASH_CHARS = 12
 const NAME_CHARS_MAX = 40
 const LEVELS_MAX = 64

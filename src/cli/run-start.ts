@@ -144,7 +144,7 @@ function taskBody(options: StartOptions, contract: string | undefined, named: st
 
 /** The hash of the contract that was named: a file or a bundled one, made known to the server; else one it knows. */
 async function contractHash(client: Client, named: string): Promise<string> {
-  const isFile = existsSync(named) || /[/\\]|\.(ya?ml|json)$/.test(named)
+  const isFile = existsSync(named) || /[/\\]|\.(ya?ml|json|md|markdown)$/.test(named)
   if (!isFile && !isBundledContract(named)) return named
   const path = isFile || !isBundledContract(named) ? named : bundledContract(named)
   // Schemas and guides lie beside the file, here: what is sent holds them, and the server looks for nothing.

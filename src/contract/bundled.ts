@@ -4,16 +4,22 @@ import { fileURLToPath } from 'node:url'
 const FOLDER = new URL('../../contracts/', import.meta.url)
 
 /** The contracts that ship with Phaselock. */
-export const BUNDLED_CONTRACTS = ['guardrails', 'plan-review', 'tdd'] as const
+export const BUNDLED_CONTRACTS = ['guardrails', 'plan-review', 'tdd', 'test-generation'] as const
+/** Those that are folders of documents. */
+const DOCUMENTS: readonly BundledContract[] = ['test-generation']
 export type BundledContract = (typeof BUNDLED_CONTRACTS)[number]
 
 export function isBundledContract(name: string): name is BundledContract {
   return BUNDLED_CONTRACTS.some((bundled) => bundled === name)
 }
 
-/** The path of a contract that ships with Phaselock. */
+/** The path of a contract that ships with Phaselock: a file, or the folder of a workflow of documents. */
 export function bundledContract(name: BundledContract): string {
-  return fileURLToPath(new URL(`${name}.yaml`, FOLDER))
+  return fileURLToPath(new URL(isDocuments(name) ? name : `${name}.yaml`, FOLDER))
+}
+
+export function isDocuments(name: BundledContract): boolean {
+  return DOCUMENTS.includes(name)
 }
 
 /** The folder of the built-in artifact schemas (`plan.json` and the others). */

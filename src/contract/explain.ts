@@ -49,6 +49,7 @@ interface ExplainedPhase extends Placed {
   readonly forbidden_tools: readonly string[]
   readonly constraints: readonly (Placed & { tool: string; text: string })[]
   readonly required_artifacts: readonly (Placed & { type: string; schema: string | null; checks: readonly string[] })[]
+  readonly document: string | null
   readonly evidence: readonly (Placed & { field: string; text: string })[]
   readonly gates: readonly (Placed & { id: string; text: string; blockers: readonly (Placed & { text: string })[] })[]
 }
@@ -96,6 +97,7 @@ function explainPhase(result: LoadedContract, phase: Phase, index: number): Expl
       checks: artifact.checks.map(blockerText),
       at: placeIn(result, `${base}.required_artifacts[${at}]`),
     })),
+    document: documentText(phase),
     evidence: [...phase.evidence].map(([field, evidence]) => ({
       field,
       text: evidenceText(evidence),
@@ -125,12 +127,24 @@ function phaseLines(phase: ExplainedPhase): string[] {
       `  artifact ${type}: ${schema ?? 'any object'}  (${at})`,
       ...checks.map((check) => `    ${check}`),
     ]),
+    ...(phase.document === null ? [] : [`  document: ${phase.document}`]),
     ...phase.evidence.map(({ field, text, at }) => `  evidence ${field}: ${text}  (${at})`),
     ...phase.gates.flatMap(({ id, text, blockers, at }) => [
       `  gate ${id}: ${text}  (${at})`,
       ...blockers.map((blocker) => `    ${blocker.text}  (${blocker.at})`),
     ]),
   ]
+}
+
+function documentText({ document, evidence }: Phase): string | null {
+  if (document === undefined) return null
+  const { tasks, examples } = document
+  return [
+    `${document.totalTokens} tokens`,
+    ...(tasks.length === 0 ? [] : [`tasks ${tasks.map((task) => task.id).join(', ')}`]),
+    ...(Object.keys(examples).length === 0 ? [] : [`example of ${Object.keys(examples).join(', ')}`]),
+    ...(evidence.size === 0 ? ['no checkpoint'] : []),
+  ].join('; ')
 }
 
 function heldBy(contract: Contract, { from, to, when, gate }: Transition): string {
@@ -171,5 +185,5 @@ function shortJson(value: Json): string {
 
 function placeIn(result: LoadedContract, path: string): string {
   const place = result.positions.get(path)
-  return place === undefined ? `${result.file}, implied` : `${result.file}:${place.line}`
+  return place === undefined ? `${result.file}, implied` : `${place.file ?? result.file}:${place.line}`
 }

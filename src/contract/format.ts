@@ -11,6 +11,29 @@ function lineOf({ file, line, column, severity, code, message }: Diagnostic): st
   return `${oneLine(file)}:${line}:${column}: ${severity} ${code}: ${oneLine(message)}`
 }
 
+/** For editors: one line for each. */
+export function formatLines(diagnostics: readonly Diagnostic[]): string {
+  return diagnostics.map((diagnostic) => `${lineOf(diagnostic)}\n`).join('')
+}
+
+/** For GitHub: a workflow command for each, shown at its line. */
+export function formatGithub(diagnostics: readonly Diagnostic[]): string {
+  return diagnostics
+    .map(({ severity, file, line, column, code, message }) => {
+      const at = `file=${property(file)},line=${line},col=${column},title=${property(code)}`
+      return `::${severity} ${at}::${data(message)}\n`
+    })
+    .join('')
+}
+
+function data(text: string): string {
+  return text.replaceAll('%', '%25').replaceAll('\r', '%0D').replaceAll('\n', '%0A')
+}
+
+function property(text: string): string {
+  return data(text).replaceAll(':', '%3A').replaceAll(',', '%2C')
+}
+
 // A message quotes the file: control characters in it must not reach a terminal.
 function oneLine(text: string): string {
   return text.replace(

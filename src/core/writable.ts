@@ -56,7 +56,7 @@ export function refusedPaths(
     patterns.some((pattern) => matchesGlob(pattern, path))
   const reasonOf = (change: ChangedPath): Omit<RefusedPath, 'path'> | null => {
     const { path } = change
-    if (reservedPaths.includes(path) || CONTRACT_FILES.has(path))
+    if (reservedPaths.some((one) => isBelow(one, path)) || CONTRACT_FILES.has(path))
       return { reason: 'is part of the contract', isFinal: true }
     if (GIT_DIRECTORY.test(path)) return gitReason(change, given.git)
     const kept = PROTECTED.find((one) => isBelow(one, path))

@@ -19,7 +19,7 @@ function folder(name: string, files: Readonly<Record<string, string>>): string {
 
 test('[REQ-CLI-14] a broken contract fails with every error at its place, in each format', async () => {
   const cwd = folder('broken', { 'agent_workflow.yaml': BROKEN })
-  for (const command of ['validate', 'check', 'lint']) {
+  for (const command of ['validate', 'check']) {
     const text = await place.run([command], { cwd })
     expect(text.code, command).toBe(1)
     expect(text.stdout).toMatch(/agent_workflow.yaml:5:5: error contract.unknown_key: .*\n {4}\S/)
@@ -89,7 +89,7 @@ test('[REQ-CLI-15] init leaves a contract that is there, unless it is forced', a
   }
   const forced = await place.run(['init', '--force', '--template', 'plan-review', '--json'], { cwd })
   expect(JSON.parse(forced.stdout)).toMatchObject({ template: 'plan-review', git: false })
-  const later = await place.run(['init', '--template', 'documents'], { cwd })
+  const later = await place.run(['init', '--template', 'novel'], { cwd })
   expect(later).toMatchObject({ code: 2, stderr: expect.stringContaining('guardrails, plan-review, tdd') })
 })
 

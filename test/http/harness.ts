@@ -44,6 +44,8 @@ export interface Running {
 
 export interface StartOptions extends Partial<Pick<ServerOptions, 'agentPerSecond' | 'bodyBytesMax'>> {
   readonly contract?: string
+  /** A contract file or a folder of documents, as `serve --contract` takes it. */
+  readonly contractFile?: string
   readonly environment?: NodeJS.ProcessEnv
   readonly dir?: string
   readonly confinement?: () => Promise<Confinement>
@@ -64,7 +66,7 @@ export async function start(options: StartOptions = {}): Promise<Running> {
   mkdirSync(workspace, { recursive: true })
   const loaded =
     options.contract === undefined
-      ? await loadContractFile(bundledContract('tdd') ?? '')
+      ? await loadContractFile(options.contractFile ?? bundledContract('tdd') ?? '')
       : await loadContractText(options.contract, { file: 'test.yaml', baseDir: null })
   if (!loaded.ok)
     throw new Error(loaded.diagnostics.map((one) => `${one.line}:${one.column} ${one.code} ${one.message}`).join('\n'))
@@ -80,6 +82,7 @@ export async function start(options: StartOptions = {}): Promise<Running> {
     now: () => running.now ?? Date.now(),
     onFault: (error) => faults.push(error),
     confinement: options.confinement ?? sharedConfinement,
+    contractFile: options.contractFile ?? null,
   })
   let port = 0
   const { server } = buildServer(app, {

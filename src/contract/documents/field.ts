@@ -17,6 +17,7 @@ export interface Requirement {
 export interface Problem {
   readonly code: DocumentCode
   readonly message: string
+  readonly remedy?: string
 }
 
 const TYPE_NAMES: ReadonlyMap<string, EvidenceType> = new Map<string, EvidenceType>([
@@ -147,7 +148,7 @@ export class Draft {
   }
 
   unknown(words: string, hint: string): void {
-    this.problems.push({ code: 'unknown_validator', message: `'${shortened(words)}' is no known rule. ${hint}`.trim() })
+    this.problems.push({ code: 'unknown_validator', message: `'${shortened(words)}' is no known rule.`, remedy: hint })
   }
 
   mismatch(words: string): void {

@@ -99,7 +99,7 @@ function listedField(source: Source, report: Sink, listed: Listed): Requirement[
   if (said !== null) draft.said.add('type')
   readRules(draft, listed.rules)
   const requirement = draft.requirement(listed.name, at, source.file)
-  for (const { code, message } of draft.problems) report({ code, at, message: `${listed.name}: ${message}` })
+  for (const problem of draft.problems) report({ ...problem, at, message: `${listed.name}: ${problem.message}` })
   return draft.problems.length > 0 ? [] : [requirement]
 }
 

@@ -108,7 +108,7 @@ function readField({ name, at, node, file }: NamedNode, report: Sink): Requireme
     if (words !== null) readRules(draft, words)
   }
   const requirement = draft.requirement(name, at, file)
-  for (const { code, message } of draft.problems) report({ code, at, message: `${name}: ${message}` })
+  for (const problem of draft.problems) report({ ...problem, at, message: `${name}: ${problem.message}` })
   return draft.problems.length > 0 ? [] : [requirement]
 }
 

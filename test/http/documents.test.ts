@@ -1,0 +1,92 @@
+import { cpSync, existsSync, mkdirSync, mkdtempSync, realpathSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { bundledContract } from '../../src/contract/bundled.js'
+import { type Running, start } from './harness.js'
+
+const METADATA =
+  'workflow_type: demo\nversion: "1"\nallowed_tools: [read_files, grep, glob, write_files, bash]\nwritable: ["**"]\n'
+const SECRET = 'The answer of phase two is 42.'
+const PHASES = [
+  '# Phase 1: Look\n\nLook around.\n\n## Checkpoint\n\n- `count` (integer, at least 2)\n',
+  `# Phase 2: Write\n\n${SECRET}\n\n## Checkpoint\n\n- [ ] Done {#done}\n`,
+]
+
+describe('a workflow of documents in the work tree', () => {
+  let run: Running
+  let token: string
+  const execute = (tool_name: string, args: object) =>
+    run.call('POST', '/tools/execute', token, { task_id: 't', tool_name, args })
+
+  beforeAll(async () => {
+    const dir = realpathSync(mkdtempSync(join(tmpdir(), 'phaselock-documents-')))
+    const flow = join(dir, 'tree', 'flow')
+    for (const [index, text] of PHASES.entries()) {
+      mkdirSync(join(flow, 'phases', String(index + 1)), { recursive: true })
+      writeFileSync(join(flow, 'phases', String(index + 1), 'phase.md'), text)
+    }
+    writeFileSync(join(flow, 'metadata.yaml'), METADATA)
+    writeFileSync(join(flow, 'standards.md'), 'Names are sentences.\n')
+    run = await start({ dir, contractFile: flow })
+    await run.addTask({ id: 't' })
+    token = await run.claim('a', await run.addAgent('a'), 't')
+  })
+  afterAll(() => run.stop())
+
+  it('[REQ-DOC-11] what a later phase says cannot be read, found, listed or printed', async () => {
+    expect(await execute('read_files', { path: 'flow/phases/2/phase.md' })).toMatchObject({ status: 400 })
+    const found = JSON.stringify([
+      (await execute('grep', { pattern: 'answer of phase' })).body,
+      (await execute('glob', { pattern: '**/*.md' })).body,
+      (await execute('bash', { command: 'cd flow; cat phases/*/* metadata.yaml; cd ..; find flow; grep -r answer .' }))
+        .body,
+    ])
+    expect(found).not.toContain('is 42')
+    expect(found).not.toContain('phases/2')
+    expect(found).toContain('flow/standards.md')
+  })
+
+  it('[REQ-DOC-11] nothing of the workflow can be changed, replaced or added to, wherever the phase may write', async () => {
+    for (const path of ['flow/phases/2/phase.md', 'flow/phases/3/phase.md', 'flow/metadata.json', 'flow/standards.md'])
+      expect(await execute('write_files', { path, content: 'x' }), path).toMatchObject({ status: 403 })
+    await execute('bash', { command: 'mkdir -p flow/phases/3; echo x > flow/phases/3/phase.md; mv flow gone' })
+    expect(existsSync(join(run.workspace, 'flow/phases/3'))).toBe(false)
+    expect(existsSync(join(run.workspace, 'flow/phases/2/phase.md'))).toBe(true)
+    expect(await execute('write_files', { path: 'notes.md', content: 'x' })).toMatchObject({ status: 200 })
+  })
+
+  it('[REQ-DOC-12] a transition needs the evidence that the document demands', async () => {
+    const move = (evidence: object) =>
+      run.call('POST', '/tasks/transition', token, { task_id: 't', target_phase: '2', evidence })
+    const short = await move({ count: 1 })
+    expect(JSON.stringify(short.body)).toContain('count (validation failed')
+    const moved = await move({ count: 2 })
+    expect(JSON.stringify(moved.body)).toContain('"2"')
+  })
+
+  it('[REQ-DOC-12] the text of one Markdown file can be made known to a server', async () => {
+    const source = `# Posted\n\n## Phase 1: One\n\n### Checkpoint\n\n- \`a\` (integer)\n`
+    expect(await run.call('POST', '/contracts', run.operator, { source })).toMatchObject({
+      body: { name: 'Posted', version: '1' },
+    })
+    const refused = await run.call('POST', '/contracts', run.operator, { source: source.replace('integer', 'quark') })
+    expect(refused.body).toMatchObject({ code: 'contract.invalid', errors: [{ code: 'unknown_type', line: 7 }] })
+  })
+})
+
+describe('a work tree that is itself a workflow', () => {
+  it('[REQ-DOC-11] keeps its phases and metadata from agents, and nothing else', async () => {
+    const dir = realpathSync(mkdtempSync(join(tmpdir(), 'phaselock-documents-')))
+    cpSync(bundledContract('test-generation'), join(dir, 'tree'), { recursive: true })
+    const run = await start({ dir, contractFile: join(dir, 'tree') })
+    await run.addTask({ id: 't' })
+    const token = await run.claim('a', await run.addAgent('a'), 't')
+    const read = (path: string) =>
+      run.call('POST', '/tools/execute', token, { task_id: 't', tool_name: 'read_files', args: { path } })
+    expect((await read('phases/5/phase.md')).status).toBe(400)
+    expect((await read('metadata.yaml')).status).toBe(400)
+    expect((await read('standards/test-names.md')).status).toBe(200)
+    await run.stop()
+  })
+})
