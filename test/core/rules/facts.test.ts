@@ -44,6 +44,21 @@ describe('facts', () => {
     expect(facts.commands.open).toHaveLength(4)
   })
 
+  it('[REQ-RULE-14] late facts make chunks grow to twice their size and no further', () => {
+    const lengths = (late: number) => {
+      let facts = filled(64, (index) => `x${index}`)
+      for (let index = 0; index < late; index += 1)
+        facts = addCommand(facts, { at: ENTERED + 5, command: 'l', mark: 0 })
+      return facts.commands.sealed.map((chunk) => chunk.length)
+    }
+    expect([0, 1, 31, 32].map(lengths)).toEqual([
+      [32, 32],
+      [33, 32],
+      [63, 32],
+      [32, 32, 32],
+    ])
+  })
+
   it('[REQ-RULE-13] very late facts find their place among many', () => {
     let facts = filled(2000, (index) => `x${index}`)
     const times = [0, 1, 31, 32, 33, 63, 64, 999, 1000, 1500, 1999, -5, 5000, ...Array(100).fill(700)]

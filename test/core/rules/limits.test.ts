@@ -76,7 +76,8 @@ describe('token_budget', () => {
     expect(totals(used(...lines, { id: 'n', input: 1 })).tokens.input).toBe(11)
     const [kept, tooLong] = ['x'.repeat(500), 'x'.repeat(501)]
     expect(totals(used({ id: kept, input: 1 }, { id: kept, input: 1 })).tokens.input).toBe(1)
-    expect(totals(used({ id: tooLong, input: 1 }, { id: `${tooLong}y`, input: 1 })).tokens.input).toBe(2)
+    expect(totals(used({ id: tooLong, input: 1 }, { id: tooLong, input: 1 })).tokens.input).toBe(2)
+    expect(used({ id: 'm' }, { id: 'm' }, { id: 'n' }).usage).toMatchObject({ kept: 2, added: 2 })
   })
 
   it('[REQ-RULE-8] numbers that are none, or less than nothing, take nothing away', () => {

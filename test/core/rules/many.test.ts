@@ -39,8 +39,10 @@ describe('very many facts', () => {
 
   it('[REQ-RULE-14] very many messages stay bounded, and what they used still counts', () => {
     let facts = NO_FACTS
-    for (let index = 0; index < 60_000; index += 1)
+    for (let index = 0; index < 60_000; index += 1) {
       facts = addUsage(facts, usage({ id: `m${index}`, input: 1, output: 1 }))
+      if (index === 10_000) expect(totals(addUsage(facts, usage({ id: 'm0', input: 1 })))).toEqual(totals(facts))
+    }
     expect(totals(facts).tokens).toMatchObject({ input: 60_000, output: 60_000 })
     const known = facts.usage.records.reduce((sum, layer) => sum + layer.size, 0)
     expect(known).toBeLessThanOrEqual(50_000)
