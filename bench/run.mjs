@@ -9,6 +9,7 @@ import { benchConfined } from './confined.mjs'
 import { benchDecide } from './decide.mjs'
 import { benchFileTools } from './file-tools.mjs'
 import { benchGateCache } from './gate-cache.mjs'
+import { benchKnowledge } from './knowledge.mjs'
 import { machine, rawFsync } from './measure.mjs'
 import { benchReconcile } from './reconcile.mjs'
 import { benchRules } from './rules.mjs'
@@ -33,6 +34,7 @@ const SUITES = {
   store: () => benchStore({ rounds: quick ? 3 : 5 }),
   confined: () => benchConfined({ rounds: quick ? 3 : 7 }),
   'file-tools': () => benchFileTools({ rounds: quick ? 3 : 5 }),
+  knowledge: () => benchKnowledge({ passages: quick ? 2_000 : 10_000, files: quick ? 200 : 1_000, rounds: 1 }),
   'gate-cache': () => benchGateCache({ rounds: quick ? 3 : 7 }),
   reconcile: () => benchReconcile({ files: quick ? 10_000 : 100_000, rounds: quick ? 3 : 5 }),
   rules: () => benchRules({ rounds: quick ? 20 : 60 }),
