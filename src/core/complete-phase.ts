@@ -6,7 +6,7 @@ import type { Contract } from './contract.js'
 import type { TaskFact } from './event.js'
 import { type Decision, modeOf, numbered, withBudget } from './refusal.js'
 import type { TaskState } from './state.js'
-import { tooMuchHandedIn, transition } from './transition.js'
+import { interrupted, refusedTransition, tooMuchHandedIn, transition } from './transition.js'
 import { isFinal } from './transition-rules.js'
 import { heldBack } from './watch.js'
 
@@ -45,15 +45,25 @@ export function leavePhase(contract: Contract, state: TaskState, request: Reques
 
 /** Judges the evidence of the phase first; when it holds, it is kept, and the only legal transition is made or its blockers told. */
 function completePhase(contract: Contract, state: TaskState, request: Request, context: Context): Decision {
-  const { facts } = request
-  const isHere = request.currentPhase === null || request.currentPhase === state.phase
-  if (!isHere || facts === null || facts.visit !== state.visit) return transition(contract, state, request, context)
+  if (request.currentPhase !== state.phase) return transition(contract, state, request, context)
+  const way = wayOn(contract, state)
+  const to = way.kind === 'one' ? way.target : state.phase
   const { now, matches } = context
-  const isHeld = heldBack(contract, state, { now, matches, committedAt: request.committedAt ?? null }) !== null
-  if (isHeld || tooMuchHandedIn(state, facts) !== null) return transition(contract, state, request, context)
+  const held = heldBack(contract, state, { now, matches, committedAt: request.committedAt ?? null })
+  const agentId = state.held?.agentId ?? ''
+  if (held !== null) return interrupted(contract, state, { request: { ...request, target: to }, held, agentId })
+  const { facts } = request
+  const tooMuch = tooMuchHandedIn(state, facts)
+  if (tooMuch !== null) return refusedTransition(contract, state, { to, code: 'payload_too_large', detail: tooMuch })
+  if (facts === null || facts.visit !== state.visit)
+    return refusedTransition(contract, state, {
+      to,
+      code: 'evidence_stale',
+      detail:
+        'The evidence was looked at in another visit of this phase, or under a rule that holds again: send it again',
+    })
   if (facts.evidenceProblems.length > 0 && modeOf(contract, state) === 'strict')
     return refusedCheckpoint(contract, state, facts)
-  const way = wayOn(contract, state)
   return way.kind === 'one'
     ? transition(contract, state, { ...request, target: way.target, claims: way.claims }, context)
     : undecided(contract, state, { facts, ways: way.ways })

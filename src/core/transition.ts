@@ -29,13 +29,7 @@ export function transition(contract: Contract, state: TaskState, request: Reques
   if (request.auto === true && (autoTarget(contract, state) !== request.target || request.claims.length > 0))
     return decided([])
   const refuse = (code: Code, detail: string): Decision =>
-    withBudget(contract, state, {
-      type: 'transition_refused',
-      agentId,
-      to: request.target,
-      leaseSeconds: contract.enforcement.leaseSeconds,
-      ...numbered(contract, state, { code, detail }),
-    })
+    refusedTransition(contract, state, { to: request.target, code, detail })
   if (request.currentPhase !== null && request.currentPhase !== state.phase)
     return refuse('phase_sequence_violation', `The task is in ${state.phase}, not in ${request.currentPhase}`)
   const needed = needs(contract, state, request)
@@ -54,6 +48,21 @@ export function transition(contract: Contract, state: TaskState, request: Reques
   return judge(contract, state, { request, needed, facts: request.facts, context, agentId })
 }
 
+/** A request that is refused without looking at anything; it counts. */
+export function refusedTransition(
+  contract: Contract,
+  state: TaskState,
+  about: { readonly to: string; readonly code: Code; readonly detail: string },
+): Decision {
+  return withBudget(contract, state, {
+    type: 'transition_refused',
+    agentId: state.held?.agentId ?? '',
+    to: about.to,
+    leaseSeconds: contract.enforcement.leaseSeconds,
+    ...numbered(contract, state, about),
+  })
+}
+
 /** Why nothing more is taken in this visit; null while there is room. */
 export function tooMuchHandedIn(state: TaskState, facts: GateFacts | null): string | null {
   const bytes = state.visitBytes + bytesHandedIn(facts?.artifacts ?? []) + (facts?.evidenceRef?.bytes ?? 0)
@@ -63,7 +72,7 @@ export function tooMuchHandedIn(state: TaskState, facts: GateFacts | null): stri
 }
 
 // Nothing is gathered for a transition that a rule holds back: what was handed in is handed in again.
-function interrupted(
+export function interrupted(
   contract: Contract,
   state: TaskState,
   one: { readonly request: Request; readonly held: RuleViolation; readonly agentId: string },
