@@ -52,12 +52,14 @@ export function addMcp(
 
 const ONLY_AGENTS = refuse('not_permitted', 'MCP is for agents; use an agent or phase token.').problem
 
-// The body has been read and judged already; who goes away is noticed by the signal.
+const PASSED_ON = /^(accept|content-type|last-event-id|mcp-[a-z0-9-]+)$/
+
+// The body has been read and judged already, and so has the token: neither goes further. Who goes away is noticed.
 function webRequest(request: FastifyRequest, reply: FastifyReply): Request {
   const gone = new AbortController()
   reply.raw.once('close', () => gone.abort())
   const headers = Object.entries(request.headers).flatMap(([name, value]): [string, string][] =>
-    value === undefined ? [] : [[name, Array.isArray(value) ? value.join(', ') : value]],
+    value === undefined || !PASSED_ON.test(name) ? [] : [[name, String(value)]],
   )
   return new Request(`http://localhost${PATH}`, { method: request.method, headers, signal: gone.signal })
 }

@@ -1,11 +1,12 @@
 import type { CallToolResult } from '@modelcontextprotocol/server'
 import type { App } from '../app/app.js'
-import { type Problem, type Result, refuse } from '../app/result.js'
+import { ok, type Problem, type Result, refuse } from '../app/result.js'
 import { executeTool } from '../app/use-tool.js'
 import { compileSchema } from '../contract/schemas.js'
 import type { AgentBearer } from '../core/admit.js'
 import type { JsonObject } from '../core/contract.js'
 import { toolResult } from './results.js'
+import { inWordsOfMcp } from './words.js'
 import { WORKFLOW_TOOLS, type WorkflowTool } from './workflow-tools.js'
 
 const NAME_CHARS_MAX = 200
@@ -24,7 +25,11 @@ export interface ToolCall {
 export async function callTool(app: App, call: ToolCall, record: RecordRefusal): Promise<CallToolResult> {
   const answer = await answerOf(app, call)
   if (!answer.ok) await record(answer.problem, call.name, call.bearer)
-  return toolResult(answer.ok ? { ok: true, value: forCaller(call.bearer, answer.value) } : answer)
+  return toolResult(answer.ok ? ok(inWordsOfMcp(forCaller(call.bearer, answer.value))) : reworded(answer.problem))
+}
+
+function reworded(problem: Problem): Result<JsonObject> {
+  return { ok: false, problem: { ...problem, extra: inWordsOfMcp(problem.extra) } }
 }
 
 async function answerOf(app: App, { bearer, name, args }: ToolCall): Promise<Result<JsonObject>> {

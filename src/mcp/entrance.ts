@@ -52,7 +52,10 @@ export class McpEntrance {
     const id = request.headers.get('mcp-session-id')
     if (id !== null) {
       const known = this.#sessions.find(id, bearer.agentId)
-      return known === null ? rpcError(404, NO_SESSION) : known.transport.handleRequest(request, options)
+      if (known === null) return rpcError(404, NO_SESSION)
+      const response = await known.transport.handleRequest(request, options)
+      if (request.method === 'GET' && response.ok) known.listenUntil(request.signal)
+      return response
     }
     if (request.method !== 'POST' || !isInitializeRequest(body)) return rpcError(400, SESSION_NEEDED)
     const session = await this.#sessions.open(bearer.agentId)

@@ -5,9 +5,12 @@ import { promptOf } from '../app/grant.js'
 import { getPrompt } from '../app/prompts.js'
 import { phaseOf } from '../core/access.js'
 import type { AgentBearer } from '../core/admit.js'
+import type { Contract } from '../core/contract.js'
+import { mayRead } from '../core/phase-sight.js'
 import type { TaskState } from '../core/state.js'
 import { refusalError } from './results.js'
 import { sceneOf } from './scene.js'
+import { interruptWords } from './words.js'
 
 const INVALID_PARAMS = -32602
 const NAME_CHARS_MAX = 200
@@ -16,7 +19,7 @@ const NAME_CHARS_MAX = 200
 export async function listPrompts(app: App, bearer: AgentBearer): Promise<Prompt[]> {
   const { contract, state } = await sceneOf(app, bearer)
   if (state === null) return []
-  return openPhases(state).map((id) => {
+  return openPhases(contract, state).map((id) => {
     const phase = phaseOf(contract, id)
     return { name: id, title: phase.name, description: phase.description || `What to do in ${phase.name}.` }
   })
@@ -27,19 +30,20 @@ export async function readPrompt(app: App, bearer: AgentBearer, name: string): P
   const call = await admitCall(app, bearer, undefined)
   if (!call.ok) throw refusalError(call.problem)
   const { contract, state } = call.value
-  if (!openPhases(state).includes(name))
+  const open = openPhases(contract, state)
+  if (!open.includes(name))
     throw new ProtocolError(
       INVALID_PARAMS,
-      `There is no prompt ${JSON.stringify(name.slice(0, NAME_CHARS_MAX))} now. Open phases: ${openPhases(state).join(', ')}.`,
+      `There is no prompt ${JSON.stringify(name.slice(0, NAME_CHARS_MAX))} now. Open phases: ${open.join(', ')}.`,
     )
-  if (name !== state.phase) return asPrompt(await promptOf(app, contract, { ...state, phase: name }))
+  if (name !== state.phase) return asPrompt(await promptOf(app, contract, state, name))
   const current = await getPrompt(app, bearer)
   if (!current.ok) throw refusalError(current.problem)
-  return asPrompt(String(current.value.text))
+  return asPrompt(interruptWords(String(current.value.text)))
 }
 
-function openPhases(state: TaskState): readonly string[] {
-  return [...new Set([...state.completedPhases, state.phase])]
+function openPhases(contract: Contract, state: TaskState): readonly string[] {
+  return [...contract.phases.keys()].filter((id) => mayRead(state, id))
 }
 
 function asPrompt(text: string): GetPromptResult {

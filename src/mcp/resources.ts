@@ -7,6 +7,7 @@ import { contractView } from '../app/views.js'
 import type { AgentBearer } from '../core/admit.js'
 import type { JsonObject } from '../core/contract.js'
 import { refusalError } from './results.js'
+import { interruptWords } from './words.js'
 
 const PROMPT = 'phaselock://task/prompt'
 const CONTRACT = 'phaselock://task/contract'
@@ -39,7 +40,7 @@ export async function readResource(app: App, bearer: AgentBearer, uri: string): 
     case PROMPT: {
       const prompt = await getPrompt(app, bearer)
       if (!prompt.ok) throw refusalError(prompt.problem)
-      return { contents: [{ uri, mimeType: 'text/markdown', text: String(prompt.value.text) }] }
+      return { contents: [{ uri, mimeType: 'text/markdown', text: interruptWords(String(prompt.value.text)) }] }
     }
     case CONTRACT:
       return asJson(uri, await ofTask(app, bearer, ({ contract, state }) => contractView(contract, state)))

@@ -13,11 +13,14 @@ const SESSIONS_PER_AGENT_MAX = 8
 export interface Session {
   readonly agentId: string
   readonly transport: WebStandardStreamableHTTPServerTransport
+  /** While a client listens, the session is in use: an agent may wait long for a human. */
+  readonly listenUntil: (gone: AbortSignal) => void
   readonly close: () => void
 }
 
 interface Kept extends Session {
   seenAt: number
+  listening: number
 }
 
 /** The sessions of all clients. A session belongs to its agent: with another's token it does not exist. */
@@ -61,7 +64,16 @@ export class Sessions {
       changed: () => void tell(server, subscribed).catch(this.parts.onFault),
       end: close,
     })
-    const session = { agentId, transport, close, seenAt: this.#app.now() }
+    const session: Kept = {
+      ...{ agentId, transport, close, seenAt: this.#app.now(), listening: 0 },
+      listenUntil: (gone) => {
+        session.listening += 1
+        gone.addEventListener('abort', () => {
+          session.listening -= 1
+          session.seenAt = this.#app.now()
+        })
+      },
+    }
     server.onclose = () => {
       forget()
       this.#kept.delete(id)
@@ -83,7 +95,8 @@ export class Sessions {
   // A map keeps the order of insertion, not of use: all are looked at, and there are few.
   #dropIdle(): void {
     const since = this.#app.now() - IDLE_MS_MAX
-    for (const session of [...this.#kept.values()]) if (session.seenAt < since) session.close()
+    for (const session of [...this.#kept.values()])
+      if (session.listening === 0 && session.seenAt < since) session.close()
   }
 }
 

@@ -181,6 +181,24 @@ describe('sessions of the 2025 revisions', () => {
     server.now = null
   })
 
+  it('[REQ-MCP-4] one whose client listens stays, until the client is gone as long', async () => {
+    const session = await openSession()
+    const stream = new AbortController()
+    const listening = await fetch(`${server.url}/mcp`, {
+      headers: { ...ACCEPT, authorization: `Bearer ${token}`, 'mcp-session-id': session },
+      signal: stream.signal,
+    })
+    expect(listening.headers.get('content-type')).toBe('text/event-stream')
+    server.now = Date.now() + 31 * 60_000
+    expect((await send('POST', { body: LIST, headers: { 'mcp-session-id': session } })).status).toBe(200)
+    stream.abort()
+    await until(async () => {
+      server.now = (server.now ?? 0) + 31 * 60_000
+      return (await send('POST', { body: LIST, headers: { 'mcp-session-id': session } })).status === 404
+    })
+    server.now = null
+  })
+
   it('[REQ-MCP-4] an agent has at most eight, the oldest makes room, and nobody else loses one', async () => {
     const greedy = await server.addAgent('greedy')
     const kept = await openSession()
@@ -252,4 +270,17 @@ describe('tools that nobody has', () => {
       )
     },
   )
+})
+
+describe('a server that stops', () => {
+  it('[REQ-MCP-4] ends every session and stream at once', async () => {
+    const other = await start()
+    const bearer = await other.addAgent('ada')
+    const agents = await Promise.all(ERAS.map((era) => McpAgent.connect(other.url, bearer, era)))
+    const before = Date.now()
+    await other.stop()
+    expect(Date.now() - before).toBeLessThan(5000)
+    expect(other.faults).toEqual([])
+    await Promise.all(agents.map((agent) => agent.close()))
+  })
 })

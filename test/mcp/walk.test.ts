@@ -179,6 +179,45 @@ describe.each(ERAS)('a client of $name', (era) => {
     await agent.close()
   })
 
+  it('[REQ-MCP-12] an interrupt tells how to go on in tools, wherever it is shown', async () => {
+    const looping = await start({
+      contract: `
+name: looping
+version: "1"
+enforcement: { confinement: off, reconcile: off }
+phases:
+  - id: ONLY
+    name: Only
+    prompt: Do it.
+    allowed_tools: [write_files]
+    rules: [{ repeated_file_edit: { threshold: 2, window: 60 } }]
+    required_artifacts: [{ type: note }]
+`,
+    })
+    try {
+      await looping.addTask()
+      const agent = await McpAgent.connect(looping.url, await looping.addAgent('ada'), era)
+      await agent.does('claim_task')
+      const write = (content: string) => agent.does('write_files', { path: 'a.txt', content })
+      await write('1')
+      const second = await write('2')
+      const shown = [
+        JSON.stringify(second.interrupt),
+        JSON.stringify(await agent.does('next')),
+        await textOf(agent, 'phaselock://task/prompt'),
+        JSON.stringify(await agent.client.getPrompt({ name: 'ONLY' })),
+      ]
+      for (const text of shown) {
+        expect(text).toContain('Call the tool continue')
+        expect(text).not.toContain('/api/v1')
+      }
+      expect(await agent.does('continue')).toMatchObject({ kind: 'prompt', text: 'Do it.' })
+      await agent.close()
+    } finally {
+      await looping.stop()
+    }
+  })
+
   it('[REQ-MCP-12] a tool that fails, and one that the machine refuses, are results with their codes', async () => {
     const agent = await McpAgent.connect(server.url, token, era)
     await agent.does('claim_task')

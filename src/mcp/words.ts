@@ -1,0 +1,23 @@
+import type { JsonObject } from '../core/contract.js'
+
+const OVER_REST = '- Run: POST /api/v1/prompt/continue'
+const OVER_MCP = '- Call the tool continue'
+
+/** An interrupt tells how to go on; here that is a tool. */
+export function interruptWords(text: string): string {
+  return text.replace(OVER_REST, OVER_MCP)
+}
+
+/** The same for an answer that is an interrupt or carries one. Nothing else of it is touched. */
+export function inWordsOfMcp(answer: JsonObject): JsonObject {
+  const { interrupt } = answer
+  const said =
+    answer.kind === 'interrupt' && typeof answer.text === 'string'
+      ? { ...answer, text: interruptWords(answer.text) }
+      : answer
+  return isObject(interrupt) ? { ...said, interrupt: inWordsOfMcp({ ...interrupt, kind: 'interrupt' }) } : said
+}
+
+function isObject(value: unknown): value is JsonObject {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
