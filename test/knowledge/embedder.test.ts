@@ -110,7 +110,7 @@ describe('embedders', () => {
   })
 
   it('[REQ-KNOW-16] an endpoint that fails or lies makes search lexical, never wrong', async () => {
-    const answers = [
+    const answers: unknown[] = [
       null,
       'no json',
       {},
