@@ -77,6 +77,7 @@ function failingChecks(results: string, scenario: string): readonly string[] {
 describe('the conformance suite of the protocol', () => {
   it.for(['2025-11-25', '2026-07-28'])(
     '[REQ-MCP-14] every scenario of %s that applies passes',
+    { timeout: RUN_MS_MAX },
     async (revision, { skip }) => {
       const node = node22()
       if (!node.ok) return skip(node.reason)
@@ -96,6 +97,5 @@ describe('the conformance suite of the protocol', () => {
         rmSync(results, { recursive: true, force: true })
       }
     },
-    RUN_MS_MAX,
   )
 })

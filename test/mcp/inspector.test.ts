@@ -81,34 +81,26 @@ describe('the inspector of the protocol', () => {
     { name: 'over HTTP, with a handshake', target: () => overHttp('legacy') },
     { name: 'over HTTP, without one', target: () => overHttp('modern') },
     { name: 'over standard input and output', target: () => overStdio('legacy') },
-  ])(
-    '[REQ-MCP-16] completes a workflow $name',
-    async ({ target }, { skip }) => {
-      const found = programs()
-      if (typeof found === 'string') return skip(found)
-      for (const { tool, args, refused } of STEPS) {
-        const call = ['--method', 'tools/call', '--tool-name', tool, '--tool-args-json', JSON.stringify(args)]
-        const { stdout, stderr } = await inspect(found, [...target(), ...call])
-        const said = `${tool}: ${stdout}${stderr}`
-        if (refused !== undefined) expect(said).toContain(`[${refused}]`)
-        else expect(said).not.toContain('"isError"')
-        if (refused === undefined) expect(said).toContain('structuredContent')
-      }
-      expect(readFileSync(join(server.workspace, 'note.txt'), 'utf8')).toBe('two words\n')
-      const { body } = await server.call('GET', '/tasks', server.operator)
-      expect(body.tasks).toMatchObject([{ status: 'completed' }])
-    },
-    MS_MAX,
-  )
+  ])('[REQ-MCP-16] completes a workflow $name', { timeout: MS_MAX }, async ({ target }, { skip }) => {
+    const found = programs()
+    if (typeof found === 'string') return skip(found)
+    for (const { tool, args, refused } of STEPS) {
+      const call = ['--method', 'tools/call', '--tool-name', tool, '--tool-args-json', JSON.stringify(args)]
+      const { stdout, stderr } = await inspect(found, [...target(), ...call])
+      const said = `${tool}: ${stdout}${stderr}`
+      if (refused !== undefined) expect(said).toContain(`[${refused}]`)
+      else expect(said).not.toContain('"isError"')
+      if (refused === undefined) expect(said).toContain('structuredContent')
+    }
+    expect(readFileSync(join(server.workspace, 'note.txt'), 'utf8')).toBe('two words\n')
+    const { body } = await server.call('GET', '/tasks', server.operator)
+    expect(body.tasks).toMatchObject([{ status: 'completed' }])
+  })
 
-  it(
-    '[REQ-MCP-16] finds no schema of a tool that other clients could not take',
-    async ({ skip }) => {
-      const found = programs()
-      if (typeof found === 'string') return skip(found)
-      const { code, stderr } = await inspect(found, [...overHttp('modern'), '--method', 'tools/list', '--strict'])
-      expect(code, stderr).toBe(0)
-    },
-    MS_MAX,
-  )
+  it('[REQ-MCP-16] finds no schema of a tool that other clients could not take', async ({ skip }) => {
+    const found = programs()
+    if (typeof found === 'string') return skip(found)
+    const { code, stderr } = await inspect(found, [...overHttp('modern'), '--method', 'tools/list', '--strict'])
+    expect(code, stderr).toBe(0)
+  })
 })
