@@ -148,6 +148,14 @@ export const ENDPOINTS: Readonly<Record<string, Endpoint>> = {
   getPrompt: { prepare: plain(() => ({})) },
   nextPrompt: { prepare: plain((_, pair) => ({ body: { task_id: pair.task, claims: { nothing: true } } })) },
   continuePrompt: { prepare: plain((_, pair) => ({ body: { task_id: pair.task } })) },
+  getPhase: { prepare: plain(() => ({ params: { phase: 'PLAN' }, also: { phase: ['TDD', 'NOPE'] } })) },
+  completePhase: {
+    prepare: plain((_, pair) => ({
+      params: { phase: 'PLAN' },
+      body: { task_id: pair.task, evidence: { note: 'x' } },
+      also: { phase: ['TDD', 'NOPE'] },
+    })),
+  },
   reportUsage: {
     prepare: plain((_, pair) => ({
       body: { task_id: pair.task, input_tokens: 1, output_tokens: 2, model: 'm', message_id: 'm1' },
