@@ -179,6 +179,7 @@ function tell(tally: Tally, event: TaskEvent): void {
     case 'changes_dropped':
     case 'transition_refused':
     case 'gate_blocked':
+    case 'checkpoint_refused':
     case 'approval_refused':
     case 'question_refused':
     case 'token_refused':

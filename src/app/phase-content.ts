@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import { countTokens } from '../contract/documents/tokens.js'
 import { phaseOf } from '../core/access.js'
 import type { Contract, EvidenceField, Json, JsonObject, Phase } from '../core/contract.js'
@@ -9,6 +10,7 @@ import { evidenceOf } from './checkpoint.js'
 import { documentText, promptOf } from './grant.js'
 
 const OUTPUT_BYTES_MAX = 64 * 1024
+const OUTPUTS_READ_BYTES_MAX = 1024 * 1024
 const COUNTS_KEPT_MAX = 200
 
 /** What a phase says, for an agent that may read it: its own document, complete and in order, or its prompt. */
@@ -42,11 +44,12 @@ export function tasksView(phase: Phase, state: TaskState): JsonObject {
 const counts = new Map<string, number>()
 
 async function tokensOf(text: string): Promise<number> {
-  const known = counts.get(text)
+  const key = createHash('sha256').update(text).digest('hex')
+  const known = counts.get(key)
   if (known !== undefined) return known
   const [count = 0] = await countTokens([text])
   if (counts.size >= COUNTS_KEPT_MAX) counts.delete(counts.keys().next().value ?? '')
-  counts.set(text, count)
+  counts.set(key, count)
   return count
 }
 
@@ -59,6 +62,10 @@ export async function outputsOf(app: App, contract: Contract, state: TaskState):
 }
 
 async function outputsOfPhase(app: App, state: TaskState, id: string): Promise<JsonObject> {
+  const checkpoint = state.checkpoints.get(id)
+  // Every look at a phase shows this: what takes long to read is named, not read.
+  if (checkpoint !== undefined && checkpoint.bytes > OUTPUTS_READ_BYTES_MAX)
+    return omitted({ bytes: checkpoint.bytes, ...(checkpoint.sha256 === null ? {} : { sha256: checkpoint.sha256 }) })
   const outputs = new Map<string, Json>()
   for (const [type, kept] of state.artifacts) {
     if (kept.phase !== id) continue

@@ -2,7 +2,8 @@ import type { TaskEvent } from './event.js'
 import type { TaskState } from './state.js'
 
 export function checkpointPassed(state: TaskState, event: TaskEvent & { type: 'checkpoint_passed' }): TaskState {
-  const checkpoint = { visit: state.visit, at: event.at, sha256: event.sha256 ?? null, proofs: event.proofs ?? {} }
+  const { at, sha256 = null, bytes = 0, proofs = {} } = event
+  const checkpoint = { visit: state.visit, at, sha256, bytes, proofs }
   return {
     ...state,
     evidence: new Map(state.evidence).set(event.phase, event.evidence),

@@ -71,7 +71,7 @@ function changed(state: TaskState, event: Exclude<TaskEvent, { type: 'task_creat
     case 'checkpoint_passed':
       return checkpointPassed(state, event)
     case 'checkpoint_refused':
-      return refused(withBytes(extended(state, event), event.bytes), event)
+      return refused(bypassUsed(withGate(withBytes(extended(state, event), event.bytes), 'blocked')), event)
     case 'phase_task_finished':
       return { ...extended(state, event), tasksDone: [...state.tasksDone, event.task] }
     case 'phase_entered':

@@ -100,6 +100,7 @@ export interface Checkpoint {
   readonly at: number
   /** Where the whole evidence lies; null: what the event says is all of it. */
   readonly sha256: string | null
+  readonly bytes: number
   readonly proofs: Readonly<Record<string, EvidenceProof>>
 }
 

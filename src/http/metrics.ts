@@ -84,7 +84,7 @@ export class Metrics {
     add(this.#events, `type="${event.type}"`)
     if (typeof event.data.code === 'string') add(this.#refusals, `code="${event.data.code}"`)
     if (event.type === 'gate_passed') this.#gatesPassed += 1
-    if (event.type === 'gate_blocked') this.#gatesBlocked += 1
+    if (event.type === 'gate_blocked' || event.type === 'checkpoint_refused') this.#gatesBlocked += 1
   }
 
   #alerts(): ReadonlyMap<string, number> {

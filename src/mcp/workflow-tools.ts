@@ -123,7 +123,7 @@ function offerOf(args: JsonObject) {
   const claims = Object.entries((args.claims as Readonly<Record<string, boolean>> | undefined) ?? {})
   return {
     artifacts: new Map<string, Json>(Object.entries((args.artifacts as JsonObject | undefined) ?? {})),
-    evidence: (args.evidence as JsonObject | undefined) ?? {},
+    evidence: (args.evidence as JsonObject | undefined) ?? null,
     claims: claims.filter(([, isMade]) => isMade).map(([name]) => name),
   }
 }

@@ -90,4 +90,17 @@ describe('what holds a completion back', () => {
     const kept = await one.run.app.ledger.store.blob(String(passed?.data.sha256))
     expect(JSON.parse(kept ?? '{}')).toEqual({ text })
   })
+
+  it('[REQ-PHASE-25] evidence of megabytes is named by its hash, and counts toward the room of the visit', async () => {
+    one = await startPhased(LIMIT)
+    const text = 'x'.repeat(5_000_000)
+    const answer = await one.complete('A', { text })
+    expect(answer.body).toMatchObject({
+      checkpoint_passed: true,
+      artifacts_available: { A: { omitted: true, bytes: 5_000_011, sha256: expect.any(String) } },
+    })
+    for (let i = 0; i < 13; i += 1) expect((await one.complete('B', { done: text })).status).toBe(200)
+    expect(await one.complete('B', { done: text })).toMatchObject({ body: { code: 'payload_too_large' } })
+    expect((await one.complete('B', { done: true })).body).toMatchObject({ checkpoint_passed: true })
+  })
 })
