@@ -30,7 +30,10 @@ export class Watcher {
     const wanted = new Set(folders.slice(0, FOLDERS_MAX))
     this.#isBlind = folders.length > FOLDERS_MAX
     for (const [folder, watcher] of this.#watched) if (!wanted.has(folder)) this.#drop(folder, watcher)
+    const before = this.#watched.size
     for (const folder of wanted) if (!this.#watched.has(folder)) this.#add(folder)
+    // What came into a folder between looking into it and watching it has not been told.
+    if (this.#watched.size > before) this.#soon()
     if (this.#poll !== null) clearTimeout(this.#poll)
     this.#poll = setTimeout(this.#changed, this.#isBlind ? POLL_BLIND_MS : POLL_MS)
     this.#poll.unref()

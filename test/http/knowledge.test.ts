@@ -1,6 +1,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { ERAS, type Era, McpAgent } from '../mcp/clients.js'
 import { type Running, start } from './harness.js'
 
 const CONTRACT = `
@@ -31,6 +32,7 @@ const DOCUMENTS: Readonly<Record<string, string>> = {
 describe('POST /knowledge/search', () => {
   let running: Running
   let phaseToken: string
+  let agentToken: string
   let task: string
 
   beforeAll(async () => {
@@ -41,9 +43,9 @@ describe('POST /knowledge/search', () => {
     }
     const contract = await running.app.contracts.get(running.app.defaultContract)
     await running.app.library.of(contract, running.workspace)?.settle()
-    const agent = await running.addAgent('reader')
+    agentToken = await running.addAgent('reader')
     task = await running.addTask()
-    phaseToken = await running.claim('reader', agent, task)
+    phaseToken = await running.claim('reader', agentToken, task)
   })
   afterAll(() => running.stop())
 
@@ -119,6 +121,35 @@ describe('POST /knowledge/search', () => {
     ])
       expect((await find(phaseToken, body)).status, JSON.stringify(body)).toBe(400)
     expect(running.faults).toEqual([])
+  })
+
+  it('[REQ-KNOW-18] over MCP the same is found, and nothing of later phases either', async () => {
+    const agent = await McpAgent.connect(running.url, agentToken, ERAS[1] as Era)
+    const found = await agent.does('search_standards', { query: 'codeword marmalade names compiler', n_results: 50 })
+    expect(filesOf(found).sort()).toEqual(['docs/phases/BUILD/guide.md', 'docs/style.md'])
+    const hidden = await agent.does('search_standards', { query: 'marmalade', phase: 'SHIP', tags: ['release'] })
+    expect(hidden).toMatchObject({ results: [], retrieval_method: 'lexical', degraded: true })
+    await agent.close()
+  })
+
+  it('[REQ-KNOW-19] the server goes on answering while a thousand files are indexed', async () => {
+    const waits: number[] = []
+    mkdirSync(join(running.workspace, 'docs/many'), { recursive: true })
+    for (let at = 0; at < 1000; at += 1)
+      writeFileSync(
+        join(running.workspace, 'docs/many', `${at}.md`),
+        `# Note ${at}\n\nquokka number n${at} lives here\n`,
+      )
+    const ends = Date.now() + 50_000
+    let isFound = false
+    while (!isFound && Date.now() < ends) {
+      const started = performance.now()
+      expect((await running.call('GET', '/tasks', running.operator)).status).toBe(200)
+      waits.push(performance.now() - started)
+      isFound = filesOf((await find(running.operator, { query: 'n999' })).body).includes('docs/many/999.md')
+    }
+    expect(isFound).toBe(true)
+    expect(Math.max(...waits)).toBeLessThan(2_000)
   })
 
   it('[REQ-KNOW-18] a contract without documents says that it has none', async () => {
