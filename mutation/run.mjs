@@ -57,7 +57,7 @@ function linkModules() {
 
 // One file that imports the others, cheap tests first: a mutant then costs one worker and not one for each file.
 function vitestConfig() {
-  const files = ['text', 'limits', 'rule', 'repeats', 'facts', 'reference']
+  const files = ['chain', 'text', 'limits', 'rule', 'repeats', 'facts', 'reference']
   if (isCoverage || isMany) files.push('load', 'many')
   const lines = files.map((name) => `import './${name}.test.js'\n`)
   writeFileSync(join(copy, 'test/core/rules/all.test.ts'), lines.join(''))

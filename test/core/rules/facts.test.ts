@@ -44,6 +44,18 @@ describe('facts', () => {
     expect(facts.commands.open).toHaveLength(4)
   })
 
+  it('[REQ-RULE-13] a fact that is late by little finds its place in a chunk that was just sealed', () => {
+    const facts = addCommand(
+      filled(64, (index) => `x${index}`),
+      { at: ENTERED + 61, command: 'late', mark: 0 },
+    )
+    expect(
+      factsOf(facts.commands)
+        .map((fact) => fact.text)
+        .slice(-4),
+    ).toEqual(['x61', 'late', 'x62', 'x63'])
+  })
+
   it('[REQ-RULE-14] late facts make chunks grow to twice their size and no further', () => {
     const lengths = (late: number) => {
       let facts = filled(64, (index) => `x${index}`)
