@@ -89,14 +89,13 @@ export class SearchIndex {
   /** Takes the vectors of a model that are in the file; those of others are forgotten. */
   useModel(model: string): void {
     this.#model = model
-    this.#write(() => {
-      this.#database.prepare('DELETE FROM vectors WHERE model <> ?').run(model)
-      this.#database
-        .prepare(
-          'DELETE FROM vectors WHERE NOT EXISTS (SELECT 1 FROM chunks WHERE chunks.text_hash = vectors.text_hash)',
-        )
-        .run()
-    })
+    const others = this.#database.prepare('SELECT count(*) AS count FROM vectors WHERE model <> ?').get(model)
+    if (Number(others?.count) > 0)
+      this.#write(() => this.#database.prepare('DELETE FROM vectors WHERE model <> ?').run(model))
+    // What no passage needs any more changes nothing that can be found.
+    this.#database
+      .prepare('DELETE FROM vectors WHERE NOT EXISTS (SELECT 1 FROM chunks WHERE chunks.text_hash = vectors.text_hash)')
+      .run()
     for (const row of this.#database.prepare('SELECT text_hash, vector FROM vectors WHERE model = ?').iterate(model))
       this.#take(String(row.text_hash), vectorOf(row.vector as Uint8Array))
   }

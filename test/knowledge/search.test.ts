@@ -180,5 +180,6 @@ describe('searching', () => {
     const later = await restarted.search(request)
     expect(again.results).toEqual(first.results)
     expect(later.results).toEqual(first.results)
+    expect(later.indexVersion).toBe(again.indexVersion)
   })
 })
