@@ -90,3 +90,53 @@ describe('a work tree that is itself a workflow', () => {
     await run.stop()
   })
 })
+
+describe('the bundled test-generation', () => {
+  it('[REQ-DOC-12] is completed by an honest agent, from the first document to the last', async () => {
+    const dir = realpathSync(mkdtempSync(join(tmpdir(), 'phaselock-documents-')))
+    const tree = join(dir, 'tree')
+    mkdirSync(join(tree, 'src'), { recursive: true })
+    writeFileSync(join(tree, 'package.json'), JSON.stringify({ type: 'module', scripts: { test: 'node --test' } }))
+    writeFileSync(join(tree, 'src/add.js'), 'export const add = (a, b) => a + b\n')
+    const run = await start({ dir, contractFile: bundledContract('test-generation') })
+    await run.addTask({ id: 't' })
+    let token = await run.claim('a', await run.addAgent('a'), 't')
+    const complete = async (phase: number, evidence: object) => {
+      const { body } = await run.call('POST', `/phases/${phase}/complete`, token, { task_id: 't', evidence })
+      if (typeof body.phase_token === 'string') token = body.phase_token
+      return body
+    }
+    const tool = (tool_name: string, args: object) =>
+      run.call('POST', '/tools/execute', token, { task_id: 't', tool_name, args })
+    const cases = Array.from({ length: 5 }, (_, n) => `adds ${n} | two numbers | added | the sum`)
+    const first = { target_file: 'src/add.js', functions_list: ['add'], branch_count: 0 }
+    expect(await complete(1, { ...first, function_count: 2 })).not.toMatchObject({ phase_completed: 1 })
+    expect(await complete(1, { ...first, function_count: 1 })).toMatchObject({ checkpoint_passed: true, next_phase: 2 })
+    const behaviours = ['add: sums', 'add: keeps 0', 'add: is commutative']
+    await complete(2, { behaviours, edge_cases: ['0', '-1'], failure_modes: [] })
+    await complete(3, { dependency_count: 0, dependencies: [], replaced: [] })
+    await complete(4, { framework: 'node:test', test_folder: 'test', tested_already: [] })
+    expect(await complete(5, { case_count: 5, cases, uncovered_branches: [] })).toMatchObject({ next_phase: 6 })
+    const tests = cases.map((name, n) => `test('${name}', () => assert.equal(add(${n}, 1), ${n + 1}))`)
+    const head =
+      "import assert from 'node:assert'\nimport { test } from 'node:test'\nimport { add } from '../src/add.js'\n"
+    expect(await tool('write_files', { path: 'src/add.js', content: 'x' })).toMatchObject({ status: 403 })
+    await tool('write_files', { path: 'test/add.test.js', content: `${head}${tests.join('\n')}\n` })
+    const written = { test_files: ['test/add.test.js'], test_count: 5, skipped_cases: [] }
+    expect(await complete(6, written)).not.toMatchObject({ phase_completed: 6 })
+    for (const task of ['task-1', 'task-2', 'task-3'])
+      await run.call('POST', '/prompt/next', token, { task_id: 't', claims: { [task]: true } })
+    const answer = await complete(6, written)
+    expect(answer, JSON.stringify(answer).slice(0, 900)).toMatchObject({ checkpoint_passed: true, next_phase: 7 })
+    expect(await complete(7, { found_defects: [] })).toMatchObject({ checkpoint_passed: true, next_phase: 8 })
+    const report = {
+      cases_accounted_for: true,
+      tests_can_fail: true,
+      only_tests_changed: true,
+      defects_described: true,
+    }
+    expect(await complete(8, { ...report, tests_can_fail: false })).toMatchObject({ checkpoint_passed: false })
+    expect(await complete(8, report)).toMatchObject({ checkpoint_passed: true, workflow_complete: true })
+    await run.stop()
+  }, 120_000)
+})

@@ -53,6 +53,7 @@ export type Block = Heading | Paragraph | Table | Fence
 
 // Deeper than this the parser drops text, and what is dropped could be a requirement.
 const NESTING_MAX = 60
+const BLOCKS_MAX = 10_000
 
 // Raw HTML is recognised so that comments are comments; nothing is ever rendered.
 const parser = new MarkdownIt({ html: true, linkify: false, typographer: false })
@@ -60,14 +61,16 @@ parser.set({ maxNesting: NESTING_MAX })
 
 export type Blocks =
   | { readonly ok: true; readonly blocks: readonly Block[] }
-  | { readonly ok: false; readonly line: number }
+  | { readonly ok: false; readonly line: number; readonly reason: 'too_deep' | 'too_many' }
 
-/** The blocks of a document in their order; `ok: false` where it is nested too deeply to be read whole. */
+/** The blocks of a document in their order; `ok: false` where it cannot be read whole. */
 export function parseMarkdown(text: string): Blocks {
   const tokens = parser.parse(text, {})
   const deep = tokens.find((token) => isTooDeep(token))
-  if (deep !== undefined) return { ok: false, line: (deep.map?.[0] ?? 0) + 1 }
-  return { ok: true, blocks: blocksOf(tokens) }
+  if (deep !== undefined) return { ok: false, line: (deep.map?.[0] ?? 0) + 1, reason: 'too_deep' }
+  const blocks = blocksOf(tokens)
+  const last = blocks[BLOCKS_MAX]
+  return last === undefined ? { ok: true, blocks } : { ok: false, line: last.line, reason: 'too_many' }
 }
 
 function isTooDeep(token: Token): boolean {
@@ -114,8 +117,9 @@ function blocksOf(tokens: readonly Token[]): Block[] {
 
 function tableOf(tokens: readonly Token[], from: number, placed: Placed): Table {
   const rows: { line: number; cells: (readonly Piece[])[] }[] = []
-  for (const token of tokens.slice(from)) {
-    if (token.type === 'table_close') break
+  for (let index = from; index < tokens.length; index += 1) {
+    const token = tokens[index]
+    if (token === undefined || token.type === 'table_close') break
     if (token.type === 'tr_open') rows.push({ line: (token.map?.[0] ?? 0) + 1, cells: [] })
     const row = rows.at(-1)
     if (token.type === 'inline' && row !== undefined) row.cells.push(piecesOf(token, row.line))

@@ -37,7 +37,7 @@ const HINT =
 
 /** Reads a text that is nothing but rules: a cell of a rule column, what stands in parentheses after a field. */
 export function readRules(draft: Draft, text: string): void {
-  let rest = text.trim()
+  let rest = text.trim().replace(/\s+/g, ' ')
   while (rest !== '') {
     const used = readRule(draft, rest)
     if (used === null) {

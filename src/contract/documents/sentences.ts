@@ -69,9 +69,7 @@ interface Named {
 function nameIn(pieces: readonly Piece[]): Named | null {
   const code = pieces.find((piece) => piece.isCode)
   if (code !== undefined) return { name: code.text, written: code.text, line: code.line }
-  for (const bold of new Set(pieces.map((piece) => piece.bold))) {
-    if (bold === 0) continue
-    const group = pieces.filter((piece) => piece.bold === bold)
+  for (const group of boldTexts(pieces)) {
     const words = plain(group).replace(new RegExp(`^\\s*(?:${MARKER.source})\\s*`, 'i'), '')
     const isMarker = (words.toLowerCase().match(/[\p{L}\p{N}_]+/gu) ?? []).every((word) => MARKER_WORDS.has(word))
     if (!isMarker) return { name: snakeCase(words), written: words.trim(), line: group[0]?.line ?? 1 }
@@ -81,6 +79,25 @@ function nameIn(pieces: readonly Piece[]): Named | null {
   return snake === undefined || word === undefined ? null : { name: word, written: word, line: snake.line }
 }
 
+function boldTexts(pieces: readonly Piece[]): Iterable<readonly Piece[]> {
+  const groups = new Map<number, Piece[]>()
+  for (const piece of pieces) {
+    if (piece.bold === 0) continue
+    const group = groups.get(piece.bold)
+    if (group === undefined) groups.set(piece.bold, [piece])
+    else group.push(piece)
+  }
+  return groups.values()
+}
+
+const DECORATION = new Set(' *#:`"-')
+
+// By hand: an expression that looks for the end of the text starts anew at every dash of a long row of them.
 function descriptionOf(text: string): string {
-  return text.replace(/^[\s*#:`"-]+|[\s*#:`"-]+$/g, '').replace(/\s+/g, ' ')
+  const words = text.replace(/\s+/g, ' ')
+  let start = 0
+  let end = words.length
+  while (start < end && DECORATION.has(words[start] ?? '')) start += 1
+  while (end > start && DECORATION.has(words[end - 1] ?? '')) end -= 1
+  return words.slice(start, end)
 }

@@ -39,8 +39,12 @@ export function readSource(text: string, name: SourceName, report: Sink): Source
   const body = lines.map((line, index) => (index <= end ? '' : line))
   const parsed = parseMarkdown(body.join('\n'))
   if (!parsed.ok) {
-    const message = 'Lists or quotes are nested too deeply to be read whole.'
-    report({ code: 'contract.too_deep', at: { ...start, line: parsed.line }, message })
+    const isDeep = parsed.reason === 'too_deep'
+    const message = isDeep
+      ? 'Lists or quotes are nested too deeply to be read whole.'
+      : 'The document has too many headings, paragraphs and items.'
+    const code = isDeep ? 'contract.too_deep' : 'contract.too_many'
+    report({ code, at: { ...start, line: parsed.line }, message, remedy: 'Make it simpler, or split it.' })
     return null
   }
   const inner = lines.slice(1, Math.max(end, 1)).join('\n')
