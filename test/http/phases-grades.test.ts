@@ -8,7 +8,8 @@ name: files
 version: "1"
 phases:
   - id: A
-    allowed_tools: [write_files]
+    allowed_tools: [write_files, bash]
+    writable: ['**']
     min_verified: 1
     checkpoint:
       evidence:
@@ -100,6 +101,32 @@ describe('evidence that names files', () => {
       report: { grade: 'artifact', files: [file] },
       more: { grade: 'artifact', files: [file] },
     })
+  })
+
+  const use = async (tool_name: string, args: object) => {
+    const used = await one.run.call('POST', '/tools/execute', one.token, { task_id: 't', tool_name, args })
+    expect(used.status, JSON.stringify(used.body)).toBe(200)
+  }
+
+  it('[REQ-EVIDENCE-3] what the agent wrote with its tools in this visit counts', async () => {
+    await use('write_files', { path: 'a.md', content: 'by a tool' })
+    await use('bash', { command: 'echo by a command > b.md' })
+    expect((await one.complete('A', { report: 'a.md', more: ['b.md'] })).body).toMatchObject({
+      checkpoint_passed: true,
+    })
+  })
+
+  it('[REQ-EVIDENCE-2] a command that gives a file of before another time does not make it new', async () => {
+    put('old.md', 'text')
+    await new Promise((resolve) => setTimeout(resolve, 50))
+    await one.run.call('POST', '/tasks/t/rewind', one.run.operator, { to_phase: 'A', reason: 'again' })
+    one.token = await one.run.claim('a', one.agent, 't')
+    for (const command of ['touch old.md', 'touch -d 2099-01-01 old.md', 'cat old.md']) {
+      await use('bash', { command })
+      expect(await missing({ report: 'old.md' }), command).toEqual([
+        expect.stringContaining('is older than this visit'),
+      ])
+    }
   })
 
   it('[REQ-EVIDENCE-4] min_verified counts fields that are worth more than a word', async () => {
