@@ -9,6 +9,7 @@ import { evidenceFor } from './checkpoint.js'
 import { gather } from './gather.js'
 import { type Grant, grantOf, promptOf, withToken } from './grant.js'
 import type { Handled } from './handle.js'
+import { committedAtOf } from './newest-commit.js'
 import type { Result } from './result.js'
 import { blockerView } from './views.js'
 
@@ -93,11 +94,15 @@ async function move(
   const { contract, state, target } = one
   const needed = needs(contract, state, { target, claims: [] })
   if (needed === null) return null
+  const committedAt = await committedAtOf(app, { contract, state })
   const evidence = await evidenceFor(app, state, { needed, sent: null })
   const gathered = await gather(app, contract, state, { needed, offer: { artifacts: new Map(), evidence } })
   const handled = await app.ledger.apply(
     { taskId: state.id, contract },
-    { type: 'transition', target, currentPhase: state.phase, claims: [], auto: true, facts: gathered.facts },
+    {
+      ...({ type: 'transition', target, claims: [], auto: true } as const),
+      ...{ currentPhase: state.phase, facts: gathered.facts, committedAt },
+    },
     contextOf(app, 'orchestrator'),
     { blobs: gathered.blobs },
   )

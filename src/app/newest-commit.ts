@@ -6,7 +6,7 @@ import { reservedIn } from './reserved.js'
 import { unavailable, wallOf } from './wall.js'
 
 /** When the newest commit was made, where a rule of the phase asks for it; null: it does not, or git cannot tell. */
-export async function committedAtOf(app: App, call: AgentCall): Promise<number | null> {
+export async function committedAtOf(app: App, call: Pick<AgentCall, 'contract' | 'state'>): Promise<number | null> {
   const { contract, state } = call
   if (!rulesOf(contract, state).some((rule) => rule.type === 'require_commits')) return null
   const confinement = await wallOf(app, contract)

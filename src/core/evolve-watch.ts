@@ -7,7 +7,8 @@ import { NOTHING_WATCHED, type Watch } from './watch.js'
 
 const VISIT_STARTS_MAX = 64
 const SEEN_MAX = 1000
-const EDITS_OF_A_CALL_MAX = 100
+/** As many as one call can name. */
+const EDITS_OF_A_CALL_MAX = 1000
 
 /** A visit begins with nothing counted, and nothing open. */
 export function newVisit(
@@ -40,9 +41,19 @@ export function touchedBy(event: TaskEvent & { type: 'tool_allowed' }): Pick<Cal
 
 function pathsIn(args: JsonObject): readonly string[] {
   const files = Array.isArray(args.files) ? args.files : []
-  return [args.path, ...files.map((file) => (file as JsonObject | null)?.path)].filter(
-    (path): path is string => typeof path === 'string',
-  )
+  return [args.path, ...files.map((file) => (file as JsonObject | null)?.path)]
+    .filter((path): path is string => typeof path === 'string')
+    .map(plainPath)
+}
+
+// One file is one file, however often its path says `.` or goes there and back.
+function plainPath(path: string): string {
+  const names: string[] = []
+  for (const name of path.split('/')) {
+    if (name === '..') names.pop()
+    else if (name !== '' && name !== '.') names.push(name)
+  }
+  return names.join('/')
 }
 
 interface Call {

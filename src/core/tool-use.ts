@@ -1,11 +1,12 @@
 import { isOffered, offeredTools, phaseOf, toolExists } from './access.js'
 import type { CallFacts, Command, Context } from './command.js'
 import type { Contract, Phase, ToolConstraint } from './contract.js'
+import { deniedByRule } from './deny-loops.js'
 import type { TaskFact, Violation } from './event.js'
 import { type Decision, decided, modeOf, numbered, withBudget } from './refusal.js'
 import type { TaskState } from './state.js'
 import { BUILT_IN_TOOLS, HARNESS_TOOLS } from './tools.js'
-import { deniedByRule } from './watch.js'
+import { violationFacts } from './watch.js'
 import { refusedPaths } from './writable.js'
 
 type UseTool = Command & { type: 'use_tool' }
@@ -49,11 +50,14 @@ export function useTool(contract: Contract, state: TaskState, command: UseTool, 
   }
   const runs = commandRunBy(contract, command)
   const held = deniedByRule(contract, state, touchedBy(command, runs), context)
-  if (held !== null && modeOf(contract, state) !== 'advisory')
-    return deny({
-      code: 'rule_interrupt',
-      detail: `${command.tool} waits for rule ${held.rule}: ${held.violation.diagnostic}`,
-    })
+  if (held !== null && modeOf(contract, state) !== 'advisory') {
+    const detail = `${command.tool} waits for rule ${held.rule}: ${held.diagnostic}`
+    const denied = deny({ code: 'rule_interrupt', detail })
+    // What is acknowledged next is what the agent was refused for.
+    return denied.kind !== 'decided' || state.watch.open?.rule === held.rule
+      ? denied
+      : { ...denied, facts: [...violationFacts(contract, state, held), ...denied.facts] }
+  }
   const allowed: TaskFact = {
     type: 'tool_allowed',
     ...call,

@@ -1,12 +1,10 @@
-import { phaseOf } from './access.js'
 import type { Command, Context } from './command.js'
 import type { Contract } from './contract.js'
 import type { TaskFact } from './event.js'
 import { type Decision, decided, modeOf } from './refusal.js'
-import { type Evaluation, evaluateRules, type Violation as RuleViolation, SHOWN_CHARS_MAX } from './rules/evaluate.js'
+import { type Evaluation, evaluateRules, type Violation as RuleViolation } from './rules/evaluate.js'
 import { type Facts, NO_FACTS } from './rules/facts.js'
 import type { Rule } from './rules/rule.js'
-import { oneLine } from './rules/words.js'
 import type { TaskState } from './state.js'
 
 /** What the rules of a phase look at, for one visit; nothing of it outlives the visit. */
@@ -51,7 +49,7 @@ const CONTINUES_MAX = 3
 /** When the newest commit of the tree was made; null: no git repository, or not asked. */
 export type CommittedAt = number | null
 
-interface Moment {
+export interface Moment {
   readonly now: number
   readonly matches: Context['matches']
   readonly leaving: boolean
@@ -127,11 +125,22 @@ export function afterCall(
     state,
     moment,
   )
-  const again = found.violation ?? loopedAgain(rules, state, moment)
+  // Whoever leaves a violation open is not safe from a rule that does more than it.
+  const more =
+    open === null ? null : rules.filter((rule) => STRENGTH[rule.onViolation] > STRENGTH[open.action] && !rule.shadow)
+  const again = more === null ? (found.violation ?? loopedAgain(rules, state, moment)) : violatedBy(more, state, moment)
   return [
     ...shadowFacts(state, found.shadowed, rules),
-    ...(again === null || open !== null ? [] : violationFacts(contract, state, again)),
+    ...(again === null ? [] : violationFacts(contract, state, again)),
   ]
+}
+
+const STRENGTH: Readonly<Record<Rule['onViolation'], number>> = { interrupt: 0, deny: 1, park: 2 }
+
+/** The violation of the first of these rules, as far as it was not acknowledged. */
+export function violatedBy(rules: readonly Rule[], state: TaskState, moment: Moment): RuleViolation | null {
+  const fresh = rules.filter((rule) => !state.watch.acknowledged.has(rule.id))
+  return judged(fresh, state, moment).violation ?? loopedAgain(rules, state, moment)
 }
 
 // An acknowledged loop that goes on is a new one: only what came after the acknowledgement counts.
@@ -162,10 +171,11 @@ export function watch(
   }
   const asked = command.at === 'next' && command.stays ? rules : unacknowledged(contract, state)
   const found = judged(asked, state, moment)
+  const shown = command.at === 'prompt' ? asked.filter((rule) => rule.id === open?.rule) : []
+  const isStillOpen = judged(shown, state, moment).violation !== null
   const facts: TaskFact[] = [...shadowFacts(state, found.shadowed, rules)]
   if (found.violation !== null) {
-    const isKnown = open?.rule === found.violation.rule && command.at === 'prompt'
-    return decided(isKnown ? facts : [...facts, ...violationFacts(contract, state, found.violation)])
+    return decided(isStillOpen ? facts : [...facts, ...violationFacts(contract, state, found.violation)])
   }
   if (open !== null) facts.push({ type: 'rule_cleared', rule: open.rule })
   if (command.at === 'next' && command.stays)
@@ -226,27 +236,4 @@ export function acknowledge(contract: Contract, state: TaskState): Decision {
       code: 'rule_interrupt',
     })
   return decided(facts)
-}
-
-/** Why this call is refused by a rule that denies until it is acknowledged; null when none does. */
-export function deniedByRule(
-  contract: Contract,
-  state: TaskState,
-  call: { readonly commands: readonly string[]; readonly edits: readonly string[] },
-  context: Context,
-): OpenViolation | null {
-  const { open } = state.watch
-  if (open === null || open.action !== 'deny') return null
-  const rule = phaseOf(contract, state.phase).rules?.find((one) => one.id === open.rule)
-  if (rule === undefined) return null
-  if (rule.type !== 'repeated_command' && rule.type !== 'repeated_file_edit') return open
-  const touched = rule.type === 'repeated_command' ? call.commands : call.edits
-  const { pattern } = rule
-  const shown = new Set(open.violation.recent_events.map((event) => event.text))
-  const isRepeat = (one: string): boolean => {
-    if (pattern !== null) return context.matches(pattern, one)
-    const text = oneLine(one, SHOWN_CHARS_MAX)
-    return shown.has(rule.type === 'repeated_command' ? text : `Edit (${text})`)
-  }
-  return touched.some(isRepeat) ? open : null
 }
