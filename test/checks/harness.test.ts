@@ -26,6 +26,11 @@ const FILES: Readonly<Record<string, string>> = {
   'vitest.config.ts': "export default { test: { setupFiles: ['./support/setup.ts'] } }",
   'support/setup.ts': 'setUp()',
   'tsconfig.json': JSON.stringify({ compilerOptions: { strict: true, paths: {} } }),
+  'packages/a/tsconfig.json':
+    '{ /* comments */ "extends": ["../../configs/base.json", "../../configs/more", "../../configs", "."] }',
+  'configs/base.json': JSON.stringify({ extends: './deep.json', compilerOptions: { strict: true } }),
+  'configs/more.json': '{}',
+  'configs/deep.json': '{}',
   'pyproject.toml':
     '[project]\nname = "x"\nversion = "1"\n\n[tool.pytest.ini_options]\naddopts = "-q"\n\n[tool.ruff]\nline-length = 100\n',
   'Cargo.toml':
@@ -97,6 +102,19 @@ describe('what decides how tests are run', () => {
       'tsconfig.json (compilerOptions.paths) changed',
     ],
     ['tsconfig.json', '{"extends":"./x","compilerOptions":{"paths":{}}}', 'tsconfig.json (extends) was added'],
+    ['configs/base.json', '{"compilerOptions":{"strict":true}}', 'configs/base.json (extends) was removed'],
+    [
+      'configs/more.json',
+      '{"compilerOptions":{"baseUrl":"x"}}',
+      'configs/more.json (compilerOptions.baseUrl) was added',
+    ],
+    ['configs/deep.json', '{"compilerOptions":{"paths":{}}}', 'configs/deep.json (compilerOptions.paths) was added'],
+    ['src/__mocks__/chai.js', 'x', 'src/__mocks__/chai.js was added'],
+    ['x.egg-info/entry_points.txt', '[pytest11]\nx = x', 'x.egg-info/entry_points.txt was added'],
+    ['src/x-1.dist-info/entry_points.txt', 'x', 'src/x-1.dist-info/entry_points.txt was added'],
+    ['spec/support/jasmine.mjs', 'x', 'spec/support/jasmine.mjs was added'],
+    ['.testcaferc.json', '{}', '.testcaferc.json was added'],
+    ['test/mocha.opts', '--require x', 'test/mocha.opts was added'],
     ['tests/conftest.py', 'x', 'tests/conftest.py was added'],
     ['sitecustomize.py', 'x', 'sitecustomize.py was added'],
     ['pytest.py', 'x', 'pytest.py was added'],
@@ -174,6 +192,7 @@ describe('what decides how tests are run', () => {
       pkg({ version: '2.0.0', dependencies: { x: '1' }, exports: './a.js', bin: 'x', type: 'module' }),
     )
     put('tsconfig.json', '{"compilerOptions":{"strict":false,"paths":{},"lib":["es2023"]}}')
+    put('configs/base.json', '{"extends":"./deep.json","compilerOptions":{"strict":false}}')
     put('pyproject.toml', toml.replace('version = "1"', 'version = "2"\ndependencies = ["x"]').replace('100', '120'))
     put(
       'Cargo.toml',

@@ -3,19 +3,20 @@ import type { Contract } from '../../core/contract.js'
 import type { PinnedHarness } from '../../core/observed.js'
 import { type Listed, NOT_THE_PROJECT, type WorkTree } from '../../tree/work-tree.js'
 import { type HarnessKind, harnessKind, isBuildFileOf, isNearTests, isTestName, shadowIsNear } from './names.js'
-import { type Parts, partsOf, scriptsIn } from './parts.js'
+import { extendedBy, type Parts, partsOf, scriptsIn } from './parts.js'
 import { namedInConfig, pathsOf, scriptsReached, type Word, wordsOf } from './words.js'
 
 const FILES_MAX = 5000
 const CANDIDATES_MAX = 20_000
 const FOLDERS_MAX = 50
+const EXTENDED_MAX = 200
 const COMMANDS = ['tests', 'coverage'] as const
 
 /**
  * What decides how the contract's tests are run, as it is in the tree now: configurations of runners and package managers, the
  * scripts of package.json, build files of programs that the command names, and files that the command, a script it reaches or a
- * runner's configuration names. Files that those files load in turn are not followed. Paths that are `known` already are looked
- * at whether they are still named or not.
+ * runner's configuration names. Files that those files load in turn are not followed, but for what a tsconfig extends. Paths that
+ * are `known` already are looked at whether they are still named or not.
  */
 export async function harnessOf(
   tree: WorkTree,
@@ -29,6 +30,7 @@ export async function harnessOf(
     const kind = harnessKind(path)
     if (kind !== null) await take(tree, { path, kind }, { found, texts })
   }
+  await takeExtended(tree, { found, texts })
   const wasKnown = new Set(known)
   const reading = linesOf(contract, texts)
   const programs = new Set(reading.flatMap(({ words }) => words.map((word) => word.text)))
@@ -56,6 +58,24 @@ async function take(tree: WorkTree, file: { path: string; kind: HarnessKind }, i
   if (text === null || kind === 'whole' || kind === 'shadow') into.found.set(path, { '': hash })
   else into.found.set(path, partsOf(kind, text))
   if (text !== null) into.texts.set(path, text)
+}
+
+// What a tsconfig builds on decides with it, whatever its name is.
+async function takeExtended(tree: WorkTree, into: Taken): Promise<void> {
+  const configs = [...into.texts.keys()].filter((path) => harnessKind(path) === 'tsconfig')
+  let extended = 0
+  for (let at = 0; at < configs.length; at += 1) {
+    const config = configs[at] ?? ''
+    for (const named of extendedBy(into.texts.get(config) ?? ''))
+      for (const path of [named, `${named}.json`].map((one) => posix.join(posix.dirname(config), one))) {
+        if (into.found.has(path) || path.startsWith('..')) continue
+        await take(tree, { path, kind: 'tsconfig' }, into)
+        if (!into.found.has(path)) continue
+        extended += 1
+        if (extended > EXTENDED_MAX) throw new Error('too many configurations build on each other')
+        configs.push(path)
+      }
+  }
 }
 
 // Too large to be read for what it names, and it names nothing of the project.

@@ -34,10 +34,14 @@ const WHOLE: readonly RegExp[] = [
   /^(lerna|nx|turbo|project)\.json$/,
   /^conftest\.py$|^\.?pytest\.(ini|toml)$|^tox\.(ini|toml)$|^setup\.cfg$|^noxfile\.py$|^\.coveragerc$|^hatch\.toml$/,
   /^(site|user)customize\.py$|\.pth$/,
+  /^jasmine\.(json|[cm]?js)$|^\.testcaferc(\.\w+)?$|^mocha\.opts$/,
   /^build\.rs$|^rust-toolchain(\.toml)?$|^go\.work$|^nextest\.toml$/,
   /^\.rspec$|^\.simplecov$|^phpunit\.xml(\.dist)?$|\.runsettings$/,
 ]
-const WHOLE_PATHS = /(^|\/)(\.cargo\/config(\.toml)?$|\.yarn\/(releases|plugins)\/|\.mvn\/)/
+// Jest puts what lies in a folder of mocks in the place of a package, wherever that folder is; pytest loads the plugins that what
+// looks like an installed package names.
+const WHOLE_PATHS =
+  /(^|\/)(\.cargo\/config(\.toml)?$|\.yarn\/(releases|plugins)\/|\.mvn\/|__mocks__\/|[^/]+\.(egg|dist)-info\/entry_points\.txt$)/
 
 // A module of the project with the name of a test framework is imported instead of it.
 const SHADOWS = /(^|\/)(pytest|_pytest|unittest|pluggy|nose2?|doctest|hypothesis|assertpy|testtools)(\.py$|\/.*\.py$)/

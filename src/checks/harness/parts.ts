@@ -78,6 +78,25 @@ function tsconfigParts(text: string): ReadonlyMap<string, string> | null {
   return parts
 }
 
+/** The files that a tsconfig builds on, as it names them; packages are not among them. */
+export function extendedBy(text: string): readonly string[] {
+  const object = objectIn(text)
+  const named = object === null ? writtenBeside(text) : [object.extends].flat()
+  return named.filter((path): path is string => typeof path === 'string' && /^\.{1,2}(\/|$)/.test(path))
+}
+
+// With comments it is no JSON, and its strings still are.
+function writtenBeside(text: string): readonly unknown[] {
+  const [, value = ''] = /"extends"\s*:\s*(\[[^\]]{0,2000}\]|"[^"\n]{0,1000}")/.exec(text) ?? []
+  return (value.match(/"[^"\n]*"/g) ?? []).map((one) => {
+    try {
+      return JSON.parse(one) as unknown
+    } catch {
+      return null
+    }
+  })
+}
+
 function objectIn(text: string): Record<string, unknown> | null {
   try {
     const parsed: unknown = JSON.parse(text)
