@@ -1,0 +1,34 @@
+/** How many characters a text has: a pair of surrogates is one. */
+export function charCount(text: string): number {
+  let count = text.length
+  for (let at = 0; at + 1 < text.length; at++) {
+    if (isPair(text, at)) {
+      count--
+      at++
+    }
+  }
+  return count
+}
+
+/** The first characters of a text, none of them cut in half; halves that the text itself holds become U+FFFD. */
+export function firstChars(text: string, charsMax: number): string {
+  let end = 0
+  for (let count = 0; count < charsMax && end < text.length; count++) end += isPair(text, end) ? 2 : 1
+  return text.slice(0, end).toWellFormed()
+}
+
+/** The last characters of a text, none of them cut in half; halves that the text itself holds become U+FFFD. */
+export function lastChars(text: string, charsMax: number): string {
+  let start = text.length
+  for (let count = 0; count < charsMax && start > 0; count++) start -= start >= 2 && isPair(text, start - 2) ? 2 : 1
+  return text.slice(start).toWellFormed()
+}
+
+function isPair(text: string, at: number): boolean {
+  return isWithin(text.charCodeAt(at), 0xd800) && isWithin(text.charCodeAt(at + 1), 0xdc00)
+}
+
+/** Each kind of surrogate has a block of 1024. */
+function isWithin(unit: number, from: number): boolean {
+  return unit >= from && unit < from + 0x400
+}
