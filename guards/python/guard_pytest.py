@@ -60,6 +60,7 @@ def wrap(state, prove):
     reports.TestReport.from_item_and_call = classmethod(from_item_and_call)
 
     _watch_hooks(state)
+    _rewrite_anew()
 
     def is_marked(item):
         return item.get_closest_marker("xfail") is not None
@@ -114,6 +115,14 @@ def _watch_hooks(state):
         return add(self, hookimpl)
 
     caller._add_hookimpl = _add_hookimpl
+
+
+def _rewrite_anew():
+    """Tests are read from their sources: what an earlier run is said to have made of them could be anything."""
+    rewrite = importlib.import_module("_pytest.assertion.rewrite")
+    if not hasattr(rewrite, "_read_pyc"):
+        raise RuntimeError("this version of pytest keeps compiled tests in a way that is not known")
+    rewrite._read_pyc = lambda *_, **__: None
 
 
 def _found(module, name=None):

@@ -10,14 +10,42 @@ RUNNERS = ("unittest", "pytest", "py.test")
 def _start():
     import os
 
-    runners = _runners()
-    if os.environ.get(OWNER) is None and runners:
-        os.environ[OWNER] = "1"
-        try:
+    try:
+        _ignore_compiled()
+        runners = _runners()
+        if os.environ.get(OWNER) is None and runners:
+            os.environ[OWNER] = "1"
             _load("phaselock_guard").guard(runners != {"unittest"})
-        except BaseException as error:  # Python itself would go on without a guard.
-            os.write(2, ("phaselock: the guard of Python did not start: %r\n" % error).encode())
-            os._exit(1)
+    except BaseException as error:  # Python itself would go on without a guard.
+        os.write(2, ("phaselock: the guard of Python did not start: %r\n" % error).encode())
+        os._exit(1)
+
+
+def _ignore_compiled():
+    """What was compiled before may not be what the source says: outside of installed packages only sources are loaded."""
+    import importlib._bootstrap_external as loading
+    import os
+    import site
+
+    packages = getattr(site, "getsitepackages", list)()
+    trusted = tuple(os.path.realpath(one) + os.sep for one in [os.path.dirname(os.__file__)] + packages)
+    cached, compiled = loading.cache_from_source, loading.SourcelessFileLoader.get_code
+
+    def is_trusted(path):
+        return os.path.realpath(path).startswith(trusted)
+
+    def cache_from_source(path, *args, **options):
+        if is_trusted(path):
+            return cached(path, *args, **options)
+        raise NotImplementedError("phaselock: nothing compiled is kept of the project")
+
+    def get_code(self, fullname):
+        if is_trusted(self.get_filename(fullname)):
+            return compiled(self, fullname)
+        raise ImportError("phaselock: %s is there without its source" % fullname)
+
+    loading.cache_from_source = cache_from_source
+    loading.SourcelessFileLoader.get_code = get_code
 
 
 def _runners():

@@ -357,6 +357,51 @@ describe.skipIf(!HAS_PYTEST)('the guard of pytest (skipped where pytest is not i
   for (const { name, project } of PYTEST_TRICKS) refuses(name, project)
 })
 
+// Compiled code that somebody left beside the source, with the times and the size of that source.
+const planting = (at: string, code: string): string => `import inspect, marshal, os, struct, sys
+from importlib.util import MAGIC_NUMBER, source_hash
+at, source = ${at}, ${JSON.stringify(at.includes('test_calc') ? 'tests/test_calc.py' : 'app/calc.py')}
+about = os.stat(source)
+os.makedirs(os.path.dirname(at), exist_ok=True)
+header = struct.pack("<LLL", 0, int(about.st_mtime) & 0xFFFFFFFF, about.st_size & 0xFFFFFFFF)
+if "-pytest-" in at:
+    from _pytest.assertion import rewrite
+    if "source_hash" in inspect.getsource(rewrite._read_pyc):
+        header = struct.pack("<L", 3) + source_hash(open(source, "rb").read())
+with open(at, "wb") as file:
+    file.write(MAGIC_NUMBER + header)
+    file.write(marshal.dumps(compile(${JSON.stringify(code)}, source, "exec")))
+if "__pycache__" not in at:
+    os.remove(source)
+`
+const ADDS = 'def add(a, b):\n    return a + b\n'
+const planted = (project: Project, plant: string): Project => ({
+  ...project,
+  files: { ...project.files, 'plant.py': plant },
+  argv: ['bash', '-c', `python3 plant.py && exec ${project.argv.join(' ')}`],
+})
+const CACHE = "'app/__pycache__/calc.%s.pyc' % sys.implementation.cache_tag"
+const PYTEST_CACHE =
+  "'tests/__pycache__/test_calc.%s-pytest-%s.pyc' % (sys.implementation.cache_tag, __import__('pytest').__version__)"
+
+function ignores(name: string, project: Project): void {
+  it(`[REQ-GUARD-8] compiled code is not taken for its source: ${name}`, () => {
+    expect(runTests(project, 'plain').isGreen, 'without the guard the trick works').toBe(true)
+    const guarded = runTests(project, 'guarded')
+    expect(guarded.isGreen, guarded.text).toBe(false)
+  }, 60_000)
+}
+
+describe.skipIf(!HAS_PYTHON)('compiled code that lies in the project', () => {
+  ignores('in the cache of a module', planted(unittest(NOTHING), planting(CACHE, ADDS)))
+  ignores('in the place of a module', planted(unittest(NOTHING), planting("'app/calc.pyc'", ADDS)))
+})
+
+describe.skipIf(!HAS_PYTEST)('compiled tests that lie in the project', () => {
+  const EMPTY = 'def test_adds():\n    pass\ndef test_adds_nothing():\n    pass\n'
+  ignores('in the cache of pytest', planted(pytest(NOTHING), planting(PYTEST_CACHE, EMPTY)))
+})
+
 describe('honest tests of Python', () => {
   for (const { name, project, needs } of HONEST)
     it.skipIf(!has(needs))(
