@@ -7,7 +7,6 @@ import type { Needs } from '../core/needs.js'
 import { countsAs, REVIEW_ARTIFACTS, reviewersOf } from '../core/review.js'
 import type { TaskState } from '../core/state.js'
 import type { Blob } from '../store/port.js'
-import type { WorkTree } from '../tree/work-tree.js'
 import type { App } from './app.js'
 import { reportOf } from './review-report.js'
 import { subjectOf } from './review-subject.js'
@@ -29,7 +28,6 @@ export interface Reviewed {
 
 interface Work {
   readonly needed: Needs
-  readonly tree: WorkTree
   readonly offered: readonly ArtifactOffered[]
   readonly contents: Contents
   /** Does what may fail, and closes the gate when it does. */
@@ -42,7 +40,7 @@ export async function gatherReviews(app: App, contract: Contract, state: TaskSta
   if (needed.reviews === null) return { contents, offered, bound: offered, blobs: [], seen: null }
   const isFitting = (one: ArtifactOffered): boolean => needed.artifacts.some(({ type }) => type === one.type)
   const assembled = await work.attempt('The reviews cannot be read', async () =>
-    assemble(app, state, await subjectOf(state, { tree: work.tree, offered: offered.filter(isFitting) })),
+    assemble(app, state, await subjectOf(app, state, offered.filter(isFitting))),
   )
   if (assembled === null || assembled.seen.length === 0)
     return { contents: withReport(contents, null), offered, bound: offered, blobs: [], seen: [] }

@@ -15,6 +15,7 @@ import type { Blob } from '../store/port.js'
 import type { TreeIndex } from '../tree/tree-contents.js'
 import { NOT_THE_PROJECT, openWorkTree, type WorkTree } from '../tree/work-tree.js'
 import type { App } from './app.js'
+import { boundTree } from './bound-tree.js'
 import { type CheckpointScene, judgeCheckpoint, keptEvidence, withoutRuns } from './checkpoint.js'
 import { gatherReviews } from './gather-reviews.js'
 import { observeFor, pinOfRun } from './observe-gates.js'
@@ -58,10 +59,10 @@ export async function gather(
     }
   }
   const reviewed = await gatherReviews(app, contract, state, {
-    ...{ needed, tree, attempt, offered: handed.offered, contents: handedIn },
+    ...{ needed, attempt, offered: handed.offered, contents: handedIn },
   })
   const { offered, contents } = reviewed
-  const hashed = await attempt('The work tree cannot be read', () => treeHash(needed, tree))
+  const hashed = await attempt('The work tree cannot be read', () => treeHash(app, state, needed))
   const { files, around } = await testsToPin({ contract, tree, needed, attempt })
   const compare = () => attempt('The work tree cannot be compared', () => compareTree(app, contract, state))
   const before = await compare()
@@ -215,8 +216,8 @@ function digestOf(state: TaskState, { needed, offer, offered, ofVisit, treeHash:
     .digest('hex')
 }
 
-async function treeHash(needed: Needs, tree: WorkTree): Promise<string | null> {
-  return needed.demand.gates.every(isAutomatic) ? null : tree.fingerprint()
+async function treeHash(app: App, state: TaskState, needed: Needs): Promise<string | null> {
+  return needed.demand.gates.every(isAutomatic) ? null : boundTree(app, state.workspace)
 }
 
 async function testFiles(contract: Contract, tree: WorkTree): Promise<Readonly<Record<string, string>>> {

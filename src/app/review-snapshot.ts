@@ -48,7 +48,7 @@ export async function reviewSnapshot(app: App, bearer: ReviewBearer): Promise<Re
     pending_approval: pendingView(state),
     artifacts,
     report: isShown ? ((await reportOf(app, own.report.sha256)) as unknown as JsonObject) : null,
-    subject: await readable(() => subjectOf(state)),
+    subject: await readable(() => subjectOf(app, state)),
     allowed_tools,
     next_step,
     truncated: isCut || state.description.length > TEXT_CHARS_MAX,

@@ -71,7 +71,7 @@ export async function submitReview(
   const admitted = await admitCall(app, bearer, given.taskId)
   if (!admitted.ok) return admitted
   const { state } = admitted.value
-  const subject = await readable(() => subjectOf(state))
+  const subject = await readable(() => subjectOf(app, state))
   if (subject === null) return refuse('tool_failed', 'The work tree cannot be read; nothing was taken.')
   const report = readReport(app, given.report)
   const content = canonicalJson(report as unknown as JsonObject)
@@ -157,7 +157,7 @@ export async function listReviews(app: App, principal: Party, taskId: string): P
   const contract = await app.contracts.get(state.contract.hash)
   const phase = contract.phases.get(state.phase)
   const isOpen = state.status !== 'completed' && state.status !== 'cancelled'
-  const subject = isOpen && state.reviewers.size > 0 ? await readable(() => subjectOf(state)) : null
+  const subject = isOpen && state.reviewers.size > 0 ? await readable(() => subjectOf(app, state)) : null
   const reviews: JsonObject[] = []
   for (const reviewer of state.reviewers.values()) {
     const report = reviewer.report === null ? null : await reportOf(app, reviewer.report.sha256)
