@@ -52,7 +52,9 @@ describe('operating', () => {
       expect.stringContaining('count (validation failed'),
       expect.stringContaining('sure (validation failed'),
     ])
-    expect(await messages({ ...evidence, extra: 1 })).toEqual([expect.stringContaining('extra (validation error: unknown field')])
+    expect(await messages({ ...evidence, extra: 1 })).toEqual([
+      expect.stringContaining('extra (validation error: unknown field'),
+    ])
     expect(await messages(evidence)).toEqual([expect.stringContaining('is pending')])
   })
 

@@ -114,7 +114,7 @@ describe('many who complete one phase', () => {
     const database = openDatabase(join(one.run.stateDir, 'ledger.db'))
     database.exec(`UPDATE event SET data = replace(data, '"function_count":21', '"function_count":99')`)
     database.close()
-    const second = await start({ dir, contract: undefined })
+    const second = await start({ dir })
     Object.assign(one, { run: second })
     expect((await second.call('GET', '/audit/verify', second.operator)).body).toMatchObject({
       ok: false,

@@ -51,7 +51,12 @@ export class Unconfined {
       if (place !== tree) rmSync(place, { recursive: true })
       return null
     }
-    return { list, view: null, commit: () => settle('committed'), discard: async () => void (await settle('discarded')) }
+    return {
+      list,
+      view: null,
+      commit: () => settle('committed'),
+      discard: async () => void (await settle('discarded')),
+    }
   }
 }
 
