@@ -1,0 +1,143 @@
+import type { Json, JsonObject } from '../core/contract.js'
+
+/** One thing that is wrong with the agents of a council. */
+export interface AgentProblem {
+  /** As the file spells it: `agents[0].script[1].delay_ms`. */
+  readonly path: string
+  readonly message: string
+  readonly remedy: string
+}
+
+const TEXT_CHARS_MAX = 256 * 1024
+const SHOWN_CHARS_MAX = 80
+const PROBLEMS_MAX = 100
+
+export type Report = (path: string, message: string, remedy: string) => void
+
+/** Collects problems, so many and no more. */
+export function reportInto(problems: AgentProblem[]): Report {
+  return (path, message, remedy) => {
+    if (problems.length < PROBLEMS_MAX) problems.push({ path, message, remedy })
+  }
+}
+
+export function isMap(value: Json | undefined): value is JsonObject {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+/** What was written, short enough for a message. */
+export function shown(text: string): string {
+  return `'${text.slice(0, SHOWN_CHARS_MAX).toWellFormed()}'`
+}
+
+export function kindOf(value: Json | undefined): string {
+  if (value === undefined || value === null) return 'nothing'
+  if (Array.isArray(value)) return 'a list'
+  if (typeof value === 'object') return 'a map'
+  return typeof value === 'string' ? 'a text' : `${typeof value} ${String(value)}`
+}
+
+/** One map, read field by field. Every getter reports what is wrong and then answers with a fallback. */
+export class AgentFields {
+  readonly path: string
+  readonly report: Report
+  private readonly map: JsonObject
+
+  constructor(map: JsonObject, path: string, report: Report) {
+    this.map = map
+    this.path = path
+    this.report = report
+  }
+
+  /** Reports keys that are not in `keys` and do not start with `x-`. */
+  only(keys: readonly string[]): void {
+    for (const key of Object.keys(this.map)) {
+      if (keys.includes(key) || key.startsWith('x-')) continue
+      const remedy = `Known keys: ${keys.join(', ')}. Keys of your own start with x-.`
+      this.report(this.path, `The key ${shown(key)} is not known here.`, remedy)
+    }
+  }
+
+  get(key: string): Json | undefined {
+    return Object.hasOwn(this.map, key) ? this.map[key] : undefined
+  }
+
+  has(key: string): boolean {
+    return Object.hasOwn(this.map, key)
+  }
+
+  bad(key: string, message: string, remedy: string): void {
+    this.report(`${this.path}.${key}`, message, remedy)
+  }
+
+  /** A text that must be there and must not be empty; empty when it is not. */
+  needText(key: string, example: string): string {
+    if (!this.has(key)) {
+      this.report(this.path, `The field '${key}' is missing.`, `Add ${key}, for example ${example}.`)
+      return ''
+    }
+    const text = this.text(key)
+    if (text?.trim() === '') this.bad(key, `The field '${key}' is empty.`, `Write ${key}, for example ${example}.`)
+    return text ?? ''
+  }
+
+  /** Null when it is not there or is no text. */
+  text(key: string): string | null {
+    const value = this.get(key)
+    if (value === undefined) return null
+    if (typeof value !== 'string') {
+      this.bad(key, `Expected a text, found ${kindOf(value)}.`, 'Write a text; numbers in quotes.')
+      return null
+    }
+    if (value.length <= TEXT_CHARS_MAX) return value
+    this.bad(key, `The text is longer than ${TEXT_CHARS_MAX} characters.`, 'Shorten it.')
+    return null
+  }
+
+  /** One of `values`; null when it is not there or not among them. */
+  choice<T extends string>(key: string, values: readonly T[]): T | null {
+    const text = this.text(key)
+    if (text === null) return null
+    const found = values.find((value) => value === text)
+    if (found === undefined) this.bad(key, `${shown(text)} is not a known ${key}.`, `Known: ${values.join(', ')}.`)
+    return found ?? null
+  }
+
+  flag(key: string, fallback: boolean): boolean {
+    const value = this.get(key)
+    if (value === undefined || typeof value === 'boolean') return value ?? fallback
+    this.bad(key, `Expected true or false, found ${kindOf(value)}.`, 'Write true or false.')
+    return fallback
+  }
+
+  /** A whole number from `min` to `max`; null when it is not there or none. */
+  whole(key: string, min: number, max: number): number | null {
+    const value = this.get(key)
+    if (value === undefined) return null
+    if (typeof value === 'number' && Number.isSafeInteger(value) && value >= min && value <= max) return value
+    this.bad(key, `Expected a whole number from ${min} to ${max}, found ${kindOf(value)}.`, 'Correct the number.')
+    return null
+  }
+
+  /** A list of at most `max` entries; empty when it is not there or none. */
+  list(key: string, max: number): readonly Json[] {
+    const value = this.get(key)
+    if (value === undefined) return []
+    if (!Array.isArray(value)) {
+      this.bad(key, `Expected a list, found ${kindOf(value)}.`, 'Write a list.')
+      return []
+    }
+    if (value.length > max) this.bad(key, `The list has ${value.length} entries, more than ${max}.`, 'Shorten it.')
+    return value.slice(0, max) as readonly Json[]
+  }
+
+  /** The maps of a list, each with its place. */
+  maps(key: string, max: number): readonly AgentFields[] {
+    return this.list(key, max).flatMap((value, index) => {
+      const path = this.path === '' ? `${key}[${index}]` : `${this.path}.${key}[${index}]`
+      if (isMap(value)) return [new AgentFields(value, path, this.report)]
+      this.report(path, `Expected a map of keys and values, found ${kindOf(value)}.`, 'Write keys and values.')
+      return []
+    })
+  }
+}

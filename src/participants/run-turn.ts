@@ -1,0 +1,192 @@
+import { unreachable } from '../core/unreachable.js'
+import { type ChatFailure, type FailureCode, failureOf } from './failures.js'
+import type { ChatPart, EndReason, Message, Participant, ToolCall, ToolSpec, Usage } from './participant.js'
+import { type Response, readResponse } from './read-response.js'
+import { type Captured, capture } from './retry-prompt.js'
+
+export interface Conversation {
+  readonly messages: readonly Message[]
+  readonly tools: readonly ToolSpec[]
+  readonly signal: AbortSignal
+  /** What there is to tell since it was last asked; told with the results of the calls, never in between. */
+  readonly news?: () => readonly string[]
+  /** Sees every part as it comes. */
+  readonly watch?: (part: ChatPart) => void
+}
+
+export interface TurnLimits {
+  readonly responsesMax: number
+  /** Of text and reasoning in the whole turn. */
+  readonly charsMax: number
+  readonly totalMs: number
+}
+
+export const TURN_LIMITS: TurnLimits = { responsesMax: 50, charsMax: 2_000_000, totalMs: 600_000 }
+
+/** One answer of a participant, complete, to be judged. */
+export interface JudgedResponse {
+  /** From 1 in each turn. */
+  readonly number: number
+  readonly text: string
+  readonly calls: readonly ToolCall[]
+  readonly reason: EndReason
+  /** Whether a refusal of it can be told in the same conversation. */
+  readonly isInline: boolean
+  /** All text of the turn until now. */
+  readonly buffer: Captured
+}
+
+export interface CallResult {
+  readonly callId: string
+  readonly text: string
+  readonly isError: boolean
+}
+
+/**
+ * `accepted` ends the turn. `go_on` hands over results and asks for the next answer. `refused` does so with the error
+ * for every call that has no result of its own; where that cannot be told inline it is a restart. `stop` ends it for good.
+ */
+export type Verdict =
+  | { readonly type: 'accepted'; readonly results?: readonly CallResult[] }
+  | { readonly type: 'go_on'; readonly results: readonly CallResult[] }
+  | { readonly type: 'refused'; readonly error: string; readonly results?: readonly CallResult[] }
+  | { readonly type: 'restart'; readonly message: string }
+  | { readonly type: 'stop'; readonly message: string }
+
+export type Judge = (response: JudgedResponse) => Verdict | Promise<Verdict>
+
+interface TurnFacts {
+  /** The conversation as it is now. After `accepted` it can be gone on with; before a restart it ends before the last answer. */
+  readonly messages: readonly Message[]
+  readonly buffer: Captured
+  /** The calls of the last answer. */
+  readonly calls: readonly ToolCall[]
+  readonly responses: number
+  readonly usage: Usage
+  /** The news that were told, in order. */
+  readonly told: readonly string[]
+}
+
+export type TurnOutcome =
+  | ({ readonly type: 'accepted' } & TurnFacts)
+  | ({ readonly type: 'restart'; readonly message: string } & TurnFacts)
+  | ({ readonly type: 'stopped'; readonly message: string } & TurnFacts)
+  | ({ readonly type: 'failed'; readonly failure: ChatFailure } & TurnFacts)
+
+const ACCEPTED = 'Accepted.'
+const NOT_RUN = 'This call has no result: it was not run.'
+
+/** Drives one turn: answers are streamed and judged until one is accepted, or until the turn has to start again or end. */
+export async function runTurn(
+  participant: Participant,
+  conversation: Conversation,
+  judge: Judge,
+  limits: TurnLimits = TURN_LIMITS,
+): Promise<TurnOutcome> {
+  const clock = AbortSignal.timeout(limits.totalMs)
+  const signal = AbortSignal.any([conversation.signal, clock])
+  const turn = new Turn(conversation)
+  for (let number = 1; number <= limits.responsesMax; number += 1) {
+    const room = limits.charsMax - turn.chars
+    const stream = participant.chat(turn.messages, conversation.tools, signal)
+    const response = await readResponse(stream, room, conversation.watch)
+    turn.add(response)
+    const failure = failureIn(response, clock, conversation.signal)
+    if (failure !== null) return { type: 'failed', failure, ...turn.facts() }
+    const verdict = await judge(turn.judged(participant, number, response))
+    const outcome = turn.apply(verdict, response, participant.takesToolErrors)
+    if (outcome !== null) return outcome
+  }
+  return { type: 'failed', failure: failureOf('too_many_responses'), ...turn.facts() }
+}
+
+function failureIn(response: Response, clock: AbortSignal, caller: AbortSignal): ChatFailure | null {
+  if (response.end.reason !== 'failed') return null
+  const { failure } = response.end
+  const code: FailureCode = failure.code === 'aborted' && clock.aborted && !caller.aborted ? 'timed_out' : failure.code
+  return code === failure.code ? failure : failureOf(code, failure)
+}
+
+/** What has happened in a turn. */
+class Turn {
+  messages: readonly Message[]
+  chars = 0
+  private streamed = ''
+  private responses = 0
+  private calls: readonly ToolCall[] = []
+  private usage: Usage = { input: 0, output: 0, cacheRead: 0, cacheWrite: 0 }
+  private readonly told: string[] = []
+  private readonly news: () => readonly string[]
+
+  constructor(conversation: Conversation) {
+    this.messages = conversation.messages
+    this.news = conversation.news ?? (() => [])
+  }
+
+  add(response: Response): void {
+    this.responses += 1
+    this.chars += response.chars
+    this.streamed += response.text
+    this.calls = response.calls
+    const { input, output, cacheRead, cacheWrite } = response.usage
+    this.usage = {
+      input: this.usage.input + input,
+      output: this.usage.output + output,
+      cacheRead: this.usage.cacheRead + cacheRead,
+      cacheWrite: this.usage.cacheWrite + cacheWrite,
+    }
+  }
+
+  judged(participant: Participant, number: number, response: Response): JudgedResponse {
+    const { text, calls, end } = response
+    const reason = end.reason === 'failed' ? 'other' : end.reason
+    const isInline = participant.takesToolErrors && calls.length > 0
+    return { number, text, calls, reason, isInline, buffer: capture(this.streamed) }
+  }
+
+  apply(verdict: Verdict, response: Response, takesToolErrors: boolean): TurnOutcome | null {
+    switch (verdict.type) {
+      case 'accepted':
+        this.answer(response, verdict.results ?? [], { text: ACCEPTED, isError: false })
+        return { type: 'accepted', ...this.facts() }
+      case 'go_on':
+        if (response.calls.length === 0) throw new Error('an answer without calls has no results to go on with')
+        this.answer(response, verdict.results, { text: NOT_RUN, isError: true }, this.news())
+        return null
+      case 'refused':
+        if (!takesToolErrors || response.calls.length === 0)
+          return { type: 'restart', message: verdict.error, ...this.facts() }
+        this.answer(response, verdict.results ?? [], { text: verdict.error, isError: true }, this.news())
+        return null
+      case 'restart':
+        return { type: 'restart', message: verdict.message, ...this.facts() }
+      case 'stop':
+        return { type: 'stopped', message: verdict.message, ...this.facts() }
+      default:
+        return unreachable(verdict)
+    }
+  }
+
+  facts(): TurnFacts {
+    const { messages, calls, responses, usage, told } = this
+    return { messages, buffer: capture(this.streamed), calls, responses, usage, told: [...told] }
+  }
+
+  /** Every call gets exactly one result, or no server would take the conversation back. News ride on the last. */
+  private answer(
+    response: Response,
+    results: readonly CallResult[],
+    otherwise: { readonly text: string; readonly isError: boolean },
+    news: readonly string[] = [],
+  ): void {
+    const { text, reasoning, calls } = response
+    this.told.push(...news)
+    const tools = calls.map(({ id, name }, index): Message => {
+      const result = results.find(({ callId }) => callId === id) ?? otherwise
+      const riding = index === calls.length - 1 ? news : []
+      const said = [result.text, ...riding].join('\n\n')
+      return { role: 'tool', callId: id, name, text: said, isError: result.isError }
+    })
+    this.messages = [...this.messages, { role: 'assistant', text, reasoning, calls }, ...tools]
+  }
+}
