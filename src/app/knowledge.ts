@@ -6,6 +6,7 @@ import type { SearchAnswer } from '../knowledge/protocol.js'
 import { admitCall } from './agent-call.js'
 import type { App } from './app.js'
 import type { Party } from './identity.js'
+import { type Places, reservedIn } from './reserved.js'
 import { ok, type Result, refuse } from './result.js'
 
 export const RESULTS_MAX = 50
@@ -14,13 +15,13 @@ const OPEN_MAX = 8
 
 /** The indexes of the documents that contracts name: one for each contract and work tree, opened when it is first needed. */
 export class Library {
-  readonly #stateDir: string
+  readonly #places: Places
   readonly #embedder: EmbedderChoice
   readonly #open = new Map<string, Knowledge>()
   #isClosed = false
 
-  constructor(stateDir: string, environment: NodeJS.ProcessEnv) {
-    this.#stateDir = stateDir
+  constructor(places: Places, environment: NodeJS.ProcessEnv) {
+    this.#places = places
     this.#embedder = embedderOf(environment)
   }
 
@@ -29,8 +30,9 @@ export class Library {
     const sources = contract.knowledge ?? []
     if (sources.length === 0 || this.#isClosed) return null
     const owners = ownersIn(contract)
+    const { hidden } = reservedIn(this.#places, contract, workspace)
     // Versions of a contract that name the same documents share one.
-    const key = JSON.stringify([workspace, sources, owners])
+    const key = JSON.stringify([workspace, sources, owners, hidden])
     const known = this.#open.get(key)
     if (known !== undefined) {
       this.#open.delete(key)
@@ -43,10 +45,11 @@ export class Library {
       oldest[1].close().catch(() => undefined)
     }
     const opened = openKnowledge({
-      stateDir: this.#stateDir,
+      stateDir: this.#places.stateDir,
       root: workspace,
       sources,
       owners,
+      hidden,
       embedder: this.#embedder,
     })
     this.#open.set(key, opened)

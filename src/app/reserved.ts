@@ -16,10 +16,13 @@ const CONTRACT_NAMES = ['agent_workflow.yaml', 'agent_workflow.yml', 'agent_work
 /** What a workflow of documents consists of, in its folder. Agents are handed the documents phase by phase. */
 const WORKFLOW_NAMES = ['metadata.json', 'metadata.yaml', 'metadata.yml', 'phases']
 
+/** Where the server and what belongs to it lie. */
+export type Places = Pick<App, 'contractFile' | 'stateDir' | 'workspace'>
+
 const known = new WeakMap<Contract, Map<string, Reserved>>()
 
 /** The contract's own file or documents and its schemas, as far as they lie in the work tree, and the state directory. */
-export function reservedIn(app: App, contract: Contract, tree: string): Reserved {
+export function reservedIn(app: Places, contract: Contract, tree: string): Reserved {
   const trees = known.get(contract) ?? new Map<string, Reserved>()
   known.set(contract, trees)
   const before = trees.get(tree)
@@ -29,12 +32,10 @@ export function reservedIn(app: App, contract: Contract, tree: string): Reserved
   return found
 }
 
-function findReserved(app: App, contract: Contract, tree: string): Reserved {
+function findReserved(app: Places, contract: Contract, tree: string): Reserved {
   const file = app.contractFile
-  const inside = (path: string): readonly string[] => {
-    const way = relative(tree, path)
-    return way === '' || way === '..' || way.startsWith('../') || isAbsolute(way) ? [] : [way]
-  }
+  // Another work tree may be a copy of the server's own, with a copy of everything that belongs to the contract.
+  const inside = (path: string): readonly string[] => [...below(tree, path), ...below(app.workspace, path)]
   const isFolder = file !== null && statSync(file, { throwIfNoEntry: false })?.isDirectory() === true
   const beside = file === null ? tree : isFolder ? file : dirname(file)
   const own = isFolder ? WORKFLOW_NAMES.map((name) => join(file, name)) : file === null ? [] : [file]
@@ -46,6 +47,11 @@ function findReserved(app: App, contract: Contract, tree: string): Reserved {
   const schemas = [...contract.schemas.keys()].flatMap((name) => (isAbsolute(name) ? [] : inside(join(beside, name))))
   const folder = isFolder ? inside(file) : []
   return { hidden: [...new Set(hidden)], kept: [...new Set([...hidden, ...schemas, ...folder])] }
+}
+
+function below(tree: string, path: string): readonly string[] {
+  const way = relative(tree, path)
+  return way === '' || way === '..' || way.startsWith('../') || isAbsolute(way) ? [] : [way]
 }
 
 export function isHiddenBy(reserved: Reserved): (path: string) => boolean {

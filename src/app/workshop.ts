@@ -23,11 +23,12 @@ export interface Workshop {
 
 export function openWorkshop(options: OrchestratorOptions): Workshop {
   const running = new Running()
+  const { stateDir, workspace, contractFile = null } = options
   const trees = new Trees(join(options.stateDir, 'trees'), options.now)
   const scratch = new ScratchLayers(join(options.stateDir, 'scratch'))
-  const library = new Library(options.stateDir, options.environment)
+  const library = new Library({ contractFile, stateDir, workspace }, options.environment)
   // Begun now, the index is ready when the first agent asks.
-  library.of(options.contract.contract, options.workspace)
+  library.of(options.contract.contract, workspace)
   let wall: Promise<Confinement> | null = null
   let servers: Upstream | null = null
   let open: Promise<Confinement> | null = null

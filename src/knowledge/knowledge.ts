@@ -15,6 +15,8 @@ export interface KnowledgeOptions {
   readonly sources: readonly string[]
   /** Files that are a phase's own document: end of the path to the phases. */
   readonly owners?: Readonly<Record<string, readonly string[]>>
+  /** Paths that agents may not read; of what lies there only the documents of phases are found. */
+  readonly hidden?: readonly string[]
   readonly embedder?: EmbedderChoice
   readonly isWatching?: boolean
 }
@@ -44,16 +46,16 @@ const CLOSE_MS_MAX = 5_000
 const RESTART_MS = 5_000
 
 export function openKnowledge(options: KnowledgeOptions): Knowledge {
-  const { root, sources, owners = {} } = options
+  const { root, sources, owners = {}, hidden = [] } = options
   const folder = join(options.stateDir, 'knowledge')
   mkdirSync(folder, { recursive: true, mode: 0o700 })
   const name = createHash('sha256')
-    .update(JSON.stringify([root, sources, owners]))
+    .update(JSON.stringify([root, sources, owners, hidden]))
     .digest('hex')
     .slice(0, 16)
   const thread = new Thread({
     file: join(folder, `${name}.db`),
-    sources: { root, patterns: sources, owners },
+    sources: { root, patterns: sources, owners, hidden },
     embedder: options.embedder ?? { type: 'packaged', folder: null },
     isWatching: options.isWatching ?? true,
   })

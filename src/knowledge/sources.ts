@@ -15,6 +15,8 @@ export interface Sources {
   readonly patterns: readonly string[]
   /** Files that are a phase's own document: path, or the end of it, to the phases. */
   readonly owners: Readonly<Record<string, readonly string[]>>
+  /** Files and folders that agents may not read. */
+  readonly hidden: readonly string[]
 }
 
 export interface SkippedFile {
@@ -45,7 +47,8 @@ const SKIPPED_TOLD_MAX = 100
 /** Brings the index up to what is in the tree now; what has not changed is not touched. Gives way after every file. */
 export async function refreshIndex(index: SearchIndex, sources: Sources, run: Run): Promise<Refreshed> {
   const { isClosing, present } = run
-  const { files: listed, folders } = await listSources(sources.root, sources.patterns)
+  const { files, folders } = await listSources(sources.root, sources.patterns)
+  const listed = files.filter((file) => !isKept(sources, file))
   const skipped: SkippedFile[] = listed
     .slice(FILES_MAX)
     .map((file) => ({ file, reason: `more than ${FILES_MAX} files` }))
@@ -107,6 +110,12 @@ function refreshFile(
     return { file: path, reason: `there are more than ${CHUNKS_MAX} passages` }
   index.put({ path, hash, metadata, chunks: chunked.chunks })
   return 'added'
+}
+
+// Of what is kept from agents, a phase's own document is found with its phase. The rest speaks of phases to come.
+function isKept(sources: Sources, path: string): boolean {
+  const isHidden = sources.hidden.some((one) => path === one || path.startsWith(`${one}/`))
+  return isHidden && ownersOf(sources, path).length === 0
 }
 
 // The documents of a workflow may lie anywhere in the tree, and more than once.
