@@ -1,0 +1,108 @@
+import type { Json } from '../../../src/core/contract.js'
+import type { ResponseCall, RunCommand, RunOutcome } from '../../../src/core/rounds/command.js'
+import type { RunEvent } from '../../../src/core/rounds/event.js'
+import { evolveRun } from '../../../src/core/rounds/evolve-run.js'
+import { type RunOptions, runOptions } from '../../../src/core/rounds/options.js'
+import type { Handled } from '../../../src/core/rounds/reason.js'
+import type { ReliabilityRecord } from '../../../src/core/rounds/reliability.js'
+import { decideRun } from '../../../src/core/rounds/rounds.js'
+import type { CoordinationRun, Participant } from '../../../src/core/rounds/run.js'
+import { type RunStatus, statusOf } from '../../../src/core/rounds/status.js'
+import { viewOf } from '../../../src/core/rounds/view.js'
+
+export const T0 = 1_736_683_468_000
+
+export interface Seat {
+  readonly id: string
+  readonly workTree?: string | null
+}
+
+interface Given {
+  readonly agents?: readonly (string | Seat)[]
+  readonly options?: Partial<RunOptions>
+  readonly isConsensus?: boolean
+}
+
+interface Said {
+  readonly text?: string
+  readonly buffer?: string
+  readonly handled?: Handled
+  readonly knownTools?: readonly string[]
+}
+
+/** A run with a clock of its own. */
+export class Council {
+  run: CoordinationRun
+  now = T0
+  readonly events: RunEvent[] = []
+
+  constructor({ agents = ['a', 'b'], options = {}, isConsensus = false }: Given = {}) {
+    const seats = agents.map((agent) => (typeof agent === 'string' ? { id: agent } : agent))
+    const start = { id: 'run-1', question: 'Why?', agents: seats, options: runOptions(options), isConsensus }
+    const { events, outcome } = decideRun(null, { type: 'start', ...start }, this.now)
+    if (outcome.kind !== 'done') throw new Error(JSON.stringify(outcome))
+    this.events.push(...events)
+    this.run = events.reduce<CoordinationRun | null>((run, event) => evolveRun(run, event), null)!
+  }
+
+  do(command: RunCommand): RunOutcome {
+    const { events, outcome } = decideRun(this.run, command, this.now)
+    for (const event of events) this.run = evolveRun(this.run, event)
+    this.events.push(...events)
+    return outcome
+  }
+
+  /** A turn whose prompt shows what the agent may see now. */
+  turn(agent: string): RunOutcome {
+    const shown = viewOf(this.run, agent)!.answers.map((answer) => answer.label)
+    return this.do({ type: 'turn_began', agent, shown })
+  }
+
+  respond(agent: string, toolCalls: readonly ResponseCall[], said: Said = {}): RunOutcome {
+    const { text = '', buffer = '', handled = 'inline', knownTools = ['read_files', 'grep'] } = said
+    return this.do({ type: 'responded', agent, text, toolCalls, buffer, handled, knownTools })
+  }
+
+  answer(agent: string, content: string): RunOutcome {
+    this.turn(agent)
+    return this.respond(agent, [newAnswer(content)])
+  }
+
+  vote(agent: string, agentId: string): RunOutcome {
+    this.turn(agent)
+    return this.respond(agent, [vote(agentId)])
+  }
+
+  tick(seconds: number): void {
+    this.now += seconds * 1000
+    this.do({ type: 'tick' })
+  }
+
+  agent(id: string): Participant {
+    return this.run.agents.get(id)!
+  }
+
+  status(): RunStatus {
+    return statusOf(this.run, this.now)
+  }
+
+  reliability(id: string): ReliabilityRecord | null {
+    return this.status().agents[id]!.reliability
+  }
+
+  types(): readonly string[] {
+    return this.events.map((event) => event.type)
+  }
+}
+
+export function call(name: string, args: Json = {}): ResponseCall {
+  return { name, arguments: args }
+}
+
+export function newAnswer(content: string, verdict?: string): ResponseCall {
+  return call('new_answer', verdict === undefined ? { content } : { content, verdict })
+}
+
+export function vote(agentId: string, reason = 'best'): ResponseCall {
+  return call('vote', { agent_id: agentId, reason })
+}
