@@ -3,12 +3,17 @@ import type { Json } from '../core/contract.js'
 /** Deeper than any tool's schema, and far from where reading and writing JSON run out of stack. */
 const DEPTH_MAX = 64
 
-/** The arguments of a call: parsed, or the raw text when they do not parse or are nested too deeply. Nothing at all is `{}`. */
+/** The arguments of a call: parsed, or the raw text when they do not parse, are nested too deeply or reach for a prototype. Nothing at all is `{}`. */
 export function parseArguments(text: string): Json {
   if (text.trim() === '') return {}
   if (isTooDeep(text)) return text
   try {
-    return JSON.parse(text) as Json
+    let isPoisoned = false
+    const value = JSON.parse(text, (key, member) => {
+      if (key === '__proto__') isPoisoned = true
+      return member
+    })
+    return isPoisoned ? text : (value as Json)
   } catch {
     return text
   }

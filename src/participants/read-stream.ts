@@ -42,7 +42,7 @@ export async function* readStream(
       if (problem !== null) return yield failed(failureOf(problem))
       if (next.part.type === 'text-delta') yield { type: 'text', text: next.part.delta }
       if (next.part.type === 'reasoning-delta') yield reasoningOf(next.part)
-      if (next.part.type === 'finish') return yield* answer.finish(next.part)
+      if (next.part.type === 'finish') return yield* answer.finish(next.part, judge)
     }
   } finally {
     // The connection is closed by its owner; what the library still holds is of no use, nor are its complaints.
@@ -68,7 +68,8 @@ async function nextPart(reader: ReadableStreamDefaultReader<StreamPart>, judge: 
 /** What has come of one answer, held to its limits. */
 class Answer {
   private readonly calls: ToolCall[] = []
-  private readonly argumentChars = new Map<string, number>()
+  /** The calls that have begun, with the size of their arguments; those that are complete are taken out. */
+  private readonly begun = new Map<string, number>()
   private textChars = 0
   private readonly limits: AnswerLimits
   private readonly usedIds: Set<string>
@@ -85,14 +86,14 @@ class Answer {
     }
     if (part.type === 'tool-input-start' || part.type === 'tool-input-delta') {
       const delta = part.type === 'tool-input-delta' ? part.delta.length : 0
-      const chars = (this.argumentChars.get(part.id) ?? 0) + delta
-      this.argumentChars.set(part.id, chars)
-      return chars > this.limits.argumentsCharsMax || this.argumentChars.size > this.limits.callsMax
-        ? 'too_large'
-        : null
+      const chars = (this.begun.get(part.id) ?? 0) + delta
+      this.begun.set(part.id, chars)
+      return chars > this.limits.argumentsCharsMax || this.begun.size > this.limits.callsMax ? 'too_large' : null
     }
+    if (part.type !== 'tool-call') return null
+    this.begun.delete(part.toolCallId)
     // A tool that the server ran itself was offered by nobody here.
-    if (part.type !== 'tool-call' || part.providerExecuted === true) return null
+    if (part.providerExecuted === true) return null
     if (part.input.length > this.limits.argumentsCharsMax || this.calls.length >= this.limits.callsMax)
       return 'too_large'
     const name = part.toolName.slice(0, NAME_CHARS_MAX)
@@ -100,7 +101,8 @@ class Answer {
     return null
   }
 
-  *finish(part: Finish): Generator<ChatPart, void, undefined> {
+  *finish(part: Finish, judge: StreamJudge): Generator<ChatPart, void, undefined> {
+    if (this.begun.size > 0) return yield failed(judge.broke(new Error('a call was not completed')))
     for (const call of this.calls) yield { type: 'tool_call', ...call }
     yield { type: 'usage', ...usageOf(part) }
     yield { type: 'end', reason: this.calls.length > 0 ? 'tool_calls' : reasonOf(part.finishReason.unified) }

@@ -1,5 +1,5 @@
 import { unreachable } from '../core/unreachable.js'
-import { type ChatFailure, type FailureCode, failureOf } from './failures.js'
+import { type ChatFailure, failureOf } from './failures.js'
 import type { ChatPart, EndReason, Message, Participant, ToolCall, ToolSpec, Usage } from './participant.js'
 import { type Response, readResponse } from './read-response.js'
 import { type Captured, capture } from './retry-prompt.js'
@@ -83,28 +83,52 @@ export async function runTurn(
   judge: Judge,
   limits: TurnLimits = TURN_LIMITS,
 ): Promise<TurnOutcome> {
-  const clock = AbortSignal.timeout(limits.totalMs)
-  const signal = AbortSignal.any([conversation.signal, clock])
-  const turn = new Turn(conversation)
-  for (let number = 1; number <= limits.responsesMax; number += 1) {
-    const room = limits.charsMax - turn.chars
-    const stream = participant.chat(turn.messages, conversation.tools, signal)
-    const response = await readResponse(stream, room, conversation.watch)
-    turn.add(response)
-    const failure = failureIn(response, clock, conversation.signal)
-    if (failure !== null) return { type: 'failed', failure, ...turn.facts() }
-    const verdict = await judge(turn.judged(participant, number, response))
-    const outcome = turn.apply(verdict, response, participant.takesToolErrors)
-    if (outcome !== null) return outcome
+  const deadline = new Deadline(conversation.signal, limits.totalMs)
+  try {
+    const turn = new Turn(conversation)
+    for (let number = 1; number <= limits.responsesMax; number += 1) {
+      const stream = participant.chat(turn.messages, conversation.tools, deadline.signal)
+      const response = await readResponse(stream, limits.charsMax - turn.chars, conversation.watch)
+      turn.add(response)
+      if (response.end.reason === 'failed')
+        return { type: 'failed', failure: deadline.judge(response.end.failure), ...turn.facts() }
+      const verdict = await judge(turn.judged(participant, number, response))
+      const outcome = turn.apply(verdict, response, participant.takesToolErrors)
+      if (outcome !== null) return outcome
+    }
+    return { type: 'failed', failure: failureOf('too_many_responses'), ...turn.facts() }
+  } finally {
+    deadline.close()
   }
-  return { type: 'failed', failure: failureOf('too_many_responses'), ...turn.facts() }
 }
 
-function failureIn(response: Response, clock: AbortSignal, caller: AbortSignal): ChatFailure | null {
-  if (response.end.reason !== 'failed') return null
-  const { failure } = response.end
-  const code: FailureCode = failure.code === 'aborted' && clock.aborted && !caller.aborted ? 'timed_out' : failure.code
-  return code === failure.code ? failure : failureOf(code, failure)
+/** The caller's signal with a time limit, and which of both it was. */
+class Deadline {
+  private readonly controller = new AbortController()
+  private readonly caller: AbortSignal
+  private readonly timer: NodeJS.Timeout
+  private readonly abort = (): void => this.controller.abort()
+
+  constructor(caller: AbortSignal, ms: number) {
+    this.caller = caller
+    this.timer = setTimeout(this.abort, ms)
+    if (caller.aborted) this.abort()
+    else caller.addEventListener('abort', this.abort, { once: true })
+  }
+
+  get signal(): AbortSignal {
+    return this.controller.signal
+  }
+
+  judge(failure: ChatFailure): ChatFailure {
+    const isLate = failure.code === 'aborted' && this.signal.aborted && !this.caller.aborted
+    return isLate ? failureOf('timed_out', { attempts: failure.attempts, status: failure.status }) : failure
+  }
+
+  close(): void {
+    clearTimeout(this.timer)
+    this.caller.removeEventListener('abort', this.abort)
+  }
 }
 
 /** What has happened in a turn. */

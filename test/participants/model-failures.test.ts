@@ -147,6 +147,16 @@ describe.each(DIALECTS)('a model behind $provider', (dialect) => {
     expect(await failureOf(dialect)).toMatchObject({ code: 'disconnected' })
   })
 
+  it.runIf(dialect.provider === 'anthropic')(
+    '[REQ-PARTICIPANT-4] a call that was begun and never completed takes the whole answer with it',
+    async () => {
+      const acts = answer()
+      const lastStop = acts.findLastIndex((act) => act.includes('content_block_stop'))
+      server.will(acts.filter((_, index) => index !== lastStop))
+      expect(await failureOf(dialect)).toMatchObject({ code: 'broken_stream' })
+    },
+  )
+
   it('[REQ-PARTICIPANT-4] an empty stream is no answer', async () => {
     server.will([])
     expect(await failureOf(dialect)).toMatchObject({ code: 'disconnected' })

@@ -191,7 +191,12 @@ describe('arguments and failures', () => {
     expect(parseArguments('{"a":"\\"[{","b":[1]}')).toEqual({ a: '"[{', b: [1] })
     expect(parseArguments(' ')).toEqual({})
     expect(parseArguments('{"a":')).toBe('{"a":')
-    expect(({} as { polluted?: boolean }).polluted).toBeUndefined()
+  })
+
+  it('[REQ-PARTICIPANT-11] arguments that reach for a prototype stay text, however they spell it', () => {
+    for (const text of ['{"__proto__":{"a":1}}', '{"a":[{"\\u005f_proto__":1}]}'])
+      expect(parseArguments(text)).toBe(text)
+    expect(parseArguments('{"a":"__proto__"}')).toEqual({ a: '__proto__' })
   })
 
   it('[REQ-PARTICIPANT-2] a piece of the key is taken out of what servers say, and control characters are', () => {
