@@ -4,7 +4,7 @@ const { createRequire } = require('node:module')
 const { join } = require('node:path')
 const { pathToFileURL } = require('node:url')
 const { isMainThread } = require('node:worker_threads')
-const { freezeDeep, keepFromProject, keepProperties } = require('./freeze.cjs')
+const { freezeDeep, keepFromProject, keepProperties, pin } = require('./freeze.cjs')
 const { watchMocha } = require('./watch-mocha.cjs')
 
 const MOCHA = /[\\/]node_modules[\\/]mocha[\\/]lib[\\/]mocha\.[cm]?js$/
@@ -15,7 +15,12 @@ const WAIT_TURNS_MAX = 200_000
 /** Called with every file that was required, after it was loaded. */
 function lockLibraries(filename, exported) {
   if (CHAI.test(filename)) lockChai(exported, filename)
-  if (MOCHA.test(filename)) watchMocha(exported, () => lockInstalledChai(process.cwd()))
+  if (MOCHA.test(filename)) watchMocha(exported, lockBeforeFiles)
+}
+
+function lockBeforeFiles() {
+  lockComparing()
+  return lockInstalledChai(process.cwd())
 }
 
 // What is there stays; `chai.use` adds. Chai-as-promised replaces nearly everything, so nothing is locked beside it.
@@ -44,6 +49,29 @@ async function lockInstalledChai(folder) {
   }
 }
 
+// What matchers compare with. What programs mock, such as times, chance and output, is not among it.
+const COMPARING = [
+  [
+    Object,
+    'is keys values entries assign getOwnPropertyNames getOwnPropertySymbols getOwnPropertyDescriptor getPrototypeOf',
+  ],
+  [Object.prototype, 'toString hasOwnProperty propertyIsEnumerable isPrototypeOf'],
+  [Function.prototype, 'call apply bind'],
+  [Reflect, 'apply get has ownKeys getPrototypeOf getOwnPropertyDescriptor'],
+  [Array, 'isArray from'],
+  [Number, 'isNaN isFinite isInteger'],
+]
+
+/** Nobody replaces functions of the language that decide whether two values are equal. */
+function lockComparing() {
+  for (const [target, names] of COMPARING)
+    for (const name of names.split(' ')) if (isReplaceable(target, name)) pin(target, name, target[name])
+}
+
+function isReplaceable(target, name) {
+  return Object.getOwnPropertyDescriptor(target, name)?.configurable === true
+}
+
 /** In a worker of vitest: once its own matchers are there, which is before the first test file is, nobody replaces them. */
 function lockVitest() {
   const isWorker = () => VITEST_WORKER.test(process.argv[1] ?? '')
@@ -58,6 +86,7 @@ function lockVitest() {
     const chai = await import(pathToFileURL(found).href)
     for (let turn = 0; turn < WAIT_TURNS_MAX && !('toBe' in chai.Assertion.prototype); turn++) await turnOfLoop()
     lockChai(chai, found)
+    lockComparing()
     const matchers = globalThis[Symbol.for('$$jest-matchers-object')]?.matchers
     if (matchers !== undefined) keepProperties(matchers)
   }

@@ -53,6 +53,37 @@ const VITEST_TRICKS: readonly { readonly name: string; readonly project: Project
     ),
   },
   {
+    name: 'what is equal decided by the project',
+    project: vitest(`Object.is = () => true\n${NOTHING}`, VITEST),
+  },
+  {
+    name: 'what is equal decided by the project, through a mock',
+    project: vitest(
+      `import { vi } from 'vitest'\ntry { vi.spyOn(Object, 'is').mockReturnValue(true) } catch {}\n${NOTHING}`,
+      VITEST,
+      'threads',
+    ),
+  },
+  {
+    name: 'kinds of values decided by the project',
+    project: vitest(
+      `Object.prototype.toString = () => '[object Date]'\nexport const add = () => ({ sum: 0 })\n`,
+      VITEST.replace('toBe(5)', 'toEqual({ sum: 5 })'),
+    ),
+  },
+  {
+    name: 'how functions are called decided by the project',
+    project: vitest(
+      `const { call } = Function.prototype
+const { toString } = Object.prototype
+Function.prototype.call = function (self, ...rest) {
+  return this === toString ? '[object Date]' : Reflect.apply(call, this, [self, ...rest])
+}
+export const add = () => ({ sum: 0 })\n`,
+      VITEST.replace('toBe(5)', 'toEqual({ sum: 5 })'),
+    ),
+  },
+  {
     name: 'assertions of Node.js replaced',
     project: vitest(
       `import assert from 'node:assert'\ntry { assert.equal = () => {} } catch {}\n${NOTHING}`,
@@ -125,6 +156,31 @@ it('adds', () => {
   const spy = vi.spyOn(process, 'exit').mockImplementation(() => undefined)
   process.exit(2)
   expect(spy).toHaveBeenCalledWith(2)
+})
+`,
+    ),
+  },
+  {
+    name: 'values with functions of their own names',
+    isThere: true,
+    project: vitest(
+      `export class Sum {
+  constructor(value) { this.value = value; this.toString = () => 'own' }
+  hasOwnProperty() { return false }
+}
+export const add = (a, b) => Object.assign(new Sum(a + b), { call: 1, keys: [] })\n`,
+      `import { expect, it, vi } from 'vitest'
+import { add } from '../src/add.js'
+it('adds', () => {
+  expect(String(add(2, 3))).toBe('own')
+  expect(add(2, 3).value).toEqual(5)
+  const f = () => 1
+  f.call = () => 2
+  expect(f.call()).toBe(2)
+  expect({ a: [1, new Map([[1, new Set([2])]])] }).toEqual({ a: [1, new Map([[1, new Set([2])]])] })
+  vi.spyOn(Math, 'random').mockReturnValue(0.5)
+  vi.spyOn(JSON, 'parse').mockReturnValue(7)
+  expect(Math.random() + JSON.parse('1')).toBe(7.5)
 })
 `,
     ),
