@@ -17,13 +17,6 @@ export function firstChars(text: string, charsMax: number): string {
   return text.slice(0, end).toWellFormed()
 }
 
-/** The last characters of a text, none of them cut in half; halves that the text itself holds become U+FFFD. */
-export function lastChars(text: string, charsMax: number): string {
-  let start = text.length
-  for (let count = 0; count < charsMax && start > 0; count++) start -= start >= 2 && isPair(text, start - 2) ? 2 : 1
-  return text.slice(start).toWellFormed()
-}
-
 function isPair(text: string, at: number): boolean {
   return isWithin(text.charCodeAt(at), 0xd800) && isWithin(text.charCodeAt(at + 1), 0xdc00)
 }

@@ -9,7 +9,10 @@ export interface ResponseCall {
   readonly arguments: Json
 }
 
-/** One whole response of an agent: everything up to the end of its turn, or up to the calls that await an answer inline. */
+/**
+ * One whole response of an agent: everything since its turn began, or since the rejection that was answered inline, up to
+ * the end of the turn or to the calls that ask for a decision. Calls of tools that ran on the way (`goesOn`) are part of it.
+ */
 export interface Responded {
   readonly type: 'responded'
   readonly agent: string
@@ -17,6 +20,8 @@ export interface Responded {
   readonly toolCalls: readonly ResponseCall[]
   /** Everything streamed in this turn, reasoning too; `text` counts where this is empty. */
   readonly buffer: string
+  /** How many characters were streamed, where `buffer` is only their beginning. */
+  readonly bufferChars?: number
   /** How a rejection will reach the agent. A turn that ended without a call is a restart whatever this says. */
   readonly handled: Handled
   /** The tools that exist for this agent besides `vote` and `new_answer`; names are compared exactly. */

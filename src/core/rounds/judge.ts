@@ -42,6 +42,12 @@ export function judge(run: CoordinationRun, agent: Participant, response: Respon
   return last ?? bad({ reason: 'no_workflow_tool', called, because: NOT_WORKFLOW })
 }
 
+/** Only calls of tools that exist and end nothing: they are run, and the agent goes on without a decision. */
+export function goesOn(calls: readonly ResponseCall[], knownTools: readonly string[]): boolean {
+  const known = new Set(knownTools)
+  return calls.length > 0 && calls.every(({ name }) => name !== 'vote' && name !== 'new_answer' && known.has(name))
+}
+
 /** The names in a response that no tool has, each once. */
 export function unknownTools(response: Responded): readonly string[] {
   const known = new Set([...response.knownTools, 'vote', 'new_answer'])

@@ -28,7 +28,7 @@ export const DEFAULT_OPTIONS: RunOptions = {
   finalPresentation: false,
 }
 
-export const AGENTS_MAX = 50
+export const AGENTS_MAX = 64
 export const ANSWERS_PER_AGENT_MAX = 100
 export const ANSWERS_GLOBAL_MAX = AGENTS_MAX * ANSWERS_PER_AGENT_MAX
 export const ATTEMPTS_MAX = 20

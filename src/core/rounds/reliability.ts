@@ -106,8 +106,12 @@ export function reliabilityRecord(record: Reliability, outcome: ReliabilityOutco
 }
 
 /** What is kept of the stream of a response: its beginning and its size. */
-export function bufferKept(buffer: string): { readonly bufferPreview: string; readonly bufferChars: number } {
-  return { bufferPreview: firstChars(buffer, BUFFER_PREVIEW_CHARS), bufferChars: charCount(buffer) }
+export function bufferKept(
+  buffer: string,
+  charsSaid = 0,
+): { readonly bufferPreview: string; readonly bufferChars: number } {
+  const bufferChars = Math.max(charCount(buffer), Number.isSafeInteger(charsSaid) ? charsSaid : 0)
+  return { bufferPreview: firstChars(buffer, BUFFER_PREVIEW_CHARS), bufferChars }
 }
 
 /** A refusal in the stream of a task: every event that has a code and a detail. */

@@ -85,7 +85,7 @@ function rejected(
     unknownTools: unknownTools(response).slice(0, UNKNOWN_TOOLS_KEPT_MAX).map(toolName),
     message,
     errorMessage: errorMessage(problem),
-    ...bufferKept(response.buffer === '' ? response.text : response.buffer),
+    ...bufferKept(response.buffer === '' ? response.text : response.buffer, response.bufferChars),
     handled,
   }
   return {

@@ -2,14 +2,15 @@ import type { StartRun } from './command.js'
 import type { RunFact } from './event.js'
 import { AGENTS_MAX, optionProblem, QUESTION_CHARS_MAX } from './options.js'
 
-/** Ids of agents and runs: safe as a key, in a path and on a terminal. */
-export const PARTICIPANT_ID = '^[A-Za-z0-9][A-Za-z0-9_.-]{0,99}$'
+export const PARTICIPANT_ID = '^[A-Za-z0-9_.-]{1,64}$'
+/** Runs have folders: no id is a name like `..` */
+export const RUN_ID = '^[A-Za-z0-9][A-Za-z0-9_.-]{0,99}$'
 
 /** The first fact of a run, or what is wrong with it. */
 export function startFact(command: StartRun): RunFact | string {
   const ids = command.agents.map((agent) => agent.id)
   const form = new RegExp(PARTICIPANT_ID)
-  if (!form.test(command.id)) return 'The id of the run has no valid form.'
+  if (!new RegExp(RUN_ID).test(command.id)) return 'The id of the run has no valid form.'
   if (ids.length === 0 || ids.length > AGENTS_MAX) return `A run has 1 to ${AGENTS_MAX} agents.`
   if (!ids.every((id) => form.test(id))) return 'The id of an agent has no valid form.'
   if (new Set(ids).size !== ids.length) return 'Two agents have the same id.'

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { ResponseCall } from '../../../src/core/rounds/command.js'
+import { goesOn } from '../../../src/core/rounds/judge.js'
 import type { RunOptions } from '../../../src/core/rounds/options.js'
 import { REASONS } from '../../../src/core/rounds/reason.js'
 import { Council, call, newAnswer, T0, vote } from './council.js'
@@ -264,6 +265,21 @@ describe('one response', () => {
     const council = new Council()
     expect(council.respond('a', [newAnswer('one'), newAnswer('two')])).toMatchObject({ label: 'agent1.1' })
     expect(council.run.answers.map(({ content }) => content)).toEqual(['two'])
+  })
+
+  it.each([
+    [['grep', 'read_files'], true],
+    [[], false],
+    [['grep', 'vote'], false],
+    [['new_answer'], false],
+    [['grep', 'execute_command'], false],
+  ] as const)('[REQ-ROUND-2] after calls of %j the agent goes on without a decision: %s', (names, isOn) => {
+    expect(
+      goesOn(
+        names.map((name) => call(name)),
+        ['grep', 'read_files', 'vote'],
+      ),
+    ).toBe(isOn)
   })
 
   it('[REQ-ROUND-2] more calls than anybody makes are one rejected response', () => {

@@ -38,7 +38,7 @@ describe('options', () => {
     ['without agents', [], 'q'],
     ['with two of one id', [{ id: 'a' }, { id: 'a' }], 'q'],
     ['with an id that is no name', [{ id: '../x' }], 'q'],
-    ['with too many', Array.from({ length: 51 }, (_, index) => ({ id: `a${index}` })), 'q'],
+    ['with too many', Array.from({ length: 65 }, (_, index) => ({ id: `a${index}` })), 'q'],
     ['without a question', [{ id: 'a' }], ' '],
   ])('[REQ-ROUND-10] a run %s does not start', (_name, agents, question) => {
     const start = { type: 'start' as const, id: 'r', question, agents, options: DEFAULT_OPTIONS }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { charCount, firstChars, lastChars } from '../../../src/core/rounds/code-points.js'
+import { charCount, firstChars } from '../../../src/core/rounds/code-points.js'
 import {
   ATTEMPTS_KEPT_MAX,
   NO_RELIABILITY,
@@ -27,30 +27,40 @@ describe('characters', () => {
     for (const text of ['', 'a', '😀', 'a😀b', '\ud83d', '\ude00\ud83d', '\ud83d\ud83d\ude00x', '😀'.repeat(5)]) {
       const points = Array.from(text.toWellFormed())
       expect(charCount(text)).toBe(points.length)
-      for (let max = 0; max <= points.length + 1; max++) {
+      for (let max = 0; max <= points.length + 1; max++)
         expect(firstChars(text, max)).toBe(points.slice(0, max).join(''))
-        expect(lastChars(text, max)).toBe(max === 0 ? '' : points.slice(-max).join(''))
-      }
+    }
+  })
+
+  it('[REQ-ROUND-13] a stream of which only the beginning was kept is counted whole', () => {
+    const council = new Council()
+    for (const [said, chars] of [
+      [7000, 7000],
+      [2, 5],
+      [Number.NaN, 5],
+    ] as const) {
+      const command = { type: 'responded' as const, agent: 'a', text: '', toolCalls: [], knownTools: [] }
+      council.do({ ...command, buffer: '12345', bufferChars: said, handled: 'restart' })
+      expect(council.reliability('a')?.enforcement_attempts.at(-1)?.buffer_chars).toBe(chars)
     }
   })
 
   it('[REQ-ROUND-13] a retry prompt carries what was streamed', () => {
     expect(retryPrompt('Retry (1/3): No tool called.', 'half a plan')).toEqual({
-      text: 'Retry (1/3): No tool called.\n\nThis is what you wrote before:\n\nhalf a plan',
-      cutChars: 0,
+      text: 'Retry (1/3): No tool called.\n\nWhat you had written before this restart (11 characters):\nhalf a plan',
+      isCut: false,
     })
-    expect(retryPrompt('Again', ' ')).toEqual({ text: 'Again', cutChars: 0 })
+    expect(retryPrompt('Again', ' ')).toEqual({ text: 'Again', isCut: false })
   })
 
   it('[REQ-ROUND-13] a retry prompt carries at most 120,000 characters and says when it was cut', () => {
     expect(RETRY_BUFFER_CHARS_MAX).toBe(120_000)
-    expect(retryPrompt('Again', '😀'.repeat(120_000)).cutChars).toBe(0)
-    const cut = retryPrompt('Again', `first${'😀'.repeat(119_999)}z`)
-    expect(cut.cutChars).toBe(5)
-    expect(cut.text).toContain('(the first 5 of 120,005 characters are left out)')
-    expect(cut.text).not.toContain('\n\nfirst')
-    expect(cut.text.endsWith('😀z')).toBe(true)
-    expect(charCount(cut.text)).toBeLessThan(120_200)
+    expect(retryPrompt('Again', '😀'.repeat(120_000)).isCut).toBe(false)
+    const cut = retryPrompt('Again', `${'😀'.repeat(120_000)}lost`)
+    expect(cut).toEqual({
+      text: `Again\n\nWhat you had written before this restart, cut: the first 120000 of 120004 characters:\n${'😀'.repeat(120_000)}`,
+      isCut: true,
+    })
   })
 })
 
