@@ -116,10 +116,15 @@ async function attachSource(reading: Reading, document: ContractDocument, named:
     reading.report,
   )
   demand(reading, phase, gate)
-  const end = blocks.at(-1)?.end ?? heading?.end ?? 1
+  const next = heading === null ? undefined : source.blocks[source.blocks.indexOf(heading) + 1 + blocks.length]
   phase.document = {
     number: null,
-    content: (heading === null ? source.lines : source.lines.slice(heading.line - 1, end - 1)).join('\n').trim(),
+    content: (heading === null
+      ? source.lines
+      : source.lines.slice(heading.line - 1, next === undefined ? undefined : next.line - 1)
+    )
+      .join('\n')
+      .trim(),
     sources: [{ file, line: heading?.line ?? 1 }],
     total_tokens: 0,
     examples: gate.examples,

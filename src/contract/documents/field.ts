@@ -138,6 +138,7 @@ export class Draft {
   }
 
   optional(isOptional: boolean): void {
+    if (this.said.has('optional') && this.field.optional !== isOptional) this.mismatch('required and optional')
     this.said.add('optional')
     this.field.optional = isOptional
   }

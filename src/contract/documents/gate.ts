@@ -7,6 +7,7 @@ import type { Block, Heading } from './markdown.js'
 import { gateHeadings, sectionOf, withoutExamples } from './sections.js'
 import { noneLine, sentenceFields } from './sentences.js'
 import { placeIn, readYaml, type Sink, type Source } from './source.js'
+import { unreadRequirements } from './unread.js'
 import { type CrossRule, jsonOf, readYamlGate, type YamlGate } from './yaml-fields.js'
 
 const FIELDS_MAX = 200
@@ -48,8 +49,11 @@ export function readGate(place: GatePlace, report: Sink): PhaseGate {
   const inGate = place.isGate ? live : heading === undefined ? [] : sectionOf(live, heading)
   const yaml = yamlBlocks(place, live)
   const sources = findSources(place, { live, inGate, yaml: yaml.found })
-  const hasErrors = [...sources.map((source) => source.reports), yaml.reports].some((reports) => reports.some(isError))
-  for (const one of yaml.reports) report(one)
+  const unread = unreadRequirements(place.source, inGate, namesIn(sources))
+  const hasErrors = [...sources.map((source) => source.reports), yaml.reports, unread].some((reports) =>
+    reports.some(isError),
+  )
+  for (const one of [...yaml.reports, ...unread]) report(one)
   const none = place.none ?? nonePlace(place, live, yaml.found)
   const used = choose(sources, none !== null, report)
   if (none !== null && used !== null) {
@@ -61,6 +65,10 @@ export function readGate(place: GatePlace, report: Sink): PhaseGate {
   const rules = [...yaml.found, ...(place.file === null ? [] : [place.file])].flatMap((gate) => gate.rules)
   checkRules(requirements, rules, report)
   return { ...shown, requirements, rules }
+}
+
+function namesIn(sources: readonly FieldSource[]): ReadonlySet<string> {
+  return new Set(sources.flatMap(({ requirements }) => requirements.map(({ name }) => name)))
 }
 
 interface FieldSource {

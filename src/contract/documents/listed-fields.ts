@@ -4,8 +4,8 @@ import { plain } from './markdown.js'
 import { readRules } from './rules.js'
 import { placeIn, type Sink, type Source } from './source.js'
 
-const FIELD_COLUMNS = ['field', 'evidence']
-const RULE_COLUMNS = ['rule', 'rules', 'validator']
+export const FIELD_COLUMNS = ['field', 'evidence']
+export const RULE_COLUMNS = ['rule', 'rules', 'validator']
 
 /** Fields of the tables that have a `field` or `evidence` column. */
 export function tableFields(source: Source, blocks: readonly Block[], report: Sink): Requirement[] {
@@ -120,7 +120,7 @@ function checkBox(source: Source, block: Paragraph, report: Sink): Requirement[]
   const derived = first?.isCode === true && isFieldName(first.text) ? first.text : snakeCase(description)
   const name = id === null ? derived : (id[1] ?? '')
   const at = placeIn(source, block.line, id === null ? (first?.text.trim() ?? '') : id[0].trim())
-  if (!isFieldName(name)) {
+  if (!isFieldName(name) || description.includes('{#')) {
     const message = `The check box '${whole.slice(0, 80)}' names no field.`
     report({ code: 'unknown_field', at, message, remedy: 'Give it an id: {#name}.' })
     return []
@@ -137,7 +137,7 @@ function checkBox(source: Source, block: Paragraph, report: Sink): Requirement[]
 
 const BOX = /^\[[ xX]\]\s+/
 
-function boxOf(pieces: readonly Piece[]): string | null {
+export function boxOf(pieces: readonly Piece[]): string | null {
   const first = pieces.find((piece) => piece.text !== '')
   return first === undefined || first.isCode ? null : (BOX.exec(`${first.text} `)?.[0] ?? null)
 }

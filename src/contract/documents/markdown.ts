@@ -49,7 +49,14 @@ export interface Fence extends Placed {
   readonly text: string
 }
 
-export type Block = Heading | Paragraph | Table | Fence
+/** HTML that is more than part of a line. It demands nothing. */
+export interface Html extends Placed {
+  readonly kind: 'html'
+  /** Without its comments. */
+  readonly text: string
+}
+
+export type Block = Heading | Paragraph | Table | Fence | Html
 
 // Deeper than this the parser drops text, and what is dropped could be a requirement.
 const NESTING_MAX = 60
@@ -110,6 +117,8 @@ function blocksOf(tokens: readonly Token[]): Block[] {
           .split(/[\s,]+/),
         text: token.content,
       })
+    else if (token.type === 'html_block')
+      blocks.push({ kind: 'html', ...placed, text: token.content.replace(/<!--[\s\S]*?(?:-->|$)/g, '') })
     else if (token.type === 'table_open') blocks.push(tableOf(tokens, index, placed))
   }
   return blocks

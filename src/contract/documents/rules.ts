@@ -166,7 +166,8 @@ export function readSentenceRules(draft: Draft, sentence: string): void {
   if (/\b(?:non-?empty|not empty)\b/i.test(text)) draft.notEmpty('non-empty')
   else if (/\bmust contain\b/i.test(text)) draft.notEmpty('must contain')
   if (/\b(?:may be false|false is (?:fine|accepted|allowed))\b/i.test(text)) draft.mayBeFalse('may be false')
-  if (/(?<!\b(?:not|non)[\s-])\boptional\b|\bmay be empty\b/i.test(text)) draft.optional(true)
+  if (/(?<!(?:\b(?:not|non|never|no longer|cannot be)|n['’]t)[\s-])\boptional\b|\bmay be empty\b/i.test(text))
+    draft.optional(true)
 }
 
 function bounded(draft: Draft, text: string, words: RegExp, isIncluded: boolean): void {

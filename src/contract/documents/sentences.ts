@@ -15,6 +15,11 @@ export function sentenceFields(source: Source, blocks: readonly Block[], report:
   )
 }
 
+/** Whether a text has the words of a requirement in a sentence. */
+export function isMarked(text: string): boolean {
+  return MARKER.test(text)
+}
+
 /** Where the document says in so many words that the phase has no checkpoint; null when it does not. */
 export function noneLine(blocks: readonly Block[]): number | null {
   const found = blocks.find((block) => block.kind === 'paragraph' && NONE.test(plain(block.pieces)))

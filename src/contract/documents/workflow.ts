@@ -5,6 +5,7 @@ import type { MapNode, SourceNode } from '../yaml.js'
 import { ENTRIES_MAX, Folder } from './folder.js'
 import type { Block, Heading } from './markdown.js'
 import { entry, mapNode, scalarNode } from './nodes.js'
+import { checkNumbers, reportOtherNumber, reportStrayPhases } from './numbering.js'
 import { isHeading, phaseHeading } from './sections.js'
 import { phaseEntries, readHead, readSettings, type Settings } from './settings.js'
 import { readSource, readYaml, type Sink, type Source } from './source.js'
@@ -12,6 +13,10 @@ import { readYamlGate, type YamlGate } from './yaml-fields.js'
 
 const PHASES_MAX = 100
 const TASKS_MAX = 100
+const GATE_FILE = 'gate-definition.yaml'
+const LIKE_GATE_FILE = /^gates?[-_. ]?definitions?\.(?:ya?ml|json)$/i
+const TASK = /^task-(\d{1,4})(?:-.*)?\.md$/
+const LIKE_TASK = /^tasks?[-_. ]?\d.*\.(?:md|markdown)$/i
 const METADATA = ['metadata.json', 'metadata.yaml', 'metadata.yml']
 
 /** The document of one phase, before its requirements are read. */
@@ -50,6 +55,7 @@ export function readWorkflowText(text: string, shown: string, report: Sink): Wor
   const read = readSettings(head, { name }, report)
   const version = read.root.get('version') ?? entry(scalarNode('1', start))
   const settings = { ...read, root: new Map([...read.root, ['version', version]]) }
+  reportStrayPhases(source, report)
   const phases = splitPhases(source).map((part) => ({ ...part, source, gateFile: null, none: null, tasks: [] }))
   return assemble(settings, phases, new Map(), report)
 }
@@ -138,6 +144,13 @@ class FolderReader {
       return null
     }
     const numbered = entries.filter((one) => /^\d{1,4}$/.test(one.name))
+    for (const { name, isFolder } of entries)
+      if (
+        isFolder &&
+        !/^\d{1,4}$/.test(name) &&
+        (await this.folder.text(`phases/${name}/phase.md`)).status !== 'absent'
+      )
+        this.misnamed(`phases/${name}`, 'a folder of a phase has the name of its number')
     if (numbered.length > PHASES_MAX || entries.length > ENTRIES_MAX) {
       this.report({ code: 'contract.too_many', at: this.place('phases'), message: `More than ${PHASES_MAX} phases.` })
       return null
@@ -165,6 +178,7 @@ class FolderReader {
     const number = Number(name)
     if (head !== null) this.heads.set(number, head)
     const first = source.blocks.find(isHeading) ?? null
+    reportOtherNumber(source, { number, title: first, head }, this.report)
     const start = source.lines.findIndex((line) => line.trim() !== '')
     return {
       number,
@@ -180,7 +194,7 @@ class FolderReader {
   }
 
   private async gateFile(dir: string): Promise<YamlGate | null> {
-    const file = `${dir}/gate-definition.yaml`
+    const file = `${dir}/${GATE_FILE}`
     const text = await this.text(file)
     if (typeof text !== 'string') return null
     const node = readYaml(text, { shown: join(this.path, file), line: 1, column: 1 }, this.report)
@@ -188,8 +202,13 @@ class FolderReader {
   }
 
   private async tasks(dir: string): Promise<PhaseSource['tasks']> {
-    const found = ((await this.folder.entries(dir)) ?? []).flatMap(({ name }) => {
-      const number = /^task-(\d{1,4})(?:-.*)?\.md$/.exec(name)?.[1]
+    const entries = (await this.folder.entries(dir)) ?? []
+    for (const { name } of entries) {
+      if (LIKE_GATE_FILE.test(name) && name !== GATE_FILE) this.misnamed(`${dir}/${name}`, `the name is ${GATE_FILE}`)
+      if (LIKE_TASK.test(name) && !TASK.test(name)) this.misnamed(`${dir}/${name}`, 'tasks are named task-<k>-*.md')
+    }
+    const found = entries.flatMap(({ name }) => {
+      const number = TASK.exec(name)?.[1]
       return number === undefined ? [] : [{ name, number: Number(number) }]
     })
     if (found.length > TASKS_MAX)
@@ -218,6 +237,11 @@ class FolderReader {
     const message = `${file} cannot be loaded: ${read.reason}.`
     this.report({ code: codeOfReason(read.reason), at: this.place(file), message })
     return undefined
+  }
+
+  // What nobody reads would be a phase, a gate or a task that nobody is held to.
+  private misnamed(file: string, why: string): void {
+    this.report({ code: 'contract.invalid_value', at: this.place(file), message: `${file} is not read: ${why}.` })
   }
 
   private place(file: string): Place {
@@ -259,30 +283,4 @@ function assemble(
 
 function nameOf({ title, number }: PhaseSource): string {
   return title === null ? `Phase ${number}` : (phaseHeading(title.text)?.name ?? title.text)
-}
-
-// A number that is missing is a phase that somebody deleted or misspelled, not one to be passed over.
-function checkNumbers(settings: Settings, phases: readonly PhaseSource[], report: Sink): boolean {
-  for (const [index, { number, source, line }] of phases.entries()) {
-    const before = phases[index - 1]
-    const at: Place = { line, column: 1, path: '', file: source.shown }
-    if (before === undefined && number > 1)
-      report({ code: 'contract.invalid_value', at, message: `The first phase is ${number}; phases begin at 0 or 1.` })
-    if (before === undefined || number === before.number + 1) continue
-    const code = phases.slice(0, index).some((one) => one.number === number)
-      ? 'contract.duplicate_id'
-      : 'contract.invalid_value'
-    report({ code, at, message: `Phase ${number} follows phase ${before.number}; it should be ${before.number + 1}.` })
-  }
-  const numbers = new Set(phases.map((phase) => phase.number))
-  for (const [number, node] of settings.phases) {
-    if (numbers.has(number)) continue
-    report({ code: 'contract.unknown_phase', at: node.at, message: `There is no document of phase ${number}.` })
-  }
-  const total = settings.totalPhases
-  if (total !== null && total.number !== phases.length) {
-    const message = `total_phases is ${total.number}, and there are ${phases.length}.`
-    report({ code: 'contract.invalid_value', at: total.at, message })
-  }
-  return numbers.size === phases.length
 }

@@ -15,6 +15,10 @@ const SLOW: readonly (readonly [string, string])[] = [
   ['many tables', '|field|\n|-|\n|a|\n\n'.repeat(30_000)],
   ['many evidence blocks', '```yaml evidence\na: {type: string}\n```\n'.repeat(9_000)],
   ['many check boxes', `### Checkpoint\n\n${'- [ ] a {#a}\n'.repeat(30_000)}`],
+  ['many names in one item', `### Checkpoint\n\n- ${'`b` (integer) `c` (integer) '.repeat(15_000)}`],
+  ['many comments in HTML', `### Checkpoint\n\n<div>\n${'<!-- '.repeat(60_000)}`],
+  ['spaces in HTML', `### Checkpoint\n\n<pre>\n${' \n'.repeat(100_000)}`],
+  ['code that never ends', `\`\`\`\n${'## \n'.repeat(100_000)}`],
   ['open brackets', '['.repeat(100_000)],
   ['a deep quote', `${'>'.repeat(100_000)} Required: \`a\``],
 ]

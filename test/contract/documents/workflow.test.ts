@@ -53,7 +53,7 @@ describe('a folder that is no workflow', () => {
     ],
     [
       'with a phase that is missing',
-      { ...TWO, 'phases/4/phase.md': SECOND },
+      { ...TWO, 'phases/4/phase.md': SECOND.replace('2', '4') },
       ['phases/4/phase.md:1:1 contract.invalid_value'],
     ],
     [
@@ -62,6 +62,36 @@ describe('a folder that is no workflow', () => {
       ['phases/2/phase.md:1:1 contract.invalid_value'],
     ],
     ['with one number twice', { ...TWO, 'phases/01/phase.md': PHASE }, ['phases/1/phase.md:1:1 contract.duplicate_id']],
+    [
+      'with a document whose title has another number',
+      { ...TWO, 'phases/2/phase.md': SECOND.replace('Phase 2', 'Phase 3') },
+      ['phases/2/phase.md:1:1 contract.invalid_value'],
+    ],
+    [
+      'with a document whose front matter has another number',
+      { ...TWO, 'phases/2/phase.md': `---\nphase: 1\n---\n${SECOND}` },
+      ['phases/2/phase.md:2:1 contract.invalid_value'],
+    ],
+    [
+      'with a phase whose folder has a name',
+      { ...TWO, 'phases/3-ship/phase.md': SECOND.replace('2', '3') },
+      ['phases/3-ship:1:1 contract.invalid_value'],
+    ],
+    [
+      'with a gate file of another name',
+      { ...TWO, 'phases/1/gate-definition.yml': 'count: {type: integer, min: 3}\n' },
+      ['phases/1/gate-definition.yml:1:1 contract.invalid_value'],
+    ],
+    [
+      'with an empty gate file',
+      { ...TWO, 'phases/1/gate-definition.yaml': '# count: {type: integer, min: 3}\n' },
+      ['phases/1/gate-definition.yaml:1:1 bad_yaml'],
+    ],
+    [
+      'with a task of another name',
+      { ...TWO, 'phases/1/task_2.md': 'x\n' },
+      ['phases/1/task_2.md:1:1 contract.invalid_value'],
+    ],
     [
       'whose total is another',
       { ...TWO, 'metadata.json': '{"workflow_type": "d", "version": "1", "total_phases": 3}' },
@@ -166,8 +196,8 @@ describe('a folder with a workflow', () => {
   it('[REQ-DOC-5] may begin at 0, and phase 0 is a phase', async () => {
     const files = {
       'metadata.yaml': 'workflow_type: z\nversion: "1"\n',
-      'phases/0/phase.md': PHASE,
-      'phases/1/phase.md': SECOND,
+      'phases/0/phase.md': PHASE.replace('1', '0'),
+      'phases/1/phase.md': SECOND.replace('2', '1'),
     }
     const { contract } = await load(folderOf(files))
     expect(contract.start).toBe('0')
@@ -256,10 +286,24 @@ describe('a workflow in one file', () => {
     ],
     ['one number twice', TEXT.replace('## Phase 2', '## Phase 1'), ['contract.duplicate_id']],
     ['no phases', '# Demo\n\nText.\n', ['contract.no_phases']],
+    ['a phase whose heading is too deep', TEXT.replace('## Phase 2', '### Phase 2'), ['contract.invalid_value']],
+    ['a phase whose heading is too high', TEXT.replace('## Phase 2', '# Phase 2'), ['contract.invalid_value']],
+    ['a phase without a colon', TEXT.replace('Phase 2:', 'Phase 2'), ['contract.invalid_value']],
+    ['a phase whose number is a word', TEXT.replace('Phase 2', 'Phase Two'), ['contract.invalid_value']],
+    ['a phase whose number is wide', TEXT.replace('Phase 2', 'Phase \uff12'), ['contract.invalid_value']],
+    ['a numbered heading', TEXT.replace('## Phase 2', '## 2. Phase 2'), ['contract.invalid_value']],
+    ['a phase in HTML', TEXT.replace('## Phase 2: Write', '<h2>Phase 2: Write</h2>'), ['contract.invalid_value']],
+    ['a phase in code that never ends', TEXT.replace('## Phase 2', '```\n\n## Phase 2'), ['contract.invalid_value']],
     ['phases in fenced code', '# Demo\n\n```\n## Phase 1: Look\n```\n', ['contract.no_phases']],
   ])('[REQ-DOC-9] with %s is refused', async (_name, text, codes) => {
     const loaded = await loadContractText(text, { file: 'flow.md', baseDir: null })
-    expect(loaded.ok ? [] : loaded.diagnostics.map((one) => one.code)).toEqual(codes)
+    const found = loaded.ok ? [] : loaded.diagnostics.map((one) => one.code)
+    expect(found.filter((code) => code !== 'multiple_gate_sections')).toEqual(codes)
+  })
+
+  it('[REQ-DOC-9] headings may speak of a phase that has begun', async () => {
+    const text = TEXT.replace('### Checkpoint\n\n- [', '### Phase 1 recap\n\nx\n\n### Phase 2 checkpoint\n\n- [')
+    expect((await mustLoadMarkdown(`# Phase 2 of the migration\n\n${text}`)).contract.phases.size).toBe(2)
   })
 
   it('[REQ-DOC-9] is read like a folder, each phase with its own part of the file', async () => {
@@ -316,6 +360,13 @@ describe('checkpoint.source', () => {
     expect(phase?.evidence.get('count')?.source).toEqual({ file: 'docs/a.md', line: 5 })
     expect(phase?.document).toMatchObject({ number: null, content: '## Plan it\n\n- `count` (integer, at least 2)' })
     expect((await mustLoad(JSON.stringify(loaded.document))).contract.hash).toBe(loaded.contract.hash)
+  })
+
+  it('[REQ-DOC-10] the section is handed out to its end, whatever it ends with', async () => {
+    const docs = DOCS.replace('## Other', '    npm test\n\n<p>last words</p>\n\n## Other')
+    const folder = folderOf({ 'agent_workflow.yaml': contract('docs/a.md#plan-it'), 'docs/a.md': docs })
+    const phase = (await load(join(folder, 'agent_workflow.yaml'))).contract.phases.get('PLAN')
+    expect(phase?.document?.content).toMatch(/npm test\n\n<p>last words<\/p>$/)
   })
 
   it('[REQ-DOC-10] evidence beside it must say the same', async () => {

@@ -1,0 +1,111 @@
+import type { Place } from '../diagnostic.js'
+import type { MapNode } from '../yaml.js'
+import type { Block, Heading } from './markdown.js'
+import { isHeading, phaseHeading } from './sections.js'
+import type { Settings } from './settings.js'
+import { placeIn, type Sink, type Source } from './source.js'
+
+interface Numbered {
+  readonly number: number
+  readonly source: Source
+  readonly line: number
+}
+
+// A number that is missing is a phase that somebody deleted or misspelled, not one to be passed over.
+export function checkNumbers(settings: Settings, phases: readonly Numbered[], report: Sink): boolean {
+  for (const [index, { number, source, line }] of phases.entries()) {
+    const before = phases[index - 1]
+    const at: Place = { line, column: 1, path: '', file: source.shown }
+    if (before === undefined && number > 1)
+      report({ code: 'contract.invalid_value', at, message: `The first phase is ${number}; phases begin at 0 or 1.` })
+    if (before === undefined || number === before.number + 1) continue
+    const code = phases.slice(0, index).some((one) => one.number === number)
+      ? 'contract.duplicate_id'
+      : 'contract.invalid_value'
+    report({ code, at, message: `Phase ${number} follows phase ${before.number}; it should be ${before.number + 1}.` })
+  }
+  const numbers = new Set(phases.map((phase) => phase.number))
+  for (const [number, node] of settings.phases) {
+    if (numbers.has(number)) continue
+    report({ code: 'contract.unknown_phase', at: node.at, message: `There is no document of phase ${number}.` })
+  }
+  const total = settings.totalPhases
+  if (total !== null && total.number !== phases.length) {
+    const message = `total_phases is ${total.number}, and there are ${phases.length}.`
+    report({ code: 'contract.invalid_value', at: total.at, message })
+  }
+  return numbers.size === phases.length
+}
+
+const NUMBERS = ['zero', 'one', 'two', 'three', 'four', 'five', 'six', 'seven', 'eight', 'nine', 'ten']
+const LIKE_PHASE = new RegExp(
+  String.raw`^(?:[^\p{L}\p{N}]*(?:\d{1,4}[.)]\s*)?)phase\s+(?:#\s*)?(\d{1,4}|${NUMBERS.join('|')})(?![\p{L}\p{N}])`,
+  'iu',
+)
+const IN_HTML = /<h[1-6]\b[^>]*>\s*(phase\s[^<]*)/i
+const IN_CODE = /^ {0,3}##[ \t]+(phase[ \t].*)$/im
+
+/** The phase that a heading speaks of, however it is written; null when it speaks of none. */
+function phaseLike(text: string): number | null {
+  const said = LIKE_PHASE.exec(text.normalize('NFKC'))?.[1]?.toLowerCase()
+  if (said === undefined) return null
+  const word = NUMBERS.indexOf(said)
+  return word < 0 ? Number(said) : word
+}
+
+/**
+ * In a workflow of one file: headings of a phase to come that begin none. Its text would be handed out with the phase before it,
+ * or with none, and the phase passed over.
+ */
+export function reportStrayPhases(source: Source, report: Sink): void {
+  const begun = new Set<number>()
+  for (const block of source.blocks) {
+    if (isHeading(block) && block.level === 2 && phaseHeading(block.text) !== null) {
+      begun.add(phaseHeading(block.text)?.number ?? 0)
+      continue
+    }
+    const text = headingIn(source, block)
+    const number = text === null ? null : phaseLike(text)
+    if (text === null || number === null || begun.has(number)) continue
+    // Before the first phase it is the title of the whole.
+    const isTitle = begun.size === 0 && isHeading(block) && block.level === 1 && phaseHeading(block.text) === null
+    if (isTitle) continue
+    report({
+      code: 'contract.invalid_value',
+      at: placeIn(source, block.line, ''),
+      message: `'${text.trim().slice(0, 80)}' speaks of phase ${number} and does not begin it.`,
+      remedy: `Write it as a heading of level 2: \`## Phase ${number}: Name\`.`,
+    })
+  }
+}
+
+function headingIn(source: Source, block: Block): string | null {
+  if (isHeading(block)) return block.text
+  if (block.kind === 'html') return IN_HTML.exec(block.text)?.[1] ?? null
+  // Code that is never closed takes in the rest of the file.
+  const isOpen = block.kind === 'fence' && !/^[\s>]*(?:`{3,}|~{3,})\s*$/.test(source.lines[block.end - 2] ?? '')
+  return isOpen ? (IN_CODE.exec(block.text)?.[1] ?? null) : null
+}
+
+interface Said {
+  readonly number: number
+  readonly title: Heading | null
+  readonly head: MapNode | null
+}
+
+/** In a folder: a document whose title or front matter has another number than the folder it lies in. */
+export function reportOtherNumber(source: Source, { number, title, head }: Said, report: Sink): void {
+  const titled = title === null || title.level !== 1 ? null : phaseLike(title.text)
+  const said: { number: number; at: Place }[] =
+    title === null || titled === null ? [] : [{ number: titled, at: placeIn(source, title.line, '') }]
+  for (const key of ['phase', 'phase_number', 'number', 'id']) {
+    const entry = head?.entries.get(key)
+    const value = entry?.value.kind === 'scalar' ? entry.value.value : null
+    if (entry !== undefined && value !== null && /^\d{1,9}$/.test(String(value)))
+      said.push({ number: Number(value), at: entry.keyAt })
+  }
+  for (const other of said.filter((one) => one.number !== number)) {
+    const message = `The document says that it is phase ${other.number}, and lies in the folder of phase ${number}.`
+    report({ code: 'contract.invalid_value', at: other.at, message, remedy: 'Make both the same number.' })
+  }
+}
