@@ -14,14 +14,7 @@ const WIRE_NAME_CHARS_MAX = 64
 
 /** The conversation in the words of the client library. */
 export function promptOf(messages: readonly Message[]): PromptMessage[] {
-  const prompt: PromptMessage[] = []
-  for (const message of messages) {
-    const last = prompt.at(-1)
-    // Results of one answer belong into one message: servers refuse an answer whose calls are not all answered by the next.
-    if (message.role === 'tool' && last?.role === 'tool') last.content.push(...toolMessageOf(message).content)
-    else prompt.push(promptMessageOf(message))
-  }
-  return prompt
+  return messages.map(promptMessageOf)
 }
 
 export function requestToolsOf(tools: readonly ToolSpec[]): RequestTool[] {

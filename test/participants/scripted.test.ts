@@ -187,6 +187,9 @@ describe('arguments and failures', () => {
   it('[REQ-PARTICIPANT-11] arguments nested deeper than any tool needs stay text, brackets in texts do not count', () => {
     const deep = `${'['.repeat(100_000)}${']'.repeat(100_000)}`
     expect(parseArguments(deep)).toBe(deep)
+    const nested = (depth: number): string => `${'['.repeat(depth)}${']'.repeat(depth)}`
+    expect(parseArguments(nested(64))).toEqual(JSON.parse(nested(64)))
+    expect(parseArguments(nested(65))).toBe(nested(65))
     expect(parseArguments(JSON.stringify({ a: '['.repeat(500) }))).toEqual({ a: '['.repeat(500) })
     expect(parseArguments('{"a":"\\"[{","b":[1]}')).toEqual({ a: '"[{', b: [1] })
     expect(parseArguments(' ')).toEqual({})
