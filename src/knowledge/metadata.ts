@@ -21,6 +21,11 @@ const FRONT_CHARS_MAX = 16 * 1024
 const NAME_CHARS_MAX = 64
 const TAGS_MAX = 50
 const ALIASES_MAX = 10
+const PHASE_KEYS = ['phase', 'phase_number']
+// Whoever writes one of these means a phase, and nobody would read it.
+const LIKE_PHASE = /^\s*phases?(?:[-_ ]?(?:id|ids|no|nr|number|numbers))?\s*$/i
+/** Front matter of another kind, or one that is never closed. */
+const LIKE_FRONT = /^(?:---[ \t]*\n[\w-]+[ \t]*:(?:\s|$)|\+\+\+[ \t]*\n)/
 
 /** `owners` are the phases whose own document this is. */
 export function describeDocument(path: string, source: string, owners: readonly string[] = []): Described {
@@ -30,12 +35,16 @@ export function describeDocument(path: string, source: string, owners: readonly 
     .replaceAll('\0', '\uFFFD')
   const front = frontOf(text)
   const said = front === null ? { isBroken: false, fields: {} } : fieldsOf(front.text)
-  const phase = nameOf(said.fields.phase)
+  const named = PHASE_KEYS.map((key) => nameOf(said.fields[key]))
   const workflow = nameOf(said.fields.workflow)
   const tags = tagsOf(said.fields.tags)
-  const isSealed = said.isBroken || phase === undefined || workflow === undefined || tags === undefined
+  const isSealed =
+    said.isBroken ||
+    [...named, workflow, tags].includes(undefined) ||
+    Object.keys(said.fields).some((key) => LIKE_PHASE.test(key.normalize('NFKC')) && !PHASE_KEYS.includes(key)) ||
+    (front === null && LIKE_FRONT.test(text))
   const inPath = path.split('/')
-  const phases = [...owners, phaseIn(inPath), phase ?? null].filter((one): one is string => one !== null)
+  const phases = [...owners, phaseIn(inPath), ...named].filter((one): one is string => typeof one === 'string')
   return {
     metadata: {
       phases: [...new Set(phases)],

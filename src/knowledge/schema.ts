@@ -2,7 +2,7 @@ import { rmSync } from 'node:fs'
 import { type Database, openDatabase } from '../store/database.js'
 
 /** Raised whenever passages are cut or described in another way: an index of another layout is made anew. */
-const LAYOUT = '1'
+const LAYOUT = '2'
 
 const TABLES = `
   CREATE TABLE IF NOT EXISTS meta (key TEXT PRIMARY KEY, value TEXT NOT NULL);

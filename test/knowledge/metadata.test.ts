@@ -26,6 +26,10 @@ describe('what a document belongs to', () => {
   it('[REQ-KNOW-3] a front matter that cannot be understood seals the document', () => {
     const broken = [
       'phase: [1, 2]',
+      'Phase: 2',
+      'phases: [2]',
+      'phase-id: 2',
+      'phase_number: two and a half'.padEnd(90, 'x'),
       'phase: {a: 1}',
       'phase: true',
       'phase: 1.5',
@@ -42,6 +46,18 @@ describe('what a document belongs to', () => {
     for (const front of broken) expect(of('a.md', `---\n${front}\n---\ntext`).isSealed, front).toBe(true)
     for (const front of ['', 'title: x', 'phase: PLAN\ntags: [a]', 'phase:'])
       expect(of('a.md', `---\n${front}\n---\ntext`).isSealed, front).toBe(false)
+  })
+
+  it('[REQ-KNOW-3] a front matter of another kind, and one that is never closed, seal it too', () => {
+    for (const text of ['+++\nphase = 2\n+++\ntext', '---\nphase: 2\n\n# Text', '---\ntitle: x\nphase: 2\n'])
+      expect(of('a.md', text).isSealed, text).toBe(true)
+    for (const text of ['---\n\nA rule above.', '---\nA rule above: so it is.', 'text\n+++\n'])
+      expect(of('a.md', text).isSealed, text).toBe(false)
+  })
+
+  it('[REQ-KNOW-3] a phase by its number counts like one by its name', () => {
+    expect(of('a.md', '---\nphase_number: 2\n---\n').phases).toEqual(['2'])
+    expect(of('phases/2/phase.md', '---\nphase: 2\nphase_number: 3\n---\n').phases).toEqual(['2', '3'])
   })
 
   it('[REQ-KNOW-3] tags and workflow come from the front matter and the folders', () => {
