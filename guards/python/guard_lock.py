@@ -1,5 +1,6 @@
 """Makes the classes of the runners immutable, and sees to it that they and their modules stay as they were."""
 
+import builtins
 import os
 import sys
 import types
@@ -10,13 +11,16 @@ FLAGS_SEARCHED_WORDS = 60
 TYPE_BYTES_MAX = 2048
 # pytest itself adds attributes to these: what they had is only held against what they have.
 EXTENDED = frozenset(("Function", "Session", "TerminalReporter", "TestCaseFunction", "UnitTestCase"))
+KEPT = (type, types.FunctionType, types.BuiltinFunctionType)
 FORBIDDEN_SYMBOLS = frozenset(("PyType_Modified", "PyFunction_SetDefaults", "PyObject_SetAttr", "PyObject_GenericSetAttr"))
 
 
 def lock(classes, modules, state):
     """Returns a function that notes in `state` what is no longer as it was."""
+    for one in modules:
+        _give_builtins(one)
     shapes = [(one, dict(vars(one))) for one in classes]
-    globals_ = [(one, {k: v for k, v in vars(one).items() if isinstance(v, (type, types.FunctionType))}) for one in modules]
+    globals_ = [(one, {k: v for k, v in vars(one).items() if isinstance(v, KEPT)}) for one in modules]
     functions = _functions_of(shapes, globals_)
     codes = {id(one): (one, one.__code__, one.__defaults__, one.__kwdefaults__) for one in functions}
     ids = frozenset(codes)
@@ -46,6 +50,13 @@ def lock(classes, modules, state):
     _keep_modules(modules, globals_)
     state["verify"] = verify
     return verify
+
+
+def _give_builtins(module):
+    """A module that has them itself does not ask for those that everybody can replace."""
+    for name, value in vars(builtins).items():
+        if not name.startswith("_") and isinstance(value, (type, types.BuiltinFunctionType)):
+            vars(module).setdefault(name, value)
 
 
 def _functions_of(shapes, globals_):

@@ -151,6 +151,7 @@ def _wrap_unittest(state, prove):
     def noting(original):
         def _callTestMethod(self, method):
             state["ran"].add(id(self))
+            state["begun"](self)
             try:
                 return original(self, method)
             except skipped:
@@ -176,6 +177,7 @@ def _wrap_unittest(state, prove):
         return call(self, *args, **kwds)
 
     case.TestCase.__call__ = __call__
+    state["begun"] = _load("guard_cases").hold(state)
 
     run_tests = main.TestProgram.runTests
 

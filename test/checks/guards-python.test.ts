@@ -35,6 +35,12 @@ function unittest(trick: string, more: Readonly<Record<string, string>> = {}): P
   }
 }
 
+// Lists are compared by an assertion of their own.
+function ofLists(trick: string): Project {
+  const test = UNITTEST.replace('(add(2, 3), 5)', '(add(2, 3), [5])').replace('(add(2, 0), 2)', '(add(2, 0), [2])')
+  return unittest(trick, { 'tests/test_calc.py': test })
+}
+
 function pytest(trick: string, more: Readonly<Record<string, string>> = {}): Project {
   return {
     files: { ...PACKAGES, 'tests/test_calc.py': PYTEST, 'app/calc.py': withNothing(trick), ...more },
@@ -117,6 +123,49 @@ def added(self, test, err):
     self.addSuccess(test)
 ${tried('unittest.TextTestResult.addFailure = added')}`),
   },
+  {
+    name: 'a function of the language that finds assertions, replaced',
+    project: ofLists(`import builtins
+found = builtins.getattr
+def looked(one, name, *more):
+    return (lambda *a, **k: None) if str(name).startswith("assert") else found(one, name, *more)
+builtins.getattr = looked
+def add(a, b):
+    return [0]`),
+  },
+  ...[
+    [
+      'an assertion of the test that runs, replaced and put back',
+      'test.assertListEqual = lambda *a, **k: delattr(test, "assertListEqual")',
+    ],
+    [
+      'the search for an assertion, replaced in the class of the test',
+      'type(test)._getAssertEqualityFunc = lambda *a: lambda *b, **k: None',
+    ],
+    [
+      'an assertion put into the test behind its back',
+      'test.__dict__["_getAssertEqualityFunc"] = lambda *a: lambda *b, **k: None',
+    ],
+    [
+      'the class of the test exchanged',
+      'test.__class__ = type("Adds", (type(test),), {"_getAssertEqualityFunc": lambda *a: lambda *b, **k: None, "__module__": type(test).__module__, "__qualname__": "Adds"})',
+    ],
+    ['another comparison for lists', 'test.addTypeEqualityFunc(list, lambda *a, **k: None)'],
+    [
+      'another comparison for lists, taken away again',
+      'test._type_equality_funcs[list] = lambda *a, **k: test._type_equality_funcs.pop(list)',
+    ],
+  ].map(([name = '', line = '']) => ({
+    name,
+    project: ofLists(`import sys
+def add(a, b):
+    test = sys._getframe(1).f_locals["self"]
+    try:
+        ${line}
+    except Exception:
+        pass
+    return [0]`),
+  })),
   {
     name: 'a result object found on the stack and made to lie',
     project: unittest(`import sys
@@ -283,6 +332,29 @@ class More(Base):
         if child == 0:
             os._exit(0)
         self.assertEqual(os.waitpid(child, 0)[1], 0)
+
+class Louder:
+    def assertTrue(self, value, msg=None):
+        super().assertTrue(value, msg or "louder")
+
+class Own(Louder, unittest.TestCase):
+    def setUp(self):
+        self.addTypeEqualityFunc(list, self.assertSame)
+
+    def assertSame(self, first, second, msg=None):
+        self.assertTrue(sorted(first) == sorted(second))
+
+    def assertEqual(self, first, second, msg=None):
+        super().assertEqual(first, second, msg)
+
+    def test_own(self):
+        self.assertEqual([1, 2], [2, 1])
+        self.addTypeEqualityFunc(dict, lambda first, second, msg=None: None)
+        self.assertEqual({1: 2}, {1: 3})
+        with mock.patch("builtins.open", mock.mock_open(read_data="x")), mock.patch("builtins.input", return_value="7"):
+            self.assertEqual(open("nothing").read() + input(), "x7")
+        with mock.patch.object(self, "shortDescription", return_value="short"):
+            self.assertEqual(self.shortDescription(), "short")
 
 class Waits(unittest.IsolatedAsyncioTestCase):
     async def test_waits(self):
