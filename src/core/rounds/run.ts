@@ -98,10 +98,6 @@ export function anonymousIds(ids: readonly string[]): ReadonlyMap<string, string
   return new Map(sorted.map((id, index) => [id, `agent${index + 1}`]))
 }
 
-export function isOver(run: CoordinationRun): boolean {
-  return run.endedAt !== null
-}
-
 /** The winner is known and its final presentation is awaited. */
 export function isPresenting(run: CoordinationRun): boolean {
   return run.result !== null && run.endedAt === null

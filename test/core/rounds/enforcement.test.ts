@@ -407,6 +407,51 @@ describe('answers', () => {
     expect(outcome).toMatchObject(isDuplicate ? { reason: 'answer_duplicate' } : { kind: 'accepted' })
   })
 
+  it.each([
+    ['/trees/ax', '/trees/bx'],
+    ['see x/trees/a', 'see x/trees/b'],
+    ['/trees/a-1/f', '/trees/b-1/f'],
+  ])('[REQ-ROUND-3] %s and %s lie in no work tree and are two answers', (one, other) => {
+    const council = new Council({
+      agents: [
+        { id: 'a', workTree: '/trees/a' },
+        { id: 'b', workTree: '/trees/b' },
+      ],
+    })
+    council.answer('a', one)
+    expect(council.answer('b', other).kind).toBe('accepted')
+  })
+
+  it('[REQ-ROUND-3] a work tree may be named several times, and at the end', () => {
+    const council = new Council({
+      agents: [
+        { id: 'a', workTree: '/trees/a' },
+        { id: 'b', workTree: '/trees/b' },
+      ],
+    })
+    council.answer('a', 'cp /trees/a/x /trees/a')
+    council.turn('b')
+    expect(council.respond('b', [newAnswer('cp /trees/b/x /trees/b')])).toMatchObject({ reason: 'answer_duplicate' })
+  })
+
+  it.each([
+    ['1 2 3 4 5 6', '1 2 3 4 5 8', 'agent1.1'],
+    ['1 2 3 4 5 6', '2 3 4 5 6 7', 'agent1.1'],
+    ['1 2 3 4 8 9', '1 2 3 4 5 6 7 9', 'agent2.1'],
+  ])('[REQ-ROUND-3] of %s and %s the more similar one is named, the earlier of equals: %s', (first, second, label) => {
+    const council = new Council({ agents: ['a', 'b', 'c'], options: { novelty: 'strict' } })
+    // Both could not stand beside each other under this setting, so they are put there as they would be under another.
+    const lenient = { ...council.run, options: { ...council.run.options, novelty: 'lenient' as const } }
+    const strict = council.run.options
+    council.run = lenient
+    council.answer('a', first)
+    council.answer('b', second)
+    council.run = { ...council.run, options: strict }
+    council.turn('c')
+    const outcome = council.respond('c', [newAnswer('1 2 3 4 5 6 7')])
+    expect(outcome).toMatchObject({ message: expect.stringContaining(`too similar to ${label} (`) })
+  })
+
   it('[REQ-ROUND-3] a work tree inside another one is replaced whole', () => {
     const council = new Council({
       agents: [

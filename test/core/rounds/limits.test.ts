@@ -112,6 +112,34 @@ describe('options', () => {
 })
 
 describe('time limits', () => {
+  it('[REQ-ROUND-10] no presentation is asked of a winner that is gone, nor after the time limit', () => {
+    const gone = new Council({ options: { finalPresentation: true } })
+    gone.answer('a', 'x')
+    gone.vote('a', 'agent1')
+    gone.do({ type: 'agent_failed', agent: 'a', message: 'gone' })
+    gone.vote('b', 'agent1')
+    expect(gone.status()).toMatchObject({ is_complete: true, finish_reason: 'completed', results: { winner: 'a' } })
+    const late = new Council({ options: { finalPresentation: true, roundTimeoutSeconds: 1800 } })
+    late.answer('a', 'x')
+    late.vote('a', 'agent1')
+    late.tick(1800)
+    expect(late.status()).toMatchObject({
+      is_complete: true,
+      finish_reason: 'timeout',
+      finish_reason_details: 'Time limit: a won with 1 of 1 vote',
+      agents: { b: { error: { message: 'The run reached its time limit before the agent finished' } } },
+    })
+  })
+
+  it('[REQ-ROUND-9] an agent that is not waited for has no deadline', () => {
+    const council = new Council({ options: { roundTimeoutSeconds: 100 } })
+    council.answer('a', 'x')
+    council.vote('a', 'agent1')
+    council.tick(50)
+    council.turn('b')
+    expect(nextDeadline(council.run)).toBe(T0 + 150_000)
+  })
+
   it('[REQ-ROUND-9] without an answer there is no winner', () => {
     const council = new Council({ options: { roundTimeoutSeconds: 1800 } })
     council.tick(1799)

@@ -124,6 +124,8 @@ describe('status.json of a run', () => {
     council.turn('a')
     expect(council.status().coordination.active_agent).toBe('a')
     expect(word()).toEqual(['streaming', 'waiting', 'initial_answer', 0])
+    council.respond('a', [call('x')], { handled: 'inline' })
+    expect(word()).toEqual(['streaming', 'waiting', 'initial_answer', 0])
     council.respond('a', [], { handled: 'restart' })
     expect(word()).toEqual(['restarting', 'waiting', 'initial_answer', 0])
     council.answer('a', 'x')

@@ -1,4 +1,6 @@
 import { describe, expect, it } from 'vitest'
+import { foldRun } from '../../../src/core/rounds/evolve-run.js'
+import { decideRun } from '../../../src/core/rounds/rounds.js'
 import { viewOf } from '../../../src/core/rounds/view.js'
 import { Council, call, newAnswer, vote } from './council.js'
 
@@ -34,6 +36,26 @@ describe('names', () => {
     expect(JSON.stringify(view)).not.toContain('secret')
     expect(viewOf(council.run, 'agent2')).toBe(null)
     expect(viewOf(council.run, 'constructor')).toBe(null)
+  })
+
+  it('[REQ-ROUND-5] a view says which attempt is next, and what limits and skipped votes leave to do', () => {
+    const global = new Council({ options: { maxNewAnswersGlobal: 1 } })
+    global.respond('b', [])
+    expect(viewOf(global.run, 'b')).toMatchObject({ attempt: 2, max_attempts: 3, must: 'new_answer' })
+    global.answer('a', 'x')
+    expect(viewOf(global.run, 'b')).toMatchObject({ must: 'vote', valid_agents: ['agent1'], needs_verdict: false })
+    global.respond('b', [])
+    global.respond('b', [])
+    expect(viewOf(global.run, 'b')).toMatchObject({ attempt: 3, must: 'none' })
+    const skipping = new Council({ options: { skipVoting: true } })
+    skipping.answer('a', 'x')
+    expect([viewOf(skipping.run, 'a')?.must, viewOf(skipping.run, 'b')?.must]).toEqual(['wait', 'new_answer'])
+  })
+
+  it('[REQ-ROUND-5] a verdict means nothing where none is asked for', () => {
+    const council = new Council()
+    council.respond('a', [newAnswer('x', 'approve')])
+    expect(council.run.answers[0]?.verdict).toBe(null)
   })
 
   it('[REQ-ROUND-5] a view says what must be done next', () => {
@@ -133,12 +155,29 @@ describe('votes', () => {
     council.vote('a', 'agent1')
     const events = council.events.length
     expect(council.respond('a', [vote('agent1')])).toMatchObject({ kind: 'refused', because: 'not_awaited' })
-    expect(council.respond('a', [newAnswer('z')])).toMatchObject({ kind: 'refused', because: 'not_awaited' })
+    expect(council.respond('a', [newAnswer('z')])).toMatchObject({
+      because: 'not_awaited',
+      detail: 'The vote stands; nothing more is asked unless another answer comes.',
+    })
+    expect(council.turn('a')).toMatchObject({ kind: 'refused', because: 'not_awaited' })
+    expect(council.do({ type: 'injected', agent: 'a', shown: ['agent1.1'] })).toMatchObject({ because: 'not_awaited' })
     expect(council.events).toHaveLength(events)
   })
 })
 
 describe('rounds', () => {
+  it('[REQ-ROUND-7] an agent that votes before it was shown anything is shown the answers, which is its second round', () => {
+    const council = new Council()
+    council.answer('a', 'x')
+    expect(council.respond('b', [vote('agent1')], { handled: 'restart' })).toMatchObject({
+      kind: 'asked_again',
+      round: 1,
+    })
+    expect(council.agent('b')).toMatchObject({ round: 2, turn: 'restarting' })
+    council.turn('b')
+    expect(council.agent('b').round).toBe(2)
+  })
+
   it('[REQ-ROUND-7] a turn with new answers begins a round; the same answers again, and injected ones, do not', () => {
     const council = new Council()
     const round = (): number => council.agent('b').round
@@ -254,6 +293,19 @@ describe('the winner', () => {
     })
   })
 
+  it('[REQ-ROUND-8] some crashed, some ran out of time and nobody voted: a timeout if there is an answer, else an error', () => {
+    for (const [content, reason] of [
+      ['x', 'timeout'],
+      [null, 'error'],
+    ] as const) {
+      const council = new Council()
+      if (content !== null) council.answer('b', content)
+      council.do({ type: 'agent_failed', agent: 'b', message: 'gone' })
+      council.do({ type: 'agent_timed_out', agent: 'a' })
+      expect(council.status()).toMatchObject({ finish_reason: reason, results: { is_tie: false } })
+    }
+  })
+
   it('[REQ-ROUND-8] a tool name is no participant: an agent may be called constructor', () => {
     const council = new Council({ agents: ['constructor', 'toString'] })
     council.answer('constructor', 'x')
@@ -264,6 +316,36 @@ describe('the winner', () => {
 })
 
 describe('commands that do not fit', () => {
+  it('[REQ-ROUND-16] an agent that is gone cannot go again, and is told why it is not heard', () => {
+    const council = new Council()
+    council.do({ type: 'agent_failed', agent: 'a', message: 'exit 1' })
+    const events = council.events.length
+    council.do({ type: 'agent_failed', agent: 'a', message: 'exit 2' })
+    council.do({ type: 'agent_timed_out', agent: 'a' })
+    expect(council.events).toHaveLength(events)
+    expect(council.status().agents.a).toMatchObject({ status: 'error', error: { type: 'crash', message: 'exit 1' } })
+    expect(council.turn('a')).toMatchObject({ because: 'not_awaited', detail: 'exit 1' })
+  })
+
+  it('[REQ-ROUND-16] a run starts once, and with its start', () => {
+    const council = new Council()
+    const start = {
+      type: 'start' as const,
+      id: 'r',
+      question: 'q',
+      agents: [{ id: 'x' }],
+      options: council.run.options,
+    }
+    expect(council.do(start)).toMatchObject({ because: 'already_started' })
+    expect(() => decideRun(null, { type: 'tick' }, 0)).toThrow('the run is not started: tick')
+    const event = { type: 'run_ended' as const, at: 0, finishReason: 'error' as const, details: '' }
+    expect(() => foldRun([event])).toThrow('starts with run_ended')
+    const stray = { type: 'agent_failed' as const, agent: 'nobody', message: '', at: 0 }
+    expect(() => foldRun([stray], council.run)).toThrow('no agent nobody')
+    const shown = { type: 'turn_began' as const, agent: 'a', shown: ['agent1.1'], at: 0 }
+    expect(() => foldRun([shown], council.run)).toThrow('no answer agent1.1')
+  })
+
   it('[REQ-ROUND-16] are refused and leave no trace', () => {
     const council = new Council()
     const refusals = [
