@@ -1,5 +1,5 @@
 import type { EvidenceField, JsonObject } from '../core/contract.js'
-import { stampFile } from '../tree/file-stamp.js'
+import { type FileStamp, stampFile } from '../tree/file-stamp.js'
 import { TREE_PROBLEMS } from '../tree/problems.js'
 import { pathsOf } from './evidence.js'
 
@@ -9,6 +9,8 @@ export type FileSeen =
   | { readonly ok: false; readonly why: string }
 
 const FILES_MAX = 200
+// Of all files together: each is read whole, and a sparse one costs the agent nothing.
+const BYTES_MAX = 512 * 1024 * 1024
 // Times of files are those of the kernel's last tick: what was written just after the visit began may seem as much older.
 const TICK_MS = 10
 
@@ -31,17 +33,30 @@ export async function lookAtFiles(
     if (field.grade === 'artifact' && Object.hasOwn(given, name))
       for (const path of pathsOf(given[name]) ?? []) paths.add(path)
   const seen = new Map<string, FileSeen>()
-  for (const path of [...paths].slice(0, FILES_MAX)) seen.set(path, await look(scene, path))
+  let bytes = 0
+  for (const path of [...paths].slice(0, FILES_MAX)) {
+    const stamp = bytes > BYTES_MAX ? null : await stampOf(scene, path)
+    if (stamp?.ok === true) bytes += stamp.bytes
+    seen.set(path, stamp === null ? TOO_MUCH : judged(scene, stamp))
+  }
   return seen
 }
 
-async function look(scene: FileScene, path: string): Promise<FileSeen> {
+const TOO_MUCH: FileSeen = { ok: false, why: `was not looked at: the files are more than ${BYTES_MAX} bytes` }
+
+async function stampOf(scene: FileScene, path: string): Promise<Stamped> {
   const parts = path.split('/')
   if (parts.includes('.git')) return { ok: false, why: 'belongs to git, not to the work' }
   if (scene.isHidden(parts.filter((part) => part !== '' && part !== '.').join('/')))
     return { ok: false, why: TREE_PROBLEMS.missing }
   const stamp = await stampFile(scene.root, path)
-  if (!stamp.ok) return { ok: false, why: TREE_PROBLEMS[stamp.problem] }
+  return stamp.ok ? stamp : { ok: false, why: TREE_PROBLEMS[stamp.problem] }
+}
+
+type Stamped = ({ readonly ok: true } & FileStamp) | { readonly ok: false; readonly why: string }
+
+function judged(scene: FileScene, stamp: Stamped): FileSeen {
+  if (!stamp.ok) return stamp
   if (stamp.bytes === 0) return { ok: false, why: 'is empty' }
   // The time of the content can be set to anything; together with the time of the last change it says when it was written.
   if (Math.min(stamp.modifiedMs, stamp.changedMs) + TICK_MS < scene.visitStartedAt)

@@ -1,4 +1,5 @@
-import { linkSync, mkdirSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs'
+import { execFileSync } from 'node:child_process'
+import { linkSync, mkdirSync, symlinkSync, truncateSync, utimesSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { startPhased, type Worker } from './phasing.js'
@@ -39,6 +40,8 @@ describe('evidence that names files', () => {
     expect(await missing({ report: 'nope.md' })).toEqual(['report (validation failed: "nope.md" not found)'])
     expect(await missing({ report: 'empty.md' })).toEqual(['report (validation failed: "empty.md" is empty)'])
     expect(await missing({ report: 'folder' })).toEqual(['report (validation failed: "folder" is a directory)'])
+    execFileSync('mkfifo', [join(one.run.workspace, 'pipe')])
+    expect(await missing({ report: 'pipe' })).toEqual([expect.stringMatching(/^report \(validation failed: "pipe" /)])
     expect(await missing({ report: 7 })).toEqual(['report (wrong type: expected string, got integer)'])
     expect(await missing({ more: [] })).toEqual(['more (validation error: it must name a file of the work tree)'])
     expect(await missing({ more: ['a', 1] })).toEqual(['more (validation error: it must name a file of the work tree)'])
@@ -65,6 +68,15 @@ describe('evidence that names files', () => {
     ])
       expect(await missing({ report: path }), path).toEqual([expect.stringMatching(/^report \(validation failed: /)])
     expect((await one.run.call('GET', '/tasks/t', one.run.operator)).body.phase).toBe('A')
+  })
+
+  it('[REQ-EVIDENCE-1] more bytes than are looked at do not count, under however many names', async () => {
+    put('large.bin', '')
+    truncateSync(join(one.run.workspace, 'large.bin'), 200 * 1024 * 1024)
+    const names = Array.from({ length: 100 }, (_, n) => `${'./'.repeat(n)}large.bin`)
+    const started = Date.now()
+    expect(await missing({ report: 'large.bin', more: names })).toEqual([expect.stringContaining('more than')])
+    expect(Date.now() - started).toBeLessThan(20_000)
   })
 
   it('[REQ-EVIDENCE-2] a file from before the visit does not count, also when its time is set to the future', async () => {
