@@ -1,4 +1,5 @@
 import { openSync } from 'node:fs'
+import { onlyPaths } from '../tree/only-paths.js'
 import { TREE_PROBLEMS } from '../tree/problems.js'
 import { isTargetInside, type TreeStep } from '../tree/steps.js'
 import { openTreeWriter } from '../tree/tree-writer.js'
@@ -29,7 +30,7 @@ function expectSide(
   stash: Stash,
   one: { readonly side: Side; readonly index: Parameters<App['trees']['accept']>[1] },
 ): void {
-  const entries: Record<string, string> = { ...one.index.entries }
+  const entries = onlyPaths(one.index.entries)
   for (const { path, was, expected } of stash.paths) {
     const what = one.side === 'was' ? was : expected
     if (what === null) delete entries[path]

@@ -20,6 +20,7 @@ import { gunzipSync, gzipSync } from 'node:zlib'
 import type { Change } from '../tree/change.js'
 import { Indexer } from '../tree/indexer.js'
 import { isLeftover, LEFTOVER_MS, sweepLeftovers } from '../tree/leftovers.js'
+import { asMade, onlyPaths } from '../tree/only-paths.js'
 import { ANY_LINK, type Difference, differences, type IgnoreText, type TreeIndex } from '../tree/tree-contents.js'
 import { KeptContents } from './kept-contents.js'
 import { leftBehind, sourceFolders } from './scratch.js'
@@ -103,7 +104,7 @@ export class Trees {
   /** How the tree should have looked when the task last entered the phase; null when that is not known. */
   marked(tree: string, taskId: string, phase: string): TreeIndex | null {
     const file = this.#mark(tree, taskId, phase)
-    return existsSync(file) ? (JSON.parse(gunzipSync(readFileSync(file)).toString('utf8')) as TreeIndex) : null
+    return existsSync(file) ? indexIn(file) : null
   }
 
   /** What was ignored when work in the tree began. */
@@ -131,10 +132,10 @@ export class Trees {
 
   /** Takes over how the tree looks now. */
   settle(tree: string, index: TreeIndex): void {
-    const known = this.#expected(tree)?.index.entries ?? {}
+    const known = this.#expected(tree)?.index.entries ?? onlyPaths({})
     const isTaken = (path: string): boolean => known[path] !== undefined || !isLeftover(path)
     const left = Object.keys(index.entries).filter((path) => !isTaken(path))
-    const entries = { ...index.entries }
+    const entries = onlyPaths(index.entries)
     for (const path of left) delete entries[path]
     this.#keep(tree, left.length === 0 ? index : { ...index, entries })
   }
@@ -146,8 +147,8 @@ export class Trees {
       this.#keep(tree, index)
       return
     }
-    const entries: Record<string, string> = { ...expected.index.entries }
-    const packages: Record<string, string> = { ...expected.index.packages }
+    const entries = onlyPaths(expected.index.entries)
+    const packages = onlyPaths(expected.index.packages)
     for (const path of paths) {
       take(entries, path, index.entries[path])
       take(packages, path, index.packages[path])
@@ -197,7 +198,7 @@ export class Trees {
     })
     if (swept.length === 0) return index
     const isSwept = (path: string): boolean => swept.some((one) => path === one || path.startsWith(`${one}/`))
-    const entries = Object.fromEntries(Object.entries(index.entries).filter(([path]) => !isSwept(path)))
+    const entries = onlyPaths(Object.fromEntries(Object.entries(index.entries).filter(([path]) => !isSwept(path))))
     return { ...index, entries }
   }
 
@@ -212,7 +213,7 @@ export class Trees {
   #load(tree: string): Expected | null {
     const file = this.#snapshot(tree)
     if (!existsSync(file)) return null
-    const index = JSON.parse(gunzipSync(readFileSync(file)).toString('utf8')) as TreeIndex
+    const index = indexIn(file)
     const journal = existsSync(this.#journal(tree)) ? readFileSync(this.#journal(tree), 'utf8').split('\n') : []
     const entries = index.entries as Record<string, string>
     let journalLines = 0
@@ -257,6 +258,10 @@ export class Trees {
 
 function nameOf(tree: string): string {
   return createHash('sha256').update(tree).digest('hex').slice(0, 32)
+}
+
+function indexIn(file: string): TreeIndex {
+  return asMade(JSON.parse(gunzipSync(readFileSync(file)).toString('utf8')) as TreeIndex)
 }
 
 function take(into: Record<string, string>, path: string, what: string | undefined): void {

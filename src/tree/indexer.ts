@@ -1,4 +1,5 @@
 import { Worker } from 'node:worker_threads'
+import { asMade } from './only-paths.js'
 import type { IgnoreText, TreeIndex } from './tree-contents.js'
 
 const WORKER_FILE = new URL('../../dist/tree/index-worker.js', import.meta.url)
@@ -37,7 +38,7 @@ export class Indexer {
       const waiting = this.#waiting.get(id)
       this.#waiting.delete(id)
       if (index === undefined) waiting?.reject(new Error(problem ?? 'the tree could not be read'))
-      else waiting?.resolve(index)
+      else waiting?.resolve(asMade(index))
     })
     const lost = (error: Error): void => {
       this.#worker = null

@@ -197,11 +197,12 @@ export function differences(before: TreeIndex, after: TreeIndex): readonly Diffe
   const found: Difference[] = []
   for (const part of ['entries', 'packages'] as const) {
     for (const [path, what] of Object.entries(after[part])) {
-      const was = before[part][path]
+      const was = Object.hasOwn(before[part], path) ? before[part][path] : undefined
       if (was === undefined) found.push({ path, kind: 'created' })
       else if (was !== what && !(was === ANY_LINK && what.startsWith('link '))) found.push({ path, kind: 'modified' })
     }
-    for (const path of Object.keys(before[part])) if (!(path in after[part])) found.push({ path, kind: 'deleted' })
+    for (const path of Object.keys(before[part]))
+      if (!Object.hasOwn(after[part], path)) found.push({ path, kind: 'deleted' })
   }
   return found.sort((a, b) => (a.path < b.path ? -1 : 1))
 }
