@@ -1,12 +1,13 @@
-import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
+import { installed } from '../mcp/packages.js'
 import { type Project, runTests } from './guards-run.js'
 
 const OWN_PACKAGES = new URL('../../node_modules', import.meta.url).pathname
-// Mocha is no dependency: where a folder with mocha and chai in it is named, these tests run.
-const MOCHA_PACKAGES = process.env.PHASELOCK_MOCHA_PACKAGES ?? ''
-const HAS_MOCHA = existsSync(join(MOCHA_PACKAGES, 'mocha'))
+// Mocha is no dependency: it is installed for these tests, which are skipped where it cannot be had.
+const FOUND = installed('mocha', ['mocha@11', 'chai@5'])
+const MOCHA_PACKAGES = FOUND.ok ? join(FOUND.dir, 'node_modules') : ''
+const HAS_MOCHA = FOUND.ok
 
 function vitest(trick: string, test: string, pool = 'forks'): Project {
   return {
@@ -223,7 +224,7 @@ describe('the guard of vitest', () => {
   for (const { name, project } of VITEST_TRICKS) refuses(name, project)
 })
 
-describe.skipIf(!HAS_MOCHA)('the guard of mocha and chai (skipped where PHASELOCK_MOCHA_PACKAGES names none)', () => {
+describe.skipIf(!HAS_MOCHA)(`the guard of mocha and chai${FOUND.ok ? '' : ` (${FOUND.reason})`}`, () => {
   for (const { name, project } of MOCHA_TRICKS) refuses(name, project)
 })
 

@@ -1,4 +1,5 @@
-import { readFileSync } from 'node:fs'
+import { mkdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { bundledContract } from '../../src/contract/bundled.js'
 import { PLAN, RED } from '../http/harness.js'
 import { nested } from './junk.js'
@@ -33,6 +34,20 @@ const plain =
     const pair = await pairOf(stage)
     return { pair, base: () => make(stage, pair) }
   }
+
+/** A task that was put aside. */
+const onStash: Endpoint = {
+  prepare: async (stage) => {
+    // Nobody else works in a tree of its own.
+    const workspace = join(stage.run.workspace, '..', stage.fresh('tree'))
+    mkdirSync(workspace)
+    const pair = await stage.pair({ workspace })
+    const stash = await stage.operate(`/tasks/${pair.task}/stash`, { reason: 'something else first' })
+    const id = String(stash.id)
+    return { pair, base: () => ({ params: { id }, body: { reason: 'go on' }, also: { id: ['no-such-stash'] } }) }
+  },
+  isSpentBySuccess: true,
+}
 
 /** In turns a task in its first phase and one in its second. */
 const inTurns =
@@ -427,4 +442,12 @@ export const ENDPOINTS: Readonly<Record<string, Endpoint>> = {
   verifyAudit: { prepare: plain(() => ({})) },
   streamEvents: { prepare: plain(() => ({})) },
   metricsSummary: { prepare: plain(() => ({})) },
+  getTaskMetrics: {
+    prepare: plain((stage, pair) => ({ params: { id: pair.task }, also: { id: [stage.completed, 'no-such-task'] } })),
+  },
+  getActivity: { prepare: plain(() => ({})) },
+  stashTask: action(() => ({ name: 'for later', reason: 'something else first' })),
+  listStashes: { prepare: plain(() => ({})) },
+  popStash: onStash,
+  dropStash: onStash,
 }
