@@ -42,16 +42,37 @@ export async function startWorkflow(app: App, request: StartRequest): Promise<Re
     return refuse('not_permitted', `Agents may not start tasks of the contract ${contract.name} (agent_startable).`)
   const target = request.target === undefined ? null : targetOf(request.target)
   if (target?.ok === false) return target
-  const session = await openSession(app, contract, { ...request, target: target?.value ?? null })
-  if (!session.ok) return session
-  return by.kind === 'agent' ? take(app, session.value.id, by.bearer) : ok(sessionView(contract, session.value))
+  const wanted = { ...request, target: target?.value ?? null }
+  const open = async (): Promise<Result<JsonObject>> => {
+    const session = await openSession(app, contract, wanted)
+    if (!session.ok) return session
+    return by.kind === 'agent' ? take(app, session.value.id, by.bearer) : ok(sessionView(contract, session.value))
+  }
+  return by.kind === 'agent' ? inTurn(app, by.bearer.agentId, open) : open()
+}
+
+const turns = new WeakMap<App, Map<string, Promise<unknown>>>()
+
+// Of several starts of one agent each would find it free, and all but one leave a task that nobody holds.
+async function inTurn<T>(app: App, agentId: string, work: () => Promise<T>): Promise<T> {
+  const last = turns.get(app) ?? new Map<string, Promise<unknown>>()
+  turns.set(app, last)
+  const mine = (last.get(agentId) ?? Promise.resolve()).then(work)
+  const over = mine.catch(() => undefined)
+  last.set(agentId, over)
+  try {
+    return await mine
+  } finally {
+    if (last.get(agentId) === over) last.delete(agentId)
+  }
 }
 
 function targetOf(target: string): Result<string> {
   const wrong = (why: string) => refuse('invalid_request', `target_file: ${why}`)
   if (target === '' || target.length > TARGET_CHARS_MAX || target.includes('\0'))
     return wrong(`must be a path of at most ${TARGET_CHARS_MAX} characters.`)
-  const path = posix.normalize(target)
+  // A slash at the end makes no other file.
+  const path = posix.normalize(target).replace(/(?<=.)\/$/, '')
   return path.startsWith('/') || path === '.' || path.split('/').includes('..')
     ? wrong(`${JSON.stringify(target)} is no path of a file inside the work tree.`)
     : ok(path)
