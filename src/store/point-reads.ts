@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import { decodeCursor, encodeCursor, pageLimit, readLimit } from './cursor.js'
 import { type Database, openDatabase, type Value } from './database.js'
 import { ledgerFiles } from './files.js'
@@ -106,7 +107,11 @@ export class PointReads {
 
   blob(sha256: string): string | null {
     const content = this.#all('SELECT content FROM blob WHERE sha256 = ?', [sha256])[0]?.content
-    return content instanceof Uint8Array ? Buffer.from(content).toString('utf8') : null
+    if (!(content instanceof Uint8Array)) return null
+    // Nothing is decided or handed on by what is not the content that was kept.
+    if (createHash('sha256').update(content).digest('hex') !== sha256)
+      throw new Error(`the content kept under ${sha256} was changed`)
+    return Buffer.from(content).toString('utf8')
   }
 
   recall(options: { readonly principal: string; readonly key: string; readonly now: number }): Remembered | null {

@@ -8,7 +8,7 @@ import { openDatabase } from '../../src/store/database.js'
 import { openMemoryStore } from '../../src/store/memory.js'
 import { openSqliteStore } from '../../src/store/sqlite.js'
 import { start } from './harness.js'
-import { ANALYSED, startPhased, type Worker, workerOf } from './phasing.js'
+import { ANALYSED, PHASED, startPhased, type Worker, workerOf } from './phasing.js'
 
 describe('many who complete one phase', () => {
   let one: Worker
@@ -105,6 +105,27 @@ describe('many who complete one phase', () => {
   it('[REQ-PHASE-17] a second server on the same store is refused', async () => {
     await expect(openSqliteStore({ dir: one.run.stateDir })).rejects.toThrow(/Another server .* uses/)
     expect((await one.complete('ANALYSE', ANALYSED)).body.checkpoint_passed).toBe(true)
+  })
+
+  it('[REQ-PHASE-17] evidence whose kept content was changed by hand is not handed on', async () => {
+    await one.complete('ANALYSE', ANALYSED)
+    const dir = join(one.run.stateDir, '..')
+    await one.run.app.close()
+    const database = openDatabase(join(one.run.stateDir, 'ledger.db'))
+    database.exec(
+      `UPDATE blob SET content = CAST(replace(CAST(content AS TEXT), '"function_count":21', '"function_count":99') AS BLOB)`,
+    )
+    database.close()
+    const second = await start({ dir, contract: PHASED })
+    Object.assign(one, { run: second })
+    const shown = await second.call('GET', '/phases/PLAN', one.agent)
+    expect(shown.status).toBe(500)
+    expect(JSON.stringify(shown.body)).not.toContain('99')
+    expect(second.faults.map(String).join()).toMatch(/does not verify.*was changed|was changed.*does not verify/)
+    expect((await second.call('GET', '/audit/verify', second.operator)).body).toMatchObject({
+      ok: false,
+      problems: [{ code: 'changed_blob' }],
+    })
   })
 
   it('[REQ-PHASE-17] evidence that was changed in the store by hand is noticed', async () => {
