@@ -158,7 +158,9 @@ export class Draft {
   }
 
   requirement(name: string, at: Place, file: string): Requirement {
-    const { min, max } = this.field
+    const { min, max, must_be } = this.field
+    const others = [min, max, this.field.above, this.field.min_length, this.field.pattern, this.field.enum]
+    if (must_be !== undefined && others.some((one) => one !== undefined)) this.mismatch('must be, beside another rule')
     if (min !== undefined && max !== undefined && min > max) this.mismatch(`${min} to ${max}`)
     return { name, at, said: this.said, field: { ...this.field, source: { file, line: at.line } } }
   }

@@ -99,6 +99,12 @@ export const REFUSED: readonly Case[] = [
     problems: ['rule_type_mismatch@4'],
   },
   {
+    name: 'a value beside a bound that it breaks',
+    text: gate('- `a` (integer, at least 5, must be 3)'),
+    fields: [],
+    problems: ['rule_type_mismatch@3'],
+  },
+  {
     name: 'a value of another type',
     text: block('a: {type: integer, must_be: "3"}'),
     fields: [],
