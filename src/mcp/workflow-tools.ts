@@ -1,7 +1,6 @@
 import { admitCall } from '../app/agent-call.js'
 import type { App } from '../app/app.js'
 import { claimTask } from '../app/claim-task.js'
-import { RESULTS_MAX, searchKnowledge } from '../app/knowledge.js'
 import { requestTransition } from '../app/move.js'
 import { continuePrompt, nextPrompt } from '../app/prompts.js'
 import { ok, type Result, refuse } from '../app/result.js'
@@ -24,33 +23,6 @@ export interface WorkflowTool {
 const PHASE = NAME
 
 const TOOLS: readonly WorkflowTool[] = [
-  {
-    name: 'search_standards',
-    description: 'Find passages of the standards and guides of the project, by words and by meaning.',
-    inputSchema: objectSchema(
-      {
-        query: { type: 'string' },
-        phase: PHASE,
-        tags: { type: 'array', items: NAME, maxItems: 20, description: 'A passage must have all of them.' },
-        workflow: NAME,
-        n_results: { type: 'integer', minimum: 1, maximum: RESULTS_MAX },
-      },
-      ['query'],
-    ),
-    isReader: true,
-    run: (app, bearer, args) =>
-      searchKnowledge(
-        app,
-        { kind: 'agent', bearer },
-        {
-          query: String(args.query),
-          phase: args.phase as string | undefined,
-          tags: args.tags as readonly string[] | undefined,
-          workflow: args.workflow as string | undefined,
-          results: args.n_results as number | undefined,
-        },
-      ),
-  },
   {
     name: 'claim_task',
     description: 'Get a task to work on, or the one that you hold already. Begin with this when you have none.',
