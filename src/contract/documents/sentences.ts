@@ -6,6 +6,10 @@ import { placeIn, type Sink, type Source } from './source.js'
 const MARKER = /\bmust\s+provide\b|\brequired\s*:|\bevidence\s*:|\bcheckpoint\s*:/i
 const MARKER_WORDS = new Set(['must', 'provide', 'required', 'evidence', 'checkpoint', 'you', 'the', 'agent'])
 const SNAKE_CASE = /(?<![\p{L}\p{N}_])[A-Za-z][A-Za-z0-9]*(?:_[A-Za-z0-9]+)+(?![\p{L}\p{N}_])/u
+// Comparisons that sentences are not read for; whoever wrote one is told.
+const COMPARISON =
+  /\b(?:more|fewer|less) than \S+|\b(?:minimum|maximum)(?: of)? \S+|\b(?:at most|up to|exactly|between) \S+|[<>≥≤]=?\s*\d\S*/i
+const READ = /\b(?:at least|greater than)\s+\S+/gi
 const NONE = /^checkpoint\s*:\s*none\s*\.?$/i
 
 /** Fields of lines that say *must provide*, *required:*, *evidence:* or *checkpoint:*. */
@@ -58,7 +62,10 @@ function fieldOf(source: Source, pieces: readonly Piece[], report: Sink): Requir
   draft.said.add('type')
   readSentenceRules(draft, text)
   const requirement = draft.requirement(named.name, at, source.file)
-  const message = `'${named.name}' was read from a sentence as ${draft.type}.`
+  const words = [draft.type, ...(requirement.field.rules ?? []), ...(requirement.field.optional ? ['optional'] : [])]
+  const unread = COMPARISON.exec(text.replace(READ, ''))?.[0].slice(0, 40)
+  const rest = unread === undefined ? '' : `; '${unread}' is no rule here`
+  const message = `'${named.name}' was read from a sentence as ${words.join(', ')}${rest}.`
   report({ code: 'legacy_heuristic', at, message })
   for (const problem of draft.problems) report({ ...problem, at, message: `${named.name}: ${problem.message}` })
   return draft.problems.length > 0 ? [] : [requirement]

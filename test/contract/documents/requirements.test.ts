@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { DOCUMENT_CODES } from '../../../src/contract/documents/codes.js'
+import { loadContractText } from '../../../src/contract/load.js'
 import { ACCEPTED, REFUSED } from './cases.js'
 import { understood } from './phase.js'
 
@@ -10,6 +11,23 @@ describe('what a phase document demands', () => {
 
   it.each(ACCEPTED)('[REQ-DOC-2] understood: $name', async ({ text, head, fields, problems }) => {
     expect(await understood(text, head)).toEqual({ fields: [...fields].sort(), problems: problems ?? [] })
+  })
+
+  it.each([
+    ['Required: `a_count` at least 3', "'a_count' was read from a sentence as integer, at least 3."],
+    [
+      'Required: `a_count` more than 3',
+      "'a_count' was read from a sentence as integer; 'more than 3' is no rule here.",
+    ],
+    ['Required: `a_count` >= 3', "'a_count' was read from a sentence as integer; '>= 3' is no rule here."],
+    [
+      'Required: `a_list`, a minimum of 3',
+      "'a_list' was read from a sentence as array; 'minimum of 3' is no rule here.",
+    ],
+    ['Evidence: `note` (optional)', "'note' was read from a sentence as string, optional."],
+  ])('[REQ-DOC-2] %s: the warning tells what was read and what was not', async (text, message) => {
+    const loaded = await loadContractText(`## Phase 1: One\n\n${text}\n`, { file: 'flow.md', baseDir: null })
+    expect(loaded.ok ? loaded.warnings.map((one) => one.message) : loaded.diagnostics).toEqual([message])
   })
 
   it('[REQ-DOC-1] every code of documents has a case', () => {
