@@ -64,7 +64,8 @@ const inTime = (facts: readonly CommandFact[]) => [...facts].sort((left, right) 
 const history = fc.oneof(
   fc.array(factIn(40), { maxLength: 40 }),
   fc.array(factIn(400), { minLength: 50, maxLength: 400 }).map(inTime),
-  fc.array(factIn(400), { minLength: 300, maxLength: 700 }),
+  // Names are told of the newest 500 that count.
+  fc.array(factIn(400), { minLength: 300, maxLength: 500 }),
 )
 const question = fc.record({
   pattern: fc.constantFrom(null, null, 'a', 'b', '^c', 'nothing'),
