@@ -121,7 +121,7 @@ describe('many who complete one phase', () => {
     const shown = await second.call('GET', '/phases/PLAN', one.agent)
     expect(shown.status).toBe(500)
     expect(JSON.stringify(shown.body)).not.toContain('99')
-    expect(second.faults.map(String).join()).toMatch(/does not verify.*was changed|was changed.*does not verify/)
+    expect(second.faults.map(String).join()).toMatch(/was changed/)
     expect((await second.call('GET', '/audit/verify', second.operator)).body).toMatchObject({
       ok: false,
       problems: [{ code: 'changed_blob' }],
