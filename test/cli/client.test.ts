@@ -82,7 +82,8 @@ test('[REQ-CLI-7] a refusal with --json is JSON with the problem in it', async (
 
 test('[REQ-CLI-7] an interrupted command ends with 4', async () => {
   const child = spawn(process.execPath, [SCRIPT, 'events', '--follow'], { cwd: place.work, env: place.environment })
-  await wait(800)
+  // Long enough to have begun, also on a busy machine.
+  await wait(3000)
   child.kill('SIGINT')
   expect(await new Promise((resolve) => child.once('close', resolve))).toBe(4)
 })
