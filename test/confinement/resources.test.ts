@@ -7,7 +7,7 @@ import { type Agent, openStage, type Ran, type Setting, type Stage, settings } f
 import { openStages } from './stages.js'
 
 const stages = openStages()
-const GONE_MS_MAX = 20_000
+const GONE_MS_MAX = 10_000
 const ANSWER_MS_MAX = 10_000
 const MMAP = process.arch === 'arm64' ? 222 : 9
 

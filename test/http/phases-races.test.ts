@@ -121,7 +121,10 @@ describe('many who complete one phase', () => {
     const shown = await second.call('GET', '/phases/PLAN', one.agent)
     expect(shown.status).toBe(500)
     expect(JSON.stringify(shown.body)).not.toContain('99')
-    expect(second.faults.map(String).join()).toMatch(/was changed/)
+    // The check after the start says so too, in its own time.
+    await expect
+      .poll(() => second.faults.map(String).join(), { timeout: 10_000 })
+      .toMatch(/does not verify.*was changed|was changed.*does not verify/)
     expect((await second.call('GET', '/audit/verify', second.operator)).body).toMatchObject({
       ok: false,
       problems: [{ code: 'changed_blob' }],

@@ -7,6 +7,8 @@ import { ENTERED, evaluate, matches, rule } from './visit.js'
 // Each run is several thousand judgements; mutants are given fewer of them.
 const RUNS = Number(process.env.PHASELOCK_RULE_RUNS ?? 100)
 
+const NAMED_MAX = 500
+
 interface Asked {
   readonly pattern: string | null
   readonly threshold: number
@@ -28,12 +30,14 @@ function reference(facts: readonly CommandFact[], asked: Asked) {
       Math.min(at, asked.now) >= asked.now - asked.window * 1000 &&
       (asked.pattern === null || matches(asked.pattern, command)),
   )
+  const isSame = (name: string) => (fact: CommandFact) => fact.command === name
   const frequency = new Map<string, number>()
-  for (const { command } of counted) frequency.set(command, (frequency.get(command) ?? 0) + 1)
-  const ranked = [...frequency].sort((left, right) => right[1] - left[1])
-  const count = asked.pattern === null ? (ranked[0]?.[1] ?? 0) : counted.length
+  // Everything is counted; names are found among the newest.
+  for (const { command } of counted.slice(-NAMED_MAX)) frequency.set(command, (frequency.get(command) ?? 0) + 1)
+  const ranked = [...frequency].sort((left, right) => right[1] - left[1]).map(([name]) => name)
+  const count = asked.pattern === null ? counted.filter(isSame(ranked[0] ?? '')).length : counted.length
   if (count < asked.threshold) return null
-  const names = ranked.slice(0, asked.pattern === null ? 1 : 3).map(([name]) => name)
+  const names = ranked.slice(0, asked.pattern === null ? 1 : 3)
   const listed = asked.pattern === null ? counted.filter((fact) => fact.command === names[0]) : counted
   return { count, names, recent: listed.slice(-5).map((fact) => fact.at) }
 }
@@ -64,8 +68,7 @@ const inTime = (facts: readonly CommandFact[]) => [...facts].sort((left, right) 
 const history = fc.oneof(
   fc.array(factIn(40), { maxLength: 40 }),
   fc.array(factIn(400), { minLength: 50, maxLength: 400 }).map(inTime),
-  // Names are told of the newest 500 that count.
-  fc.array(factIn(400), { minLength: 300, maxLength: 500 }),
+  fc.array(factIn(400), { minLength: 300, maxLength: 700 }),
 )
 const question = fc.record({
   pattern: fc.constantFrom(null, null, 'a', 'b', '^c', 'nothing'),
