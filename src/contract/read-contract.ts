@@ -1,4 +1,5 @@
 import type { Json } from '../core/contract.js'
+import { COMMON_KEYS } from './contract-keys.js'
 import type { ContractDocument, TransitionDocument } from './document.js'
 import { expectKind, Fields } from './fields.js'
 import { addTestsUnchanged, linearTransitions, placeSharedGates, resolveNodeTargets } from './normalise.js'
@@ -24,22 +25,7 @@ const ROOT_KEYS = [
   'start_node',
   'gates',
   'transitions',
-  'commands',
-  'mcp_servers',
-  'tools',
-  'agents',
-  'enforcement',
-  'tests',
-  'web',
-  'agent_startable',
-  'guides',
-  'recovery',
-  'monitoring',
-  'webhooks',
-  'knowledge',
-  'coordination',
-  'schemas',
-  'schemas_dir',
+  ...COMMON_KEYS,
 ]
 
 /** What the file says, in canonical form, and where its schemas and guides are still to be looked up. */

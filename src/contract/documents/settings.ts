@@ -1,3 +1,4 @@
+import { COMMON_KEYS } from '../contract-keys.js'
 import { didYouMean, nearest } from '../nearest.js'
 import type { MapNode, SourceEntry, SourceNode } from '../yaml.js'
 import { entry, numberIn, scalarNode, textIn } from './nodes.js'
@@ -23,26 +24,7 @@ export const PHASE_SETTINGS = [
 /** Settings of a phase that metadata can give to all phases at once. */
 const SHARED_SETTINGS = ['allowed_tools', 'forbidden_tools', 'tool_constraints', 'writable']
 /** Keys of a contract that metadata can hold as they are. */
-const CONTRACT_KEYS = [
-  'version',
-  'description',
-  'commands',
-  'mcp_servers',
-  'tools',
-  'agents',
-  'enforcement',
-  'tests',
-  'web',
-  'agent_startable',
-  'guides',
-  'recovery',
-  'monitoring',
-  'webhooks',
-  'knowledge',
-  'coordination',
-  'schemas',
-  'schemas_dir',
-]
+const CONTRACT_KEYS = ['version', 'description', ...COMMON_KEYS]
 const OWN_KEYS = ['workflow_type', 'name', 'phases', 'total_phases', 'start_phase']
 /** For people and for search; without an effect here. */
 const NOTES = ['title', 'tags', 'phase', 'workflow', 'author', 'authors', 'created', 'updated', 'license']
