@@ -45,9 +45,19 @@ export function addMcp(
         body: request.method === 'POST' ? (request.body ?? undefined) : undefined,
         bearer: principal.bearer,
       })
-      return 'code' in answer ? gate.refuse(request, reply, answer, principal) : reply.send(answer)
+      return 'code' in answer ? gate.refuse(request, reply, answer, principal) : reply.send(opened(answer))
     },
   })
+}
+
+// Headers leave with the first bytes: without a first line, a client that listens would wait for them until the
+// first sign of life, a quarter of a minute later.
+function opened(answer: Response): Response {
+  if (answer.body === null || answer.headers.get('content-type') !== 'text/event-stream') return answer
+  const withFirstLine = new TransformStream<Uint8Array, Uint8Array>({
+    start: (stream) => stream.enqueue(new TextEncoder().encode(': open\n\n')),
+  })
+  return new Response(answer.body.pipeThrough(withFirstLine), answer)
 }
 
 const ONLY_AGENTS = refuse('not_permitted', 'MCP is for agents; use an agent or phase token.').problem
@@ -57,11 +67,17 @@ const PASSED_ON = /^(accept|content-type|last-event-id|mcp-[a-z0-9-]+)$/
 // The body has been read and judged already, and so has the token: neither goes further. Who goes away is noticed.
 function webRequest(request: FastifyRequest, reply: FastifyReply): Request {
   const gone = new AbortController()
-  reply.raw.once('close', () => gone.abort())
   const headers = Object.entries(request.headers).flatMap(([name, value]): [string, string][] =>
     value === undefined || !PASSED_ON.test(name) ? [] : [[name, String(value)]],
   )
-  return new Request(`http://localhost${PATH}`, { method: request.method, headers, signal: gone.signal })
+  const passedOn = new Request(`http://localhost${PATH}`, { method: request.method, headers, signal: gone.signal })
+  // A Request's own signal follows ours only as long as the Request lives, so it is held until the client is gone.
+  reply.raw.once('close', () => endOf(passedOn, gone))
+  return passedOn
+}
+
+function endOf(passedOn: Request, gone: AbortController): void {
+  gone.abort(new Error(`the client of ${passedOn.method} ${passedOn.url} has gone`))
 }
 
 const PARSE_ERROR = -32700

@@ -189,6 +189,8 @@ describe('sessions of the 2025 revisions', () => {
       signal: stream.signal,
     })
     expect(listening.headers.get('content-type')).toBe('text/event-stream')
+    const first = await listening.body?.getReader().read()
+    expect(new TextDecoder().decode(first?.value)).toBe(': open\n\n')
     server.now = Date.now() + 31 * 60_000
     expect((await send('POST', { body: LIST, headers: { 'mcp-session-id': session } })).status).toBe(200)
     stream.abort()
