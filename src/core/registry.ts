@@ -36,6 +36,9 @@ export type RegistryFact =
       readonly success: false
       readonly taskId: string | null
     }
+  /** Before the first event of its own stream, so that no run can be lost sight of. */
+  | { readonly type: 'coordination_opened'; readonly id: string }
+  | { readonly type: 'coordination_closed'; readonly id: string }
   | { readonly type: 'requests_refused'; readonly count: number; readonly seconds: number }
 
 export type RegistryEvent = RegistryFact & { readonly at: number; readonly actor: string }
@@ -74,6 +77,8 @@ export interface Registry {
   readonly agents: ReadonlyMap<string, Agent>
   readonly contracts: ReadonlyMap<string, KnownContract>
   readonly paused: string | null
+  /** The newest ones, oldest first, and whether they go on. */
+  readonly coordinations: ReadonlyMap<string, { readonly openedAt: number; readonly isOpen: boolean }>
 }
 
 export const EMPTY_REGISTRY: Registry = {
@@ -82,6 +87,7 @@ export const EMPTY_REGISTRY: Registry = {
   agents: new Map(),
   contracts: new Map(),
   paused: null,
+  coordinations: new Map(),
 }
 
 export function evolveRegistry(registry: Registry, event: RegistryEvent): Registry {
@@ -126,6 +132,13 @@ function changed(registry: Registry, event: RegistryEvent): Registry {
       return { ...registry, paused: event.reason }
     case 'agents_unpaused':
       return { ...registry, paused: null }
+    case 'coordination_opened':
+      return { ...registry, coordinations: withRun(registry.coordinations, event.id, event.at) }
+    case 'coordination_closed': {
+      const run = registry.coordinations.get(event.id)
+      if (run === undefined) return registry
+      return { ...registry, coordinations: new Map(registry.coordinations).set(event.id, { ...run, isOpen: false }) }
+    }
     case 'secret_rotated':
     case 'server_started':
     case 'server_stopped':
@@ -136,6 +149,16 @@ function changed(registry: Registry, event: RegistryEvent): Registry {
     default:
       return unreachable(event)
   }
+}
+
+/** So many runs are listed; older ones that are over stay in the ledger. */
+export const COORDINATIONS_LISTED_MAX = 1000
+
+function withRun(known: Registry['coordinations'], id: string, openedAt: number): Registry['coordinations'] {
+  const runs = new Map(known).set(id, { openedAt, isOpen: true })
+  const oldest = [...runs].find(([, run]) => !run.isOpen)?.[0]
+  if (runs.size > COORDINATIONS_LISTED_MAX && oldest !== undefined) runs.delete(oldest)
+  return runs
 }
 
 export type RegistryCommand = RegistryFact
@@ -160,6 +183,9 @@ export function decideRegistry(registry: Registry, command: RegistryCommand): re
     if (known === undefined || known.revokedAt !== null)
       return { code: 'not_found', detail: `There is no agent ${JSON.stringify(command.agentId)}.` }
   }
+  if (command.type === 'coordination_opened' && registry.coordinations.has(command.id))
+    return { code: 'conflict', detail: `There is a coordination ${command.id} already.` }
+  if (command.type === 'coordination_closed' && registry.coordinations.get(command.id)?.isOpen !== true) return []
   if (command.type === 'contract_registered' && registry.contracts.has(command.hash)) return []
   if (command.type === 'agents_paused' && registry.paused !== null) return []
   if (command.type === 'agents_unpaused' && registry.paused === null) return []

@@ -2,6 +2,7 @@ import type { Json } from '../contract.js'
 import type { RunEvent, RunFact } from './event.js'
 import type { RunOptions } from './options.js'
 import type { Handled, Reason } from './reason.js'
+import type { TokensUsed } from './run.js'
 
 /** One tool call of a response. `arguments` is what the agent sent, whatever that is. */
 export interface ResponseCall {
@@ -48,6 +49,8 @@ export type RunCommand =
   | { readonly type: 'injected'; readonly agent: string; readonly shown: readonly string[] }
   | { readonly type: 'agent_failed'; readonly agent: string; readonly message: string }
   | { readonly type: 'agent_timed_out'; readonly agent: string }
+  /** What a turn took; taken as long as the run goes on, whatever became of the agent. */
+  | { readonly type: 'usage'; readonly agent: string; readonly tokens: TokensUsed }
   /** Time passed. Every command looks at the time limits first, so this one only must not come too late. */
   | { readonly type: 'tick' }
   | { readonly type: 'cancel'; readonly reason: string }

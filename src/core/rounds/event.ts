@@ -1,6 +1,6 @@
 import type { RunOptions } from './options.js'
 import type { Handled, Reason } from './reason.js'
-import type { FinishReason, Verdict } from './run.js'
+import type { FinishReason, TokensUsed, Verdict } from './run.js'
 
 /** What each kind of event of a run says, besides when. All are plain JSON: a run outlives a restart by folding them. */
 export type RunFact =
@@ -60,6 +60,8 @@ export type RunFact =
       readonly agent: string
       readonly message: string
     }
+  /** What a turn took, as the agent's server counted it. */
+  | ({ readonly type: 'usage_recorded'; readonly agent: string; readonly round: number } & TokensUsed)
   | {
       readonly type: 'run_decided'
       readonly winner: string | null

@@ -1,7 +1,7 @@
 import { unreachable } from '../unreachable.js'
 import type { RunEvent } from './event.js'
 import { NO_RELIABILITY, withAttempt, withRound } from './reliability.js'
-import type { AgentError, Answer, CoordinationRun, Participant } from './run.js'
+import type { AgentError, Answer, CoordinationRun, Participant, TokensUsed } from './run.js'
 import { anonymousIds } from './run.js'
 import { sightAfter } from './sight.js'
 
@@ -60,6 +60,7 @@ function newcomer(named: Pick<Participant, 'id' | 'anonymousId' | 'workTree'>, a
     vote: null,
     dueSince: at,
     lastActivity: null,
+    tokens: { input: 0, output: 0, cacheRead: 0, cacheWrite: 0 },
     reliability: withRound(NO_RELIABILITY, 1),
   }
 }
@@ -77,6 +78,8 @@ function changed(run: CoordinationRun, event: Later): CoordinationRun {
     case 'agent_failed':
     case 'agent_timed_out':
       return withAgent(run, event.agent, (agent) => agentAfter(run, agent, event))
+    case 'usage_recorded':
+      return withAgent(run, event.agent, (agent) => ({ ...agent, tokens: sum(agent.tokens, event) }))
     case 'run_decided': {
       const { type: _type, at, ...result } = event
       return { ...run, decidedAt: at, result }
@@ -94,13 +97,22 @@ function changed(run: CoordinationRun, event: Later): CoordinationRun {
   }
 }
 
+function sum(one: TokensUsed, more: TokensUsed): TokensUsed {
+  return {
+    input: one.input + more.input,
+    output: one.output + more.output,
+    cacheRead: one.cacheRead + more.cacheRead,
+    cacheWrite: one.cacheWrite + more.cacheWrite,
+  }
+}
+
 function withAgent(run: CoordinationRun, id: string, change: (agent: Participant) => Participant): CoordinationRun {
   const agent = run.agents.get(id)
   if (agent === undefined) throw new Error(`the run has no agent ${id}`)
   return { ...run, agents: new Map(run.agents).set(id, change(agent)) }
 }
 
-type Single = Exclude<AgentEvent, { readonly type: 'answer_accepted' | 'final_presented' }>
+type Single = Exclude<AgentEvent, { readonly type: 'answer_accepted' | 'final_presented' | 'usage_recorded' }>
 
 function agentAfter(run: CoordinationRun, before: Participant, event: Single): Participant {
   const agent: Participant = { ...before, lastActivity: event.at }

@@ -57,6 +57,7 @@ function take(run: CoordinationRun, command: RunCommand): RunStep {
     case 'responded':
     case 'agent_failed':
     case 'agent_timed_out':
+    case 'usage':
     case 'final_presented': {
       const agent = run.agents.get(command.agent)
       if (agent === undefined) return refused('unknown_agent', 'The run has no such agent.')
@@ -83,6 +84,12 @@ function ofAgent(run: CoordinationRun, agent: Participant, command: AgentCommand
     case 'agent_timed_out': {
       const message = timedOutText(run.options.roundTimeoutSeconds)
       return agent.status === 'live' ? done([{ type: 'agent_timed_out', agent: agent.id, message }]) : done([])
+    }
+    case 'usage': {
+      const { input, output, cacheRead, cacheWrite } = command.tokens
+      return done([
+        { type: 'usage_recorded', agent: agent.id, round: agent.round, ...{ input, output, cacheRead, cacheWrite } },
+      ])
     }
     case 'final_presented':
       return presented(run, agent, command.text)

@@ -32,6 +32,14 @@ export interface AgentError {
   readonly at: number
 }
 
+/** Tokens of one or more turns. */
+export interface TokensUsed {
+  readonly input: number
+  readonly output: number
+  readonly cacheRead: number
+  readonly cacheWrite: number
+}
+
 export interface Participant {
   readonly id: string
   /** The only name that peers ever see. */
@@ -53,6 +61,7 @@ export interface Participant {
   /** Since when the others wait for it in this round. */
   readonly dueSince: number
   readonly lastActivity: number | null
+  readonly tokens: TokensUsed
   readonly reliability: Reliability
 }
 

@@ -9,7 +9,6 @@ import {
   withRefusal,
   withRound,
 } from '../../../src/core/rounds/reliability.js'
-import { RETRY_BUFFER_CHARS_MAX, retryPrompt } from '../../../src/core/rounds/retry-prompt.js'
 import { statusOf } from '../../../src/core/rounds/status.js'
 import { Council, call, newAnswer, T0, vote } from './council.js'
 
@@ -44,23 +43,18 @@ describe('characters', () => {
       expect(council.reliability('a')?.enforcement_attempts.at(-1)?.buffer_chars).toBe(chars)
     }
   })
+})
 
-  it('[REQ-ROUND-13] a retry prompt carries what was streamed', () => {
-    expect(retryPrompt('Retry (1/3): No tool called.', 'half a plan')).toEqual({
-      text: 'Retry (1/3): No tool called.\n\nWhat you had written before this restart (11 characters):\nhalf a plan',
-      isCut: false,
-    })
-    expect(retryPrompt('Again', ' ')).toEqual({ text: 'Again', isCut: false })
-  })
-
-  it('[REQ-ROUND-13] a retry prompt carries at most 120,000 characters and says when it was cut', () => {
-    expect(RETRY_BUFFER_CHARS_MAX).toBe(120_000)
-    expect(retryPrompt('Again', '😀'.repeat(120_000)).isCut).toBe(false)
-    const cut = retryPrompt('Again', `${'😀'.repeat(120_000)}lost`)
-    expect(cut).toEqual({
-      text: `Again\n\nWhat you had written before this restart, cut: the first 120000 of 120004 characters:\n${'😀'.repeat(120_000)}`,
-      isCut: true,
-    })
+describe('tokens', () => {
+  it('[REQ-ROUND-19] those of every turn are added up, with the round they were used in', () => {
+    const council = new Council()
+    council.turn('a')
+    const tokens = { input: 10, output: 3, cacheRead: 2, cacheWrite: 1 }
+    council.do({ type: 'usage', agent: 'a', tokens })
+    council.do({ type: 'usage', agent: 'a', tokens })
+    expect(council.run.agents.get('a')?.tokens).toEqual({ input: 20, output: 6, cacheRead: 4, cacheWrite: 2 })
+    expect(council.run.agents.get('b')?.tokens).toEqual({ input: 0, output: 0, cacheRead: 0, cacheWrite: 0 })
+    expect(council.events.at(-1)).toMatchObject({ type: 'usage_recorded', agent: 'a', round: 1, ...tokens })
   })
 })
 
