@@ -5,7 +5,7 @@ import type { TaskState } from '../core/state.js'
 import { admitCall, applyAs } from './agent-call.js'
 import { type App, contextOf, type Once } from './app.js'
 import type { With } from './handle.js'
-import { actorOf, type Principal } from './identity.js'
+import { actorOf, type TaskPrincipal } from './identity.js'
 import { ok, type Result, refuse, refusedBy } from './result.js'
 import { approvalView } from './views.js'
 
@@ -32,7 +32,7 @@ export async function listApprovals(
 }
 
 /** One approval with the content that is to be approved. */
-export async function showApproval(app: App, principal: Principal, id: string): Promise<Result<JsonObject>> {
+export async function showApproval(app: App, principal: TaskPrincipal, id: string): Promise<Result<JsonObject>> {
   if (isElsewhere(principal, id)) return elsewhere()
   const found = await findApproval(app, id)
   if (found === null) return refuse('not_found', `There is no approval ${JSON.stringify(id)}.`)
@@ -57,7 +57,7 @@ export async function showApproval(app: App, principal: Principal, id: string): 
 /** Takes the answer of an approver. An agent's attempt is refused and recorded with its task. */
 export async function decideApproval(
   app: App,
-  principal: Principal,
+  principal: TaskPrincipal,
   answer: {
     readonly id: string
     readonly decision: 'approve' | 'reject'
@@ -116,7 +116,7 @@ async function asReviewer(
   return handled.ok ? handled.value : handled
 }
 
-function byOf(principal: Principal): Approver {
+function byOf(principal: TaskPrincipal): Approver {
   if (principal.kind === 'operator') return { kind: 'operator', name: principal.name, role: principal.role }
   return principal.kind === 'agent'
     ? { kind: 'agent', name: principal.bearer.agentId }
@@ -124,7 +124,7 @@ function byOf(principal: Principal): Approver {
 }
 
 // What other tasks wait for is nothing a reviewer learns, not even that it is not there.
-function isElsewhere(principal: Principal, id: string): boolean {
+function isElsewhere(principal: TaskPrincipal, id: string): boolean {
   return principal.kind === 'reviewer' && APPROVAL_ID.exec(id)?.[1] !== principal.bearer.taskId
 }
 
@@ -133,7 +133,7 @@ function elsewhere() {
 }
 
 function isOwn(
-  principal: Principal & { kind: 'agent' },
+  principal: TaskPrincipal & { kind: 'agent' },
   state: { readonly id: string; readonly held: { readonly agentId: string } | null },
 ): boolean {
   return state.held?.agentId === principal.bearer.agentId

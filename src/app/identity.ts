@@ -1,5 +1,5 @@
 import { createHash, randomBytes } from 'node:crypto'
-import { type AgentBearer, nameOf, type ReviewBearer } from '../core/admit.js'
+import { type AgentBearer, nameOf, type ParticipantBearer, type ReviewBearer } from '../core/admit.js'
 import type { Registry } from '../core/registry.js'
 import type { Tokens } from './tokens.js'
 
@@ -8,9 +8,13 @@ export type Principal =
   | { readonly kind: 'operator'; readonly name: string; readonly role: string | null }
   | { readonly kind: 'agent'; readonly bearer: AgentBearer }
   | { readonly kind: 'reviewer'; readonly bearer: ReviewBearer }
+  | { readonly kind: 'participant'; readonly bearer: ParticipantBearer }
+
+/** Those who look at tasks. */
+export type TaskPrincipal = Exclude<Principal, { kind: 'participant' }>
 
 /** Those who take part in the work itself. */
-export type Party = Exclude<Principal, { kind: 'reviewer' }>
+export type Party = Exclude<Principal, { kind: 'reviewer' | 'participant' }>
 
 const OPERATOR_PREFIX = 'plop_'
 const OPERATOR_TOKEN = /^plop_[A-Za-z0-9_-]{43}$/
@@ -42,6 +46,8 @@ export function principalOf(
   if (bearer === null) return null
   // Whether a review token is still alive is in the state of its task.
   if (bearer.kind === 'review') return { kind: 'reviewer', bearer }
+  // Whether its run goes on, and whether it has such a participant, is in the state of the run.
+  if (bearer.kind === 'participant') return { kind: 'participant', bearer }
   const agent = known.registry.agents.get(bearer.agentId)
   if (agent === undefined || agent.revokedAt !== null) return null
   if (bearer.kind === 'agent' && agent.instance !== bearer.instance) return null
@@ -50,10 +56,14 @@ export function principalOf(
 
 /** How the ledger names the principal. */
 export function actorOf(principal: Principal): string {
-  return principal.kind === 'operator' ? `operator:${principal.name}` : nameOf(principal.bearer)
+  if (principal.kind === 'operator') return `operator:${principal.name}`
+  if (principal.kind === 'participant') return `participant:${principal.bearer.agentId}`
+  return nameOf(principal.bearer)
 }
 
-/** Who is counted and remembered as one caller: reviewers of the same name on two tasks are two. */
+/** Who is counted and remembered as one caller: reviewers of the same name on two tasks are two, and so are participants of two runs. */
 export function callerOf(principal: Principal): string {
-  return principal.kind === 'reviewer' ? `${actorOf(principal)}@${principal.bearer.taskId}` : actorOf(principal)
+  const name = actorOf(principal)
+  if (principal.kind === 'participant') return `${name}@${principal.bearer.runId}`
+  return principal.kind === 'reviewer' ? `${name}@${principal.bearer.taskId}` : name
 }

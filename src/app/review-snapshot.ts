@@ -5,7 +5,7 @@ import { reviewsAsked } from '../core/review.js'
 import type { KeptArtifact, TaskState } from '../core/state.js'
 import { admitCall, helpOfReviewer } from './agent-call.js'
 import type { App } from './app.js'
-import type { Principal } from './identity.js'
+import type { TaskPrincipal } from './identity.js'
 import { ok, type Result, refuse } from './result.js'
 import { reportOf } from './review-report.js'
 import { subjectOf } from './review-subject.js'
@@ -82,7 +82,7 @@ async function contentOf(app: App, kept: KeptArtifact): Promise<Json> {
 /** One artifact of a task, whole, for whoever reviews or operates it. */
 export async function showArtifact(
   app: App,
-  principal: Exclude<Principal, { kind: 'agent' }>,
+  principal: Exclude<TaskPrincipal, { kind: 'agent' }>,
   asked: { readonly taskId: string; readonly type: string },
 ): Promise<Result<JsonObject>> {
   if (principal.kind === 'reviewer') {

@@ -1,5 +1,5 @@
 import { createHash, randomBytes } from 'node:crypto'
-import type { Bearer, ReviewBearer } from '../core/admit.js'
+import type { Bearer, ParticipantBearer, ReviewBearer } from '../core/admit.js'
 import { type Claims, claimedType, isUnexpired, type SigningKey, signToken, verifyToken } from './jwt.js'
 
 const ISSUER = 'phaselock'
@@ -7,7 +7,8 @@ const AUDIENCE = 'phaselock:agent'
 const PHASE_TYPE = 'phase+jwt'
 const AGENT_TYPE = 'agent+jwt'
 const REVIEW_TYPE = 'review+jwt'
-const TYPES: readonly (string | null)[] = [PHASE_TYPE, AGENT_TYPE, REVIEW_TYPE]
+const PARTICIPANT_TYPE = 'participant+jwt'
+const TYPES: readonly (string | null)[] = [PHASE_TYPE, AGENT_TYPE, REVIEW_TYPE, PARTICIPANT_TYPE]
 const SECRET_BYTES_MIN = 32
 const TOOL_LIST_CHARS_MAX = 3000
 const VERIFIED_MAX = 5000
@@ -30,15 +31,18 @@ export interface Minted {
 interface Verified {
   readonly token: string
   readonly claims: Claims
-  readonly bearer: Bearer
+  readonly bearer: AnyBearer
 }
+
+/** Whoever bears a token of ours. */
+export type AnyBearer = Bearer | ParticipantBearer
 
 /** A secret that is too short is refused at start, whoever set it. */
 export class WeakSecret extends Error {
   override readonly name = 'WeakSecret'
 }
 
-/** Issues and verifies phase, agent and review tokens. The first key signs; the others still verify, so that a secret can be rotated. */
+/** Issues and verifies phase, agent, review and participant tokens. The first key signs; the others still verify, so that a secret can be rotated. */
 export class Tokens {
   #keys: readonly SigningKey[]
   /** By signature: it is short to look up, and the whole token is compared. */
@@ -96,8 +100,14 @@ export class Tokens {
     return { token, expiresAt: exp * 1000 }
   }
 
+  participantToken(seat: Omit<ParticipantBearer, 'kind'> & { readonly expiresAt: number }, now: number): Minted {
+    const exp = Math.floor(seat.expiresAt / 1000)
+    const token = this.#sign(PARTICIPANT_TYPE, now, { sub: seat.agentId, run_id: seat.runId, exp })
+    return { token, expiresAt: exp * 1000 }
+  }
+
   /** Who bears the token; null when it is none of ours, altered, expired or signed with a key that is gone. */
-  bearer(token: string, now: number): Bearer | null {
+  bearer(token: string, now: number): AnyBearer | null {
     const signature = token.slice(token.lastIndexOf('.') + 1)
     const cached = this.#verified.get(signature)
     if (cached?.token === token) return isUnexpired(cached.claims, now) ? cached.bearer : null
@@ -135,12 +145,16 @@ function readableTools(tools: readonly string[]): readonly string[] {
   })
 }
 
-function bearerOf(typ: string, claims: Claims): Bearer | null {
+function bearerOf(typ: string, claims: Claims): AnyBearer | null {
   const { sub, instance, task_id: taskId, phase, epoch, contract } = claims
   if (typeof sub !== 'string' || sub === '') return null
   if (typ === AGENT_TYPE)
     return typeof instance === 'string' && instance !== '' ? { kind: 'agent', agentId: sub, instance } : null
   if (typ === REVIEW_TYPE) return reviewBearerOf(sub, claims)
+  if (typ === PARTICIPANT_TYPE) {
+    const { run_id: runId } = claims
+    return typeof runId === 'string' && runId !== '' ? { kind: 'participant', runId, agentId: sub } : null
+  }
   const isPhase =
     typeof taskId === 'string' &&
     typeof phase === 'string' &&

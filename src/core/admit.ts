@@ -25,7 +25,14 @@ export interface ReviewBearer {
   readonly grant: string
 }
 
-/** What a verified token says of its bearer. */
+/** What a verified token of a participant in a coordination says. It opens nothing but that run. */
+export interface ParticipantBearer {
+  readonly kind: 'participant'
+  readonly runId: string
+  readonly agentId: string
+}
+
+/** What a verified token says of its bearer, where a task is looked at. */
 export type Bearer = AgentBearer | ReviewBearer
 
 /** How the ledger names the bearer. */

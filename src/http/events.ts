@@ -57,7 +57,7 @@ export async function streamScope(app: Orchestrator, principal: Principal): Prom
       stream: null,
       endsWith: (event) => event.type === 'operator_revoked' && event.data.name === principal.name,
     })
-  if (principal.kind === 'reviewer') return refuse('not_permitted', 'A reviewer does not follow events.')
+  if (principal.kind !== 'agent') return refuse('not_permitted', `A ${principal.kind} does not follow events.`)
   const { bearer } = principal
   const admitted = await admitCall(app, bearer, undefined)
   if (!admitted.ok) return admitted

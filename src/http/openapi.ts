@@ -8,6 +8,7 @@ const WHO: Readonly<Record<Access, string>> = {
   operator: 'Operators.',
   any: 'Agents and operators.',
   reviewer: 'Reviewers (review token).',
+  participant: 'Participants of the coordination (participant token).',
   public: 'Anybody.',
 }
 const WHO_WITH_REVIEWERS: Readonly<Record<Access, string>> = {
@@ -15,6 +16,12 @@ const WHO_WITH_REVIEWERS: Readonly<Record<Access, string>> = {
   agent: 'Agents (agent or phase token) and reviewers.',
   operator: 'Operators and reviewers.',
   any: 'Agents, reviewers and operators.',
+}
+
+function whoMay(route: RouteDescription): string {
+  if (route.forParticipants === true && route.access === 'operator')
+    return 'Operators, and participants (participant token), who see their part.'
+  return (route.forReviewers === true ? WHO_WITH_REVIEWERS : WHO)[route.access]
 }
 
 /** The OpenAPI 3.1 document, made from the same table and schemas that serve the requests. */
@@ -57,7 +64,7 @@ function operation(route: RouteDescription): JsonObject {
   return {
     operationId: route.id,
     summary: route.summary,
-    description: (route.forReviewers === true ? WHO_WITH_REVIEWERS : WHO)[route.access],
+    description: whoMay(route),
     ...(route.access === 'public' ? { security: [] } : {}),
     ...(parameters.length === 0 ? {} : { parameters }),
     ...(route.body === undefined

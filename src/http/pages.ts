@@ -56,10 +56,12 @@ export function errorsPage(): string {
 }
 
 const WHO = {
-  ...{ agent: 'agents', operator: 'operators', any: 'agents and operators', reviewer: 'reviewers', public: 'anybody' },
+  ...{ agent: 'agents', operator: 'operators', any: 'agents and operators', reviewer: 'reviewers' },
+  ...{ participant: 'participants', public: 'anybody' },
 } as const
 
-function whoMay({ access, forReviewers }: RouteDescription): string {
+function whoMay({ access, forReviewers, forParticipants }: RouteDescription): string {
+  if (forParticipants === true && access !== 'participant') return `${WHO[access]}, and participants`
   return forReviewers === true && access !== 'reviewer' ? `${WHO[access]}, and reviewers` : WHO[access]
 }
 

@@ -1,12 +1,12 @@
 import type { Once } from '../app/app.js'
-import type { Party, Principal } from '../app/identity.js'
+import type { Party, Principal, TaskPrincipal } from '../app/identity.js'
 import type { Orchestrator } from '../app/orchestrator.js'
 import type { Problem, Result } from '../app/result.js'
-import type { AgentBearer, ReviewBearer } from '../core/admit.js'
+import type { AgentBearer, ParticipantBearer, ReviewBearer } from '../core/admit.js'
 import type { JsonObject } from '../core/contract.js'
 
-/** Who may call: agents with either of their tokens, operators, both, reviewers, or anybody. */
-export type Access = 'agent' | 'operator' | 'any' | 'reviewer' | 'public'
+/** Who may call: agents with either of their tokens, operators, both, reviewers, participants of a coordination, or anybody. */
+export type Access = 'agent' | 'operator' | 'any' | 'reviewer' | 'participant' | 'public'
 
 export interface Call {
   readonly app: Orchestrator
@@ -34,6 +34,8 @@ export interface RouteDescription {
   readonly forHumans?: boolean
   /** Reviewers may call it too. */
   readonly forReviewers?: boolean
+  /** Participants of a coordination may call it too. */
+  readonly forParticipants?: boolean
 }
 
 export interface Route extends RouteDescription {
@@ -53,10 +55,22 @@ export function reviewBearerOf(call: Call): ReviewBearer {
   return call.principal.bearer
 }
 
-/** The agent or operator behind a call that no reviewer can make. */
-export function partyOf(call: Call): Party {
-  if (call.principal.kind === 'reviewer') throw new Error('a reviewer reached a route that is not for reviewers')
-  return call.principal
+export function participantOf(call: Call): ParticipantBearer {
+  if (call.principal.kind !== 'participant') throw new Error("a participant's route was reached without one")
+  return call.principal.bearer
+}
+
+/** Whoever is behind a call about a task. */
+export function taskPrincipalOf({ principal }: Call): TaskPrincipal {
+  if (principal.kind === 'participant') throw new Error('a participant reached a route that is about tasks')
+  return principal
+}
+
+/** The agent or operator behind a call that nobody else can make. */
+export function partyOf({ principal }: Call): Party {
+  if (principal.kind === 'reviewer' || principal.kind === 'participant')
+    throw new Error(`a ${principal.kind} reached a route that is not for it`)
+  return principal
 }
 
 export function operatorOf(call: Call): string {

@@ -188,7 +188,9 @@ async function perform(route: Route, call: Call, request: FastifyRequest) {
 function accessProblem(route: Route, principal: Principal): Problem | null {
   if (route.forHumans === true && principal.kind === 'operator' && principal.role === 'ci')
     return refuse('not_permitted', 'An operator of the role ci may not do this.').problem
-  if (principal.kind === 'reviewer' ? route.forReviewers === true : route.access === 'any') return null
+  if (principal.kind === 'participant' && route.forParticipants === true) return null
+  if (principal.kind === 'reviewer' && route.forReviewers === true) return null
+  if (route.access === 'any' && (principal.kind === 'agent' || principal.kind === 'operator')) return null
   return route.access === principal.kind ? null : refuse('not_permitted', ONLY[route.access]).problem
 }
 
@@ -196,7 +198,8 @@ const ONLY: Readonly<Record<Route['access'], string>> = {
   operator: 'Only an operator may do this.',
   agent: 'This call is for agents; use an agent or phase token.',
   reviewer: 'This call is for reviewers; use a review token.',
-  any: 'This call is not for reviewers.',
+  participant: 'This call is for participants of a coordination; use the token of one.',
+  any: 'This call is not for reviewers and participants.',
   public: 'This call is not for you.',
 }
 

@@ -13,7 +13,7 @@ import { ok, refuse } from '../../app/result.js'
 import type { JsonObject } from '../../core/contract.js'
 import { FIELD, shape } from '../fields.js'
 import { limitOf } from '../query.js'
-import { type Call, operatorOf, type Route } from '../route.js'
+import { type Call, operatorOf, type Route, taskPrincipalOf } from '../route.js'
 
 /** Who may act, which contracts are known, and what waits for a human. */
 export const ADMIN_ROUTES: readonly Route[] = [
@@ -186,7 +186,7 @@ export const ADMIN_ROUTES: readonly Route[] = [
     access: 'any',
     forReviewers: true,
     answer: 'The approval, with `contents`',
-    handle: async (call) => showApproval(call.app, call.principal, call.params.id ?? ''),
+    handle: async (call) => showApproval(call.app, taskPrincipalOf(call), call.params.id ?? ''),
   },
   {
     method: 'POST',
@@ -206,7 +206,7 @@ export const ADMIN_ROUTES: readonly Route[] = [
     ),
     answer: 'The approval',
     handle: async (call) =>
-      decideApproval(call.app, call.principal, {
+      decideApproval(call.app, taskPrincipalOf(call), {
         id: call.params.id ?? '',
         decision: call.body.decision as 'approve' | 'reject',
         digest: call.body.digest as string,

@@ -5,7 +5,7 @@ import { REVIEW_STATUSES } from '../../core/command.js'
 import type { JsonObject } from '../../core/contract.js'
 import { REVIEWER_NAME } from '../../core/review.js'
 import { FIELD, shape } from '../fields.js'
-import { operatorOf, partyOf, type Route, reviewBearerOf } from '../route.js'
+import { operatorOf, partyOf, type Route, reviewBearerOf, taskPrincipalOf } from '../route.js'
 
 const EXPIRES_SECONDS_MAX = 30 * 24 * 3600
 const COMMENTS_MAX = 200
@@ -148,7 +148,9 @@ export const REVIEW_ROUTES: readonly Route[] = [
     access: 'operator',
     forReviewers: true,
     answer: '`{task_id, type, phase, visit, grade, bytes, sha256, content}`',
-    handle: async ({ app, principal, params }) => {
+    handle: async (call) => {
+      const { app, params } = call
+      const principal = taskPrincipalOf(call)
       if (principal.kind === 'agent') throw new Error('an agent reached a route that is not for agents')
       return showArtifact(app, principal, { taskId: params.id ?? '', type: params.type ?? '' })
     },
