@@ -11,6 +11,7 @@ import type { Feed } from './feed.js'
 import type { Ledger } from './handle.js'
 import type { Library } from './knowledge.js'
 import type { Observations } from './observe-gates.js'
+import type { RunFiles } from './run-files.js'
 import type { Running } from './running.js'
 import type { SecretKeeper } from './secrets.js'
 import type { Quota } from './strangers.js'
@@ -52,6 +53,8 @@ export interface App {
   readonly scratch: ScratchLayers
   /** Token usage that harnesses wrote down themselves. */
   readonly transcripts: Transcripts
+  /** `status.json` of every run. */
+  readonly runFiles: RunFiles
   /** The documents that contracts let agents search. */
   readonly library: Library
   /** The contract's own file, when it was read from one. */

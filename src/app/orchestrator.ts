@@ -1,9 +1,9 @@
 import { existsSync, mkdirSync, realpathSync } from 'node:fs'
 import { basename, dirname, isAbsolute, join, relative, resolve } from 'node:path'
 import type { Confinement, ProviderName } from '../confinement/port.js'
-import type { Contract, Json, JsonObject } from '../core/contract.js'
+import type { Contract, JsonObject } from '../core/contract.js'
 import { FIRST_OPERATOR } from '../core/registry.js'
-import { makeCleaner } from '../store/clean.js'
+import { type Cleaner, makeCleaner } from '../store/clean.js'
 import type { Store } from '../store/port.js'
 import { isSecretName } from '../store/secret-names.js'
 import { AlertBoard } from './alert-board.js'
@@ -15,6 +15,7 @@ import { verifierOf } from './identity.js'
 import { type Integrity, verifyInBackground } from './integrity.js'
 import { Observations } from './observe-gates.js'
 import { InFlight } from './recall.js'
+import { RunFiles } from './run-files.js'
 import { endScratch } from './scratch-end.js'
 import { openSecrets, type SecretKeeper } from './secrets.js'
 import { recoverStashes } from './stash-recover.js'
@@ -65,20 +66,9 @@ export class BadPlace extends Error {
 export async function openOrchestrator(options: OrchestratorOptions): Promise<Orchestrator> {
   const now = options.now ?? Date.now
   const { contract } = options.contract
-  const kept = openSecrets(options.stateDir, options.environment, contract.enforcement.secretEnvVar)
-  const tokens = new Tokens(kept.signing())
-  const around = environmentSecrets(options.environment)
-  let cleaner = makeCleaner([...kept.signing(), ...around])
-  const redact = (value: Json): Json => cleaner.redact(value)
-  const secrets: SecretKeeper = {
-    ...kept,
-    rotate: () => {
-      const signing = kept.rotate()
-      if (signing !== null) cleaner = makeCleaner([...signing, ...around])
-      return signing
-    },
-  }
-  const ledger = new Ledger(options.store, (data) => cleaner.clean(data), redact)
+  const { secrets, redact, clean } = keepSecrets(options)
+  const tokens = new Tokens(secrets.signing())
+  const ledger = new Ledger(options.store, clean, redact)
   await ledger.start()
   const contracts = new ContractBook(ledger)
   const system = { now: now(), actor: 'system' }
@@ -117,6 +107,7 @@ export async function openOrchestrator(options: OrchestratorOptions): Promise<Or
       claudeCodeFolders(options.environment, options.transcripts),
       onFault,
     ),
+    runFiles: new RunFiles(options.stateDir, onFault),
     contractFile: options.contractFile ?? null,
   }
   const refusals = new RefusalLog(ledger, now)
@@ -134,6 +125,7 @@ export async function openOrchestrator(options: OrchestratorOptions): Promise<Or
     await workshop.close()
     feed.close()
     try {
+      await app.runFiles.close()
       await refusals.flush()
       await ledger.record({ type: 'server_stopped' }, { now: now(), actor: 'system' })
     } finally {
@@ -141,6 +133,23 @@ export async function openOrchestrator(options: OrchestratorOptions): Promise<Or
     }
   }
   return { ...app, refusals, inFlight: new InFlight(), contractOf: contract, integrity, firstStart, close }
+}
+
+// What is written down is cleaned of the secrets of this moment: a rotated one counts at once.
+function keepSecrets(options: OrchestratorOptions): Cleaner & { readonly secrets: SecretKeeper } {
+  const kept = openSecrets(options.stateDir, options.environment, options.contract.contract.enforcement.secretEnvVar)
+  const around = environmentSecrets(options.environment)
+  let cleaner = makeCleaner([...kept.signing(), ...around])
+  const rotate = (): readonly string[] | null => {
+    const signing = kept.rotate()
+    if (signing !== null) cleaner = makeCleaner([...signing, ...around])
+    return signing
+  }
+  return {
+    secrets: { ...kept, rotate },
+    redact: (value) => cleaner.redact(value),
+    clean: (data) => cleaner.clean(data),
+  }
 }
 
 const SECRET_CHARS_MIN = 8
