@@ -2,7 +2,6 @@ import { randomBytes } from 'node:crypto'
 import { existsSync } from 'node:fs'
 import { bundledContract, isBundledContract } from '../contract/bundled.js'
 import type { JsonObject } from '../core/contract.js'
-import { loadChosen } from './choose-contract.js'
 import { Client, segment } from './client.js'
 import type { ClientOptions } from './connection.js'
 import { EXIT, Stop } from './exit.js'
@@ -148,6 +147,7 @@ async function contractHash(client: Client, named: string): Promise<string> {
   if (!isFile && !isBundledContract(named)) return named
   const path = isFile || !isBundledContract(named) ? named : bundledContract(named)
   // Schemas and guides lie beside the file, here: what is sent holds them, and the server looks for nothing.
+  const { loadChosen } = await import('./choose-contract.js')
   const loaded = await loadChosen({ path, origin: 'file' })
   return textOf((await client.post('/contracts', { contract: loaded.document })).hash)
 }
