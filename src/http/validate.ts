@@ -12,9 +12,8 @@ const PROBLEMS_SHOWN_MAX = 10
 
 /** Validates body and query of a route against the very schemas its documentation shows. */
 export function requestValidator(route: Route): (request: FastifyRequest) => Problem | null {
-  const body = route.body === undefined ? null : ajv.compile(route.body)
-  const query = ajv.compile(querySchema(route))
   return (request) => {
+    const { body, query } = validatorsOf(route)
     if (body !== null && !body(request.body ?? {})) return wrong(body, '')
     if (
       body === null &&
@@ -30,6 +29,25 @@ export function requestValidator(route: Route): (request: FastifyRequest) => Pro
       ? refuse('invalid_request', 'The path contains a NUL character.').problem
       : null
   }
+}
+
+interface Validators {
+  readonly body: ValidateFunction | null
+  readonly query: ValidateFunction
+}
+
+const validators = new WeakMap<Route, Validators>()
+
+// Compiled when a route is first asked: all of them together are a good part of what a start takes.
+function validatorsOf(route: Route): Validators {
+  const known = validators.get(route)
+  if (known !== undefined) return known
+  const made = {
+    body: route.body === undefined ? null : ajv.compile(route.body),
+    query: ajv.compile(querySchema(route)),
+  }
+  validators.set(route, made)
+  return made
 }
 
 function querySchema(route: Route): JsonObject {
