@@ -19,11 +19,25 @@ const STOP_MS_MAX = 15_000
 const POLL_MS = 50
 const LOG_LINES_MAX = 30
 
+/** A server of a state directory. */
+export interface BackgroundServer {
+  readonly note: ServerNote
+  readonly stateDir: string
+  /** Whether it was started now. */
+  readonly isNew: boolean
+}
+
 /** Starts a server that outlives this program, and waits until it answers. */
 export async function up(options: ServeOptions): Promise<void> {
+  const { note, stateDir, isNew } = await startInBackground(options)
+  sayRunning(note, stateDir, { ...options, isNew })
+}
+
+/** The server of the state directory that the options name, started in the background where none runs. */
+export async function startInBackground(options: ServeOptions): Promise<BackgroundServer> {
   const { stateDir } = placesFor(options)
   const note = runningIn(stateDir)
-  if (note !== null) return sayRunning(note, stateDir, { ...options, isNew: false })
+  if (note !== null) return { note, stateDir, isNew: false }
   const log = join(stateDir, 'server.log')
   if (existsSync(log)) renameSync(log, `${log}.1`)
   const file = openSync(log, 'a', 0o600)
@@ -41,7 +55,7 @@ export async function up(options: ServeOptions): Promise<void> {
     const started = liveServerNote(stateDir)
     if (started?.pid === child.pid && started !== null) {
       child.unref()
-      return sayRunning(started, stateDir, { ...options, isNew: true })
+      return { note: started, stateDir, isNew: true }
     }
     await wait(POLL_MS)
   }
@@ -126,6 +140,13 @@ export async function down(options: DownOptions): Promise<void> {
     if (options.json === true) return printJson({ event: 'not_running' })
     return print('No server runs for this work tree.')
   }
+  await stopServer(note)
+  if (options.json === true) return printJson({ event: 'stopped', pid: note.pid, state_dir: dir })
+  print(`Stopped the server at ${note.url} (pid ${note.pid}).`)
+}
+
+/** Tells a server to stop, and waits until it is gone. */
+export async function stopServer(note: ServerNote): Promise<void> {
   process.kill(note.pid, 'SIGTERM')
   const deadline = Date.now() + STOP_MS_MAX
   while (isAlive(note.pid)) {
@@ -133,12 +154,10 @@ export async function down(options: DownOptions): Promise<void> {
       throw new Stop(EXIT.refused, `The server (pid ${note.pid}) has not stopped after ${STOP_MS_MAX / 1000} s.`)
     await wait(POLL_MS)
   }
-  if (options.json === true) return printJson({ event: 'stopped', pid: note.pid, state_dir: dir })
-  print(`Stopped the server at ${note.url} (pid ${note.pid}).`)
 }
 
 /** The server of a state directory; the lock proves that the process is one, and not another with its old number. */
-function runningIn(stateDir: string): ServerNote | null {
+export function runningIn(stateDir: string): ServerNote | null {
   const note = liveServerNote(stateDir)
   return note !== null && lockHolder(stateDir) === note.pid ? note : null
 }

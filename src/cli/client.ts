@@ -34,10 +34,10 @@ export class Client {
     return this.#ask(path, { method: 'POST', body: JSON.stringify(body) }, msMax)
   }
 
-  /** The server's event stream from after the event `lastId` on. */
-  async stream(lastId: string | null, signal: AbortSignal): Promise<ReadableStream<Uint8Array>> {
+  /** An event stream of the server from after the event `lastId` on: everything, or one run. */
+  async stream(lastId: string | null, signal: AbortSignal, path = '/events'): Promise<ReadableStream<Uint8Array>> {
     const headers = { accept: 'text/event-stream', ...(lastId === null ? {} : { 'last-event-id': lastId }) }
-    const response = await this.#fetch('/api/v1/events', { method: 'GET', headers, signal })
+    const response = await this.#fetch(`/api/v1${path}`, { method: 'GET', headers, signal })
     if (response.ok && response.body !== null) return response.body
     throw refusal(await readJson(response, this.url), this.#connection)
   }

@@ -2,6 +2,8 @@ const BUFFER_CHARS_MAX = 16 * 1024 * 1024
 
 export interface ServerEvent {
   readonly id: string | null
+  /** Its name; empty where it has none. */
+  readonly event: string
   readonly data: string
 }
 
@@ -25,10 +27,12 @@ export async function* readEvents(body: AsyncIterable<Uint8Array>): AsyncGenerat
 /** One block; null when it carries no data, such as a sign of life. */
 function parseEvent(block: string): ServerEvent | null {
   let id: string | null = null
+  let event = ''
   const data: string[] = []
   for (const line of block.split(/\r?\n/)) {
     if (line.startsWith('id:')) id = line.slice(3).trim()
+    if (line.startsWith('event:')) event = line.slice(6).trim()
     if (line.startsWith('data:')) data.push(line.slice(5).replace(/^ /, ''))
   }
-  return data.length === 0 ? null : { id, data: data.join('\n') }
+  return data.length === 0 ? null : { id, event, data: data.join('\n') }
 }

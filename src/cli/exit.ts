@@ -1,5 +1,5 @@
 /** How the program ends: 0 is success, the rest says who has to do something. */
-export const EXIT = { ok: 0, refused: 1, usage: 2, unreachable: 3, interrupted: 4 } as const
+export const EXIT = { ok: 0, refused: 1, usage: 2, unreachable: 3, interrupted: 4, timeout: 5 } as const
 
 export type ExitCode = (typeof EXIT)[keyof typeof EXIT]
 

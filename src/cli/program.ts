@@ -6,6 +6,7 @@ import { addAuditCommands } from './audit-commands.js'
 import { addBackgroundCommands } from './background-commands.js'
 import { addCompletionCommand } from './completion.js'
 import { addContractCommands } from './contract-commands.js'
+import { addCoordinateCommand } from './coordinate-commands.js'
 import { addDoctorCommand } from './doctor-command.js'
 import { addInitCommand } from './init-command.js'
 import { addLookCommands } from './look-commands.js'
@@ -59,6 +60,7 @@ export function buildProgram(): Command {
   addReviewCommand(program)
   program.commandsGroup('Run:')
   addRunCommands(program)
+  addCoordinateCommand(program)
   addMcpCommand(program)
   addStashCommands(program)
   program.commandsGroup('Look:')

@@ -1,0 +1,52 @@
+import { join } from 'node:path'
+import { type BackgroundServer, runningIn, startInBackground, stopServer } from './background.js'
+import { type ClientOptions, likelyStateDirs } from './connection.js'
+import { givenStateDir } from './places.js'
+import { tell } from './terminal.js'
+
+const HOST = '127.0.0.1'
+
+/** The server that a coordination runs on. */
+export interface Door {
+  readonly client: ClientOptions
+  /** Stops the server where it was started for this. */
+  readonly close: () => Promise<void>
+  /** The same without waiting. */
+  readonly leave: () => void
+}
+
+/** The server that answers for this work tree, or one that is started for as long as it is needed. */
+export async function openDoor(options: ClientOptions): Promise<Door> {
+  if (isNamed(options) || runsHere(options)) return somebodyElses(options)
+  const server = await startInBackground({
+    port: 0,
+    host: HOST,
+    ...(options.stateDir === undefined ? {} : { stateDir: options.stateDir }),
+  })
+  const client = clientOf(server, options)
+  if (!server.isNew) return somebodyElses(client)
+  tell(`No server runs for this work tree: started one at ${server.note.url} until this is done.`)
+  return {
+    client,
+    close: () => stopServer(server.note),
+    leave: () => process.kill(server.note.pid, 'SIGTERM'),
+  }
+}
+
+function somebodyElses(client: ClientOptions): Door {
+  return { client, close: () => Promise.resolve(), leave: () => undefined }
+}
+
+function isNamed(options: ClientOptions): boolean {
+  return (options.url ?? process.env.PHASELOCK_URL ?? '') !== ''
+}
+
+function runsHere(options: ClientOptions): boolean {
+  const given = givenStateDir(options.stateDir)
+  return (given === null ? likelyStateDirs() : [given]).some((dir) => runningIn(dir) !== null)
+}
+
+/** A token that was set for another server must not be sent to this one. */
+function clientOf({ note, stateDir }: BackgroundServer, options: ClientOptions): ClientOptions {
+  return { ...options, url: note.url, stateDir, tokenFile: options.tokenFile ?? join(stateDir, 'operator.token') }
+}
