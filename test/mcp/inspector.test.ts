@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { beforeAll, describe, it, type TestContext } from 'vitest'
 import { built, SCRIPT } from '../cli/program.js'
 import { type Running, start } from '../http/harness.js'
 import { installed, node22 } from './packages.js'
@@ -11,18 +11,22 @@ import { SMALL, STEPS } from './small-workflow.js'
 const INSPECTOR = '@modelcontextprotocol/inspector@2.12.0'
 const MS_MAX = 240_000
 
-let server: Running
-let token: string
-
 beforeAll(built)
-beforeEach(async () => {
-  server = await start({ contract: SMALL })
-  token = await server.addAgent('ada')
-})
-afterEach(async () => {
-  expect(server.faults).toEqual([])
-  await server.stop()
-})
+
+interface Target {
+  readonly server: Running
+  readonly token: string
+}
+
+/** A server of its own for a test, that ends with it and must not have faults. */
+async function target(context: TestContext): Promise<Target> {
+  const server = await start({ contract: SMALL })
+  context.onTestFinished(async () => {
+    context.expect(server.faults).toEqual([])
+    await server.stop()
+  })
+  return { server, token: await server.addAgent('ada') }
+}
 
 interface Programs {
   readonly node: string
@@ -48,7 +52,7 @@ interface Inspected {
 }
 
 /** One run of the inspector: it connects, makes one request and ends. */
-async function inspect({ node, inspector }: Programs, args: readonly string[]): Promise<Inspected> {
+async function inspect({ node, inspector }: Programs, { server }: Target, args: readonly string[]): Promise<Inspected> {
   const child = spawn(node, [inspector, '--cli', ...args, '--format', 'json', '-q'], {
     cwd: server.stateDir,
     env: { PATH: process.env.PATH, HOME: server.stateDir },
@@ -67,40 +71,49 @@ async function inspect({ node, inspector }: Programs, args: readonly string[]): 
   return { code, stdout, stderr }
 }
 
-const overHttp = (era: string) => [
-  ...[`${server.url}/mcp`, '--transport', 'http', '--protocol-era', era],
-  ...['--header', `Authorization: Bearer ${token}`],
-]
-const overStdio = (era: string) => [
-  ...[SCRIPT, 'mcp', '--transport', 'stdio', '--protocol-era', era],
-  ...['-e', `PHASELOCK_URL=${server.url}`, '-e', `PHASELOCK_TOKEN=${token}`],
-]
+const overHttp =
+  (era: string) =>
+  ({ server, token }: Target): readonly string[] => [
+    ...[`${server.url}/mcp`, '--transport', 'http', '--protocol-era', era],
+    ...['--header', `Authorization: Bearer ${token}`],
+  ]
+const overStdio =
+  (era: string) =>
+  ({ server, token }: Target): readonly string[] => [
+    ...[SCRIPT, 'mcp', '--transport', 'stdio', '--protocol-era', era],
+    ...['-e', `PHASELOCK_URL=${server.url}`, '-e', `PHASELOCK_TOKEN=${token}`],
+  ]
 
-describe('the inspector of the protocol', () => {
+// At once: an inspector that has been answered waits a good while before it ends.
+describe.concurrent('the inspector of the protocol', () => {
   it.for([
-    { name: 'over HTTP, with a handshake', target: () => overHttp('legacy') },
-    { name: 'over HTTP, without one', target: () => overHttp('modern') },
-    { name: 'over standard input and output', target: () => overStdio('legacy') },
-  ])('[REQ-MCP-16] completes a workflow $name', { timeout: MS_MAX }, async ({ target }, { skip }) => {
+    { name: 'over HTTP, with a handshake', connecting: overHttp('legacy') },
+    { name: 'over HTTP, without one', connecting: overHttp('modern') },
+    { name: 'over standard input and output', connecting: overStdio('legacy') },
+  ])('[REQ-MCP-16] completes a workflow $name', { timeout: MS_MAX }, async ({ connecting }, context) => {
+    const { expect } = context
     const found = programs()
-    if (typeof found === 'string') return skip(found)
+    if (typeof found === 'string') return context.skip(found)
+    const to = await target(context)
     for (const { tool, args, refused } of STEPS) {
       const call = ['--method', 'tools/call', '--tool-name', tool, '--tool-args-json', JSON.stringify(args)]
-      const { stdout, stderr } = await inspect(found, [...target(), ...call])
+      const { stdout, stderr } = await inspect(found, to, [...connecting(to), ...call])
       const said = `${tool}: ${stdout}${stderr}`
       if (refused !== undefined) expect(said).toContain(`[${refused}]`)
       else expect(said).not.toContain('"isError"')
       if (refused === undefined) expect(said).toContain('structuredContent')
     }
-    expect(readFileSync(join(server.workspace, 'note.txt'), 'utf8')).toBe('two words\n')
-    const { body } = await server.call('GET', '/tasks', server.operator)
+    expect(readFileSync(join(to.server.workspace, 'note.txt'), 'utf8')).toBe('two words\n')
+    const { body } = await to.server.call('GET', '/tasks', to.server.operator)
     expect(body.tasks).toMatchObject([{ status: 'completed' }])
   })
 
-  it('[REQ-MCP-16] finds no schema of a tool that other clients could not take', async ({ skip }) => {
+  it('[REQ-MCP-16] finds no schema of a tool that other clients could not take', async (context) => {
     const found = programs()
-    if (typeof found === 'string') return skip(found)
-    const { code, stderr } = await inspect(found, [...overHttp('modern'), '--method', 'tools/list', '--strict'])
-    expect(code, stderr).toBe(0)
+    if (typeof found === 'string') return context.skip(found)
+    const to = await target(context)
+    const asked = [...overHttp('modern')(to), '--method', 'tools/list', '--strict']
+    const { code, stderr } = await inspect(found, to, asked)
+    context.expect(code, stderr).toBe(0)
   })
 })
