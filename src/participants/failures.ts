@@ -24,6 +24,11 @@ export const FAILURES = {
     remedy: 'Ask for fewer steps in one turn.',
   },
   aborted: { title: 'The answer was called off', remedy: 'Nothing needs to be done.' },
+  not_started: {
+    title: 'The agent could not be started',
+    remedy: 'Check that its program is installed and on the PATH of the server.',
+  },
+  exited: { title: 'The agent ended with an error', remedy: 'Check its key and its model, and what it says here.' },
   script_ended: { title: 'The script has no step left', remedy: 'Add a step for every answer that is asked for.' },
   client_fault: { title: 'The request could not be made', remedy: 'Check the settings of this agent.' },
 } as const

@@ -36,8 +36,14 @@ interface Asked {
   readonly messages: readonly { readonly role: string; readonly content: string | readonly Block[] }[]
 }
 
+/** What the model does in one message; several calls at once where it is a list. */
+export type Step = ToolUse | readonly ToolUse[]
+
+/** The steps, or how they follow from the first thing that the agent was told. */
+export type Script = readonly Step[] | ((prompt: string) => readonly Step[])
+
 /** Which step it is follows from the conversation alone: a request that is sent twice is answered the same. */
-export async function scriptedModel(script: readonly ToolUse[]): Promise<ScriptedModel> {
+export async function scriptedModel(script: Script): Promise<ScriptedModel> {
   const turns: Turn[] = []
   const server = createServer((request, response) => {
     void answer(request, response, { script, turns })
@@ -56,7 +62,7 @@ export async function scriptedModel(script: readonly ToolUse[]): Promise<Scripte
 async function answer(
   request: IncomingMessage,
   response: ServerResponse,
-  { script, turns }: { readonly script: readonly ToolUse[]; readonly turns: Turn[] },
+  { script, turns }: { readonly script: Script; readonly turns: Turn[] },
 ): Promise<void> {
   let text = ''
   for await (const chunk of request) text += String(chunk)
@@ -65,18 +71,19 @@ async function answer(
   const asked = JSON.parse(text) as Asked
   const isScripted = JSON.stringify(asked.messages).includes(MARK)
   const step = asked.messages.filter((one) => one.role === 'assistant').length
-  const use = isScripted ? script[step] : undefined
+  const steps = typeof script === 'function' ? script(JSON.stringify(asked.messages)) : script
+  const uses = [(isScripted ? steps[step] : undefined) ?? []].flat()
   if (isScripted) turns[step] = { tools: (asked.tools ?? []).map((one) => one.name), results: resultsOf(asked) }
   const content =
-    use === undefined
+    uses.length === 0
       ? [{ type: 'text', text: 'Done.' }]
-      : [{ type: 'tool_use', id: `toolu_${step}`, name: use.name, input: use.input }]
+      : uses.map(({ name, input }, at) => ({ type: 'tool_use', id: `toolu_${step}_${at}`, name, input }))
   const message = {
     ...{ id: `msg_${step}`, type: 'message', role: 'assistant', model: asked.model, content, stop_sequence: null },
-    stop_reason: use === undefined ? 'end_turn' : 'tool_use',
+    stop_reason: uses.length === 0 ? 'end_turn' : 'tool_use',
     usage: { input_tokens: 10, output_tokens: 10, cache_creation_input_tokens: 0, cache_read_input_tokens: 0 },
   }
-  if (asked.stream === true) return stream(response, message, use)
+  if (asked.stream === true) return stream(response, message, uses)
   return json(response, 200, message)
 }
 
@@ -93,25 +100,27 @@ function textOf(content: string | readonly Block[]): string {
   return typeof content === 'string' ? content : content.map((block) => block.text ?? '').join('\n')
 }
 
-function stream(response: ServerResponse, message: Record<string, unknown>, use: ToolUse | undefined): void {
+function stream(response: ServerResponse, message: Record<string, unknown>, uses: readonly ToolUse[]): void {
   response.writeHead(200, { 'content-type': 'text/event-stream' })
   const send = (type: string, data: Record<string, unknown>): void => {
     response.write(`event: ${type}\ndata: ${JSON.stringify({ type, ...data })}\n\n`)
   }
-  const [block] = message.content as readonly Record<string, unknown>[]
   send('message_start', { message: { ...message, content: [], stop_reason: null } })
-  send('content_block_start', {
-    index: 0,
-    content_block: use === undefined ? { type: 'text', text: '' } : { ...block, input: {} },
-  })
-  send('content_block_delta', {
-    index: 0,
-    delta:
-      use === undefined
-        ? { type: 'text_delta', text: 'Done.' }
-        : { type: 'input_json_delta', partial_json: JSON.stringify(use.input) },
-  })
-  send('content_block_stop', { index: 0 })
+  for (const [index, block] of (message.content as readonly Record<string, unknown>[]).entries()) {
+    const use = uses[index]
+    send('content_block_start', {
+      index,
+      content_block: use === undefined ? { type: 'text', text: '' } : { ...block, input: {} },
+    })
+    send('content_block_delta', {
+      index,
+      delta:
+        use === undefined
+          ? { type: 'text_delta', text: 'Done.' }
+          : { type: 'input_json_delta', partial_json: JSON.stringify(use.input) },
+    })
+    send('content_block_stop', { index })
+  }
   send('message_delta', {
     delta: { stop_reason: message.stop_reason, stop_sequence: null },
     usage: { output_tokens: 10 },

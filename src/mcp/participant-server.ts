@@ -1,0 +1,66 @@
+import { type CallToolResult, Server, type ServerContext, type Tool } from '@modelcontextprotocol/server'
+import { PROGRAM_VERSION } from '../app/version.js'
+import type { Json, JsonObject } from '../core/contract.js'
+import { objectSchema } from './tool-schemas.js'
+
+/** What stands behind the door for one participant of a coordination. Neither of them throws for what an agent sends. */
+export interface ParticipantDoor {
+  /** Whether answers must carry a verdict. */
+  readonly needsVerdict: boolean
+  view(): Promise<CallToolResult>
+  /** One call, judged as a response of its own or as part of one. */
+  call(call: { readonly name: string; readonly arguments: Json }): Promise<CallToolResult>
+}
+
+const INSTRUCTIONS = `Several agents answer one question in rounds. Read it with coordination_view, then end your turn with exactly one call: new_answer with an answer of your own, or vote for the best answer there is. A call that is refused says what is required instead. Only what is called here counts.`
+
+const VIEW = 'coordination_view'
+const TEXT: JsonObject = { type: 'string' }
+const VERDICT: JsonObject = { type: 'string', enum: ['approve', 'request_changes'] }
+
+/** A server of the protocol for a participant: three tools, and nothing of tasks, resources or prompts. */
+export function buildParticipantServer(doorOf: (context: ServerContext) => Promise<ParticipantDoor>): Server {
+  const server = new Server(
+    { name: 'phaselock', version: PROGRAM_VERSION },
+    { capabilities: { tools: {} }, instructions: INSTRUCTIONS },
+  )
+  server.setRequestHandler('tools/list', async (_request, context) => ({
+    tools: toolsOf((await doorOf(context)).needsVerdict),
+  }))
+  server.setRequestHandler('tools/call', async (request, context) => {
+    const { name, arguments: args } = request.params
+    const door = await doorOf(context)
+    return name === VIEW ? door.view() : door.call({ name, arguments: (args ?? {}) as JsonObject })
+  })
+  return server
+}
+
+function toolsOf(needsVerdict: boolean): Tool[] {
+  const given = needsVerdict ? ['content', 'verdict'] : ['content']
+  return [
+    tool({
+      name: 'new_answer',
+      description: 'Give your answer to the question. It must be complete in itself and differ from those there are.',
+      inputSchema: objectSchema({ content: TEXT, verdict: VERDICT }, given),
+    }),
+    tool({
+      name: 'vote',
+      description: 'Vote for the best answer there is.',
+      inputSchema: objectSchema(
+        { agent_id: { ...TEXT, description: 'Whose answer, for example agent1.' }, reason: TEXT },
+        ['agent_id', 'reason'],
+      ),
+    }),
+    { ...tool(VIEW_TOOL), annotations: { readOnlyHint: true } },
+  ]
+}
+
+const VIEW_TOOL = {
+  name: VIEW,
+  description: 'The question, the answers that you may see, your round, and what you must do now.',
+  inputSchema: objectSchema({}),
+}
+
+function tool(spec: { readonly name: string; readonly description: string; readonly inputSchema: JsonObject }): Tool {
+  return { ...spec, inputSchema: spec.inputSchema as Tool['inputSchema'], annotations: { readOnlyHint: false } }
+}

@@ -1,0 +1,64 @@
+import { accessSync, constants, existsSync, realpathSync, statSync } from 'node:fs'
+import { homedir } from 'node:os'
+import { delimiter, dirname, isAbsolute, join, relative, sep } from 'node:path'
+
+export type Program =
+  | {
+      readonly ok: true
+      readonly path: string /** Folders that must be seen for it to run. */
+      readonly shown: readonly string[]
+    }
+  | { readonly ok: false; readonly detail: string }
+
+/** Where a program lies, by its name on `path` or by its own path, and what must be seen of the machine to run it. */
+export function findProgram(name: string, args: readonly string[], path: string): Program {
+  const found = name.includes(sep)
+    ? isAbsolute(name) && isProgram(name)
+      ? name
+      : undefined
+    : path
+        .split(delimiter)
+        .filter(isAbsolute)
+        .map((folder) => join(folder, name))
+        .find(isProgram)
+  if (found === undefined) return { ok: false, detail: `'${name}' is no program on the PATH of the server` }
+  const files = [found, ...args.filter((arg) => isAbsolute(arg) && existsSync(arg))]
+  const shown = new Set<string>()
+  for (const file of files.flatMap((one) => [one, realpathSync(one)])) {
+    const folder = folderOf(file)
+    if (isTooWide(folder)) return { ok: false, detail: `'${file}' lies in ${folder}, which no agent is shown` }
+    shown.add(folder)
+  }
+  return { ok: true, path: found, shown: [...shown].filter((folder) => !isSystem(folder)) }
+}
+
+/** A package needs what was installed beside it: then it is everything below the outermost `node_modules`. */
+function folderOf(file: string): string {
+  const folder = statSync(file).isDirectory() ? file : dirname(file)
+  const names = folder.split(sep)
+  const at = names.indexOf('node_modules')
+  return at === -1 ? folder : names.slice(0, at + 1).join(sep)
+}
+
+// Homes and what lies above them hold credentials, and /tmp holds what others left there.
+function isTooWide(folder: string): boolean {
+  return [homedir(), '/tmp', '/home', '/root', '/etc', '/var'].some((one) => isInside(folder, one))
+}
+
+function isSystem(folder: string): boolean {
+  return ['/usr', '/bin', '/sbin', '/lib'].some((one) => isInside(one, folder))
+}
+
+function isInside(folder: string, path: string): boolean {
+  const way = relative(folder, path)
+  return way === '' || (!way.startsWith('..') && !isAbsolute(way))
+}
+
+function isProgram(path: string): boolean {
+  try {
+    accessSync(path, constants.X_OK)
+    return statSync(path).isFile()
+  } catch {
+    return false
+  }
+}
