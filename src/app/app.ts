@@ -7,11 +7,13 @@ import type { Json } from '../core/contract.js'
 import type { Upstream } from '../tools/upstream/upstream.js'
 import type { AlertBoard } from './alert-board.js'
 import type { ContractBook } from './contracts.js'
+import type { Coordinations } from './coordinations/coordinations.js'
 import type { Feed } from './feed.js'
 import type { Ledger } from './handle.js'
 import type { Library } from './knowledge.js'
 import type { Observations } from './observe-gates.js'
 import type { RunFiles } from './run-files.js'
+import type { TaskRuns } from './run-status.js'
 import type { Running } from './running.js'
 import type { SecretKeeper } from './secrets.js'
 import type { Quota } from './strangers.js'
@@ -55,8 +57,12 @@ export interface App {
   readonly transcripts: Transcripts
   /** `status.json` of every run. */
   readonly runFiles: RunFiles
+  /** Tasks as runs. */
+  readonly taskRuns: TaskRuns
   /** The documents that contracts let agents search. */
   readonly library: Library
+  /** Several agents on one question. */
+  readonly coordinations: Coordinations
   /** The contract's own file, when it was read from one. */
   readonly contractFile: string | null
 }

@@ -19,7 +19,7 @@ import {
 import { Entries, type Entry, streamOf } from './entries.js'
 import { Holds } from './holds.js'
 import { needsRow, taskRow } from './task-row.js'
-import { toNewEvent, toRegistryEvent, toTaskEvent } from './wire.js'
+import { type Plain, toNewEvent, toRegistryEvent, toTaskEvent } from './wire.js'
 
 export const SYSTEM_STREAM = 'system'
 const CONFLICTS_MAX = 5
@@ -187,6 +187,19 @@ export class Ledger {
       await this.#reloadRegistry()
       throw error
     }
+  }
+
+  /** Events as they would be stored: without secrets, within bounds. */
+  rowsOf(events: readonly Plain[]): readonly NewEvent[] {
+    return events.map((event) => toNewEvent(event, this.clean).row)
+  }
+
+  /** Appends to a stream of another kind than a task's; false when it has moved on. */
+  async append(one: Append): Promise<boolean> {
+    const remember = this.#cleaned(one.remember)
+    const result = await this.store.append(remember === undefined ? one : { ...one, remember })
+    if (result.ok) this.#tell(result.events)
+    return result.ok
   }
 
   async #write(

@@ -9,6 +9,7 @@ import { isSecretName } from '../store/secret-names.js'
 import { AlertBoard } from './alert-board.js'
 import type { App } from './app.js'
 import { ContractBook } from './contracts.js'
+import { Coordinations } from './coordinations/coordinations.js'
 import { Feed } from './feed.js'
 import { Ledger } from './handle.js'
 import { verifierOf } from './identity.js'
@@ -16,6 +17,8 @@ import { type Integrity, verifyInBackground } from './integrity.js'
 import { Observations } from './observe-gates.js'
 import { InFlight } from './recall.js'
 import { RunFiles } from './run-files.js'
+import { TaskRuns } from './run-status.js'
+import { keepTaskFiles } from './run-status-files.js'
 import { endScratch } from './scratch-end.js'
 import { openSecrets, type SecretKeeper } from './secrets.js'
 import { recoverStashes } from './stash-recover.js'
@@ -82,6 +85,14 @@ export async function openOrchestrator(options: OrchestratorOptions): Promise<Or
   const onFault = (error: unknown): void => {
     if (!isClosing) options.onFault(error)
   }
+  const runFiles = new RunFiles(options.stateDir, onFault)
+  const places = {
+    workspace: options.workspace,
+    stateDir: options.stateDir,
+    contractFile: options.contractFile ?? null,
+  }
+  const around = { ledger, contracts, tokens, now, redact, defaultContract: contract.hash, ...places }
+  const coordinations = new Coordinations(around, options.environment, onFault)
   const app: App = {
     ledger,
     contracts,
@@ -91,8 +102,6 @@ export async function openOrchestrator(options: OrchestratorOptions): Promise<Or
     now,
     redact,
     defaultContract: contract.hash,
-    workspace: options.workspace,
-    stateDir: options.stateDir,
     tokenRefusals: new Quota(TOKEN_REFUSALS_PER_MINUTE),
     checking: new Set(),
     advancing: new Set(),
@@ -107,25 +116,24 @@ export async function openOrchestrator(options: OrchestratorOptions): Promise<Or
       claudeCodeFolders(options.environment, options.transcripts),
       onFault,
     ),
-    runFiles: new RunFiles(options.stateDir, onFault),
-    contractFile: options.contractFile ?? null,
+    runFiles,
+    taskRuns: new TaskRuns({ ledger, contracts, now, runFiles }),
+    ...places,
+    coordinations,
   }
   const refusals = new RefusalLog(ledger, now)
-  await recoverStashes(app, onFault)
+  await goOn(app, onFault)
   const integrity = verifyInBackground(app, onFault)
-  const stopSweep = startSweep(app, onFault)
-  const stopCheckpoints = checkpointOnCompletion(app, onFault)
-  endWithTheirTask(app, onFault)
-  endScratch(app, onFault)
+  const stopWatching = watchOver(app, onFault)
   const close = async (): Promise<void> => {
     isClosing = true
-    stopSweep()
-    stopCheckpoints()
+    await coordinations.close()
     await app.transcripts.close()
     await workshop.close()
+    stopWatching()
     feed.close()
     try {
-      await app.runFiles.close()
+      await runFiles.close()
       await refusals.flush()
       await ledger.record({ type: 'server_stopped' }, { now: now(), actor: 'system' })
     } finally {
@@ -133,6 +141,27 @@ export async function openOrchestrator(options: OrchestratorOptions): Promise<Or
     }
   }
   return { ...app, refusals, inFlight: new InFlight(), contractOf: contract, integrity, firstStart, close }
+}
+
+// What was going on when the server stopped.
+async function goOn(app: App, onFault: (error: unknown) => void): Promise<void> {
+  const { coordinations, runFiles } = app
+  await recoverStashes(app, onFault)
+  coordinations.listen(({ id }) =>
+    runFiles.put(id, async () => (await coordinations.statusOf(id)) as unknown as JsonObject),
+  )
+  await coordinations.resume()
+}
+
+// Whatever follows from what happened, or from the time that passed.
+function watchOver(app: App, onFault: (error: unknown) => void): () => void {
+  const stops = [startSweep(app, onFault), checkpointOnCompletion(app, onFault), keepTaskFiles(app, onFault)]
+  endWithTheirTask(app, onFault)
+  endScratch(app, onFault)
+  goOnAfterPause(app)
+  return () => {
+    for (const stop of stops) stop()
+  }
 }
 
 // What is written down is cleaned of the secrets of this moment: a rotated one counts at once.
@@ -172,6 +201,12 @@ const TAKEN_AWAY: ReadonlySet<string> = new Set([
   ...['task_parked', 'task_cancelled', 'task_reassigned', 'task_released', 'task_rewound', 'task_claimed'],
   ...['lease_lapsed', 'phase_entered', 'task_completed'],
 ])
+
+function goOnAfterPause(app: App): void {
+  app.feed.subscribe(({ type }) => {
+    if (type === 'agents_paused' || type === 'agents_unpaused') app.coordinations.noticePause()
+  })
+}
 
 // A tool of an agent that no longer has the task in this phase has nothing to finish.
 function endWithTheirTask(app: App, onFault: (error: unknown) => void): void {

@@ -3,6 +3,7 @@ import { agentAnswer } from './administer.js'
 import type { App, Once } from './app.js'
 import { advancedSince } from './auto-advance.js'
 import { claimAnswer } from './claim-task.js'
+import { startedAnswer } from './coordinations/operate-runs.js'
 import type { Grant } from './grant.js'
 import { completionAnswer } from './phase-answer.js'
 import { ok, type Problem, type Result, refuse } from './result.js'
@@ -34,6 +35,7 @@ async function rebuilt(app: App, answer: JsonObject): Promise<Result<JsonObject>
   if (answer.agent !== undefined)
     return ok(agentAnswer(app, answer.agent as unknown as { id: string; instance: string; expiresAt: number }))
   if (answer.reviewer !== undefined) return ok(reviewerAnswer(app, answer.reviewer as unknown as ReviewGrant))
+  if (answer.coordination !== undefined) return startedAnswer(app, String(answer.coordination))
   if (answer.ran !== undefined)
     return ok({ ...(answer.body as JsonObject), ...(await advancedSince(app, answer.ran as unknown as Grant)) })
   return ok(await completionAnswer(app, answer))

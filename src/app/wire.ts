@@ -4,8 +4,11 @@ import type { RegistryEvent } from '../core/registry.js'
 import type { Cleaner } from '../store/clean.js'
 import type { NewEvent, StoredEvent } from '../store/port.js'
 
+/** What every event has. */
+export type Plain = { readonly type: string; readonly at: number; readonly actor: string }
+
 /** Makes an event ready for the ledger: envelope apart, keys in snake_case. Contents that callers wrote keep their own keys. */
-export function toNewEvent(event: TaskEvent | RegistryEvent, clean: Cleaner['clean']): CleanEvent {
+export function toNewEvent(event: TaskEvent | RegistryEvent | Plain, clean: Cleaner['clean']): CleanEvent {
   const { type, at, actor, epoch, phase, contract, ...rest } = event as TaskEvent
   const named: Record<string, Json> = {}
   for (const key in rest) {

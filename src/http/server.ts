@@ -8,7 +8,7 @@ import { ok, type Problem, refuse } from '../app/result.js'
 import type { JsonObject } from '../core/contract.js'
 import { ClientErrors } from './client-error.js'
 import { problemOfError } from './errors.js'
-import { EventStreams, streamEvents, streamScope } from './events.js'
+import { EventStreams } from './events.js'
 import { answerProblem, Gatekeeper, type GateOptions } from './gatekeeper.js'
 import { parseBody } from './json-body.js'
 import { addMcp } from './mcp-route.js'
@@ -16,6 +16,7 @@ import { Metrics } from './metrics.js'
 import { addProcessRoutes } from './process-routes.js'
 import type { Call, Route } from './route.js'
 import { METRICS_SUMMARY, ROUTES } from './routes/all.js'
+import { addStreams } from './stream-routes.js'
 import { requestValidator } from './validate.js'
 
 export const API = '/api/v1'
@@ -96,14 +97,7 @@ export function buildServer(app: Orchestrator, options: ServerOptions): Entrance
     addRoute(server, route, { app, gate })
   const streams = new EventStreams()
   closeWithoutWaitingForIdle(server, streams)
-  server.get(`${API}/events`, async (request, reply) => {
-    const principal = gate.identify(request)
-    if ('code' in principal) return gate.refuse(request, reply, principal)
-    const seen = await streamScope(app, principal)
-    if (!seen.ok) return gate.refuse(request, reply, seen.problem, principal)
-    if (!streams.hasRoom(callerOf(principal))) return gate.refuse(request, reply, tooManyStreams(), principal)
-    return streamEvents({ app, streams, scope: seen.value, caller: callerOf(principal) }, request, reply)
-  })
+  addStreams(server, { app, gate, streams, prefix: API, scheme: options.tls === undefined ? 'http' : 'https' })
   return { server, drain: () => gate.drain() }
 }
 
@@ -201,8 +195,4 @@ const ONLY: Readonly<Record<Route['access'], string>> = {
   participant: 'This call is for participants of a coordination; use the token of one.',
   any: 'This call is not for reviewers and participants.',
   public: 'This call is not for you.',
-}
-
-function tooManyStreams(): Problem {
-  return refuse('rate_limited', 'Too many open event streams; close one first.', { retry_after: 5 }).problem
 }

@@ -38,6 +38,8 @@ export interface StartRun {
   readonly options: RunOptions
   /** Answers must carry a verdict. */
   readonly isConsensus?: boolean
+  /** Where it is kept who stands behind the agents; means nothing here. */
+  readonly council?: string | null
 }
 
 export type RunCommand =

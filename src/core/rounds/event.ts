@@ -9,6 +9,7 @@ export type RunFact =
       readonly id: string
       readonly question: string
       readonly isConsensus: boolean
+      readonly council: string | null
       readonly agents: readonly { readonly id: string; readonly workTree: string | null }[]
       readonly options: RunOptions
     }

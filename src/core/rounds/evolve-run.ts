@@ -26,6 +26,7 @@ function started(event: Extract<RunEvent, { readonly type: 'run_started' }>): Co
     id: event.id,
     question: event.question,
     isConsensus: event.isConsensus,
+    council: event.council,
     options: event.options,
     startedAt: event.at,
     updatedAt: event.at,

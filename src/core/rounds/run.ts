@@ -82,6 +82,8 @@ export interface CoordinationRun {
   readonly question: string
   /** Answers carry a verdict. */
   readonly isConsensus: boolean
+  /** Where it is kept who stands behind the agents. */
+  readonly council: string | null
   readonly options: RunOptions
   readonly startedAt: number
   readonly updatedAt: number

@@ -23,6 +23,7 @@ export function startFact(command: StartRun): RunFact | string {
     id: command.id,
     question: command.question,
     isConsensus: command.isConsensus === true,
+    council: command.council ?? null,
     agents: command.agents.map(({ id, workTree }) => ({ id, workTree: workTree ?? null })),
     options: { ...command.options },
   }

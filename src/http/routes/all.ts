@@ -2,13 +2,16 @@ import type { Route, RouteDescription } from '../route.js'
 import { ADMIN_ROUTES } from './admin.js'
 import { AGENT_ROUTES } from './agent.js'
 import { AUDIT_ROUTES } from './audit.js'
+import { COORDINATION_ROUTES } from './coordinations.js'
 import { HOOK_ROUTES } from './hooks.js'
 import { KNOWLEDGE_ROUTES } from './knowledge.js'
 import { PHASE_ROUTES } from './phases.js'
 import { PROMPT_ROUTES } from './prompt.js'
 import { QUESTION_ROUTES } from './questions.js'
+import { REPORT_ROUTES } from './report.js'
 import { REVIEW_ROUTES } from './reviews.js'
 import { RUN_ROUTES } from './run.js'
+import { STATUS_ROUTES } from './status.js'
 import { TASK_ROUTES } from './tasks.js'
 
 /** Every endpoint below `/api/v1` that takes and gives JSON. */
@@ -20,8 +23,11 @@ export const ROUTES: readonly Route[] = [
   ...HOOK_ROUTES,
   ...TASK_ROUTES,
   ...RUN_ROUTES,
+  ...REPORT_ROUTES,
+  ...STATUS_ROUTES,
   ...QUESTION_ROUTES,
   ...REVIEW_ROUTES,
+  ...COORDINATION_ROUTES,
   ...ADMIN_ROUTES,
   ...AUDIT_ROUTES,
 ]
@@ -36,6 +42,15 @@ export const EVENTS: RouteDescription = {
   answer: 'A stream of `id`, `event`, `data`; an agent sees its own task only',
 }
 
+export const COORDINATION_STREAM: RouteDescription = {
+  method: 'GET',
+  path: '/coordinations/:id/stream',
+  id: 'streamCoordination',
+  summary: 'A coordination as it happens (server-sent events); resumable with the header Last-Event-ID',
+  access: 'operator',
+  answer: 'A stream of `id`, `event`, `data`, with `event: part` for what agents write in between; ends with the run',
+}
+
 export const METRICS_SUMMARY: RouteDescription = {
   method: 'GET',
   path: '/metrics/summary',
@@ -46,4 +61,4 @@ export const METRICS_SUMMARY: RouteDescription = {
 }
 
 /** What the OpenAPI document and the reference list. */
-export const DESCRIBED: readonly RouteDescription[] = [...ROUTES, EVENTS, METRICS_SUMMARY]
+export const DESCRIBED: readonly RouteDescription[] = [...ROUTES, EVENTS, COORDINATION_STREAM, METRICS_SUMMARY]

@@ -1,0 +1,153 @@
+import type { ParticipantBearer } from '../../core/admit.js'
+import type { JsonObject } from '../../core/contract.js'
+import type { ResponseCall, RunOutcome } from '../../core/rounds/command.js'
+import { type CoordinationRun, isAwaited, isPresenting } from '../../core/rounds/run.js'
+import type { App, Once } from '../app.js'
+import { ok, type Result, refuse } from '../result.js'
+import { noRun } from './operate-runs.js'
+import { participantView } from './show-run.js'
+
+export const WAIT_SECONDS_MAX = 55
+
+export interface RemoteResponse {
+  readonly text: string
+  readonly toolCalls: readonly ResponseCall[]
+}
+
+/** What a participant sees of its run. Seeing it is recorded: votes are held against what their voter was shown. */
+export async function lookAtRun(
+  app: App,
+  bearer: ParticipantBearer,
+  asked: { readonly id: string; readonly waitSeconds: number },
+): Promise<Result<JsonObject>> {
+  const admitted = await admitParticipant(app, bearer, asked.id)
+  if (!admitted.ok) return admitted
+  if (asked.waitSeconds > 0) await untilAsked(app, bearer, asked.waitSeconds * 1000)
+  return ok(await handedView(app, bearer))
+}
+
+/** Takes one response of a remote agent. It is judged exactly as a model's. */
+export async function respondToRun(
+  app: App,
+  bearer: ParticipantBearer,
+  given: { readonly id: string; readonly response: RemoteResponse; readonly once: Once | undefined },
+): Promise<Result<JsonObject>> {
+  const admitted = await admitParticipant(app, bearer, given.id)
+  if (!admitted.ok) return admitted
+  const { paused } = app.ledger.registry
+  if (paused !== null) return refuse('agents_paused', `All agents are paused: ${paused}`)
+  const agent = bearer.agentId
+  const { text, toolCalls } = given.response
+  const run = admitted.value
+  const isPresenter = isPresenting(run) && run.result?.winner === agent
+  const { once } = given
+  const applied = await app.coordinations.apply(
+    run.id,
+    isPresenter
+      ? { type: 'final_presented', agent, text }
+      : { type: 'responded', agent, text, toolCalls, buffer: text, handled: 'restart', knownTools: [] },
+    `participant:${agent}`,
+    {
+      remember: ({ outcome, run: after }) =>
+        once === undefined || outcome.kind === 'refused'
+          ? undefined
+          : {
+              ...once,
+              status: 200,
+              answer: { body: { ...outcomeAnswer(outcome, after, agent), view: participantView(after, agent) } },
+            },
+    },
+  )
+  if (applied === null) return noRun(run.id)
+  const { outcome } = applied
+  if (outcome.kind === 'refused')
+    return refuse('conflict', outcome.detail, { view: participantView(applied.run, agent) })
+  return ok({ ...outcomeAnswer(outcome, applied.run, agent), view: await handedView(app, bearer) })
+}
+
+/** The run that the token is for, with the agent in it. */
+export async function admitParticipant(
+  app: App,
+  bearer: ParticipantBearer,
+  id: string,
+): Promise<Result<CoordinationRun>> {
+  if (bearer.runId !== id)
+    return refuse(
+      'token_mismatch',
+      `The token was issued for coordination ${bearer.runId}, not for ${id.slice(0, 100)}.`,
+    )
+  const run = await app.coordinations.read(id)
+  return run === null || !run.agents.has(bearer.agentId) ? noRun(id) : ok(run)
+}
+
+function outcomeAnswer(
+  outcome: Exclude<RunOutcome, { kind: 'refused' }>,
+  run: CoordinationRun,
+  agentId: string,
+): JsonObject {
+  if (outcome.kind === 'done') {
+    const agent = run.agents.get(agentId)
+    const about = { attempt: 1, max_attempts: run.options.maxAttempts, round: agent?.round ?? 1 }
+    return {
+      accepted: run.presentation !== null,
+      action: 'final_presentation',
+      label: `${agent?.anonymousId}.final`,
+      ...about,
+    }
+  }
+  const { attempt, maxAttempts, round } = outcome
+  const about = { attempt, max_attempts: maxAttempts, round }
+  if (outcome.kind === 'accepted') return { accepted: true, action: outcome.action, label: outcome.label, ...about }
+  if (outcome.kind === 'asked_again') return { accepted: false, asked_again: true, message: outcome.message, ...about }
+  const stopped = outcome.stopped === null ? {} : { stopped: outcome.stopped }
+  return { accepted: false, reason: outcome.reason, message: outcome.message, ...stopped, ...about }
+}
+
+async function handedView(app: App, { runId, agentId }: ParticipantBearer): Promise<JsonObject> {
+  const run = await app.coordinations.read(runId)
+  const agent = run?.agents.get(agentId)
+  if (run === null || agent === undefined) throw new Error(`run ${runId} is gone`)
+  const view = participantView(run, agentId)
+  if (!isAwaited(run, agent) || app.ledger.registry.paused !== null) return view
+  const shown = (view.answers as readonly { readonly label: string }[]).map(({ label }) => label)
+  const applied = await app.coordinations.apply(
+    runId,
+    { type: 'turn_began', agent: agentId, shown },
+    `participant:${agentId}`,
+  )
+  // Only what was recorded as shown is shown: an answer that came in between is in the next view.
+  const after = applied?.run.agents.get(agentId)
+  return {
+    ...view,
+    round: after?.round ?? agent.round,
+    attempt: Math.min((after?.attempts ?? 0) + 1, run.options.maxAttempts),
+  }
+}
+
+async function untilAsked(app: App, { runId, agentId }: ParticipantBearer, ms: number): Promise<void> {
+  const isAsked = async (): Promise<boolean> => {
+    const run = await app.coordinations.read(runId)
+    const agent = run?.agents.get(agentId)
+    if (run === null || agent === undefined || run.endedAt !== null || agent.status !== 'live') return true
+    return isAwaited(run, agent) || (isPresenting(run) && run.result?.winner === agentId)
+  }
+  let wake: () => void = () => undefined
+  const stop = app.coordinations.watch(runId, { happened: () => wake(), streamed: () => undefined })
+  const deadline = Date.now() + ms
+  try {
+    while (stop !== null && Date.now() < deadline) {
+      const changed = new Promise<void>((resolve) => {
+        wake = resolve
+      })
+      if (await isAsked()) return
+      let timer: NodeJS.Timeout | undefined
+      const late = new Promise<void>((resolve) => {
+        timer = setTimeout(resolve, deadline - Date.now())
+      })
+      await Promise.race([changed, late])
+      clearTimeout(timer)
+    }
+  } finally {
+    stop?.()
+  }
+}

@@ -1,0 +1,90 @@
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { RunWatcher } from '../app/coordinations/coordinations.js'
+import { runStream } from '../app/coordinations/run-book.js'
+import { withTexts } from '../app/coordinations/run-events.js'
+import type { Orchestrator } from '../app/orchestrator.js'
+import { eventView } from '../app/wire.js'
+import type { EventStreams } from './events.js'
+
+const PAGE = 200
+const PENDING_BYTES_MAX = 4 * 1024 * 1024
+const KEEP_ALIVE_MS = 15_000
+const PART_CHARS_MAX = 4000
+
+/**
+ * A run as it happens: its events from the beginning or from `Last-Event-ID` on, with long texts in place, and between
+ * them what agents stream. Ends with the run.
+ */
+export async function streamRun(
+  to: { readonly app: Orchestrator; readonly streams: EventStreams; readonly caller: string; readonly id: string },
+  request: FastifyRequest,
+  reply: FastifyReply,
+): Promise<void> {
+  const { app, id } = to
+  const { store } = app.ledger
+  reply.hijack()
+  const { raw } = reply
+  to.streams.add(raw, to.caller)
+  raw.writeHead(200, {
+    'content-type': 'text/event-stream',
+    'cache-control': 'no-store',
+    'x-content-type-options': 'nosniff',
+  })
+  raw.write(': phaselock\n\n')
+  let version = startOf(request)
+  let isReading = false
+  let isBehind = true
+  // Events are read from the ledger, one reading at a time: what is told here only says that there are more.
+  const readOn = async (): Promise<void> => {
+    isBehind = true
+    if (isReading) return
+    isReading = true
+    try {
+      while (isBehind && !raw.destroyed && !raw.writableEnded) {
+        const page = await store.readStream(runStream(id), version, PAGE)
+        isBehind = page.length === PAGE
+        for (const stored of page) {
+          const data = await withTexts(stored.data, (sha256) => store.blob(sha256))
+          version = stored.version
+          raw.write(
+            `id: ${version}\nevent: ${stored.type}\ndata: ${JSON.stringify(eventView({ ...stored, data }))}\n\n`,
+          )
+          if (stored.type === 'run_ended') raw.end()
+        }
+      }
+    } catch {
+      // Whoever follows comes back with the last id it has seen.
+      raw.destroy()
+    } finally {
+      isReading = false
+    }
+  }
+  const watcher: RunWatcher = {
+    happened: () => void readOn(),
+    streamed: (agent, part) => {
+      if (part.type === 'usage' || part.type === 'end' || raw.destroyed || raw.writableEnded) return
+      if (raw.writableLength > PENDING_BYTES_MAX) raw.destroy()
+      else raw.write(`event: part\ndata: ${JSON.stringify(app.redact(shown(agent, part)))}\n\n`)
+    },
+  }
+  const stop = app.coordinations.watch(id, watcher)
+  if (stop === null) raw.end()
+  const keepAlive = setInterval(() => raw.write(': \n\n'), KEEP_ALIVE_MS)
+  raw.on('close', () => {
+    clearInterval(keepAlive)
+    stop?.()
+  })
+  await readOn()
+}
+
+type Part = Parameters<RunWatcher['streamed']>[1]
+
+function shown(agent: string, part: Exclude<Part, { type: 'usage' | 'end' }>) {
+  if (part.type === 'tool_call') return { agent, type: part.type, name: part.name.slice(0, 200) }
+  return { agent, type: part.type, text: part.text.slice(0, PART_CHARS_MAX).toWellFormed() }
+}
+
+function startOf(request: FastifyRequest): number {
+  const header = request.headers['last-event-id']
+  return typeof header === 'string' && /^\d{1,15}$/.test(header) ? Number(header) : 0
+}

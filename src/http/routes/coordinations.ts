@@ -1,0 +1,172 @@
+import { OPTION_SCHEMAS } from '../../app/coordinations/council-file.js'
+import {
+  cancelCoordination,
+  coordinationStatus,
+  listCoordinations,
+  participantToken,
+  showCoordination,
+  startCoordination,
+} from '../../app/coordinations/operate-runs.js'
+import { lookAtRun, respondToRun, WAIT_SECONDS_MAX } from '../../app/coordinations/take-part.js'
+import { COUNCIL_TOOLS } from '../../app/coordinations/turn-prompts.js'
+import type { Json, JsonObject } from '../../core/contract.js'
+import { AGENTS_MAX, QUESTION_CHARS_MAX } from '../../core/rounds/options.js'
+import { FIELD, shape } from '../fields.js'
+import { operatorOf, participantOf, type Route } from '../route.js'
+
+const CALLS_MAX = 64
+const TEXT_CHARS_MAX = 200_000
+const LIST_USUAL = 50
+
+const CALL: JsonObject = shape({ name: { type: 'string', maxLength: 200 }, arguments: {} }, ['name'])
+
+/** Several agents on one question. */
+export const COORDINATION_ROUTES: readonly Route[] = [
+  {
+    method: 'POST',
+    path: '/coordinations',
+    id: 'startCoordination',
+    summary: 'Put a question to several agents, who answer and vote until there is a winner',
+    access: 'operator',
+    success: 201,
+    body: shape(
+      {
+        question: {
+          type: 'string',
+          minLength: 1,
+          maxLength: QUESTION_CHARS_MAX,
+          description: 'What all of them answer.',
+        },
+        agents: {
+          type: 'array',
+          minItems: 1,
+          maxItems: AGENTS_MAX,
+          items: { type: 'object' },
+          description: '`[{id, kind: model, command, remote or scripted, …}]`; their order breaks ties.',
+        },
+        options: {
+          ...shape({
+            ...OPTION_SCHEMAS,
+            tools: {
+              type: 'array',
+              items: { enum: [...COUNCIL_TOOLS] },
+              maxItems: COUNCIL_TOOLS.length,
+              uniqueItems: true,
+              description: 'Tools with which models may look at the work tree; default: none.',
+            },
+          }),
+          description: 'Limits of the run.',
+        },
+      },
+      ['question', 'agents'],
+    ),
+    answer: '`{id, agents: [{id, anonymous_id, token?}]}`; the tokens of remote agents are shown here',
+    handle: async (call) =>
+      startCoordination(
+        call.app,
+        {
+          question: call.body.question as string,
+          agents: call.body.agents as Json,
+          options: (call.body.options ?? {}) as JsonObject,
+        },
+        { actor: operatorOf(call), once: call.once },
+      ),
+  },
+  {
+    method: 'GET',
+    path: '/coordinations',
+    id: 'listCoordinations',
+    summary: 'The coordinations, newest first',
+    access: 'operator',
+    query: { limit: FIELD.limit, cursor: FIELD.cursor },
+    answer:
+      '`{coordinations: [{id, question, started_at, ended_at, finish_reason, winner, agents, answers}], next_cursor}`',
+    handle: async ({ app, query }) =>
+      listCoordinations(app, { limit: Number(query.limit ?? LIST_USUAL), cursor: query.cursor }),
+  },
+  {
+    method: 'GET',
+    path: '/coordinations/:id',
+    id: 'getCoordination',
+    summary: 'One coordination; a participant sees the question, the answers under anonymous ids and what it must do',
+    access: 'operator',
+    forParticipants: true,
+    query: {
+      wait: {
+        type: 'integer',
+        minimum: 0,
+        maximum: WAIT_SECONDS_MAX,
+        description: 'For participants: wait so many seconds for something to do.',
+      },
+    },
+    answer: 'The coordination with its `status`; or the view of the participant',
+    handle: async (call) => {
+      const { app, principal, params, query } = call
+      const id = params.id ?? ''
+      if (principal.kind !== 'participant') return showCoordination(app, id)
+      return lookAtRun(app, participantOf(call), { id, waitSeconds: Number(query.wait ?? 0) })
+    },
+  },
+  {
+    method: 'POST',
+    path: '/coordinations/:id/respond',
+    id: 'respond',
+    summary: "One response of a remote agent, judged exactly as a model's",
+    access: 'participant',
+    forParticipants: true,
+    body: shape(
+      {
+        text: { type: 'string', maxLength: TEXT_CHARS_MAX, description: 'What was said besides the calls.' },
+        tool_calls: {
+          type: 'array',
+          maxItems: CALLS_MAX,
+          items: CALL,
+          description:
+            '`[{name: new_answer, arguments: {content}}]` or `[{name: vote, arguments: {agent_id, reason}}]`.',
+        },
+      },
+      ['tool_calls'],
+    ),
+    answer: '`{accepted, action?, label?, reason?, message?, attempt, max_attempts, round, view}`',
+    handle: async (call) => {
+      const calls = (call.body.tool_calls ?? []) as unknown as readonly { name: string; arguments?: Json }[]
+      const toolCalls = calls.map((one) => ({ name: one.name, arguments: one.arguments ?? {} }))
+      const response = { text: (call.body.text as string | undefined) ?? '', toolCalls }
+      return respondToRun(call.app, participantOf(call), { id: call.params.id ?? '', response, once: call.once })
+    },
+  },
+  {
+    method: 'GET',
+    path: '/coordinations/:id/status',
+    id: 'coordinationStatus',
+    summary: 'The `status.json` of a coordination',
+    access: 'operator',
+    answer: '`{finish_reason, finish_reason_details, is_complete, meta, coordination, agents, results}`',
+    handle: async ({ app, params }) => coordinationStatus(app, params.id ?? ''),
+  },
+  {
+    method: 'POST',
+    path: '/coordinations/:id/agents/:agent/token',
+    id: 'participantToken',
+    summary: "A remote agent's token once more",
+    access: 'operator',
+    body: shape({}),
+    answer: '`{id, anonymous_id, token}`',
+    handle: async ({ app, params }) => participantToken(app, { id: params.id ?? '', agent: params.agent ?? '' }),
+  },
+  {
+    method: 'POST',
+    path: '/coordinations/:id/cancel',
+    id: 'cancelCoordination',
+    summary: 'End a coordination at once',
+    access: 'operator',
+    body: shape({ reason: FIELD.reason }, ['reason']),
+    answer: '`{id, finish_reason, is_complete}`',
+    handle: async (call) =>
+      cancelCoordination(
+        call.app,
+        { id: call.params.id ?? '', reason: call.body.reason as string },
+        { actor: operatorOf(call), once: call.once },
+      ),
+  },
+]

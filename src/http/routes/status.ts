@@ -1,0 +1,18 @@
+import { statusOfRun } from '../../app/run-status-answer.js'
+import { FIELD } from '../fields.js'
+import { partyOf, type Route } from '../route.js'
+
+/** How runs stand. */
+export const STATUS_ROUTES: readonly Route[] = [
+  {
+    method: 'GET',
+    path: '/status',
+    id: 'getStatus',
+    summary: 'The `status.json` of a run: a task that was claimed, or a coordination',
+    access: 'any',
+    query: { run: { ...FIELD.id, description: 'Id of the run; default: the newest. Agents: their own task only.' } },
+    answer:
+      '`{finish_reason, finish_reason_details, is_complete, meta, coordination, agents, results}`; each agent with its `reliability`',
+    handle: async (call) => statusOfRun(call.app, partyOf(call), call.query.run),
+  },
+]

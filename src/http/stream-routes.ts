@@ -1,0 +1,64 @@
+import type { AddressInfo } from 'node:net'
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { noRun } from '../app/coordinations/operate-runs.js'
+import { callerOf } from '../app/identity.js'
+import type { Orchestrator } from '../app/orchestrator.js'
+import { type Problem, refuse } from '../app/result.js'
+import { streamRun } from './coordination-stream.js'
+import { type EventStreams, streamEvents, streamScope } from './events.js'
+import type { Gatekeeper } from './gatekeeper.js'
+import { COORDINATION_STREAM, EVENTS } from './routes/all.js'
+
+interface Parts {
+  readonly app: Orchestrator
+  readonly gate: Gatekeeper
+  readonly streams: EventStreams
+  readonly prefix: string
+  readonly scheme: string
+}
+
+/** The endpoints that answer with a stream, and what is known only once the server listens. */
+export function addStreams(server: FastifyInstance, parts: Parts): void {
+  const { app, gate, streams, prefix } = parts
+  server.get(`${prefix}${EVENTS.path}`, async (request, reply) => {
+    const principal = gate.identify(request)
+    if ('code' in principal) return gate.refuse(request, reply, principal)
+    const seen = await streamScope(app, principal)
+    if (!seen.ok) return gate.refuse(request, reply, seen.problem, principal)
+    if (!streams.hasRoom(callerOf(principal))) return gate.refuse(request, reply, tooManyStreams(), principal)
+    return streamEvents({ app, streams, scope: seen.value, caller: callerOf(principal) }, request, reply)
+  })
+  server.get(`${prefix}${COORDINATION_STREAM.path}`, (request, reply) => followRun(parts, request, reply))
+  server.addHook('onListen', (done) => {
+    const address = server.server.address()
+    if (typeof address === 'object' && address !== null)
+      app.coordinations.reachableAt(`${parts.scheme}://${hostOf(address)}:${address.port}`)
+    done()
+  })
+}
+
+async function followRun(
+  { app, gate, streams }: Parts,
+  request: FastifyRequest,
+  reply: FastifyReply,
+): Promise<unknown> {
+  const principal = gate.identify(request)
+  if ('code' in principal) return gate.refuse(request, reply, principal)
+  if (principal.kind !== 'operator')
+    return gate.refuse(request, reply, refuse('not_permitted', 'Only an operator may do this.').problem, principal)
+  const { id } = request.params as { readonly id: string }
+  if ((await app.coordinations.read(id)) === null) return gate.refuse(request, reply, noRun(id).problem, principal)
+  const caller = callerOf(principal)
+  if (!streams.hasRoom(caller)) return gate.refuse(request, reply, tooManyStreams(), principal)
+  return streamRun({ app, streams, caller, id }, request, reply)
+}
+
+// Programs that Phaselock starts run on the same machine.
+function hostOf({ address, family }: AddressInfo): string {
+  if (address === '0.0.0.0' || address === '::') return '127.0.0.1'
+  return family === 'IPv6' ? `[${address}]` : address
+}
+
+function tooManyStreams(): Problem {
+  return refuse('rate_limited', 'Too many open event streams; close one first.', { retry_after: 5 }).problem
+}
