@@ -445,6 +445,12 @@ export const ENDPOINTS: Readonly<Record<string, Endpoint>> = {
   getTaskMetrics: {
     prepare: plain((stage, pair) => ({ params: { id: pair.task }, also: { id: [stage.completed, 'no-such-task'] } })),
   },
+  getStatus: {
+    prepare: plain((stage, pair) => ({ query: { run: pair.task }, also: { run: [stage.queued, stage.completed, '..'] } })),
+  },
+  getRunReport: {
+    prepare: plain((stage, pair) => ({ params: { id: pair.task }, also: { id: [stage.completed, 'no-such-run'] } })),
+  },
   getActivity: { prepare: plain(() => ({})) },
   stashTask: action(() => ({ name: 'for later', reason: 'something else first' })),
   listStashes: { prepare: plain(() => ({})) },
