@@ -195,7 +195,7 @@ export class Ledger {
   }
 
   /** Appends to a stream of another kind than a task's; false when it has moved on. */
-  async append(one: Append): Promise<boolean> {
+  async writeTo(one: Append): Promise<boolean> {
     const remember = this.#cleaned(one.remember)
     const result = await this.store.append(remember === undefined ? one : { ...one, remember })
     if (result.ok) this.#tell(result.events)

@@ -10,7 +10,7 @@ import { ok, type Result, refuse } from './result.js'
 export async function statusOfRun(app: App, party: Party, run: string | undefined): Promise<Result<JsonObject>> {
   if (party.kind === 'agent') return statusForAgent(app, party, run)
   const id = run ?? (await newestRun(app))
-  if (id === null) return refuse('not_found', 'There is no run yet: no task was claimed.')
+  if (id === null) return refuse('not_found', 'There is no run yet: no task was claimed, and no coordination begun.')
   const status = await anyStatus(app, id)
   if (status !== null) return ok(asJson(status))
   const isTask = (await app.ledger.store.task(id)) !== null
@@ -34,11 +34,14 @@ async function statusForAgent(
 }
 
 async function anyStatus(app: App, id: string): Promise<TaskRunStatus | RunStatus | null> {
-  return app.taskRuns.statusOf(id)
+  return (await app.taskRuns.statusOf(id)) ?? (await app.coordinations.statusOf(id))
 }
 
 async function newestRun(app: App): Promise<string | null> {
-  return (await app.taskRuns.newest())?.id ?? null
+  const task = await app.taskRuns.newest()
+  const coordination = await app.coordinations.newest()
+  if (task === null || coordination === null) return task?.id ?? coordination?.id ?? null
+  return coordination.startedAt > task.startedAt ? coordination.id : task.id
 }
 
 function asJson(status: TaskRunStatus | RunStatus): JsonObject {

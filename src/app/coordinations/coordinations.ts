@@ -18,7 +18,7 @@ import { type Applied, RunBook, type RunWith } from './run-book.js'
 export const OPEN_RUNS_MAX = 32
 const LISTENERS_MAX = 200
 
-export type CoordinationsApp = LookApp & Pick<App, 'ledger' | 'now' | 'tokens'>
+export type CoordinationsApp = LookApp & Pick<App, 'ledger' | 'now' | 'tokens' | 'confinement'>
 
 export interface NewRun {
   readonly question: string
@@ -51,7 +51,7 @@ export class Coordinations {
     private readonly onFault: (error: unknown) => void,
   ) {
     this.#book = new RunBook(app)
-    this.#openers = new Openers(app, environment, onFault)
+    this.#openers = new Openers(app, environment)
   }
 
   /** Tells under which address the server can be reached: agents that are programs need it. */
@@ -196,7 +196,7 @@ export class Coordinations {
     this.#councils.set(id, council)
     for (const agent of agents) {
       if (agent.kind === 'remote') continue
-      const opened = await this.#openers.open(run, agent, await this.#book.responsesOf(id, agent.id))
+      const opened = this.#openers.open(run, agent, await this.#book.responsesOf(id, agent.id))
       if (opened.ok) council.seat(agent.id, opened.participant)
       else await this.apply(id, { type: 'agent_failed', agent: agent.id, message: opened.message }, 'system')
     }

@@ -1,14 +1,16 @@
-import type { JsonObject } from '../../core/contract.js'
+import type { Json, JsonObject } from '../../core/contract.js'
 import type { CoordinationRun } from '../../core/rounds/run.js'
+import { type CommandParticipant, commandParticipant } from '../../participants/command-participant.js'
 import { openParticipant } from '../../participants/open-participant.js'
-import type { CouncilAgent } from '../../participants/read-agents.js'
+import type { CommandAgent, CouncilAgent } from '../../participants/read-agents.js'
 import type { App } from '../app.js'
 import type { CouncilFile } from './council-file.js'
+import { tokenFor } from './participant-token.js'
 import type { Asked } from './seat.js'
 
 /** Where the calls of an agent that is a program arrive; the answer is what the program is told. */
 export interface Door {
-  offer(call: { readonly name: string; readonly arguments: JsonObject }): Promise<{
+  offer(call: { readonly name: string; readonly arguments: Json }): Promise<{
     readonly text: string
     readonly isError: boolean
   }>
@@ -21,20 +23,22 @@ export type Opening =
 /** Opens the participants behind the agents of a run. */
 export class Openers {
   readonly #doors = new Map<string, Door>()
+  #reached: (url: string) => void = () => undefined
+  readonly #url = new Promise<string>((resolve) => {
+    this.#reached = resolve
+  })
 
   constructor(
-    private readonly app: Pick<App, 'tokens' | 'now'>,
+    private readonly app: Pick<App, 'tokens' | 'now' | 'confinement'>,
     private readonly environment: NodeJS.ProcessEnv,
-    private readonly onFault: (error: unknown) => void,
   ) {}
 
-  reachableAt(_url: string): void {
-    void this.app
-    void this.onFault
+  reachableAt(url: string): void {
+    this.#reached(url)
   }
 
   doorOf(runId: string, agentId: string): Door | null {
-    return this.#doors.get(JSON.stringify([runId, agentId])) ?? null
+    return this.#doors.get(doorKey(runId, agentId)) ?? null
   }
 
   /** What keeps an agent of a new run from being opened, told for all of them at once. */
@@ -49,14 +53,42 @@ export class Openers {
   }
 
   /** `responses`: how many the agent has given already; a script goes on after them. */
-  async open(
-    run: CoordinationRun,
-    agent: Exclude<CouncilAgent, { kind: 'remote' }>,
-    responses: number,
-  ): Promise<Opening> {
-    if (agent.kind === 'command') return { ok: false, message: `run ${run.id}: programs cannot be asked yet` }
+  open(run: CoordinationRun, agent: Exclude<CouncilAgent, { kind: 'remote' }>, responses: number): Opening {
+    if (agent.kind === 'command') return { ok: true, participant: this.#program(run, agent) }
     const from = agent.kind === 'scripted' ? { ...agent, script: agent.script.slice(responses) } : agent
     const opened = openParticipant(from, this.environment)
     return opened.ok ? opened : { ok: false, message: opened.message }
   }
+
+  // A program is asked once the server can be reached: a run that goes on after a restart is opened before that.
+  #program(run: CoordinationRun, agent: CommandAgent): Asked {
+    const key = doorKey(run.id, agent.id)
+    let program: CommandParticipant | null = null
+    const opened = async (): Promise<CommandParticipant> => {
+      const url = `${await this.#url}/mcp`
+      const { token } = tokenFor(this.app, run, agent.id)
+      program ??= commandParticipant({
+        ...{ agent, door: { url, token }, environment: this.environment },
+        start: async (job) => (await this.app.confinement('walled')).start(job),
+      })
+      this.#doors.set(key, program)
+      return program
+    }
+    return {
+      id: agent.id,
+      takesToolErrors: true,
+      async *chat(messages, tools, signal) {
+        yield* (await opened()).chat(messages, tools, signal)
+      },
+      settle: (messages) => program?.settle(messages),
+      close: async () => {
+        this.#doors.delete(key)
+        await program?.close()
+      },
+    }
+  }
+}
+
+function doorKey(runId: string, agentId: string): string {
+  return JSON.stringify([runId, agentId])
 }

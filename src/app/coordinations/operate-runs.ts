@@ -4,11 +4,9 @@ import { readAgents } from '../../participants/read-agents.js'
 import type { App, Once } from '../app.js'
 import { ok, type Result, refuse } from '../result.js'
 import { readOptions } from './council-file.js'
+import { tokenFor } from './participant-token.js'
 import { runRow, wholeRun } from './show-run.js'
 import { COUNCIL_TOOLS } from './turn-prompts.js'
-
-/** How long a participant's token lives on after the last moment that its run could take. */
-const TOKEN_GRACE_MS = 60_000
 
 type By = { readonly actor: string; readonly once: Once | undefined }
 
@@ -47,13 +45,6 @@ export async function startedAnswer(app: App, id: string): Promise<Result<JsonOb
     ...(kind === 'remote' ? { token: tokenFor(app, run, agentId).token } : {}),
   }))
   return ok({ id, agents })
-}
-
-/** A token for a participant, as long as its run can take. */
-export function tokenFor(app: Pick<App, 'tokens' | 'now'>, run: CoordinationRun, agentId: string) {
-  const { timeoutSeconds, roundTimeoutSeconds } = run.options
-  const expiresAt = run.startedAt + (timeoutSeconds + roundTimeoutSeconds) * 1000 + TOKEN_GRACE_MS
-  return app.tokens.participantToken({ runId: run.id, agentId, expiresAt }, app.now())
 }
 
 /** A participant's token once more, for an operator who has to hand it over. */

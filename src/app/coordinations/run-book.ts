@@ -104,7 +104,7 @@ export class RunBook {
     const applied: Applied = { outcome: one.outcome, version: entry?.version ?? 0, events, run }
     const remember = one.more.remember?.(applied)
     try {
-      const isWritten = await this.app.ledger.append({
+      const isWritten = await this.app.ledger.writeTo({
         stream: runStream(one.id),
         expectedVersion: entry?.version ?? 0,
         events: rows,
