@@ -4,7 +4,15 @@ import { type Block, blocksOf, placeOf } from './blocks.js'
 import { type DocsServer, startServer } from './server.js'
 import { differencesOf, runBlocks } from './session.js'
 
-const FILES = ['README.md', 'docs/agents.md', 'docs/api.md', 'docs/operate.md', 'docs/rules.md', 'docs/tools.md']
+const FILES = [
+  'README.md',
+  'docs/agents.md',
+  'docs/api.md',
+  'docs/operate.md',
+  'docs/rules.md',
+  'docs/status.md',
+  'docs/tools.md',
+]
 // What a block marked `part` leaves out of a contract.
 const WHOLE = 'name: part\nversion: "1"\nphases: [{id: A, allowed_tools: all}]\n'
 

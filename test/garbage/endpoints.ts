@@ -446,7 +446,10 @@ export const ENDPOINTS: Readonly<Record<string, Endpoint>> = {
     prepare: plain((stage, pair) => ({ params: { id: pair.task }, also: { id: [stage.completed, 'no-such-task'] } })),
   },
   getStatus: {
-    prepare: plain((stage, pair) => ({ query: { run: pair.task }, also: { run: [stage.queued, stage.completed, '..'] } })),
+    prepare: plain((stage, pair) => ({
+      query: { run: pair.task },
+      also: { run: [stage.queued, stage.completed, '..'] },
+    })),
   },
   getRunReport: {
     prepare: plain((stage, pair) => ({ params: { id: pair.task }, also: { id: [stage.completed, 'no-such-run'] } })),
