@@ -118,7 +118,7 @@ export async function openOrchestrator(options: OrchestratorOptions): Promise<Or
       onFault,
     ),
     runFiles,
-    taskRuns: new TaskRuns({ ledger, contracts, now, runFiles }),
+    taskRuns: new TaskRuns({ ledger, contracts, now }),
     ...places,
     coordinations,
   }

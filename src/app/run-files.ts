@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import type { JsonObject } from '../core/contract.js'
 
 export const STATUS_FILE = 'status.json'
+const RUNS_FOLDER = 'runs'
 const TEMPORARY_FILE = 'status.json.new'
 const REST_MS = 250
 const RETRY_MS = 2000
@@ -43,7 +44,7 @@ export class RunFiles {
     stateDir: string,
     private readonly onFault: (error: unknown) => void,
   ) {
-    this.folder = join(stateDir, 'runs')
+    this.folder = join(stateDir, RUNS_FOLDER)
   }
 
   /** Runs that were written lately or wait for it. */
@@ -151,6 +152,11 @@ export class RunFiles {
 }
 
 const PLAIN = /^[A-Za-z0-9_.-]+$/
+
+/** Where the status of a run lies, from the state directory on: where that is, answers do not tell. */
+export function runFolder(id: string): string {
+  return `${RUNS_FOLDER}/${runFolderName(id)}`
+}
 
 /** The name of a run's folder: its id, unless that could be no name of a folder, or one of another folder. */
 export function runFolderName(id: string): string {

@@ -29,8 +29,7 @@ async function statusForAgent(
   if (!admitted.ok) return admitted
   const status = await app.taskRuns.statusOf(admitted.value.state.id)
   if (status === null) return refuse('not_found', 'The task has no status yet.')
-  // Where the server keeps its files is nothing that agents need.
-  return ok(asJson({ ...status, meta: { ...status.meta, log_dir: null } }))
+  return ok(asJson(status))
 }
 
 async function anyStatus(app: App, id: string): Promise<TaskRunStatus | RunStatus | null> {

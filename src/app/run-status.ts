@@ -1,10 +1,9 @@
-import { join } from 'node:path'
 import { evolveTaskRun, NO_TASK_RUN, type TaskRun } from '../core/task-run.js'
 import { type TaskRunStatus, taskStatusOf } from '../core/task-status.js'
 import type { App } from './app.js'
 import { streamOf } from './entries.js'
 import type { StoredEvent } from './feed.js'
-import { runFolderName } from './run-files.js'
+import { runFolder } from './run-files.js'
 import { toTaskEvent } from './wire.js'
 
 const PAGE = 1000
@@ -37,7 +36,7 @@ export class TaskRuns {
   #newest: Started | null = null
   #isNewestKnown = false
 
-  constructor(private readonly about: Pick<App, 'ledger' | 'contracts' | 'now' | 'runFiles'>) {}
+  constructor(private readonly about: Pick<App, 'ledger' | 'contracts' | 'now'>) {}
 
   /** Folds that are kept now, and the attempts in them. */
   get kept(): { readonly folds: number; readonly attempts: number } {
@@ -46,7 +45,7 @@ export class TaskRuns {
 
   /** The status of a task at this moment; null when there is none of that id, or nobody has claimed it yet. */
   async statusOf(taskId: string): Promise<TaskRunStatus | null> {
-    const { ledger, contracts, now, runFiles } = this.about
+    const { ledger, contracts, now } = this.about
     let state = await ledger.read(taskId)
     if (state === null) return null
     let run = NO_TASK_RUN
@@ -57,8 +56,7 @@ export class TaskRuns {
     }
     this.#settle(taskId, state.status === 'completed' || state.status === 'cancelled')
     const contract = await contracts.get(state.contract.hash)
-    const logDir = join(runFiles.folder, runFolderName(taskId))
-    return taskStatusOf(state, run, { now: now(), phases: contract.phases.size, logDir })
+    return taskStatusOf(state, run, { now: now(), phases: contract.phases.size, logDir: runFolder(taskId) })
   }
 
   /** The task that was claimed for the first time last. */

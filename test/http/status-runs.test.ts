@@ -81,7 +81,7 @@ describe('who may ask', () => {
     const other = await run.claim('b', await run.addAgent('b'), 'other')
     expect(await status('other', token)).toMatchObject({ status: 403, body: { code: 'token_mismatch' } })
     expect(await status('no-such-run', token)).toMatchObject({ status: 403, body: { code: 'token_mismatch' } })
-    expect((await status('t', token)).body).toMatchObject({ meta: { session_id: 't', log_dir: null } })
+    expect((await status('t', token)).body).toMatchObject({ meta: { session_id: 't', log_dir: 'runs/t' } })
     for (const one of [token, agent])
       expect((await run.call('GET', '/status', one)).body).toMatchObject({ meta: { session_id: 't' } })
     expect((await run.call('GET', '/status', other)).body).toMatchObject({ meta: { session_id: 'other' } })
@@ -256,20 +256,31 @@ describe('the file of a task', () => {
     expect(readFile('t')).toMatchObject({ finish_reason: 'cancelled' })
   })
 
-  it.each([
-    ['..', '%2e%2e'],
-    ['.', '%2e'],
-    ['...', '...'],
-    ['__proto__', '__proto__'],
-    ['constructor', 'constructor'],
-  ])('[REQ-STATUS-1] a task called %s has its file below runs', async (id, folder) => {
-    await begin({ id })
-    await until(() => existsSync(fileOf(folder)))
-    expect(readFile(folder)).toMatchObject({ meta: { session_id: id } })
+  it('[REQ-STATUS-1] of a task with an odd id lies below runs like any other', async () => {
+    await begin({ id: '..' })
+    const folders = { '..': '%2e%2e', '.': '%2e', '...': '...', __proto: '__proto', constructor: 'constructor' }
+    for (const [index, [id, folder]] of Object.entries(folders).entries()) {
+      if (index > 0) {
+        await run.addTask({ id })
+        await run.claim(`odd${index}`, await run.addAgent(`odd${index}`), id)
+      }
+      await until(() => existsSync(fileOf(folder)))
+      expect(readFile(folder)).toMatchObject({ meta: { session_id: id, log_dir: `runs/${folder}` } })
+      const asked = await run.call('GET', `/status?run=${id}`, run.operator)
+      expect(still(asked.body)).toEqual(still(readFile(folder)))
+    }
     expect(existsSync(join(run.stateDir, 'status.json'))).toBe(false)
-    expect(existsSync(join(run.stateDir, 'runs', 'status.json'))).toBe(false)
-    const asked = await run.call('GET', `/status?run=${id}`, run.operator)
-    expect(still(asked.body)).toEqual(still(readFile(folder)))
+    expect(readdirSync(join(run.stateDir, 'runs')).toSorted()).toEqual(Object.values(folders).toSorted())
+  })
+
+  it('[REQ-STATUS-8] names its agents as they are called, also `__proto__`', async () => {
+    await begin()
+    await run.addTask({ id: '__proto__' })
+    token = await run.claim('__proto__', await run.addAgent('__proto__'), '__proto__')
+    await run.call('POST', '/tools/execute', token, { task_id: '__proto__', tool_name: 'nosuch', args: {} })
+    await run.app.runFiles.flush()
+    const agents = Object.entries((readFile('__proto__') as { agents: Agents }).agents)
+    expect(agents).toMatchObject([['__proto__', { reliability: { unknown_tools: ['nosuch'] } }]])
   })
 
   it('[REQ-STATUS-2] work goes on where the files cannot be written, and they come when they can', async () => {

@@ -1,5 +1,4 @@
 import { randomBytes } from 'node:crypto'
-import { join } from 'node:path'
 import type { RunCommand } from '../../core/rounds/command.js'
 import type { RunEvent } from '../../core/rounds/event.js'
 import type { RunOptions } from '../../core/rounds/options.js'
@@ -8,6 +7,7 @@ import { type RunStatus, statusOf } from '../../core/rounds/status.js'
 import type { ChatPart } from '../../participants/participant.js'
 import type { App, Once } from '../app.js'
 import { ok, type Result, refuse } from '../result.js'
+import { runFolder } from '../run-files.js'
 import { Council } from './council.js'
 import { type CouncilFile, keptCouncil, readCouncil } from './council-file.js'
 import { type LookApp, look } from './look.js'
@@ -122,7 +122,7 @@ export class Coordinations {
 
   async statusOf(id: string): Promise<RunStatus | null> {
     const run = await this.read(id)
-    return run === null ? null : statusOf(run, this.app.now(), join(this.app.stateDir, 'runs', id))
+    return run === null ? null : statusOf(run, this.app.now(), runFolder(id))
   }
 
   async newest(): Promise<{ readonly id: string; readonly startedAt: number } | null> {
