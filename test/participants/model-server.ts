@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 
 /** One thing that a reply does: write, wait, cut the connection, or hang until the client leaves. */
-export type Act = string | { readonly waitMs: number } | 'cut' | 'hang'
+export type Act = string | { readonly waitMs: number } | { readonly until: () => Promise<unknown> } | 'cut' | 'hang'
 
 export interface Reply {
   readonly status?: number
@@ -86,6 +86,7 @@ async function play(reply: Reply, response: ServerResponse): Promise<void> {
     }
     if (act === 'hang') return
     if (typeof act === 'string') await new Promise((resolve) => response.write(act, resolve))
+    else if ('until' in act) await act.until()
     else await sleep(act.waitMs)
   }
   response.end()
