@@ -18,6 +18,7 @@ export interface Door {
 /** The server that answers for this work tree, or one that is started for as long as it is needed. */
 export async function openDoor(options: ClientOptions): Promise<Door> {
   if (isNamed(options) || runsHere(options)) return somebodyElses(options)
+  tell('No server runs for this work tree: one is started for as long as this takes.')
   const server = await startInBackground({
     port: 0,
     host: HOST,
@@ -25,7 +26,6 @@ export async function openDoor(options: ClientOptions): Promise<Door> {
   })
   const client = clientOf(server, options)
   if (!server.isNew) return somebodyElses(client)
-  tell(`No server runs for this work tree: started one at ${server.note.url} until this is done.`)
   return {
     client,
     close: () => stopServer(server.note),

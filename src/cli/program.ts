@@ -13,6 +13,7 @@ import { addLookCommands } from './look-commands.js'
 import { addMcpCommand } from './mcp-command.js'
 import { examples } from './options.js'
 import { addQuestionCommands } from './question-commands.js'
+import { addReportCommand } from './report-commands.js'
 import { addReviewCommand } from './review-commands.js'
 import { addRunCommands } from './run-commands.js'
 import { addServeCommand } from './serve-command.js'
@@ -67,6 +68,7 @@ export function buildProgram(): Command {
   addLookCommands(program)
   addTopCommand(program)
   addAnalyzeCommand(program)
+  addReportCommand(program)
   addAuditCommands(program)
   program.commandsGroup('Contracts:')
   addContractCommands(program)
