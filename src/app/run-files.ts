@@ -7,6 +7,8 @@ export const STATUS_FILE = 'status.json'
 const RUNS_FOLDER = 'runs'
 const TEMPORARY_FILE = 'status.json.new'
 const REST_MS = 250
+/** Many runs that change all the time rest longer: all together write 200 files a second. */
+const REST_MS_PER_RUN = 5
 const RETRY_MS = 2000
 const WRITERS_MAX = 4
 /** Runs that changed and whose files are not written yet; what goes beyond waits for its next change. */
@@ -112,7 +114,7 @@ export class RunFiles {
     const source = entry.pending
     entry.pending = null
     entry.state = 'writing'
-    let restMs = REST_MS
+    let restMs = Math.max(REST_MS, this.#entries.size * REST_MS_PER_RUN)
     try {
       const status = (await source?.()) ?? null
       if (status !== null) await writeStatus(join(this.folder, runFolderName(id)), status)
@@ -177,14 +179,24 @@ export function runOfFolder(name: string): string | null {
 }
 
 async function writeStatus(folder: string, status: JsonObject): Promise<void> {
-  await mkdir(folder, { recursive: true, mode: 0o700 })
   const temporary = join(folder, TEMPORARY_FILE)
   try {
-    await writeWhole(temporary, `${JSON.stringify(status, null, 2)}\n`)
+    await writeInto(folder, temporary, `${JSON.stringify(status, null, 2)}\n`)
     await rename(temporary, join(folder, STATUS_FILE))
   } catch (error) {
     await rm(temporary, { force: true }).catch(() => undefined)
     throw error
+  }
+}
+
+// The folder is there every time but the first.
+async function writeInto(folder: string, path: string, text: string): Promise<void> {
+  try {
+    await writeWhole(path, text)
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error
+    await mkdir(folder, { recursive: true, mode: 0o700 })
+    await writeWhole(path, text)
   }
 }
 

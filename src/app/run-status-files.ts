@@ -4,8 +4,8 @@ import type { JsonObject } from '../core/contract.js'
 import { StoreUnavailable } from '../store/port.js'
 import type { App } from './app.js'
 import { runFolderName, runOfFolder, STATUS_FILE } from './run-files.js'
+import { TASK_STREAM } from './run-status.js'
 
-const TASK_STREAM = 'task:'
 const PAGE = 500
 const OPEN_TASKS_MAX = 50_000
 /** Of the newest tasks it is looked whether they have a file at all. */

@@ -6,6 +6,7 @@ import type { StoredEvent } from './feed.js'
 import { runFolder } from './run-files.js'
 import { toTaskEvent } from './wire.js'
 
+export const TASK_STREAM = 'task:'
 const PAGE = 1000
 /** Tasks whose folds are kept, so that a change costs only what is new. */
 const KEPT_MAX = 5000
@@ -48,7 +49,7 @@ export class TaskRuns {
     const { ledger, contracts, now } = this.about
     let state = await ledger.read(taskId)
     if (state === null) return null
-    let run = NO_TASK_RUN
+    let { run } = this.#use(taskId)
     // A state and a fold of the same moment; where the task changes too fast for that, its next change is told anyway.
     for (let tries = 0; tries < TRIES_MAX && run.version !== state.version; tries += 1) {
       run = await this.#walk(taskId)
@@ -69,9 +70,11 @@ export class TaskRuns {
     return this.#newest
   }
 
-  /** Notices which task has begun. */
+  /** Folds what has just become durable, so that it need not be read again, and notices which task has begun. */
   see(event: StoredEvent): void {
     if (isStart(event)) this.#started(startOf(event))
+    const fold = this.#folds.get(taskOf(event))
+    if (fold !== undefined) this.#add(taskOf(event), fold, [event])
   }
 
   #started(one: Started): void {
@@ -91,10 +94,15 @@ export class TaskRuns {
     return null
   }
 
-  async #walk(taskId: string): Promise<TaskRun> {
+  #use(taskId: string): Fold {
     const fold = this.#folds.get(taskId) ?? { run: NO_TASK_RUN, walked: Promise.resolve() }
     this.#folds.delete(taskId)
     this.#folds.set(taskId, fold)
+    return fold
+  }
+
+  async #walk(taskId: string): Promise<TaskRun> {
+    const fold = this.#use(taskId)
     // Who asks while others do waits for their walk, however it ended, and goes on where it stopped.
     const goOn = (): Promise<void> => this.#foldOn(taskId, fold)
     fold.walked = fold.walked.then(goOn, goOn)
@@ -105,11 +113,17 @@ export class TaskRuns {
   async #foldOn(taskId: string, fold: Fold): Promise<void> {
     for (;;) {
       const page = await this.about.ledger.store.readStream(streamOf(taskId), fold.run.version, PAGE)
-      const run = page.reduce((before, stored) => evolveTaskRun(before, toTaskEvent(stored)), fold.run)
-      if (this.#folds.get(taskId) === fold) this.#attempts += run.attemptsKept - fold.run.attemptsKept
-      fold.run = run
+      this.#add(taskId, fold, page)
       if (page.length < PAGE) return
     }
+  }
+
+  // Events come from the feed and from the store: each is folded once, and only after the one before it.
+  #add(taskId: string, fold: Fold, events: readonly StoredEvent[]): void {
+    let { run } = fold
+    for (const stored of events) if (stored.version === run.version + 1) run = evolveTaskRun(run, toTaskEvent(stored))
+    if (this.#folds.get(taskId) === fold) this.#attempts += run.attemptsKept - fold.run.attemptsKept
+    fold.run = run
   }
 
   #settle(taskId: string, isOver: boolean): void {
@@ -137,6 +151,10 @@ function isStart({ type, data }: StoredEvent): boolean {
   return type === 'phase_entered' && data.from === null
 }
 
-function startOf({ stream, at }: StoredEvent): Started {
-  return { id: stream.replace(/^task:/, ''), startedAt: at }
+function startOf(event: StoredEvent): Started {
+  return { id: taskOf(event), startedAt: event.at }
+}
+
+function taskOf({ stream }: StoredEvent): string {
+  return stream.startsWith(TASK_STREAM) ? stream.slice(TASK_STREAM.length) : ''
 }

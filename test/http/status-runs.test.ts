@@ -192,6 +192,7 @@ describe('what was refused', () => {
     await begin({ contract: CONTRACT.replace('denial_budget: 20', 'denial_budget: 3') })
     await execute('nosuch', {})
     expect(await recordOf()).toMatchObject({ outcome: 'ok' })
+    await until(() => existsSync(fileOf('t')))
     run.now = Date.now() + 24 * 3600_000
     await until(() => (readFile('t') as { agents: Agents }).agents.a?.reliability?.outcome === 'dropped')
     token = await run.claim('b', await run.addAgent('b'), 't')
