@@ -68,7 +68,9 @@ export class RunBook {
   }
 
   /** Decides the command on the run and makes what was decided durable. Null when there is no such run. */
-  apply(id: string, command: RunCommand, actor: string, more: RunWith = {}): Promise<Applied | null> {
+  apply(id: string, given: RunCommand, actor: string, more: RunWith = {}): Promise<Applied | null> {
+    // Without secrets before it is judged: answers are compared with what is kept of others, and they have none.
+    const command = this.app.redact(given as never) as unknown as RunCommand
     return this.#inTurn(id, async () => {
       for (let attempt = 0; attempt < CONFLICTS_MAX; attempt += 1) {
         const entry = await this.#entry(id)

@@ -1,5 +1,6 @@
 import type { ParticipantBearer } from '../../core/admit.js'
 import type { JsonObject } from '../../core/contract.js'
+import { charCount } from '../../core/rounds/code-points.js'
 import type { ResponseCall, RunOutcome } from '../../core/rounds/command.js'
 import { type CoordinationRun, isAwaited, isPresenting } from '../../core/rounds/run.js'
 import type { App, Once } from '../app.js'
@@ -45,7 +46,10 @@ export async function respondToRun(
     run.id,
     isPresenter
       ? { type: 'final_presented', agent, text }
-      : { type: 'responded', agent, text, toolCalls, buffer: text, handled: 'restart', knownTools: [] },
+      : {
+          ...{ type: 'responded', agent, text, toolCalls, handled: 'restart', knownTools: [] },
+          ...{ buffer: text, bufferChars: charCount(text) },
+        },
     `participant:${agent}`,
     {
       remember: ({ outcome, run: after }) =>
