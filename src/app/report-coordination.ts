@@ -3,7 +3,7 @@ import { firstChars } from '../core/rounds/code-points.js'
 import type { RunEvent } from '../core/rounds/event.js'
 import { evolveRun } from '../core/rounds/evolve-run.js'
 import type { CoordinationRun, TokensUsed } from '../core/rounds/run.js'
-import { statusOf } from '../core/rounds/status.js'
+import { phaseOf, statusOf } from '../core/rounds/status.js'
 import type { App } from './app.js'
 import { runStream } from './coordinations/run-book.js'
 import { toRunEvent } from './coordinations/run-events.js'
@@ -44,7 +44,7 @@ export class RunWalk {
     this.#records.add(run, event)
     this.#times.add(run, event)
     if (event.type === 'response_rejected') {
-      const phase = before === null ? '' : statusOf(before, event.at).coordination.phase
+      const phase = before === null ? '' : phaseOf(before)
       this.#refusals.add({ agent: event.agent, reason: event.reason, phase, round: event.round })
     }
   }

@@ -93,7 +93,7 @@ export function statusOf(run: CoordinationRun, now: number, logDir: string | nul
   }
 }
 
-function phaseOf(run: CoordinationRun): RunStatus['coordination']['phase'] {
+export function phaseOf(run: CoordinationRun): RunStatus['coordination']['phase'] {
   if (run.endedAt !== null) return 'finished'
   if (run.result !== null) return 'presentation'
   return run.answers.length === 0 ? 'initial_answer' : 'voting'
