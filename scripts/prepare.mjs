@@ -7,6 +7,8 @@ import { fileURLToPath } from 'node:url'
 export const ROOT = fileURLToPath(new URL('..', import.meta.url))
 const INSTALLED = join(ROOT, 'node_modules', '.package-lock.json')
 const BUILT = join(ROOT, 'dist', 'cli', 'main.js')
+const SDK_SOURCE = join(ROOT, 'sdk', 'typescript', 'src')
+const SDK_BUILT = join(ROOT, 'sdk', 'typescript', 'dist', 'index.js')
 
 export function prepare() {
   if (changedAt(INSTALLED) < changedAt(join(ROOT, 'package-lock.json'))) {
@@ -14,7 +16,8 @@ export function prepare() {
     npm('install', '--include=dev', '--no-audit', '--no-fund')
     if (existsSync(INSTALLED)) utimesSync(INSTALLED, new Date(), new Date())
   }
-  if (changedAt(BUILT) < Math.max(newestBelow(join(ROOT, 'src')), changedAt(join(ROOT, 'tsconfig.json')))) {
+  const sources = [newestBelow(join(ROOT, 'src')), newestBelow(SDK_SOURCE), changedAt(join(ROOT, 'tsconfig.json'))]
+  if (Math.min(changedAt(BUILT), changedAt(SDK_BUILT)) < Math.max(...sources)) {
     say('Building …')
     npm('run', '--silent', 'build')
   }

@@ -13,13 +13,17 @@ interface Source {
   readonly text: string
 }
 
-const sources: readonly Source[] = readdirSync(join(ROOT, 'src'), { recursive: true, encoding: 'utf8' })
-  .filter((name) => name.endsWith('.ts'))
-  .map((name) => ({
-    path: name,
-    folder: name.split('/')[0] ?? '',
-    text: readFileSync(join(ROOT, 'src', name), 'utf8'),
-  }))
+const sources: readonly Source[] = [...sourcesBelow('src', ''), ...sourcesBelow('sdk/typescript/src', 'sdk/')]
+
+function sourcesBelow(dir: string, prefix: string): readonly Source[] {
+  return readdirSync(join(ROOT, dir), { recursive: true, encoding: 'utf8' })
+    .filter((name) => name.endsWith('.ts'))
+    .map((name) => ({
+      path: prefix + name,
+      folder: (prefix + name).split('/')[0] ?? '',
+      text: readFileSync(join(ROOT, dir, name), 'utf8'),
+    }))
+}
 
 /** The table of ARCHITECTURE.md: folder to the folders it may import. */
 function importTable(): ReadonlyMap<string, readonly string[]> {
@@ -61,7 +65,7 @@ function tracked(): readonly string[] {
 describe('the architecture', () => {
   const table = importTable()
 
-  it('[REQ-TIDY-1] every folder of src is in the table, and every row of the table is a folder', () => {
+  it('[REQ-TIDY-1] every folder of src, and the sdk, is in the table, and every row of the table is a folder', () => {
     const folders = [...new Set(sources.map((source) => source.folder))].sort()
     expect([...table.keys()].sort()).toEqual(folders)
   })
@@ -98,6 +102,18 @@ describe('the architecture', () => {
     ).toEqual([])
   })
 
+  it('[REQ-TIDY-2] the sdk imports nothing but itself and, where a socket is used, node:http', () => {
+    const sdk = sources.filter((source) => source.folder === 'sdk')
+    expect(sdk.length).toBeGreaterThan(5)
+    const outside = sdk.flatMap((source) =>
+      importsOf(source)
+        .filter((specifier) => !specifier.startsWith('.') || folderOf(source, specifier) !== 'sdk')
+        .map((specifier) => `${source.path}: ${specifier}`),
+    )
+    expect(outside).toEqual(['sdk/transport.ts: node:http'])
+    expect(sdk.find((source) => source.path === 'sdk/transport.ts')?.text).toContain("await import('node:http')")
+  })
+
   it('[REQ-TIDY-1] only app/handle.ts appends to the store', () => {
     const appending = sources
       .filter((source) => !['store'].includes(source.folder) && /\.append\(/.test(source.text))
@@ -105,12 +121,13 @@ describe('the architecture', () => {
     expect(appending).toEqual(['app/handle.ts'])
   })
 
-  it('[REQ-TIDY-3] no source file is longer than 300 lines, and there are no barrels but core/index.ts', () => {
+  it('[REQ-TIDY-3] no source file is longer than 300 lines, and there are no barrels but those of core and sdk', () => {
     expect(
       sources.filter((source) => source.text.split('\n').length > LINES_MAX + 1).map((source) => source.path),
     ).toEqual([])
     expect(sources.filter((source) => source.path.endsWith('index.ts')).map((source) => source.path)).toEqual([
       'core/index.ts',
+      'sdk/index.ts',
     ])
   })
 

@@ -1,0 +1,284 @@
+import { addressOf } from './address.js'
+import type {
+  Approval,
+  BatchAnswer,
+  ClaimAnswer,
+  CompletionAnswer,
+  PromptAnswer,
+  ResponseAnswer,
+  SearchOptions,
+  ToolAnswer,
+  ToolCall,
+  ToolCheck,
+  TransitionAnswer,
+  Usage,
+} from './answers.js'
+import { Connection } from './connection.js'
+import { coordinationIn, type Verdict } from './coordination.js'
+import { type Environment, environmentOf } from './environment.js'
+import { ApiError, NotClaimed, PhaselockError, TransitionBlocked, toolError, WaitTimeout } from './errors.js'
+import { follow, type TaskEvent } from './follow.js'
+import { beatMs, Heartbeat } from './heartbeat.js'
+import { isObject, type JsonObject, objectsOf } from './json.js'
+import { Session } from './session.js'
+import { checkedToken, claimsIn } from './token.js'
+
+export interface AgentClientOptions {
+  /** `http://localhost:8000`, or `unix:///path/to.sock`. */
+  readonly url: string
+  /** The agent's token; a participant's for coordinations. */
+  readonly token: string
+  /** Default: the one that the token names. */
+  readonly agentId?: string
+  /** Quick failures in a row after which a call gives up; 8 unless said otherwise. */
+  readonly attemptsMax?: number
+  /** How long one call may take, with everything that is tried again; 30 minutes unless said otherwise. */
+  readonly callMsMax?: number
+  /** `false`: the lease is not kept alive between calls. */
+  readonly heartbeat?: boolean
+}
+
+const ATTEMPTS_MAX = 8
+const CALL_MS_MAX = 30 * 60_000
+const IDLE_MS_MAX = 60 * 60_000
+const POLL_MS = 1000
+const WAIT_MS_MAX = 7 * 24 * 60 * 60_000
+
+const ENDS_BEATING: ReadonlySet<string> = new Set([
+  ...['token_stale', 'token_mismatch', 'task_not_active', 'no_active_task'],
+])
+
+/** An agent's side of Phaselock. Before a claim every other call throws `NotClaimed`. */
+export class AgentClient {
+  readonly agentId: string
+  readonly #token: string
+  readonly #connection: Connection
+  readonly #session: Session
+  readonly #heartbeat = new Heartbeat()
+  readonly #beats: boolean
+  #pendingApproval: string | null = null
+
+  constructor(options: AgentClientOptions) {
+    this.#token = checkedToken(options.token)
+    this.#connection = new Connection(addressOf(options.url), {
+      attemptsMax: options.attemptsMax ?? ATTEMPTS_MAX,
+      callMsMax: options.callMsMax ?? CALL_MS_MAX,
+    })
+    this.#connection.hide(this.#token)
+    this.#session = new Session(this.#connection, this.#token)
+    this.#beats = options.heartbeat ?? true
+    this.agentId = options.agentId ?? String(claimsIn(this.#token).sub ?? '')
+  }
+
+  /** From `PHASELOCK_URL`, `PHASELOCK_TOKEN` and `PHASELOCK_AGENT_ID`. */
+  static fromEnv(environment?: Environment): AgentClient {
+    return new AgentClient(environmentOf(environment))
+  }
+
+  get taskId(): string | null {
+    return this.#session.held?.taskId ?? null
+  }
+
+  get phase(): string | null {
+    return this.#session.held?.phase ?? null
+  }
+
+  get allowedTools(): readonly string[] {
+    return this.#session.held?.allowedTools ?? []
+  }
+
+  /** Gets a task, or the one back that this agent holds. The phase token is kept and renewed from here on. */
+  async claimTask(
+    wanted: { readonly taskId?: string; readonly capabilities?: readonly string[] } = {},
+  ): Promise<ClaimAnswer> {
+    const body = { agent_id: this.agentId, ...given({ task_id: wanted.taskId, capabilities: wanted.capabilities }) }
+    const answer = (await this.#session.callAsAgent({ method: 'POST', path: '/tasks/claim', body })) as ClaimAnswer
+    this.#pendingApproval = null
+    if (this.#beats) this.#heartbeat.start(beatMs(answer.task), () => this.#beat())
+    return answer
+  }
+
+  /** Leaves the phase. Throws `TransitionBlocked` with everything that is in the way. */
+  async requestTransition(
+    target: string,
+    artifacts: JsonObject = {},
+    more: { readonly evidence?: JsonObject; readonly claims?: Readonly<Record<string, boolean>> } = {},
+  ): Promise<TransitionAnswer> {
+    const answer = await this.#post('/tasks/transition', { target_phase: target, artifacts, ...given({ ...more }) })
+    if (answer.allowed === true) return answer as TransitionAnswer
+    throw new TransitionBlocked(target, answer)
+  }
+
+  /** Uses a tool. Throws `ToolDenied` when the phase does not allow it, and `ToolFailed` when it could not be done. */
+  async useTool(name: string, args: JsonObject = {}): Promise<ToolAnswer> {
+    try {
+      return (await this.#post('/tools/execute', { tool_name: name, args })) as unknown as ToolAnswer
+    } catch (error) {
+      throw toolError(error)
+    }
+  }
+
+  /** Decides a call and records it, as `useTool` does, without running anything. */
+  async checkTool(name: string, args: JsonObject = {}): Promise<ToolCheck> {
+    return (await this.#post('/tools/check', { tool_name: name, args })) as unknown as ToolCheck
+  }
+
+  /** Up to 32 calls in order, each decided on its own: a refused one is an `error` among the results. */
+  async batch(calls: readonly ToolCall[]): Promise<BatchAnswer> {
+    return (await this.#post('/tools/batch', { calls: calls as unknown as JsonObject[] })) as unknown as BatchAnswer
+  }
+
+  getStateSnapshot(): Promise<JsonObject> {
+    return this.#get('/state/snapshot')
+  }
+
+  /** Says that something is done, and goes on: the prompt of the next phase, of this one, or an interrupt. */
+  async next(
+    claims: Readonly<Record<string, boolean>> = {},
+    more: { readonly artifacts?: JsonObject; readonly evidence?: JsonObject } = {},
+  ): Promise<PromptAnswer> {
+    const answer = await this.#post('/prompt/next', { claims, ...given({ ...more }) })
+    // An answer that is given again after it was lost is the transition's own.
+    const words = typeof answer.prompt === 'string' ? { kind: 'prompt', text: answer.prompt } : {}
+    return { ...words, ...answer } as unknown as PromptAnswer
+  }
+
+  /** Acknowledges the interrupt that was shown, and goes on. */
+  async continue(): Promise<PromptAnswer> {
+    return (await this.#post('/prompt/continue', {})) as unknown as PromptAnswer
+  }
+
+  /** What the current phase says, or a completed one. */
+  async getPhaseContent(phase?: string | number): Promise<JsonObject> {
+    return this.#get(`/phases/${encodeURIComponent(phase ?? this.#session.require().phase)}`)
+  }
+
+  /** Hands in the evidence of a phase. Evidence that does not hold is an answer: look at `checkpoint_passed`. */
+  async completePhase(phase: string | number, evidence: JsonObject): Promise<CompletionAnswer> {
+    const answer = await this.#post(`/phases/${encodeURIComponent(phase)}/complete`, { evidence })
+    return answer as unknown as CompletionAnswer
+  }
+
+  searchKnowledge(query: string, options: SearchOptions = {}): Promise<JsonObject> {
+    return this.#post('/knowledge/search', { query, ...given({ ...options }) })
+  }
+
+  /** Tokens that were used. A report without `message_id` is given one, so that sending it again counts nothing. */
+  reportUsage(usage: Usage): Promise<JsonObject> {
+    return this.#post('/usage', { message_id: crypto.randomUUID(), ...usage })
+  }
+
+  /** Waits until an approval is decided, by default the one that the last blocked transition asked for. */
+  async waitForApproval(id?: string, options: { readonly timeoutMs?: number } = {}): Promise<Approval> {
+    this.#session.require()
+    const wanted = id ?? this.#pendingApproval
+    if (wanted === null) throw new PhaselockError('no approval is pending')
+    const until = performance.now() + Math.min(options.timeoutMs ?? WAIT_MS_MAX, WAIT_MS_MAX)
+    for (;;) {
+      const approval = (await this.#get(`/approvals/${encodeURIComponent(wanted)}`)) as Approval
+      if (approval.status !== 'pending') return approval
+      const leftMs = until - performance.now()
+      if (leftMs <= 0) throw new WaitTimeout(`approval ${wanted} is still pending`)
+      await this.#connection.pause(Math.min(POLL_MS, leftMs))
+    }
+  }
+
+  /** The events of the task from now on, or after the one with this id. Ends with the task, or with the client. */
+  async *events(options: { readonly after?: number } = {}): AsyncGenerator<TaskEvent, void, undefined> {
+    const { taskId } = this.#session.require()
+    const after = options.after ?? (await this.#newestEvent())
+    yield* follow({ connection: this.#connection, token: this.#token, taskId, after })
+  }
+
+  /** Gives the task back: it is queued in the phase that it is in. */
+  async release(reason?: string): Promise<JsonObject> {
+    const answer = await this.#post('/tasks/release', given({ reason }))
+    this.#end()
+    return answer
+  }
+
+  /** The coordination that the token of a participant is for: what was asked, the answers, and what must be done. */
+  getCoordination(options: { readonly waitSeconds?: number } = {}): Promise<JsonObject> {
+    const { waitSeconds } = options
+    const path = waitSeconds === undefined ? '' : `?wait=${encodeURIComponent(waitSeconds)}`
+    return this.#session.callAsAgent({ method: 'GET', path: `${this.#coordination()}${path}` })
+  }
+
+  /** Votes in a coordination. `agentId` is one of `valid_agents` of the view. */
+  vote(agentId: string, reason: string): Promise<ResponseAnswer> {
+    return this.#respond('', [{ name: 'vote', arguments: { agent_id: agentId, reason } }])
+  }
+
+  /** Answers in a coordination. */
+  newAnswer(content: string, options: { readonly verdict?: Verdict } = {}): Promise<ResponseAnswer> {
+    return this.#respond('', [{ name: 'new_answer', arguments: { content, ...given({ ...options }) } }])
+  }
+
+  /** Presents the answer that won, where the view says `must: present`. */
+  present(text: string): Promise<ResponseAnswer> {
+    return this.#respond(text, [])
+  }
+
+  /** Ends heartbeats, streams and whatever waits. The task stays claimed until its lease ends. */
+  close(): void {
+    this.#end()
+    this.#connection.close()
+  }
+
+  async #post(path: string, body: JsonObject): Promise<JsonObject> {
+    const { taskId } = this.#session.require()
+    const answer = await this.#session.call({ method: 'POST', path, body: { task_id: taskId, ...body } })
+    if (isObject(answer.pending_approval)) this.#pendingApproval = String(answer.pending_approval.id)
+    if (this.#session.held === null) this.#end()
+    return answer
+  }
+
+  async #get(path: string): Promise<JsonObject> {
+    return this.#session.call({ method: 'GET', path })
+  }
+
+  async #respond(text: string, calls: readonly JsonObject[]): Promise<ResponseAnswer> {
+    const path = `${this.#coordination()}/respond`
+    const body = { ...(text === '' ? {} : { text }), tool_calls: calls }
+    return (await this.#session.callAsAgent({ method: 'POST', path, body })) as unknown as ResponseAnswer
+  }
+
+  #coordination(): string {
+    const id = coordinationIn(this.#token)
+    if (id !== null) return `/coordinations/${encodeURIComponent(id)}`
+    if (this.#session.held === null) throw new NotClaimed()
+    throw new PhaselockError('this needs the token of a participant in a coordination')
+  }
+
+  async #newestEvent(): Promise<number> {
+    const [newest] = objectsOf((await this.getStateSnapshot()).events)
+    return typeof newest?.seq === 'number' ? newest.seq : 0
+  }
+
+  // What goes wrong here is told by the next call of the program.
+  async #beat(): Promise<boolean> {
+    const { held } = this.#session
+    if (held === null) return false
+    if (performance.now() - this.#session.usedAt > IDLE_MS_MAX) return true
+    try {
+      if (await this.#session.renewIfDue()) return true
+      const body = { task_id: held.taskId }
+      await this.#connection.call({ method: 'POST', path: '/tasks/heartbeat', token: held.token, body })
+      return true
+    } catch (error) {
+      // What has lost its task does not beat on, unless there is a newer token by now.
+      const isLost = error instanceof ApiError && ENDS_BEATING.has(error.code)
+      return !isLost || this.#session.held?.token !== held.token
+    }
+  }
+
+  #end(): void {
+    this.#heartbeat.stop()
+    this.#session.forget()
+    this.#pendingApproval = null
+  }
+}
+
+function given(fields: { readonly [name: string]: unknown }): JsonObject {
+  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as JsonObject
+}

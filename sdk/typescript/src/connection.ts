@@ -1,0 +1,231 @@
+import type { Address } from './address.js'
+import { apiError, PhaselockError, Unreachable } from './errors.js'
+import { isObject, type JsonObject } from './json.js'
+import { type Received, type Sent, send } from './transport.js'
+
+export interface Limits {
+  /** How many quick failures in a row end a call. */
+  readonly attemptsMax: number
+  /** How long a call may take in all. */
+  readonly callMsMax: number
+}
+
+export interface Request {
+  readonly method: 'GET' | 'POST'
+  readonly path: string
+  readonly token: string
+  readonly body?: JsonObject
+  /** The same for every attempt of one call, so that the server acts once. */
+  readonly key?: string
+}
+
+const WAIT_MS_FIRST = 200
+const WAIT_MS_MAX = 10_000
+const RETRY_AFTER_MS_MAX = 60_000
+/** An attempt that was broken off after so long was being worked on: it is no sign that the server is gone. */
+const WORKING_MS = 20_000
+const ATTEMPT_MS_MAX = 660_000
+const ANSWER_BYTES_MAX = 64 * 1024 * 1024
+const PROBLEM_BYTES_MAX = 1024 * 1024
+const RETRIED: ReadonlySet<number> = new Set([429, 502, 503, 504])
+/** Nothing that passes by itself. */
+const LASTING: ReadonlySet<string> = new Set(['confinement_unavailable', 'knowledge_unavailable'])
+
+/** Sends calls until they are answered: bounded, with growing pauses, and with one key each. */
+export class Connection {
+  readonly #address: Address
+  readonly #secrets = new Set<string>()
+  readonly #ended = new AbortController()
+
+  constructor(
+    address: Address,
+    readonly limits: Limits,
+  ) {
+    this.#address = address
+  }
+
+  get isClosed(): boolean {
+    return this.#ended.signal.aborted
+  }
+
+  close(): void {
+    this.#ended.abort()
+  }
+
+  /** Runs the work when the client is closed, unless the answer is called first. */
+  onClose(work: () => void): () => void {
+    this.#ended.signal.addEventListener('abort', work)
+    return () => this.#ended.signal.removeEventListener('abort', work)
+  }
+
+  /** From now on the token is taken out of whatever the server or the machine says about a failure. */
+  hide(token: string): void {
+    this.#secrets.add(token)
+    if (this.#secrets.size > SECRETS_MAX) this.#secrets.delete([...this.#secrets][1] ?? '')
+  }
+
+  /** The answer to a call. Throws what the server refuses it with, or that it cannot be reached. */
+  async call(request: Request): Promise<JsonObject> {
+    const began = performance.now()
+    for (let failures = 0, attempts = 1; ; attempts += 1) {
+      const started = performance.now()
+      const outcome = await this.#attempt(request)
+      if (outcome.kind === 'answered') return outcome.answer
+      failures = performance.now() - started > WORKING_MS ? 1 : failures + 1
+      const waitMs = outcome.waitMs ?? backOffMs(failures)
+      const isLate = performance.now() - began + waitMs > this.limits.callMsMax
+      if (failures >= this.limits.attemptsMax || isLate) throw outcome.error(attempts)
+      await this.pause(waitMs)
+    }
+  }
+
+  /** Opens a stream, once. Throws `Unreachable` for what may pass, and the refusal otherwise. */
+  async open(request: Request & { readonly headers: Readonly<Record<string, string>> }, signal: AbortSignal) {
+    this.#checkOpen()
+    const received = await this.#send({
+      ...sentOf(request),
+      headers: { ...headersOf(request), ...request.headers },
+      signal,
+    })
+    if (received.status === 200) return received.chunks
+    const problem = await this.#problem(received)
+    if (isPassing(received.status, problem)) throw new Unreachable(1, apiError(received.status, problem).message)
+    throw apiError(received.status, problem)
+  }
+
+  /** Waits, unless the client is closed. */
+  async pause(ms: number): Promise<void> {
+    this.#checkOpen()
+    const { signal } = this.#ended
+    await new Promise<void>((resolve) => {
+      const done = (): void => {
+        clearTimeout(timer)
+        signal.removeEventListener('abort', done)
+        resolve()
+      }
+      const timer = setTimeout(done, ms)
+      signal.addEventListener('abort', done)
+    })
+    this.#checkOpen()
+  }
+
+  async #attempt(request: Request): Promise<Outcome> {
+    this.#checkOpen()
+    const limit = new AbortController()
+    const end = (): void => limit.abort()
+    const timer = setTimeout(end, Math.min(ATTEMPT_MS_MAX, this.limits.callMsMax))
+    this.#ended.signal.addEventListener('abort', end)
+    try {
+      const received = await this.#send({ ...sentOf(request), headers: headersOf(request), signal: limit.signal })
+      if (received.status >= 200 && received.status < 300)
+        return { kind: 'answered', answer: answerOf(received.status, await textIn(received, ANSWER_BYTES_MAX)) }
+      const problem = await this.#problem(received)
+      if (!isPassing(received.status, problem)) throw apiError(received.status, problem)
+      return { kind: 'failed', waitMs: retryAfterMs(received), error: () => apiError(received.status, problem) }
+    } catch (error) {
+      if (error instanceof PhaselockError) throw error
+      this.#checkOpen()
+      const reason = this.#hidden(reasonOf(error))
+      return { kind: 'failed', waitMs: null, error: (attempts) => new Unreachable(attempts, reason) }
+    } finally {
+      clearTimeout(timer)
+      this.#ended.signal.removeEventListener('abort', end)
+    }
+  }
+
+  async #send(sent: Sent): Promise<Received> {
+    return send(this.#address, sent)
+  }
+
+  async #problem(received: Received): Promise<JsonObject> {
+    return problemOf(this.#hidden(await textIn(received, PROBLEM_BYTES_MAX)))
+  }
+
+  #hidden(text: string): string {
+    let shown = text
+    for (const secret of this.#secrets) shown = shown.replaceAll(secret, '[token]')
+    return shown
+  }
+
+  #checkOpen(): void {
+    if (this.isClosed) throw new PhaselockError('the client is closed')
+  }
+}
+
+const SECRETS_MAX = 20
+
+type Outcome =
+  | { readonly kind: 'answered'; readonly answer: JsonObject }
+  | {
+      readonly kind: 'failed'
+      /** What the server asked for; null: it is for the client to say. */
+      readonly waitMs: number | null
+      readonly error: (attempts: number) => PhaselockError
+    }
+
+/** Doubles, up to a maximum, with chance in it so that many clients do not come back at once. */
+export function backOffMs(failures: number): number {
+  const ms = Math.min(WAIT_MS_MAX, WAIT_MS_FIRST * 2 ** Math.min(failures - 1, 20))
+  return ms * (0.5 + Math.random() / 2)
+}
+
+function sentOf({ method, path, body }: Request): Omit<Sent, 'headers' | 'signal'> {
+  return { method, path, body: body === undefined ? null : JSON.stringify(body) }
+}
+
+function headersOf({ token, body, key }: Request): Readonly<Record<string, string>> {
+  return {
+    authorization: `Bearer ${token}`,
+    accept: 'application/json',
+    ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+    ...(key === undefined ? {} : { 'idempotency-key': key }),
+  }
+}
+
+function isPassing(status: number, problem: JsonObject): boolean {
+  return RETRIED.has(status) && !LASTING.has(String(problem.code))
+}
+
+function retryAfterMs(received: Received): number | null {
+  const seconds = Number(received.header('retry-after') ?? Number.NaN)
+  return Number.isFinite(seconds) && seconds >= 0 ? Math.min(seconds * 1000, RETRY_AFTER_MS_MAX) : null
+}
+
+async function textIn(received: Received, bytesMax: number): Promise<string> {
+  const decoder = new TextDecoder()
+  let text = ''
+  let bytes = 0
+  for await (const chunk of received.chunks) {
+    bytes += chunk.byteLength
+    if (bytes > bytesMax) throw new PhaselockError(`the answer is larger than ${bytesMax} bytes`)
+    text += decoder.decode(chunk, { stream: true })
+  }
+  return text + decoder.decode()
+}
+
+function answerOf(status: number, text: string): JsonObject {
+  const answer = parsed(text)
+  if (!isObject(answer)) throw apiError(status, { detail: 'The answer is not JSON: is this a Phaselock server?' })
+  return answer
+}
+
+function problemOf(text: string): JsonObject {
+  const problem = parsed(text)
+  return isObject(problem) ? problem : {}
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return null
+  }
+}
+
+// `fetch` says only "fetch failed"; what failed is in its cause.
+function reasonOf(error: unknown): string {
+  const cause = error instanceof Error ? (error.cause ?? error) : error
+  if (!(cause instanceof Error)) return String(cause)
+  const code = 'code' in cause ? String(cause.code) : ''
+  return cause.message === '' ? code : cause.message
+}

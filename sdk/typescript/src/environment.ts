@@ -1,0 +1,23 @@
+import { InvalidOptions } from './errors.js'
+
+export type Environment = Readonly<Record<string, string | undefined>>
+
+/** What a client needs, from the environment that whoever started the agent has set. */
+export function environmentOf(given?: Environment): { url: string; token: string; agentId?: string } {
+  const environment = given ?? processEnvironment()
+  const url = needed(environment, 'PHASELOCK_URL')
+  const token = needed(environment, 'PHASELOCK_TOKEN')
+  const agentId = environment.PHASELOCK_AGENT_ID?.trim() ?? ''
+  return agentId === '' ? { url, token } : { url, token, agentId }
+}
+
+function needed(environment: Environment, name: string): string {
+  const value = environment[name]?.trim() ?? ''
+  if (value === '') throw new InvalidOptions(`${name} is not set`)
+  return value
+}
+
+// There is no `process` in every runtime.
+function processEnvironment(): Environment {
+  return (globalThis as { process?: { env?: Environment } }).process?.env ?? {}
+}

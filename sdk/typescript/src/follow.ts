@@ -1,0 +1,82 @@
+import { backOffMs, type Connection } from './connection.js'
+import { PhaselockError, Unreachable } from './errors.js'
+import { isObject, type JsonObject } from './json.js'
+import { FrameReader } from './sse.js'
+
+/** One event of the task, as the ledger has it. */
+export interface TaskEvent {
+  /** The sequence number; larger ones came later. */
+  readonly id: number
+  readonly type: string
+  readonly data: JsonObject
+}
+
+export interface Following {
+  readonly connection: Connection
+  readonly token: string
+  readonly taskId: string
+  /** The last event that is known already. */
+  readonly after: number
+}
+
+/** The server says something at least every 15 seconds. */
+const SILENCE_MS_MAX = 45_000
+/** After these the agent holds the task no more: there is nothing left to follow. */
+const LAST: ReadonlySet<string> = new Set([
+  ...['task_completed', 'task_released', 'task_cancelled', 'task_reassigned', 'lease_lapsed'],
+])
+
+/** The events of a task, each once and in order, across lost connections and restarts of the server. */
+export async function* follow(following: Following): AsyncGenerator<TaskEvent, void, undefined> {
+  const { connection } = following
+  let last = following.after
+  for (let failures = 0; !connection.isClosed; ) {
+    try {
+      for await (const event of streamed(following, last)) {
+        failures = 0
+        if (event.id <= last) continue
+        last = event.id
+        yield event
+        if (LAST.has(event.type)) return
+      }
+      failures += 1
+    } catch (error) {
+      if (error instanceof PhaselockError && !(error instanceof Unreachable)) throw error
+      failures += 1
+      if (failures >= connection.limits.attemptsMax) throw error instanceof PhaselockError ? error : lost(failures)
+    }
+    if (connection.isClosed) return
+    await connection.pause(backOffMs(failures))
+  }
+}
+
+async function* streamed(following: Following, last: number): AsyncGenerator<TaskEvent> {
+  const { connection, token, taskId } = following
+  const silence = new AbortController()
+  const abort = (): void => silence.abort()
+  let timer = setTimeout(abort, SILENCE_MS_MAX)
+  const stop = connection.onClose(abort)
+  try {
+    const headers = { accept: 'text/event-stream', 'last-event-id': String(last) }
+    const chunks = await connection.open({ method: 'GET', path: '/events', token, headers }, silence.signal)
+    const reader = new FrameReader()
+    for await (const chunk of chunks) {
+      clearTimeout(timer)
+      timer = setTimeout(abort, SILENCE_MS_MAX)
+      for (const frame of reader.take(chunk)) {
+        const data: unknown = JSON.parse(frame.data)
+        // The token stands for whatever the agent holds: events of a later task are not this one's.
+        if (!isObject(data) || data.stream !== `task:${taskId}`) continue
+        yield { id: Number(frame.id), type: frame.event, data }
+      }
+    }
+  } finally {
+    clearTimeout(timer)
+    stop()
+    abort()
+  }
+}
+
+function lost(failures: number): Unreachable {
+  return new Unreachable(failures, 'the stream of events was cut off')
+}

@@ -1,0 +1,32 @@
+const MS_MIN = 500
+const MS_MAX = 5 * 60_000
+const BEATS_PER_LEASE = 3
+
+/** Calls again and again until it is stopped. It never keeps a program alive that is otherwise done. */
+export class Heartbeat {
+  #timer: ReturnType<typeof setTimeout> | null = null
+
+  /** The beat says whether there is to be another one. */
+  start(everyMs: number, beat: () => Promise<boolean>): void {
+    this.stop()
+    const timer = setTimeout(() => {
+      void beat().then((isWanted) => {
+        if (isWanted && this.#timer === timer) this.start(everyMs, beat)
+      })
+    }, everyMs)
+    // Only Node's timers hold a program back.
+    if (typeof timer === 'object' && 'unref' in timer) timer.unref()
+    this.#timer = timer
+  }
+
+  stop(): void {
+    if (this.#timer !== null) clearTimeout(this.#timer)
+    this.#timer = null
+  }
+}
+
+/** Three beats in a lease: two may be lost. The lease is read off the server's own times. */
+export function beatMs(task: { readonly lease_expires_at: string | null; readonly updated_at: string }): number {
+  const leaseMs = Date.parse(task.lease_expires_at ?? '') - Date.parse(task.updated_at)
+  return Number.isFinite(leaseMs) ? Math.min(MS_MAX, Math.max(MS_MIN, leaseMs / BEATS_PER_LEASE)) : MS_MAX
+}

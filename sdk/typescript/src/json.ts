@@ -1,0 +1,22 @@
+/** What JSON can say. */
+export type Json = null | boolean | number | string | readonly Json[] | JsonObject
+
+export interface JsonObject {
+  readonly [name: string]: Json | undefined
+}
+
+export function isObject(value: unknown): value is JsonObject {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+export function textOf(value: unknown): string | null {
+  return typeof value === 'string' ? value : null
+}
+
+export function textsOf(value: unknown): readonly string[] {
+  return Array.isArray(value) ? value.filter((one) => typeof one === 'string') : []
+}
+
+export function objectsOf(value: unknown): readonly JsonObject[] {
+  return Array.isArray(value) ? value.filter(isObject) : []
+}

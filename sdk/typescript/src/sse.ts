@@ -1,0 +1,33 @@
+import { PhaselockError } from './errors.js'
+
+export interface Frame {
+  readonly id: string
+  readonly event: string
+  readonly data: string
+}
+
+const PENDING_CHARS_MAX = 16 * 1024 * 1024
+
+/** Takes server-sent events out of a stream as it comes in. Comments are dropped. */
+export class FrameReader {
+  readonly #decoder = new TextDecoder()
+  #pending = ''
+
+  take(chunk: Uint8Array): readonly Frame[] {
+    this.#pending += this.#decoder.decode(chunk, { stream: true })
+    const parts = this.#pending.split('\n\n')
+    this.#pending = parts.pop() ?? ''
+    if (this.#pending.length > PENDING_CHARS_MAX) throw new PhaselockError('an event is too large')
+    return parts.map(frameOf).filter((frame) => frame.data !== '')
+  }
+}
+
+function frameOf(block: string): Frame {
+  const fields = { id: '', event: '', data: '' }
+  for (const line of block.split('\n')) {
+    const [, name = '', value = ''] = /^(\w+): ?(.*)$/.exec(line.replace(/\r$/, '')) ?? []
+    if (name === 'data') fields.data += fields.data === '' ? value : `\n${value}`
+    else if (name === 'id' || name === 'event') fields[name] = value
+  }
+  return fields
+}

@@ -1,0 +1,23 @@
+import { InvalidOptions } from './errors.js'
+import { isObject, type JsonObject } from './json.js'
+
+const TOKEN = /^[\x21-\x7e]{1,8192}$/
+
+/** Refuses what cannot stand in a header, without repeating it. */
+export function checkedToken(token: unknown): string {
+  if (typeof token !== 'string' || token === '') throw new InvalidOptions('a token is needed')
+  if (!TOKEN.test(token)) throw new InvalidOptions('the token has characters that no token has')
+  return token
+}
+
+/** What a token says of itself. It is not verified: it is only for knowing when to renew, never for deciding anything. */
+export function claimsIn(token: string): JsonObject {
+  try {
+    const payload = (token.split('.')[1] ?? '').replaceAll('-', '+').replaceAll('_', '/')
+    const bytes = Uint8Array.from(atob(payload), (one) => one.charCodeAt(0))
+    const claims: unknown = JSON.parse(new TextDecoder().decode(bytes))
+    return isObject(claims) ? claims : {}
+  } catch {
+    return {}
+  }
+}
