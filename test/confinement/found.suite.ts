@@ -1,14 +1,14 @@
 import { chownSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { settings } from './stage.js'
+import { someSettings } from './stage.js'
 import type { Stages } from './stages.js'
 
 const canGiveAway = process.getuid?.() === 0
 
 /** What broke once. */
 export function foundSuite(stages: Stages): void {
-  describe.concurrent.each(settings())('found before: $name', (setting) => {
+  describe.concurrent.each(someSettings())('found before: $name', (setting) => {
     it('[REQ-WALL-4] a command that kills its process group does not reach the server', async () => {
       const stage = stages.of(setting)
       const agent = await stage.agent()

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { differing, fingerprint } from './fingerprint.js'
 import { hostileRepository, ODD_NAMES } from './hostile-repository.js'
-import { type Ran, type Stage, settings } from './stage.js'
+import { type Ran, type Stage, someSettings } from './stage.js'
 import type { Stages } from './stages.js'
 
 const ALL_MS_MAX = 120_000
@@ -130,7 +130,7 @@ function settingsOf(tree: string): ReadonlyMap<string, string> {
 export function gitSuite(stages: Stages): void {
   beforeAll(async () => {
     await Promise.all(
-      settings().map(async (setting) => {
+      someSettings().map(async (setting) => {
         const stage = stages.of(setting)
         for (const [index, kind] of KINDS.entries())
           found.set(`${setting.name}: ${kind.name}`, await tryKind(stage, kind, index))
@@ -139,7 +139,7 @@ export function gitSuite(stages: Stages): void {
     )
   }, ALL_MS_MAX)
 
-  describe.each(settings())('repositories: $name', (setting) => {
+  describe.each(someSettings())('repositories: $name', (setting) => {
     const foundIn = (kind: Kind): Found => {
       const one = found.get(`${setting.name}: ${kind.name}`)
       if (one === undefined) throw new Error(`${kind.name} was never tried`)

@@ -3,10 +3,11 @@ import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { leaksOf } from './leaks.js'
 import { newMark, processesWith, within } from './scene.js'
-import { type Agent, openStage, type Ran, type Setting, type Stage, settings } from './stage.js'
+import { type Agent, openStage, type Ran, type Setting, type Stage, someSettings } from './stage.js'
 import { openStages } from './stages.js'
 
-const stages = openStages()
+const SETTINGS = someSettings()
+const stages = openStages(SETTINGS)
 const GONE_MS_MAX = 10_000
 const ANSWER_MS_MAX = 10_000
 const MMAP = process.arch === 'arm64' ? 222 : 9
@@ -99,7 +100,7 @@ async function askedMeanwhile(stage: Stage, other: Agent, running: Promise<unkno
   return statuses
 }
 
-describe.concurrent.each(settings())('$name', (setting) => {
+describe.concurrent.each(SETTINGS)('$name', (setting) => {
   const files = setting.provider === 'overlay+bubblewrap' ? 100_000 : 21_000
   // The account makes no difference to how changes are read: once for each provider will do.
   const dropped: readonly (readonly [name: string, script: string, says: RegExp])[] = [
@@ -150,7 +151,7 @@ describe.concurrent.each(settings())('$name', (setting) => {
     expect(new Set(others)).toEqual(new Set([200]))
   })
 
-  it.each(setting.account.name === settings()[0]?.account.name ? dropped : [])(
+  it.each(setting === SETTINGS.find(({ provider }) => provider === setting.provider) ? dropped : [])(
     '[REQ-WALL-13] it is dropped as a whole, and others are answered meanwhile: %s',
     async (_, script, says) => {
       const { ran, others, tree } = await attack(setting, script, 60)
@@ -177,7 +178,7 @@ describe.concurrent.each(settings())('$name', (setting) => {
 })
 
 // After all of it.
-describe.each(settings())('$name, afterwards', (setting) => {
+describe.each(SETTINGS)('$name, afterwards', (setting) => {
   it('[REQ-WALL-12] no secret is found in any answer, the ledger, the log or a file', async () => {
     const stage = stages.of(setting)
     expect(await leaksOf(stage, stages.program(), stage.secrets)).toEqual([])

@@ -47,6 +47,18 @@ export function settings(): readonly Setting[] {
   )
 }
 
+/**
+ * Each wall at least once, each account at least once, and the wall that is preferred under both: for what depends on how
+ * changes are read and limits are set, where a wall and an account do not meet. All settings with PHASELOCK_WALL_SETTINGS=all.
+ */
+export function someSettings(): readonly Setting[] {
+  const all = settings()
+  if (process.env.PHASELOCK_WALL_SETTINGS === 'all' || accounts().length === 1) return all
+  return all.filter(
+    ({ provider, account }) => provider === PROVIDERS[0] || (provider === 'bubblewrap') === (account.name === 'user'),
+  )
+}
+
 /** What the server answered to a tool call. */
 export interface Ran {
   readonly status: number

@@ -15,8 +15,8 @@ export interface Stages {
   readonly program: () => Program
 }
 
-/** Opens a stage for every setting before the tests of a file, all at once, and closes them afterwards. */
-export function openStages(): Stages {
+/** Opens a stage for each of the settings before the tests of a file, all at once, and closes them afterwards. */
+export function openStages(wanted: readonly Setting[] = settings()): Stages {
   const open = new Map<string, Stage>()
   const scenes = new Map<string, Scene>()
   let program: Program | null = null
@@ -30,7 +30,7 @@ export function openStages(): Stages {
     installBubblewrap()
     const made = await copyProgram(accounts())
     program = made
-    const opened = settings().map(async (one) =>
+    const opened = wanted.map(async (one) =>
       open.set(one.name, await openStage(made, one, { wrap: inTerminal, prepare: prepareFor(one) })),
     )
     const failed = (await Promise.allSettled(opened)).find((one) => one.status === 'rejected')

@@ -5,7 +5,7 @@ import { foundSuite } from './found.suite.js'
 import { gitSuite } from './git.suite.js'
 import { identitySuite } from './identity.suite.js'
 import { leaksOf } from './leaks.js'
-import { settings } from './stage.js'
+import { someSettings } from './stage.js'
 import { openStages } from './stages.js'
 import { writesSuite } from './writes.suite.js'
 
@@ -20,7 +20,7 @@ describe('the wall', () => {
   describe('found', () => foundSuite(stages))
 })
 
-describe.concurrent.each(settings())('after all of it: $name', (setting) => {
+describe.concurrent.each(someSettings())('after all of it: $name', (setting) => {
   it('[REQ-WALL-12] a value that was told to the server is found in the answers, the ledger and the tree', async () => {
     const stage = stages.of(setting)
     const canary = `canary-${randomBytes(24).toString('hex')}`
