@@ -45,7 +45,7 @@ export async function makePlace(): Promise<Place> {
 }
 
 /** Runs `bin/phaselock serve`: that process is the server itself. */
-export async function serve(place: Place, contract: string): Promise<Served> {
+export async function serve(place: Place, contract: string, environment: NodeJS.ProcessEnv = {}): Promise<Served> {
   const args = [
     'serve',
     '--port',
@@ -59,7 +59,7 @@ export async function serve(place: Place, contract: string): Promise<Served> {
   ]
   const child = spawn(join(ROOT, 'bin/phaselock'), args, {
     stdio: ['ignore', 'pipe', 'pipe'],
-    env: { PATH: process.env.PATH, HOME: place.dir },
+    env: { PATH: process.env.PATH, HOME: place.dir, ...environment },
   })
   let output = ''
   for (const stream of [child.stdout, child.stderr]) stream?.on('data', (chunk: Buffer) => (output += chunk.toString()))
