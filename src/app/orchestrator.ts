@@ -27,6 +27,7 @@ import { startSweep } from './sweep.js'
 import { Tokens } from './tokens.js'
 import { claudeCodeFolders, Transcripts } from './transcripts.js'
 import { PROGRAM_VERSION } from './version.js'
+import { Webhooks } from './webhooks/webhooks.js'
 import { openWorkshop } from './workshop.js'
 
 const TOKEN_REFUSALS_PER_MINUTE = 60
@@ -123,7 +124,7 @@ export async function openOrchestrator(options: OrchestratorOptions): Promise<Or
     coordinations,
   }
   const refusals = new RefusalLog(ledger, now)
-  await goOn(app, onFault)
+  const webhooks = await goOn(app, options.environment, onFault)
   const integrity = verifyInBackground(app, onFault)
   const stopWatching = watchOver(app, onFault)
   const close = async (): Promise<void> => {
@@ -132,6 +133,7 @@ export async function openOrchestrator(options: OrchestratorOptions): Promise<Or
     await app.transcripts.close()
     await workshop.close()
     stopWatching()
+    await webhooks.close()
     feed.close()
     try {
       await runFiles.close()
@@ -145,13 +147,16 @@ export async function openOrchestrator(options: OrchestratorOptions): Promise<Or
 }
 
 // What was going on when the server stopped.
-async function goOn(app: App, onFault: (error: unknown) => void): Promise<void> {
+async function goOn(app: App, environment: NodeJS.ProcessEnv, onFault: (error: unknown) => void): Promise<Webhooks> {
   const { coordinations, runFiles } = app
   await recoverStashes(app, onFault)
   coordinations.listen(({ id }) =>
     runFiles.put(id, async () => (await coordinations.statusOf(id)) as unknown as JsonObject),
   )
   await coordinations.resume()
+  const webhooks = new Webhooks(app, environment, onFault)
+  await webhooks.start()
+  return webhooks
 }
 
 // Whatever follows from what happened, or from the time that passed.

@@ -18,7 +18,9 @@ import type { AgentCrash } from '../core/crash.js'
 import type { PhaseDocument as PhaseText } from '../core/phase-document.js'
 import { compileRule } from '../core/rules/rule.js'
 import type { Slot } from '../core/slots.js'
+import type { Webhook } from '../core/webhook.js'
 import { extraTools } from './check-tools.js'
+import { compileConsensus } from './compile-consensus.js'
 import type {
   ArtifactDocument,
   BlockerDocument,
@@ -45,7 +47,7 @@ export function compileDocument(document: JsonObject, hash: string): Contract {
     version: source.version,
     description: source.description,
     start: source.start_node,
-    phases: new Map(source.phases.map((phase) => [phase.id, compilePhase(phase)])),
+    phases: new Map(source.phases.map((phase) => [phase.id, compilePhase(phase, source.agents ?? {})])),
     transitions: source.transitions.map(({ from, to, gate, when, triggers }) => ({
       from,
       to,
@@ -73,6 +75,7 @@ export function compileDocument(document: JsonObject, hash: string): Contract {
       Object.entries(source.mcp_servers ?? {}).map(([name, server]) => [name, compileServer(name, server)]),
     ),
     webHosts: source.web.allowed_hosts,
+    ...(source.webhooks === undefined ? {} : { webhooks: source.webhooks.map(compileWebhook) }),
     notEnforced: findUnenforced(source).map(({ path, feature }) => ({ path, feature })),
     guides: new Map(Object.entries(source.guides)),
     agentStartable: source.agent_startable,
@@ -94,7 +97,7 @@ function compileCommand(command: JsonObject): ObservedCommand {
   }
 }
 
-function compilePhase(phase: PhaseDocument): Phase {
+function compilePhase(phase: PhaseDocument, agents: Readonly<Record<string, JsonObject>>): Phase {
   return {
     id: phase.id,
     name: phase.name,
@@ -111,6 +114,7 @@ function compilePhase(phase: PhaseDocument): Phase {
       Object.entries(phase.checkpoint?.evidence ?? {}).map(([name, field]) => [name, compileEvidence(field)]),
     ),
     gates: phase.gates.map(compileGate),
+    ...compileConsensus(phase.consensus, agents),
     slots: (phase.auto_spawn ?? []).flatMap(compileSpawn),
     rules: (phase.rules ?? []).map((rule, index) => compileRule(`${phase.id}[${index}]`, rule)),
     ...(phase.document === undefined ? {} : { document: compilePhaseText(phase.document) }),
@@ -249,4 +253,12 @@ function compileAlert(alert: JsonObject): Alert {
 function compileSpawn(spawn: JsonObject): readonly Slot[] {
   const isAwaited = spawn.wait_for_completion === true
   return spawnNames(spawn).map((name) => ({ name, isAwaited }))
+}
+
+function compileWebhook({ url, events, secret_env_var: secret }: JsonObject): Webhook {
+  return {
+    url: String(url),
+    events: events as readonly string[],
+    secretEnvVar: typeof secret === 'string' ? secret : null,
+  }
 }

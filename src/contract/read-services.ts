@@ -245,20 +245,3 @@ function checkArg(fields: Fields, arg: ToolArgDocument): void {
     bad('max', `'max' is ${arg.max}, less than 'min', which is ${arg.min}.`)
   if (arg.enum?.length === 0) bad('enum', 'With an empty enum no value would be accepted.')
 }
-
-export function readWebhooks(reading: Reading, root: Fields): JsonObject[] | null {
-  const list = root.list('webhooks')
-  if (list === null || list.items.length === 0) return null
-  const hooks = list.items.flatMap((item) => {
-    const fields = Fields.of(reading, item, ['url', 'events', 'secret_env_var'])
-    if (fields === null) return []
-    const url = fields.needText('url', '"https://example.org/hook"')
-    if (url !== '' && !/^https?:\/\/[^\s]+$/.test(url))
-      fields.bad('url', 'contract.invalid_value', `'${url}' is not an http(s) address.`)
-    if (!fields.has('events')) fields.missing('events', '[approval_requested]')
-    const hook: Record<string, Json> = { url, events: fields.texts('events') ?? [] }
-    if (fields.has('secret_env_var')) hook.secret_env_var = fields.needText('secret_env_var', 'HOOK_SECRET')
-    return [reading.made(hook, item)]
-  })
-  return reading.made(hooks, list)
-}

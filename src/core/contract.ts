@@ -1,8 +1,10 @@
 import type { Alert } from './alerts.js'
+import type { ConsensusPlan } from './consensus-plan.js'
 import type { AgentCrash } from './crash.js'
 import type { DocumentPlace, EvidenceGrade, PhaseDocument } from './phase-document.js'
 import type { Rule } from './rules/rule.js'
 import type { Slot } from './slots.js'
+import type { Webhook } from './webhook.js'
 
 /** A JSON value: what artifacts, evidence, tool arguments and schemas are made of. */
 export type Json = null | boolean | number | string | readonly Json[] | JsonObject
@@ -38,6 +40,8 @@ export interface Contract {
   readonly mcpServers: ReadonlyMap<string, McpServer>
   /** What `web_fetch` may reach: `host`, `host:port`, `*.host`. */
   readonly webHosts: readonly string[]
+  /** Where events of tasks are sent. */
+  readonly webhooks?: readonly Webhook[]
   /** What this version of Phaselock understands but cannot enforce: a task under such a contract is not created. */
   readonly notEnforced: readonly NotEnforced[]
   /** Texts of `{{guide:NAME}}`, read when the contract was loaded. */
@@ -74,6 +78,8 @@ export interface Phase {
   readonly gates: readonly Gate[]
   /** Places for reviewers that open on entering it. */
   readonly slots?: readonly Slot[]
+  /** Reviewers that vote on leaving it. */
+  readonly consensus?: ConsensusPlan
   readonly rules?: readonly Rule[]
   /** What the phase is read from in a workflow of documents; absent in phases without a document. */
   readonly document?: PhaseDocument

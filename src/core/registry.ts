@@ -39,6 +39,8 @@ export type RegistryFact =
   /** Before the first event of its own stream, so that no run can be lost sight of. */
   | { readonly type: 'coordination_opened'; readonly id: string }
   | { readonly type: 'coordination_closed'; readonly id: string }
+  /** Notices that an address did not take: one event, or all of them until its secret is there. */
+  | { readonly type: 'webhook_failed'; readonly origin: string; readonly seq: number | null; readonly reason: string }
   | { readonly type: 'requests_refused'; readonly count: number; readonly seconds: number }
 
 export type RegistryEvent = RegistryFact & { readonly at: number; readonly actor: string }
@@ -145,6 +147,7 @@ function changed(registry: Registry, event: RegistryEvent): Registry {
     case 'ledger_verified':
     case 'request_refused':
     case 'requests_refused':
+    case 'webhook_failed':
       return registry
     default:
       return unreachable(event)

@@ -10,7 +10,6 @@ const agents = 'agents: {a: {harness: codex}}\n'
 
 const LATER: readonly (readonly [name: string, text: string, path: string, line: number])[] = [
   ['agents', `${TWO}${agents}`, 'agents', 6],
-  ['webhooks', `${TWO}webhooks: [{url: "http://x", events: [a]}]\n`, 'webhooks', 6],
 ]
 
 describe('what this version cannot enforce', () => {
@@ -24,10 +23,13 @@ describe('what this version cannot enforce', () => {
     },
   )
 
-  it('[REQ-CONTRACT-19] a consensus gives an entry beside the agents it names', async () => {
-    const { contract } = await mustLoad(`${phase('consensus: {agents: [a], question: ok}')}${agents}`)
-    expect(contract.notEnforced.map((entry) => entry.path)).toEqual(['agents', 'phases.A.consensus'])
-  })
+  it.each(['env: {X: "1"}', 'capabilities: [typescript]'])(
+    '[REQ-CONTRACT-19] a voter with %s gives an entry',
+    async (more) => {
+      const text = `${phase('consensus: {agents: [a], question: ok}')}agents: {a: {harness: codex, ${more}}}\n`
+      expect((await mustLoad(text)).contract.notEnforced.map((entry) => entry.path)).toEqual(['agents'])
+    },
+  )
 
   it('[REQ-CONTRACT-19] an auto_spawn of an entry of agents gives an entry beside the agents', async () => {
     const { contract } = await mustLoad(`${phase('auto_spawn: [{agent: a}]')}${agents}`)
@@ -74,6 +76,8 @@ describe('what this version cannot enforce', () => {
     ['reconcile: block', `${TWO}enforcement: {reconcile: block, reconcile_ignore: [x]}\n`],
     ['empty parts', `${TWO}commands: {}\nrecovery: {}\ncoordination: {}\nweb: {allowed_hosts: []}\nmonitoring: {}\n`],
     ['no rules', phase('rules: []')],
+    ['a consensus', phase('consensus: {agents: [a, b], question: ok}')],
+    ['a consensus of programs', `${phase('consensus: {agents: [a], question: ok}')}${agents}`],
     ['a gate time-out', `${TWO}recovery: {gate_timeout: {action: park}}\n`],
     [
       'a list of required reviews',

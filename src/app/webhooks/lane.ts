@@ -1,0 +1,98 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { StoredEvent } from '../../store/port.js'
+import { StoreUnavailable } from '../../store/port.js'
+import type { App } from '../app.js'
+import { deliver, type Receiver } from './delivery.js'
+
+const PAGE = 200
+const BACKOFF_MS_MAX = 300_000
+const STORE_RETRY_MS = 1000
+
+export interface LaneLimits {
+  readonly attemptsMax: number
+  readonly backoffMs: number
+}
+
+/** Twelve attempts over about forty minutes. */
+export const LANE_LIMITS: LaneLimits = { attemptsMax: 12, backoffMs: 1000 }
+
+export interface LaneParts {
+  readonly app: Pick<App, 'ledger' | 'now'>
+  /** Whether the event goes to this address. */
+  readonly isFor: (event: StoredEvent) => Promise<boolean>
+  readonly moved: () => void
+  readonly gaveUp: (event: StoredEvent, reason: string) => Promise<void>
+  readonly limits: LaneLimits
+  readonly onFault: (error: unknown) => void
+}
+
+/** Sends the events for one address in their order, each until it was taken or given up. */
+export class Lane {
+  #isKicked = true
+  #wake: () => void = () => undefined
+  readonly #abort = new AbortController()
+  readonly #running: Promise<void>
+
+  constructor(
+    readonly receiver: Receiver & { readonly secretEnvVar: string | null },
+    public after: number,
+    private readonly parts: LaneParts,
+  ) {
+    this.#running = this.#run().catch(parts.onFault)
+  }
+
+  /** There may be something new. */
+  kick(): void {
+    this.#isKicked = true
+    this.#wake()
+  }
+
+  async close(): Promise<void> {
+    this.#abort.abort()
+    this.#wake()
+    await this.#running
+  }
+
+  async #run(): Promise<void> {
+    const { signal } = this.#abort
+    while (!signal.aborted) {
+      try {
+        await this.#sendPage()
+      } catch (error) {
+        if (!(error instanceof StoreUnavailable) && !signal.aborted) throw error
+        await this.#pause(STORE_RETRY_MS)
+      }
+    }
+  }
+
+  async #sendPage(): Promise<void> {
+    const { signal } = this.#abort
+    this.#isKicked = false
+    const page = await this.parts.app.ledger.store.readAll(this.after, PAGE)
+    for (const event of page) {
+      if (await this.parts.isFor(event)) await this.#send(event)
+      if (signal.aborted) return
+      this.after = event.seq
+      this.parts.moved()
+    }
+    if (page.length === PAGE || this.#isKicked) return
+    await new Promise<void>((resolve) => {
+      this.#wake = resolve
+      if (this.#isKicked || signal.aborted) resolve()
+    })
+  }
+
+  async #send(event: StoredEvent): Promise<void> {
+    const { attemptsMax, backoffMs } = this.parts.limits
+    for (let attempt = 1; !this.#abort.signal.aborted; attempt += 1) {
+      const problem = await deliver(this.receiver, event, this.parts.app.now())
+      if (problem === null) return
+      if (attempt >= attemptsMax) return this.parts.gaveUp(event, `${attempt} attempts; the last: ${problem}`)
+      await this.#pause(Math.min(BACKOFF_MS_MAX, backoffMs * 2 ** (attempt - 1)))
+    }
+  }
+
+  async #pause(ms: number): Promise<void> {
+    await sleep(ms, undefined, { signal: this.#abort.signal }).catch(() => undefined)
+  }
+}

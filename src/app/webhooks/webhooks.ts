@@ -1,0 +1,143 @@
+import { join } from 'node:path'
+import type { Webhook } from '../../core/webhook.js'
+import type { StoredEvent } from '../../store/port.js'
+import { StoreUnavailable } from '../../store/port.js'
+import type { App } from '../app.js'
+import { type LaneMark, readCursors, writeCursors } from './cursor-file.js'
+import { LANE_LIMITS, Lane, type LaneLimits } from './lane.js'
+
+const PAGE = 500
+const SAVE_MS = 500
+/** Addresses over all contracts. */
+const LANES_MAX = 100
+
+export type WebhooksApp = Pick<App, 'ledger' | 'feed' | 'contracts' | 'stateDir' | 'now'>
+
+/**
+ * Notices of contracts: events of tasks, sent to the addresses that their contract names, signed, in order, at least
+ * once. What was sent is kept outside the ledger; after a crash some are sent again, and none is left out.
+ */
+export class Webhooks {
+  readonly #file: string
+  readonly #lanes = new Map<string, Lane>()
+  /** Addresses that nothing can be sent to as long as their variable is not set. */
+  readonly #held = new Map<string, LaneMark>()
+  #discovered = 0
+  #isLooking = false
+  #isBehind = false
+  #isClosed = false
+  #saving: NodeJS.Timeout | null = null
+  #stop: () => void = () => undefined
+
+  constructor(
+    private readonly app: WebhooksApp,
+    private readonly environment: NodeJS.ProcessEnv,
+    private readonly onFault: (error: unknown) => void,
+    private readonly limits: LaneLimits = LANE_LIMITS,
+  ) {
+    this.#file = join(app.stateDir, 'webhooks.json')
+  }
+
+  async start(): Promise<void> {
+    const known = readCursors(this.#file)
+    this.#discovered = known?.discovered ?? (await this.app.ledger.store.lastSeq())
+    for (const mark of known?.lanes ?? []) await this.#open(mark)
+    // The place from which an address is served must be known before its first event happens.
+    if (known === null) this.#save()
+    this.#stop = this.app.feed.subscribe((event) => {
+      if (event.contract === null) return
+      for (const lane of this.#lanes.values()) lane.kick()
+      void this.#discover()
+    })
+    void this.#discover()
+  }
+
+  async close(): Promise<void> {
+    this.#isClosed = true
+    this.#stop()
+    await Promise.all([...this.#lanes.values()].map((lane) => lane.close()))
+    if (this.#saving !== null) this.#save()
+  }
+
+  // Events are looked at in their order for addresses that nothing was sent to yet.
+  async #discover(): Promise<void> {
+    this.#isBehind = true
+    if (this.#isLooking) return
+    this.#isLooking = true
+    try {
+      while (this.#isBehind && !this.#isClosed) {
+        const page = await this.app.ledger.store.readAll(this.#discovered, PAGE)
+        this.#isBehind = page.length === PAGE
+        for (const event of page) {
+          for (const { url, secretEnvVar } of await this.#hooksOf(event))
+            await this.#open({ url, secretEnvVar, after: event.seq - 1 })
+          this.#discovered = event.seq
+        }
+        if (page.length > 0) this.#saveSoon()
+      }
+    } catch (error) {
+      if (!(error instanceof StoreUnavailable) && !this.#isClosed) this.onFault(error)
+    } finally {
+      this.#isLooking = false
+    }
+  }
+
+  async #open({ url, secretEnvVar, after }: LaneMark): Promise<void> {
+    const key = keyOf(url, secretEnvVar)
+    if (this.#lanes.has(key) || this.#held.has(key) || this.#isClosed) return
+    if (this.#lanes.size + this.#held.size >= LANES_MAX) return
+    const secret = secretEnvVar === null ? null : (this.environment[secretEnvVar] ?? '')
+    // Unsigned where a signature was promised is worse than late: it waits for a start with the variable set.
+    if (secret === '') {
+      this.#held.set(key, { url, secretEnvVar, after })
+      await this.#record(url, null, `the variable ${secretEnvVar}, which signs its notices, is not set`)
+      return
+    }
+    const lane = new Lane({ url, secret, secretEnvVar }, after, {
+      app: this.app,
+      isFor: async (event) => (await this.#hooksOf(event)).some((hook) => keyOf(hook.url, hook.secretEnvVar) === key),
+      moved: () => this.#saveSoon(),
+      gaveUp: (event, reason) => this.#record(url, event.seq, reason),
+      onFault: this.onFault,
+      limits: this.limits,
+    })
+    this.#lanes.set(key, lane)
+  }
+
+  async #hooksOf(event: StoredEvent): Promise<readonly Webhook[]> {
+    if (event.contract === null || !event.stream.startsWith('task:')) return []
+    const contract = await this.app.contracts.get(event.contract).catch(() => null)
+    return (contract?.webhooks ?? []).filter((hook) => hook.events.includes(event.type))
+  }
+
+  // Addresses can hold a key in their path: only whose they are is written down.
+  async #record(url: string, seq: number | null, reason: string): Promise<void> {
+    const fact = { type: 'webhook_failed', origin: new URL(url).origin, seq, reason } as const
+    await this.app.ledger.record(fact, { now: this.app.now(), actor: 'system' })
+  }
+
+  #saveSoon(): void {
+    if (this.#saving !== null) return
+    this.#saving = setTimeout(() => this.#save(), SAVE_MS)
+    this.#saving.unref()
+  }
+
+  #save(): void {
+    if (this.#saving !== null) clearTimeout(this.#saving)
+    this.#saving = null
+    const lanes = [...this.#lanes.values()].map(({ receiver, after }) => ({
+      url: receiver.url,
+      secretEnvVar: receiver.secretEnvVar,
+      after,
+    }))
+    try {
+      writeCursors(this.#file, { discovered: this.#discovered, lanes: [...lanes, ...this.#held.values()] })
+    } catch (error) {
+      this.onFault(error)
+    }
+  }
+}
+
+function keyOf(url: string, secretEnvVar: string | null): string {
+  return JSON.stringify([url, secretEnvVar])
+}
