@@ -153,8 +153,7 @@ function figure(title: string, option: Readonly<Record<string, unknown>>, { rows
   const chart = init(null, null, { renderer: 'svg', ssr: true, width: WIDTH, height })
   try {
     chart.setOption(option)
-    // The library escapes the texts that it was given.
-    const svg = trusted(chart.renderToSVGString({ useViewBox: true }).replace(/^<svg width="\d+" height="\d+"/, '<svg'))
+    const svg = trusted(asPartOfThePage(chart.renderToSVGString({ useViewBox: true })))
     const names = marks.map(
       ({ name, glyph, at }) =>
         html`<li><span class="mark m${at + 1}" aria-hidden="true">${glyph}</span> ${short(name)}</li>`,
@@ -164,6 +163,13 @@ function figure(title: string, option: Readonly<Record<string, unknown>>, { rows
   } finally {
     chart.dispose()
   }
+}
+
+/** The picture as wide as there is room, without the styles that it brings. The library has escaped the texts that it was given. */
+function asPartOfThePage(svg: string): string {
+  return svg
+    .replace(/^<svg width="\d+" height="\d+"/, '<svg')
+    .replace(/<style\s*><!\[CDATA\[[^<]*\]\]>\s*<\/style>/g, '')
 }
 
 function short(text: string): string {
