@@ -100,10 +100,17 @@ function checkAgents(reading: Reading, document: ContractDocument): void {
       remedy,
     })
   }
+  const remote = (agent: string, made: object, key: number): void =>
+    reading.report({
+      ...reading.about(made, key, 'contract.effect_differs'),
+      message: `No entry of agents is called '${agent}': an operator hands whoever votes under that name its token.`,
+      remedy: `${didYouMean(agent, names)}Known agents: ${names.join(', ')}.`,
+    })
   for (const phase of document.phases) {
     for (const spawn of phase.auto_spawn ?? []) check(spawn.agent, spawn, 'agent')
     const voters = phase.consensus?.agents
-    if (!Array.isArray(voters)) continue
-    for (const [index, agent] of voters.entries()) check(agent, voters, index)
+    if (!Array.isArray(voters) || names.length === 0) continue
+    for (const [index, agent] of voters.entries())
+      if (!names.includes(String(agent))) remote(String(agent), voters, index)
   }
 }

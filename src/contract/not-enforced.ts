@@ -1,5 +1,6 @@
 import { CHECKS_NOT_ENFORCED } from '../core/contract.js'
 import { checksOf } from './check-gates.js'
+import { areVoters } from './compile-consensus.js'
 import type { ContractDocument, PhaseDocument } from './document.js'
 
 /** One thing that this version understands and cannot enforce; `made` and `key` say where it stands in the document. */
@@ -15,23 +16,19 @@ export function findUnenforced(document: ContractDocument): Unenforced[] {
   return [...inRoot(document), ...document.phases.flatMap(inPhase)]
 }
 
-const ROOT_FEATURES = ['agents', 'webhooks'] as const
-
 function inRoot(document: ContractDocument): Unenforced[] {
   const found: Unenforced[] = []
   const add = (made: object, path: string, feature: string): void => {
     found.push({ path, feature, made, key: path.slice(path.lastIndexOf('.') + 1) })
   }
-  for (const key of ROOT_FEATURES) if (document[key] !== undefined) add(document, key, key)
+  const votes = document.phases.flatMap((phase) => (phase.consensus === undefined ? [] : [phase.consensus]))
+  if (document.agents !== undefined && !areVoters(document.agents, votes)) add(document, 'agents', 'agents')
   return found
 }
 
 function inPhase(phase: PhaseDocument): Unenforced[] {
   const base = `phases.${phase.id}`
   const found: Unenforced[] = []
-  for (const key of ['consensus'] as const) {
-    if (phase[key] !== undefined) found.push({ path: `${base}.${key}`, feature: key, made: phase, key })
-  }
   // An entry of `agents` is a program to be started; a kind of agent is a place that a reviewer fills.
   if (phase.auto_spawn?.some((spawn) => spawn.agent !== undefined))
     found.push({ path: `${base}.auto_spawn`, feature: 'auto_spawn of agents', made: phase, key: 'auto_spawn' })

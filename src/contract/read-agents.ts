@@ -1,5 +1,7 @@
 import type { Json, JsonObject } from '../core/contract.js'
 import { REVIEWER_NAME } from '../core/review.js'
+import { AGENTS_MAX, optionProblem } from '../core/rounds/options.js'
+import { voteOptions } from './compile-consensus.js'
 import { Fields } from './fields.js'
 import type { Reading } from './reading.js'
 import type { ListNode, SourceNode } from './yaml.js'
@@ -31,7 +33,30 @@ export function readConsensus(reading: Reading, node: SourceNode): JsonObject {
     const message = `The quorum is ${quorum}, but only ${agents.length} agents vote.`
     fields.bad('quorum', 'contract.invalid_value', message, `Use at most ${agents.length}.`)
   }
+  checkVote(fields, consensus, agents)
   return reading.made(consensus, node)
+}
+
+/** Leaves room for what is voted on, which is put to the voters with the question. */
+const VOTE_QUESTION_CHARS_MAX = 10_000
+
+function checkVote(fields: Fields, consensus: JsonObject, agents: readonly string[]): void {
+  const bad = (key: string, message: string): void => fields.bad(key, 'contract.invalid_value', message)
+  if (fields.has('agents') && agents.length === 0) bad('agents', 'Nobody votes.')
+  if (agents.length > AGENTS_MAX) bad('agents', `At most ${AGENTS_MAX} agents vote.`)
+  const taken = new Set<string>()
+  for (const name of agents) {
+    if (!new RegExp(REVIEWER_NAME).test(name) || name === 'human' || name === 'orchestrator')
+      bad('agents', `No reviewer can be called '${name.slice(0, 80)}'.`)
+    if (taken.has(name)) bad('agents', `The agent '${name}' votes twice.`)
+    taken.add(name)
+  }
+  if (String(consensus.question).length > VOTE_QUESTION_CHARS_MAX)
+    bad('question', `The question has at most ${VOTE_QUESTION_CHARS_MAX} characters.`)
+  // The number of voters is told above, in its own words.
+  const problem = optionProblem(voteOptions(consensus), AGENTS_MAX)
+  const key = problem?.slice(0, problem.indexOf(' ')) ?? ''
+  if (problem !== null) fields.bad(fields.has(key) ? key : 'agents', 'contract.invalid_value', problem)
 }
 
 /** Places in one phase; more reviewers than this nobody reads. */

@@ -1,5 +1,6 @@
 import type { Code } from './codes.js'
 import { type CheckOutcome, checkKey, type GateFacts } from './command.js'
+import { comesOfReviews } from './consensus-plan.js'
 import type { Blocker, Mode, RequiredArtifact } from './contract.js'
 import type { BlockerFound } from './event.js'
 import type { Needs } from './needs.js'
@@ -26,11 +27,14 @@ export function findBlockers(
     readonly facts: GateFacts
     readonly claims: readonly string[]
     readonly mode: Mode
+    /** Reviewers still vote: what is made of reviews cannot be there, and is not looked for. */
+    readonly isVoting?: boolean
     /** What others found in the way. */
     readonly more?: readonly BlockerFound[]
   },
 ): Findings {
   const { facts } = given
+  const awaitsReviews = given.isVoting === true && needed.isReviewedByVote
   const found: BlockerFound[] = []
   if (facts.visit !== state.visit)
     found.push(blocker('evidence_stale', { message: 'The evidence was gathered in another visit of this phase' }))
@@ -42,11 +46,12 @@ export function findBlockers(
   for (const required of needed.artifacts) {
     if (needed.observesTests && required.type === OBSERVED_ARTIFACT) continue
     const isAssembled = needed.reviews !== null && REVIEW_ARTIFACTS.includes(required.type)
+    if (isAssembled && awaitsReviews) continue
     found.push(...(isAssembled ? reviewBlockers(needed, required, facts) : artifactBlockers(state, required, facts)))
   }
   for (const problem of [...facts.evidenceProblems, ...(facts.evidenceOpen ?? [])])
     found.push(blocker('incomplete_checkpoint', { message: problem }))
-  found.push(...checkBlockers(needed, facts))
+  found.push(...checkBlockers(needed, facts, awaitsReviews))
   found.push(...unasked(needed, facts))
 
   const warnings = found.filter((one) => one.severity !== 'blocking')
@@ -119,9 +124,10 @@ function reviewBlockers(needed: Needs, required: RequiredArtifact, facts: GateFa
   )
 }
 
-function checkBlockers(needed: Needs, facts: GateFacts): readonly BlockerFound[] {
+function checkBlockers(needed: Needs, facts: GateFacts, awaitsReviews: boolean): readonly BlockerFound[] {
   const found: BlockerFound[] = []
   const judge = (place: { gate: string | null; artifact: string | null; index: number }, asked: Blocker) => {
+    if (awaitsReviews && comesOfReviews(asked, place.artifact)) return
     const outcome = facts.checks.get(checkKey({ ...place, check: asked.check }))
     const problem = checkBlocker(asked, outcome)
     if (problem !== null) found.push({ ...problem, gate: place.gate, artifact: place.artifact })

@@ -1,5 +1,6 @@
 import type { EvidenceProof } from './checkpoint-event.js'
 import type { Code } from './codes.js'
+import type { ConsensusSeen } from './consensus-plan.js'
 import type { CheckName, JsonObject, Mode } from './contract.js'
 import type { ArtifactRef, Grade } from './event.js'
 import type { ChangedPath, GitAccess } from './writable.js'
@@ -76,6 +77,8 @@ export interface GateFacts {
   readonly unledgered?: readonly { readonly path: string; readonly kind: 'created' | 'modified' | 'deleted' }[]
   /** `reviewsKey` of the state that the reviews were gathered from, where the phase asks for some. */
   readonly reviewsKey?: string
+  /** What the reviewers that vote say, where the phase has some. */
+  readonly consensus?: ConsensusSeen | null
   /** What Phaselock ran itself for this request. */
   readonly observed?: readonly JsonObject[]
   /** Where the tests of an observed RED run are stored. */

@@ -2,6 +2,7 @@ import type { AlertCondition } from './alerts.js'
 import type { CheckpointFact } from './checkpoint-event.js'
 import type { Code } from './codes.js'
 import type { UpstreamRef } from './command.js'
+import type { ConsensusFact, ConsensusProof } from './consensus-event.js'
 import type { JsonObject, Mode, Severity } from './contract.js'
 import type { QuestionFact } from './question-event.js'
 import type { ReviewFact } from './review-event.js'
@@ -210,6 +211,8 @@ export type TaskFact =
       readonly approvalId: string | null
       readonly digest: string
       readonly success: true
+      /** What the reviewers of the phase said, where it has some that vote. */
+      readonly consensus?: ConsensusProof
     }
   | {
       readonly type: 'tests_pinned'
@@ -268,6 +271,7 @@ export type TaskFact =
   | { readonly type: 'approval_expired'; readonly approvalId: string; readonly action: 'park' | 'reject' }
   | { readonly type: 'approval_voided'; readonly approvalId: string; readonly reason: string }
   | CheckpointFact
+  | ConsensusFact
   | QuestionFact
   | ReviewFact
   | WatchFact

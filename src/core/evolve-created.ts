@@ -35,6 +35,7 @@ export function created(event: TaskEvent & { type: 'task_created' }): TaskState 
     approvals: new Map(),
     questions: new Map(),
     reviewers: new Map(),
+    consensus: null,
     refusals: new Map(),
     denialsInARow: 0,
     refusalsTotal: 0,

@@ -8,6 +8,7 @@ import {
   withoutPending,
 } from './evolve-approval.js'
 import { checkpointPassed, withBytes } from './evolve-checkpoint.js'
+import { consensusRequested } from './evolve-consensus.js'
 import { created } from './evolve-created.js'
 import { alertsAfter, before, lapsed, reassigned, resumed, rewound, stashAfter, withPhase } from './evolve-lifecycle.js'
 import { questionChanged } from './evolve-question.js'
@@ -133,6 +134,8 @@ function lifecycle(state: TaskState, event: Exclude<TaskEvent, { type: Handled }
       }
     case 'task_rewound':
       return rewound(state, event)
+    case 'consensus_requested':
+      return consensusRequested(state, event)
     case 'approval_requested':
       return approvalRequested(state, event)
     case 'approval_decided':

@@ -1,9 +1,9 @@
 import { phaseOf } from './access.js'
 import { checkKey } from './command.js'
+import { type ConsensusPlan, onlyVotersReview, reviewsNeeded } from './consensus-plan.js'
 import type { Blocker, Contract, EvidenceField, Phase, RequiredArtifact } from './contract.js'
 import type { PhaseTask } from './phase-document.js'
 import { openTasks } from './phase-tasks.js'
-import { reviewsAsked } from './review.js'
 import { slotChecks } from './slots.js'
 import type { TaskState } from './state.js'
 import { type Demand, demandOf, findTransition, isFinal } from './transition-rules.js'
@@ -36,6 +36,10 @@ export interface Needs {
   readonly observesTests: boolean
   /** The reviews of others that the phase asks for: then the agent's own does not count. Null: it asks for none. */
   readonly reviews: readonly string[] | null
+  /** Reviewers that vote on leaving the phase; null: none. */
+  readonly consensus: ConsensusPlan | null
+  /** All reviews come from those who vote. */
+  readonly isReviewedByVote: boolean
 }
 
 /** What must be gathered before a transition can be decided; null when it is refused without looking at anything. */
@@ -85,7 +89,9 @@ export function needs(
     phaseChecks,
     pinsTests: checks.some((one) => one.blocker.check === 'tests_are_failing'),
     observesTests: contract.commands.has('tests'),
-    reviews: reviewsAsked(phase),
+    reviews: reviewsNeeded(phase),
+    consensus: demand.full ? (phase.consensus ?? null) : null,
+    isReviewedByVote: demand.full && onlyVotersReview(phase),
   }
 }
 
@@ -110,5 +116,7 @@ export function checkpointAlone(contract: Contract, state: TaskState): Needs {
     pinsTests: false,
     observesTests: contract.commands.has('tests'),
     reviews: null,
+    consensus: null,
+    isReviewedByVote: false,
   }
 }

@@ -66,6 +66,7 @@ function usedUp(again: boolean): string {
 
 const COUNTED_NOT: ReadonlySet<Code> = new Set<Code>([
   'approval_pending',
+  'consensus_pending',
   'token_invalid',
   'token_stale',
   'token_mismatch',

@@ -19,7 +19,7 @@ export const HOLDERS_MAX = 1000
 /** In `approvers` these stand for operators and for Phaselock itself. */
 const NO_REVIEWERS: ReadonlySet<string> = new Set(['human', 'orchestrator'])
 
-const REVIEW_CHECKS: ReadonlySet<string> = new Set<CheckName>([
+export const REVIEW_CHECKS: ReadonlySet<string> = new Set<CheckName>([
   ...(['all_review_models_completed', 'no_blocking_issues', 'review_comments_addressed'] as const),
 ])
 

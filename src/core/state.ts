@@ -151,6 +151,11 @@ export interface TaskState {
   readonly questions: ReadonlyMap<string, Question>
   /** Reviewers of the newest visit that had some, by name. */
   readonly reviewers: ReadonlyMap<string, Reviewer>
+  /** The runs of reviewers that were asked for in the newest visit that had some, oldest first. */
+  readonly consensus: {
+    readonly visit: number
+    readonly runs: readonly { readonly id: string; readonly subject: string }[]
+  } | null
   /** Refusals of this visit by kind. */
   readonly refusals: ReadonlyMap<string, number>
   /** Refusals since the last progress that count toward the denial budget. */

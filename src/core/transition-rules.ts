@@ -25,6 +25,7 @@ export function completesOnEntry(contract: Contract, phase: Phase): boolean {
     isFinal(contract, phase) &&
     phase.requiredArtifacts.length === 0 &&
     phase.evidence.size === 0 &&
+    phase.consensus === undefined &&
     !(phase.tasksInOrder === true && (phase.document?.tasks.length ?? 0) > 0) &&
     phase.gates.length === 0
   )

@@ -5,6 +5,8 @@ import { blocker, findBlockers } from './blockers.js'
 import { checkpointPassed } from './checkpoint.js'
 import type { Code } from './codes.js'
 import type { Command, Context, GateFacts } from './command.js'
+import { consensusFor, isVoting } from './consensus.js'
+import type { ConsensusProof } from './consensus-event.js'
 import type { Contract } from './contract.js'
 import type { ArtifactRef, BlockerFound, TaskFact } from './event.js'
 import { bytesHandedIn } from './evolve.js'
@@ -15,6 +17,7 @@ import { isWaitingForReviews } from './review.js'
 import type { Violation as RuleViolation } from './rules/evaluate.js'
 import { slotFacts } from './slots.js'
 import type { TaskState } from './state.js'
+import { acceptedArtifacts, visitArtifacts, withFacts } from './transition-facts.js'
 import { completesOnEntry, isFinal, targetsOf } from './transition-rules.js'
 import { heldBack, violationFacts } from './watch.js'
 
@@ -125,7 +128,8 @@ interface Case {
 function judge(contract: Contract, state: TaskState, one: Case): Decision {
   const { request, needed, facts } = one
   const unledgered = unledgeredBlockers(contract, state, facts, one.context)
-  const given = { facts, claims: request.claims, mode: modeOf(contract, state), more: unledgered }
+  const voting = isVoting(needed.consensus, facts.consensus)
+  const given = { facts, claims: request.claims, mode: modeOf(contract, state), more: unledgered, isVoting: voting }
   const findings = findBlockers(state, needed, given)
   const accepted = acceptedArtifacts(needed, facts)
   const requested: TaskFact = {
@@ -150,8 +154,19 @@ function judge(contract: Contract, state: TaskState, one: Case): Decision {
       warnings: findings.warnings,
       isCounted,
     })
-  if (findings.blockers.length > 0)
-    return blocked(findings.blockers, isWaitingForReviews(state, findings.blockers) ? false : undefined)
+  const consensus = consensusFor(state, { plan: needed.consensus, facts, to: request.target })
+  if (findings.blockers.length > 0) {
+    const isOver = consensus.kind === 'blocked' && !voting
+    const all = isOver ? [...findings.blockers, consensus.blocker] : findings.blockers
+    return blocked(all, isWaitingForReviews(state, all) ? false : undefined)
+  }
+  if (consensus.kind === 'blocked') {
+    if (request.auto === true) return decided([])
+    return withFacts(blocked([consensus.blocker], consensus.isReplaced ? true : undefined), {
+      before: [requested, ...checkpoint],
+      added: consensus.facts,
+    })
+  }
 
   const approval = approvalFor(state, {
     gates: needed.demand.gates,
@@ -162,13 +177,10 @@ function judge(contract: Contract, state: TaskState, one: Case): Decision {
     now: one.context.now,
   })
   if (approval.kind === 'blocked') {
-    const decision = blocked([approval.blocker], approval.isReplaced ? true : undefined)
-    return decision.kind === 'decided'
-      ? {
-          ...decision,
-          facts: [requested, ...checkpoint, ...approval.facts, ...decision.facts.slice(1 + checkpoint.length)],
-        }
-      : decision
+    return withFacts(blocked([approval.blocker], approval.isReplaced ? true : undefined), {
+      before: [requested, ...checkpoint],
+      added: approval.facts,
+    })
   }
   return decided([
     requested,
@@ -178,23 +190,10 @@ function judge(contract: Contract, state: TaskState, one: Case): Decision {
       warnings: findings.warnings,
       violations: findings.violations,
       approvalId: approval.approvalId,
+      consensus: consensus.proof,
       accepted,
     }),
   ])
-}
-
-function acceptedArtifacts(needed: Needs, facts: GateFacts): readonly ArtifactRef[] {
-  return facts.artifacts
-    .filter((one) => one.problems.length === 0 && needed.artifacts.some((required) => required.type === one.type))
-    .map(({ type, sha256, bytes, grade }) => ({ type, sha256, bytes, grade }))
-}
-
-function visitArtifacts(state: TaskState, accepted: readonly ArtifactRef[]): readonly ArtifactRef[] {
-  const all = new Map<string, ArtifactRef>()
-  for (const { type, sha256, bytes, grade, visit } of state.artifacts.values())
-    if (visit === state.visit) all.set(type, { type, sha256, bytes, grade })
-  for (const ref of accepted) all.set(ref.type, ref)
-  return [...all.values()]
 }
 
 interface Blocked extends Case {
@@ -234,6 +233,7 @@ const KINDS: readonly Code[] = [
   'missing_artifact',
   'invalid_artifact',
   'incomplete_checkpoint',
+  'consensus_pending',
   'approval_pending',
   'approval_rejected',
 ]
@@ -247,6 +247,7 @@ interface Passed extends Case {
   readonly warnings: readonly BlockerFound[]
   readonly violations: readonly BlockerFound[]
   readonly approvalId: string | null
+  readonly consensus: ConsensusProof | null
   readonly accepted: readonly ArtifactRef[]
 }
 
@@ -265,6 +266,7 @@ function passed(contract: Contract, state: TaskState, one: Passed): readonly Tas
     approvalId: one.approvalId,
     digest: facts.digest,
     success: true,
+    ...(one.consensus === null ? {} : { consensus: one.consensus }),
   })
   if (needed.demand.transition === null) return [...out, { type: 'task_completed' }]
   out.push({

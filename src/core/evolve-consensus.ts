@@ -1,0 +1,9 @@
+import type { TaskEvent } from './event.js'
+import type { TaskState } from './state.js'
+
+/** Remembers which run was asked for over which subject. A new visit begins anew. */
+export function consensusRequested(state: TaskState, event: TaskEvent & { type: 'consensus_requested' }): TaskState {
+  const { runId, subject } = event
+  const before = state.consensus?.visit === state.visit ? state.consensus.runs : []
+  return { ...state, consensus: { visit: state.visit, runs: [...before, { id: runId, subject }] } }
+}
