@@ -86,8 +86,14 @@ export class Starters {
 
 const INFO_CHARS_MAX = 4096
 
+/** How long a launcher that is to be ended may take to tell of the first process of its command. */
+const TOLD_MS_MAX = 5000
+
 export class Starter {
   #info = ''
+  #tells = false
+  #isEnding = false
+  readonly #endLauncher: (signal?: NodeJS.Signals | number) => boolean
 
   constructor(
     readonly child: ChildProcess,
@@ -95,9 +101,12 @@ export class Starter {
     private readonly group: Group | null,
   ) {
     child.on('error', () => undefined)
+    this.#endLauncher = child.kill.bind(child)
+    child.kill = () => this.#kill()
     const info = (child.stdio as readonly (Readable | Writable | null | undefined)[])[INFO_FD]
     info?.on('data', (chunk: Buffer) => {
       this.#info = (this.#info + chunk.toString('utf8')).slice(0, INFO_CHARS_MAX)
+      if (this.#isEnding) this.#kill()
     })
     for (const stream of [child.stdin, child.stdio[GO_FD] as Writable]) stream?.on('error', () => undefined)
   }
@@ -113,6 +122,7 @@ export class Starter {
   /** Becomes the command. What it is told goes through a file that only the server can read, never through a list of processes. */
   become(argv: readonly string[], env: Readonly<Record<string, string>>): void {
     const exports = Object.entries(env).map(([name, value]) => `export ${name}=${quoted(value)}`)
+    this.#tells = argv.includes('--info-fd')
     const line = `exec ${GO_FD}<&-; exec ${argv.map(quoted).join(' ')}`
     writeFileSync(this.script, [...exports, line, ''].join('\n'), { mode: 0o600 })
     ;(this.child.stdio[GO_FD] as Writable).end('go\n')
@@ -120,8 +130,8 @@ export class Starter {
 
   /** Resolves when nothing of the command runs any more. Its launcher may tell of its end before the last process is gone. */
   async gone(): Promise<void> {
-    const [, pid] = /"child-pid": (\d+)/.exec(this.#info) ?? []
-    if (pid === undefined) return
+    const pid = this.#firstProcess()
+    if (pid === null) return
     for (let waited = 0; waited < GONE_MS_MAX && isRunning(pid); waited += 1)
       await new Promise((resolve) => setTimeout(resolve, 1))
     if (isRunning(pid)) throw new Error('a process outlived its command')
@@ -136,6 +146,33 @@ export class Starter {
   discard(): void {
     this.child.once('close', () => this.ended())
     this.child.kill('SIGKILL')
+  }
+
+  // A launcher binds the first process of a command to its own death only after all of its mounts are made: one that is killed
+  // before that leaves a command behind that nobody ends. It tells of that process before it lets it run, so that one dies first.
+  #kill(): boolean {
+    if (!this.isAlive) return false
+    const pid = this.#firstProcess()
+    if (this.#tells && pid === null) {
+      if (!this.#isEnding) setTimeout(() => this.#endLauncher('SIGKILL'), TOLD_MS_MAX).unref()
+      this.#isEnding = true
+      return true
+    }
+    if (pid !== null) end(Number(pid))
+    return this.#endLauncher('SIGKILL')
+  }
+
+  #firstProcess(): string | null {
+    return /"child-pid": (\d+)/.exec(this.#info)?.[1] ?? null
+  }
+}
+
+function end(pid: number): boolean {
+  try {
+    return process.kill(pid, 'SIGKILL')
+  } catch {
+    // Gone already; its launcher is ended in any case.
+    return false
   }
 }
 
