@@ -21,7 +21,11 @@ export function addMcp(
   const load = async (): Promise<McpEntrance> => {
     const { McpEntrance: Entrance } = await import('../mcp/entrance.js')
     const record: RecordRefusal = (problem, what, bearer) =>
-      gate.record(problem, { method: 'MCP', path: `${PATH}#${what}` }, actorOf({ kind: 'agent', bearer }))
+      gate.record(
+        problem,
+        { method: 'MCP', path: `${PATH}#${what}` },
+        actorOf(bearer.kind === 'participant' ? { kind: 'participant', bearer } : { kind: 'agent', bearer }),
+      )
     return new Entrance({ app, onFault, record })
   }
   server.addHook('preClose', (done) => {
@@ -38,7 +42,8 @@ export function addMcp(
         if (principal.code === 'token_missing') reply.header('www-authenticate', 'Bearer')
         return gate.refuse(request, reply, principal)
       }
-      if (principal.kind !== 'agent') return gate.refuse(request, reply, ONLY_AGENTS, principal)
+      if (principal.kind !== 'agent' && principal.kind !== 'participant')
+        return gate.refuse(request, reply, ONLY_AGENTS, principal)
       loaded ??= load()
       const answer = await (await loaded).answer({
         request: webRequest(request, reply),

@@ -5,6 +5,7 @@ import { executeTool } from '../app/use-tool.js'
 import { compileSchema } from '../contract/schemas.js'
 import type { AgentBearer } from '../core/admit.js'
 import type { JsonObject } from '../core/contract.js'
+import type { McpBearer } from './caller.js'
 import { toolResult } from './results.js'
 import { inWordsOfMcp } from './words.js'
 import { WORKFLOW_TOOLS, type WorkflowTool } from './workflow-tools.js'
@@ -13,7 +14,7 @@ const NAME_CHARS_MAX = 200
 const PROBLEMS_MAX = 20
 
 /** Keeps what no event of a task says, as for every other refused request. */
-export type RecordRefusal = (problem: Problem, what: string, bearer: AgentBearer) => Promise<void>
+export type RecordRefusal = (problem: Problem, what: string, bearer: McpBearer) => Promise<void>
 
 export interface ToolCall {
   readonly bearer: AgentBearer

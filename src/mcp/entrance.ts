@@ -6,11 +6,10 @@ import {
   type ServerEvent,
 } from '@modelcontextprotocol/server'
 import { type Problem, refuse } from '../app/result.js'
-import type { AgentBearer } from '../core/admit.js'
-import { authInfoOf } from './caller.js'
+import { authInfoOf, type McpBearer, ownerOf } from './caller.js'
 import { Changes } from './changes.js'
 import { RESOURCES } from './resources.js'
-import { buildMcpServer, type ServerParts } from './server.js'
+import { type ServerParts, serverFor } from './server.js'
 import { Sessions } from './sessions.js'
 
 const BATCH_MAX = 32
@@ -20,7 +19,7 @@ export interface Exchange {
   /** Without its body. */
   readonly request: Request
   readonly body: unknown
-  readonly bearer: AgentBearer
+  readonly bearer: McpBearer
 }
 
 /**
@@ -51,14 +50,14 @@ export class McpEntrance {
     const options = { ...(body === undefined ? {} : { parsedBody: body }), authInfo: authInfoOf(bearer) }
     const id = request.headers.get('mcp-session-id')
     if (id !== null) {
-      const known = this.#sessions.find(id, bearer.agentId)
+      const known = this.#sessions.find(id, bearer)
       if (known === null) return rpcError(404, NO_SESSION)
       const response = await known.transport.handleRequest(request, options)
       if (request.method === 'GET' && response.ok) known.listenUntil(request.signal)
       return response
     }
     if (request.method !== 'POST' || !isInitializeRequest(body)) return rpcError(400, SESSION_NEEDED)
-    const session = await this.#sessions.open(bearer.agentId)
+    const session = await this.#sessions.open(bearer)
     if (session === null) return tooMany()
     const response = await session.transport.handleRequest(request, options)
     if (!response.ok) session.close()
@@ -66,10 +65,10 @@ export class McpEntrance {
   }
 
   async #alone({ request, body, bearer }: Exchange): Promise<Response | Problem> {
-    const { agentId } = bearer
+    const agentId = ownerOf(bearer)
     const method = methodOf(body)
     if (method === 'subscriptions/listen' && !this.#changes.hasRoom(agentId)) return tooMany()
-    const handler: McpHttpHandler = createMcpHandler(() => buildMcpServer(this.parts), {
+    const handler: McpHttpHandler = createMcpHandler(() => serverFor(this.parts, bearer), {
       legacy: 'reject',
       // A stream is kept alive while a tool runs; a plain answer would look dead to every proxy and timeout.
       responseMode: method === 'tools/call' ? 'sse' : 'auto',

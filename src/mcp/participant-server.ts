@@ -18,19 +18,29 @@ const VIEW = 'coordination_view'
 const TEXT: JsonObject = { type: 'string' }
 const VERDICT: JsonObject = { type: 'string', enum: ['approve', 'request_changes'] }
 
+/** How requests reach the door, and how faults on the way are worded. */
+export interface DoorWay {
+  /** Throws when the caller's token opens nothing. */
+  door(context: ServerContext): Promise<ParticipantDoor>
+  told<T>(work: () => Promise<T>): Promise<T>
+  toldAsResult(work: () => Promise<CallToolResult>): Promise<CallToolResult>
+}
+
 /** A server of the protocol for a participant: three tools, and nothing of tasks, resources or prompts. */
-export function buildParticipantServer(doorOf: (context: ServerContext) => Promise<ParticipantDoor>): Server {
+export function buildParticipantServer(way: DoorWay): Server {
   const server = new Server(
     { name: 'phaselock', version: PROGRAM_VERSION },
     { capabilities: { tools: {} }, instructions: INSTRUCTIONS },
   )
-  server.setRequestHandler('tools/list', async (_request, context) => ({
-    tools: toolsOf((await doorOf(context)).needsVerdict),
-  }))
-  server.setRequestHandler('tools/call', async (request, context) => {
+  server.setRequestHandler('tools/list', (_request, context) =>
+    way.told(async () => ({ tools: toolsOf((await way.door(context)).needsVerdict) })),
+  )
+  server.setRequestHandler('tools/call', (request, context) => {
     const { name, arguments: args } = request.params
-    const door = await doorOf(context)
-    return name === VIEW ? door.view() : door.call({ name, arguments: (args ?? {}) as JsonObject })
+    return way.toldAsResult(async () => {
+      const door = await way.door(context)
+      return name === VIEW ? door.view() : door.call({ name, arguments: (args ?? {}) as JsonObject })
+    })
   })
   return server
 }

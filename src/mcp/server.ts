@@ -4,7 +4,9 @@ import { refuse } from '../app/result.js'
 import { PROGRAM_VERSION } from '../app/version.js'
 import type { JsonObject } from '../core/contract.js'
 import { callTool, type RecordRefusal } from './call-tool.js'
-import { bearerOf } from './caller.js'
+import { bearerOf, type McpBearer, participantOf } from './caller.js'
+import { participantDoor } from './participant-door.js'
+import { buildParticipantServer } from './participant-server.js'
 import { listPrompts, readPrompt } from './prompts.js'
 import { RESOURCES, readResource } from './resources.js'
 import { refusalError, refusalResult } from './results.js'
@@ -18,8 +20,22 @@ export interface ServerParts {
   readonly onFault: (error: unknown) => void
 }
 
+/** The server that this kind of caller talks to. Neither kind sees anything of the other's. */
+export function serverFor(parts: ServerParts, { kind }: McpBearer): Server {
+  if (kind !== 'participant') return buildMcpServer(parts)
+  const { app, record } = parts
+  return buildParticipantServer({
+    told: (work) => told(parts, work),
+    toldAsResult: (work) => toldAsResult(parts, work),
+    door: (context) => {
+      const bearer = participantOf(context)
+      return participantDoor(app, bearer, (problem, what) => record(problem, what, bearer))
+    },
+  })
+}
+
 /** A server of the protocol for one connection or one request. It knows no caller: every request brings its own. */
-export function buildMcpServer(parts: ServerParts): Server {
+function buildMcpServer(parts: ServerParts): Server {
   const { app, record } = parts
   const server = new Server(
     { name: 'phaselock', version: PROGRAM_VERSION },
@@ -84,7 +100,7 @@ async function told<T>(parts: ServerParts, work: () => Promise<T>): Promise<T> {
   }
 }
 
-async function toldAsResult(parts: ServerParts, work: () => ReturnType<typeof callTool>) {
+async function toldAsResult(parts: ServerParts, work: () => ReturnType<typeof callTool>): ReturnType<typeof callTool> {
   try {
     return await work()
   } catch (error) {

@@ -1,8 +1,9 @@
 import { randomUUID } from 'node:crypto'
 import { type Server, WebStandardStreamableHTTPServerTransport } from '@modelcontextprotocol/server'
 import type { App } from '../app/app.js'
+import { type McpBearer, ownerOf } from './caller.js'
 import type { Changes } from './changes.js'
-import { addSubscriptions, buildMcpServer, type ServerParts } from './server.js'
+import { addSubscriptions, type ServerParts, serverFor } from './server.js'
 
 const IDLE_MS_MAX = 30 * 60_000
 const SWEEP_MS = 60_000
@@ -40,24 +41,25 @@ export class Sessions {
     return this.#kept.size
   }
 
-  find(id: string, agentId: string): Session | null {
+  find(id: string, bearer: McpBearer): Session | null {
     this.#dropIdle()
     const session = this.#kept.get(id)
-    if (session === undefined || session.agentId !== agentId) return null
+    if (session === undefined || session.agentId !== ownerOf(bearer)) return null
     session.seenAt = this.#app.now()
     return session
   }
 
   /** A new session, or null when there is no room. The agent's own oldest one makes room for it. */
-  async open(agentId: string): Promise<Session | null> {
+  async open(bearer: McpBearer): Promise<Session | null> {
     this.#dropIdle()
+    const agentId = ownerOf(bearer)
     const own = [...this.#kept.values()].filter((one) => one.agentId === agentId).sort((a, b) => a.seenAt - b.seenAt)
     if (own.length >= SESSIONS_PER_AGENT_MAX) own[0]?.close()
     if (this.#kept.size >= SESSIONS_MAX || !this.changes.hasRoom(agentId)) return null
     const id = randomUUID()
     const transport = new WebStandardStreamableHTTPServerTransport({ sessionIdGenerator: () => id })
-    const server = buildMcpServer(this.parts)
-    const subscribed = addSubscriptions(server)
+    const server = serverFor(this.parts, bearer)
+    const subscribed = bearer.kind === 'participant' ? new Set<string>() : addSubscriptions(server)
     const close = (): void => void server.close().catch(this.parts.onFault)
     const forget = this.changes.add({
       agentId,

@@ -15,15 +15,19 @@ export class TestDoor {
 
   private constructor() {
     const handler = createMcpHandler(() =>
-      buildParticipantServer(async () => ({
-        needsVerdict: false,
-        view: async () => ({ content: [{ type: 'text', text: 'Which is it?' }] }),
-        call: async (call) => {
-          this.calls.push(call)
-          const { text, isError } = await this.offer(call)
-          return { content: [{ type: 'text', text }], isError }
-        },
-      })),
+      buildParticipantServer({
+        told: (work) => work(),
+        toldAsResult: (work) => work(),
+        door: async () => ({
+          needsVerdict: false,
+          view: async () => ({ content: [{ type: 'text', text: 'Which is it?' }] }),
+          call: async (call) => {
+            this.calls.push(call)
+            const { text, isError } = await this.offer(call)
+            return { content: [{ type: 'text', text }], isError }
+          },
+        }),
+      }),
     )
     this.server = createServer((request, response) => {
       const chunks: Buffer[] = []

@@ -11,6 +11,8 @@ export type AgentStep =
   | { readonly call: string; readonly with: unknown }
   /** All at once. */
   | { readonly calls: readonly { readonly call: string; readonly with: unknown }[] }
+  /** Past the door: a request of its own with the token that it has. */
+  | { readonly rest: string; readonly post?: unknown }
   | { readonly leave: number }
   | { readonly child: string }
   | { readonly flood: number }
@@ -55,6 +57,16 @@ for (const step of JSON.parse(process.argv[2])) {
   }
   if (step.call !== undefined) await call(step.call, step.with)
   if (step.calls !== undefined) await Promise.all(step.calls.map((one) => call(one.call, one.with)))
+  if (step.rest !== undefined) {
+    const [, claims] = headers.Authorization.split('.')
+    const { run_id: run } = JSON.parse(Buffer.from(claims ?? 'e30', 'base64url').toString())
+    const to = new URL(step.rest.replace('RUN', run), url)
+    const init = step.post === undefined ? { headers } : {
+      method: 'POST', headers: { ...headers, 'content-type': 'application/json' }, body: JSON.stringify(step.post),
+    }
+    const response = await fetch(to, init)
+    console.log(response.status + ' ' + (await response.json()).code)
+  }
   if (step.leave !== undefined) process.exit(step.leave)
   if (step.child !== undefined) spawn('sleep', [step.child], { detached: true, stdio: 'ignore' }).unref()
   if (step.flood !== undefined) process.stdout.write('x'.repeat(step.flood))

@@ -21,7 +21,7 @@ export async function lookAtRun(
   bearer: ParticipantBearer,
   asked: { readonly id: string; readonly waitSeconds: number },
 ): Promise<Result<JsonObject>> {
-  const admitted = await admitParticipant(app, bearer, asked.id)
+  const admitted = await admitRemote(app, bearer, asked.id)
   if (!admitted.ok) return admitted
   if (asked.waitSeconds > 0) await untilAsked(app, bearer, asked.waitSeconds * 1000)
   return ok(await handedView(app, bearer))
@@ -33,7 +33,7 @@ export async function respondToRun(
   bearer: ParticipantBearer,
   given: { readonly id: string; readonly response: RemoteResponse; readonly once: Once | undefined },
 ): Promise<Result<JsonObject>> {
-  const admitted = await admitParticipant(app, bearer, given.id)
+  const admitted = await admitRemote(app, bearer, given.id)
   if (!admitted.ok) return admitted
   const { paused } = app.ledger.registry
   if (paused !== null) return refuse('agents_paused', `All agents are paused: ${paused}`)
@@ -82,6 +82,18 @@ export async function admitParticipant(
     )
   const run = await app.coordinations.read(id)
   return run === null || !run.agents.has(bearer.agentId) ? noRun(id) : ok(run)
+}
+
+/** An agent that Phaselock started has its turns from Phaselock: a second way would let it answer outside of them. */
+async function admitRemote(app: App, bearer: ParticipantBearer, id: string): Promise<Result<CoordinationRun>> {
+  const admitted = await admitParticipant(app, bearer, id)
+  if (!admitted.ok || (await isRemote(app, admitted.value, bearer.agentId))) return admitted
+  return refuse('not_permitted', 'An agent that Phaselock started takes part through MCP, in its turn.')
+}
+
+export async function isRemote(app: App, run: CoordinationRun, agentId: string): Promise<boolean> {
+  const { agents } = await app.coordinations.councilOf(run)
+  return agents.some(({ id, kind }) => id === agentId && kind === 'remote')
 }
 
 function outcomeAnswer(
