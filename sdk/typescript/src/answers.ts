@@ -108,20 +108,21 @@ export interface Approval extends JsonObject {
 }
 
 export interface Usage {
-  readonly input_tokens: number
-  readonly output_tokens: number
-  readonly cache_read_tokens?: number
-  readonly cache_creation_tokens?: number
+  /** Without the cache. */
+  readonly inputTokens: number
+  readonly outputTokens: number
+  readonly cacheReadTokens?: number
+  readonly cacheCreationTokens?: number
   readonly model?: string
-  /** One message counts once. Without an id every report counts. */
-  readonly message_id?: string
+  /** One message counts once, with its largest numbers. */
+  readonly messageId?: string
 }
 
 export interface SearchOptions {
   readonly phase?: string
   readonly tags?: readonly string[]
   readonly workflow?: string
-  readonly n_results?: number
+  readonly nResults?: number
 }
 
 /** What became of a response in a coordination. A refused one says in `message` what is required instead. */

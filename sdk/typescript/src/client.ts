@@ -42,7 +42,7 @@ const ATTEMPTS_MAX = 8
 const CALL_MS_MAX = 30 * 60_000
 const IDLE_MS_MAX = 60 * 60_000
 const POLL_MS = 1000
-const WAIT_MS_MAX = 7 * 24 * 60 * 60_000
+const WAIT_SECONDS_MAX = 7 * 24 * 60 * 60
 
 const ENDS_BEATING: ReadonlySet<string> = new Set([
   ...['token_stale', 'token_mismatch', 'task_not_active', 'no_active_task'],
@@ -160,20 +160,30 @@ export class AgentClient {
   }
 
   searchKnowledge(query: string, options: SearchOptions = {}): Promise<JsonObject> {
-    return this.#post('/knowledge/search', { query, ...given({ ...options }) })
+    const { nResults, ...filters } = options
+    return this.#post('/knowledge/search', { query, ...given({ ...filters, n_results: nResults }) })
   }
 
-  /** Tokens that were used. A report without `message_id` is given one, so that sending it again counts nothing. */
+  /** Tokens that were used. A report without `messageId` is given one: however often it is sent, it counts once. */
   reportUsage(usage: Usage): Promise<JsonObject> {
-    return this.#post('/usage', { message_id: crypto.randomUUID(), ...usage })
+    const body = {
+      input_tokens: usage.inputTokens,
+      output_tokens: usage.outputTokens,
+      cache_read_tokens: usage.cacheReadTokens,
+      cache_creation_tokens: usage.cacheCreationTokens,
+      model: usage.model,
+      message_id: usage.messageId ?? crypto.randomUUID(),
+    }
+    return this.#post('/usage', given(body))
   }
 
   /** Waits until an approval is decided, by default the one that the last blocked transition asked for. */
-  async waitForApproval(id?: string, options: { readonly timeoutMs?: number } = {}): Promise<Approval> {
+  async waitForApproval(id?: string, options: { readonly timeoutSeconds?: number } = {}): Promise<Approval> {
     this.#session.require()
     const wanted = id ?? this.#pendingApproval
     if (wanted === null) throw new PhaselockError('no approval is pending')
-    const until = performance.now() + Math.min(options.timeoutMs ?? WAIT_MS_MAX, WAIT_MS_MAX)
+    const until =
+      performance.now() + Math.min((options.timeoutSeconds ?? WAIT_SECONDS_MAX) * 1000, WAIT_SECONDS_MAX * 1000)
     for (;;) {
       const approval = (await this.#get(`/approvals/${encodeURIComponent(wanted)}`)) as Approval
       if (approval.status !== 'pending') return approval
@@ -198,7 +208,7 @@ export class AgentClient {
   }
 
   /** The coordination that the token of a participant is for: what was asked, the answers, and what must be done. */
-  getCoordination(options: { readonly waitSeconds?: number } = {}): Promise<JsonObject> {
+  async getCoordination(options: { readonly waitSeconds?: number } = {}): Promise<JsonObject> {
     const { waitSeconds } = options
     const path = waitSeconds === undefined ? '' : `?wait=${encodeURIComponent(waitSeconds)}`
     return this.#session.callAsAgent({ method: 'GET', path: `${this.#coordination()}${path}` })
@@ -221,7 +231,7 @@ export class AgentClient {
 
   /** Ends heartbeats, streams and whatever waits. The task stays claimed until its lease ends. */
   close(): void {
-    this.#end()
+    this.#heartbeat.stop()
     this.#connection.close()
   }
 
