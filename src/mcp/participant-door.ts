@@ -5,7 +5,7 @@ import { admitParticipant, isRemote, lookAtRun, respondToRun } from '../app/coor
 import { ok, type Problem, type Result, refuse } from '../app/result.js'
 import type { ParticipantBearer } from '../core/admit.js'
 import type { Json, JsonObject } from '../core/contract.js'
-import { type CoordinationRun, isAwaited, unseen } from '../core/rounds/run.js'
+import { type CoordinationRun, isAwaited, isPresenting, unseen } from '../core/rounds/run.js'
 import type { ParticipantDoor } from './participant-server.js'
 import { refusalError, refusalResult } from './results.js'
 
@@ -36,9 +36,9 @@ export async function participantDoor(
   return {
     needsVerdict: run.isConsensus,
     view: async () => told('coordination_view', await way.view(app, bearer)),
-    call: async (call) => {
+    call: async (call, gone) => {
       const problem = callProblem(run, call)
-      return problem === null ? told(call.name, await way.call(app, bearer, call)) : told(call.name, problem)
+      return told(call.name, problem ?? (await way.call({ app, bearer, run, gone }, call)))
     },
   }
 }
@@ -51,16 +51,36 @@ function callProblem(run: CoordinationRun, { name }: Call): Result<never> | null
   return refuse('conflict', 'The coordination is over.', { next_step: next })
 }
 
+interface At {
+  readonly app: App
+  readonly bearer: ParticipantBearer
+  readonly run: CoordinationRun
+  readonly gone: AbortSignal
+}
+
 interface Way {
   readonly view: (app: App, bearer: ParticipantBearer) => Promise<Result<JsonObject>>
-  readonly call: (app: App, bearer: ParticipantBearer, call: Call) => Promise<Result<JsonObject>>
+  readonly call: (at: At, call: Call) => Promise<Result<JsonObject>>
 }
 
 /** An agent elsewhere: a call is a response of its own, as over REST. */
 const REMOTE: Way = {
   view: (app, bearer) => lookAtRun(app, bearer, { id: bearer.runId, waitSeconds: 0 }),
-  call: (app, bearer, call) =>
-    respondToRun(app, bearer, { id: bearer.runId, response: { text: '', toolCalls: [call] }, once: undefined }),
+  call: async ({ app, bearer, run }, call) => {
+    const isPresenter = isPresenting(run) && run.result?.winner === bearer.agentId
+    const content = call.name === 'new_answer' ? contentOf(call.arguments) : ''
+    if (isPresenter && content.trim() === '')
+      return refuse('conflict', 'Your answer was chosen.', {
+        next_step: 'Present it: call new_answer with its content.',
+      })
+    const text = isPresenter ? content : ''
+    return respondToRun(app, bearer, { id: bearer.runId, response: { text, toolCalls: [call] }, once: undefined })
+  },
+}
+
+function contentOf(args: Json): string {
+  const given = typeof args === 'object' && args !== null && 'content' in args ? args.content : ''
+  return typeof given === 'string' ? given : ''
 }
 
 /** A program that Phaselock started: a call is part of what it streams, and counts only in its turn. */
@@ -75,11 +95,12 @@ const PROGRAM: Way = {
     const told = await app.coordinations.apply(runId, { type: 'injected', agent: agentId, shown }, 'system')
     return ok(participantView(told?.run ?? run, agentId))
   },
-  call: async (app, { runId, agentId }, { name, arguments: args }) => {
-    const door = app.coordinations.doorOf(runId, agentId)
-    if (door === null)
+  call: async ({ app, bearer, gone }, { name, arguments: args }) => {
+    const door = app.coordinations.doorOf(bearer.runId, bearer.agentId)
+    // What a process sent that has ended since must not be taken for a call of the one that came after it.
+    if (door === null || gone.aborted)
       return refuse('conflict', 'It is not your turn.', { next_step: 'End here; you are started when it is.' })
-    const { text, isError } = await door.offer({ name, arguments: args as JsonObject })
+    const { text, isError } = await door.offer({ name, arguments: args })
     return ok({ accepted: !isError, message: text })
   },
 }

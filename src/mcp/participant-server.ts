@@ -8,8 +8,8 @@ export interface ParticipantDoor {
   /** Whether answers must carry a verdict. */
   readonly needsVerdict: boolean
   view(): Promise<CallToolResult>
-  /** One call, judged as a response of its own or as part of one. */
-  call(call: { readonly name: string; readonly arguments: Json }): Promise<CallToolResult>
+  /** One call, judged as a response of its own or as part of one. `gone` fires when nobody waits for its answer. */
+  call(call: { readonly name: string; readonly arguments: Json }, gone: AbortSignal): Promise<CallToolResult>
 }
 
 const INSTRUCTIONS = `Several agents answer one question in rounds. Read it with coordination_view, then end your turn with exactly one call: new_answer with an answer of your own, or vote for the best answer there is. A call that is refused says what is required instead. Only what is called here counts.`
@@ -39,7 +39,9 @@ export function buildParticipantServer(way: DoorWay): Server {
     const { name, arguments: args } = request.params
     return way.toldAsResult(async () => {
       const door = await way.door(context)
-      return name === VIEW ? door.view() : door.call({ name, arguments: (args ?? {}) as JsonObject })
+      return name === VIEW
+        ? door.view()
+        : door.call({ name, arguments: (args ?? {}) as JsonObject }, context.mcpReq.signal)
     })
   })
   return server
@@ -50,7 +52,8 @@ function toolsOf(needsVerdict: boolean): Tool[] {
   return [
     tool({
       name: 'new_answer',
-      description: 'Give your answer to the question. It must be complete in itself and differ from those there are.',
+      description:
+        'Give your answer to the question. It must be complete in itself and differ from those there are. When you are to present, it is the final answer.',
       inputSchema: objectSchema({ content: TEXT, verdict: VERDICT }, given),
     }),
     tool({

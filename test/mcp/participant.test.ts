@@ -143,6 +143,19 @@ describe.each(ERAS)('what a token opens over MCP $name', (era: Era) => {
     expect(await a.does('vote', { agent_id: 'agent2', reason: 'r' })).toMatchObject({ accepted: true })
   })
 
+  it('[REQ-DOOR-3] the winner presents its answer with new_answer, and with nothing else', async () => {
+    run = await begin(['a', 'b'], { skip_voting: true, max_new_answers_per_agent: 1, final_presentation: true })
+    const [a, b] = [await connect(run.tokens.a), await connect(run.tokens.b)]
+    await a.does('new_answer', { content: 'Go left.' })
+    await b.does('new_answer', { content: 'Take the stairs up.' })
+    expect(await b.does('coordination_view')).toMatchObject({ must: 'present' })
+    expect((await b.refused('vote', { agent_id: 'agent1', reason: 'r' })).text).toContain('call new_answer')
+    const presented = await b.does('new_answer', { content: 'Stairs, as said.' })
+    expect(presented).toMatchObject({ accepted: true, action: 'final_presentation', label: 'agent2.final' })
+    const { body } = await server.call('GET', `/coordinations/${run.id}`, server.operator)
+    expect(JSON.stringify(body.final_presentation)).toContain('Stairs, as said.')
+  })
+
   it('[REQ-DOOR-3] arguments of any shape are judged, and names beyond bounds are refused', async () => {
     const agent = await connect(run.tokens.a)
     const { text } = await agent.refused('new_answer', { content: { of: ['no', 'kind'] } })
