@@ -5,9 +5,11 @@ import type { ArtifactOffered } from '../core/command.js'
 import type { Contract, Json, JsonObject } from '../core/contract.js'
 import type { Needs } from '../core/needs.js'
 import { countsAs, REVIEW_ARTIFACTS, reviewersOf } from '../core/review.js'
+import type { CoordinationRun } from '../core/rounds/run.js'
 import type { TaskState } from '../core/state.js'
 import type { Blob } from '../store/port.js'
 import type { App } from './app.js'
+import { reviewsOfVote, type VoterReview } from './coordinations/consensus-reviews.js'
 import { reportOf } from './review-report.js'
 import { subjectOf } from './review-subject.js'
 
@@ -30,6 +32,8 @@ interface Work {
   readonly needed: Needs
   readonly offered: readonly ArtifactOffered[]
   readonly contents: Contents
+  /** The vote over the work as it is; null: none. */
+  readonly vote: CoordinationRun | null
   /** Does what may fail, and closes the gate when it does. */
   readonly attempt: <T>(what: string, work: () => Promise<T>) => Promise<T | null>
 }
@@ -40,7 +44,10 @@ export async function gatherReviews(app: App, contract: Contract, state: TaskSta
   if (needed.reviews === null) return { contents, offered, bound: offered, blobs: [], seen: null }
   const isFitting = (one: ArtifactOffered): boolean => needed.artifacts.some(({ type }) => type === one.type)
   const assembled = await work.attempt('The reviews cannot be read', async () =>
-    assemble(app, state, await subjectOf(app, state, offered.filter(isFitting))),
+    withVote(
+      await assemble(app, state, await subjectOf(app, state, offered.filter(isFitting))),
+      reviewsOfVote(work.vote),
+    ),
   )
   if (assembled === null || assembled.seen.length === 0)
     return { contents: withReport(contents, null), offered, bound: offered, blobs: [], seen: [] }
@@ -87,6 +94,30 @@ async function assemble(app: App, state: TaskState, subject: string): Promise<As
     issues.push(...comments.map((one) => ({ reviewer: name, ...one, blocking: false })))
   }
   return { seen, plain: { reviews, blocking_issues }, whole: { reviews, blocking_issues, consolidated_issues: issues } }
+}
+
+// A reviewer that also voted stays with what it reported.
+function withVote(reported: Assembled, voted: readonly VoterReview[]): Assembled {
+  const more = voted.filter(({ name }) => reported.seen.every((one) => one.name !== name))
+  const blocking = more.filter((one) => one.isBlocking).map(({ name, summary }) => ({ reviewer: name, text: summary }))
+  const reviews = Object.fromEntries(
+    more.map(({ name, status, summary }) => [name, { status, reviewer: name, summary, comments: [] }]),
+  )
+  const { plain, whole } = reported
+  const both = (object: JsonObject): JsonObject => ({
+    ...object,
+    reviews: { ...(object.reviews as JsonObject), ...reviews },
+    blocking_issues: [...(object.blocking_issues as readonly Json[]), ...blocking],
+  })
+  const issues = [
+    ...(whole.consolidated_issues as readonly Json[]),
+    ...blocking.map((one) => ({ ...one, blocking: true })),
+  ]
+  return {
+    seen: [...reported.seen, ...more.map(({ name, status }) => ({ name, status }))],
+    plain: both(plain),
+    whole: { ...both(whole), consolidated_issues: issues },
+  }
 }
 
 function withReport(contents: Contents, report: Json | null): Contents {

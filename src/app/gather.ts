@@ -17,6 +17,7 @@ import { NOT_THE_PROJECT, openWorkTree, type WorkTree } from '../tree/work-tree.
 import type { App } from './app.js'
 import { boundTree } from './bound-tree.js'
 import { type CheckpointScene, judgeCheckpoint, keptEvidence, withoutRuns } from './checkpoint.js'
+import { lookAtVote, type Vote } from './coordinations/consensus.js'
 import { gatherReviews } from './gather-reviews.js'
 import { observeFor, pinOfRun } from './observe-gates.js'
 import { needsChanges, phaseChanges } from './phase-changes.js'
@@ -35,6 +36,8 @@ export interface Gathered {
   readonly blobs: readonly Blob[]
   /** How the tree looks now, to be taken over when the phase is left. */
   readonly index: TreeIndex | null
+  /** The vote on leaving the phase; null: there is none. */
+  readonly vote: Vote | null
 }
 
 /** Gathers once, outside any transaction, what a transition needs to be decided. Bound to the visit it was gathered in. */
@@ -58,8 +61,10 @@ export async function gather(
       return null
     }
   }
+  const handedWork = { contract, state, needed, offered: handed.offered, evidence: offer.evidence }
+  const vote = await lookAtVote(app, { ...handedWork, ofVisit: handedIn.ofVisit }, attempt)
   const reviewed = await gatherReviews(app, contract, state, {
-    ...{ needed, attempt, offered: handed.offered, contents: handedIn },
+    ...{ needed, attempt, offered: handed.offered, contents: handedIn, vote: vote?.seen.run ?? null },
   })
   const { offered, contents } = reviewed
   const hashed = await attempt('The work tree cannot be read', () => treeHash(app, state, needed))
@@ -78,6 +83,7 @@ export async function gather(
   problems.push(...observed.problems)
   // A run takes its time: what was changed behind it, and maybe changed back, is seen now.
   const compared = observed.runs.size === 0 ? before : await compare()
+  if (vote !== null && (await attempt(UNSEEN, vote.isUnchanged)) === false) problems.push(CHANGED)
   const judged = await judgeCheckpoint(app, checkpoint, observed.runs.size === 0 ? null : observed.runs)
   const evidence = keptEvidence(judged)
   const final = { ...seen, offer: { ...offer, evidence: judged.evidence } }
@@ -87,6 +93,7 @@ export async function gather(
   const pinnedRun = around !== null && ran !== undefined ? pinOfRun(ran, around) : null
   return {
     index: compared?.index ?? null,
+    vote,
     blobs: [
       ...handed.blobs,
       ...evidence.blobs,
@@ -107,9 +114,13 @@ export async function gather(
       pinnedRun: pinnedRun?.sha256 ?? null,
       unledgered: compared?.unledgered ?? [],
       reviewsKey: reviewsKey(state),
+      consensus: vote?.seen ?? null,
     },
   }
 }
+
+const UNSEEN = 'What the reviewers vote on cannot be read'
+const CHANGED = 'The work was changed while the gates were checked. Ask again'
 
 async function testsToPin(one: {
   readonly contract: Contract

@@ -7,6 +7,7 @@ import { heldBack } from '../core/watch.js'
 import { type AgentCall, admitCall, applyAs, helpOf } from './agent-call.js'
 import type { App, Once } from './app.js'
 import { evidenceFor } from './checkpoint.js'
+import { openVote } from './coordinations/consensus.js'
 import { gather } from './gather.js'
 import { type Grant, grantOf, promptOf, withToken } from './grant.js'
 import type { Handled } from './handle.js'
@@ -111,6 +112,8 @@ async function settle(
     app.trees.settle(call.state.workspace, gathered.index)
     app.trees.mark(call.state.workspace, call.state.id, handled.value.state.phase)
   }
+  if (handled.value.events.some((event) => event.type === 'consensus_requested'))
+    await askReviewers(app, handled.value.state, one)
   const answer = answerOf(call, handled.value)
   if ('problem' in answer) {
     const refusal = handled.value.refusal
@@ -119,6 +122,17 @@ async function settle(
       : refusedBy(refusal, helpOf(call.contract, handled.value.state))
   }
   return ok(answer)
+}
+
+// What keeps them from being asked now is told when the agent asks again, which tries it once more.
+async function askReviewers(
+  app: App,
+  state: TaskState,
+  { needed, gathered }: Move & { readonly gathered: Awaited<ReturnType<typeof gather>> | null },
+): Promise<void> {
+  const plan = needed?.consensus ?? null
+  if (plan !== null && gathered !== null && gathered.vote !== null)
+    await openVote(app, state, { plan, work: gathered.vote.work })
 }
 
 /** What is kept of the answer: everything but tokens and the prompt, which are made anew. */

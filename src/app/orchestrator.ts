@@ -9,6 +9,7 @@ import { isSecretName } from '../store/secret-names.js'
 import { AlertBoard } from './alert-board.js'
 import type { App } from './app.js'
 import { ContractBook } from './contracts.js'
+import { watchVotes } from './coordinations/consensus-watch.js'
 import { Coordinations } from './coordinations/coordinations.js'
 import { Feed } from './feed.js'
 import { Ledger } from './handle.js'
@@ -153,6 +154,7 @@ async function goOn(app: App, environment: NodeJS.ProcessEnv, onFault: (error: u
   coordinations.listen(({ id }) =>
     runFiles.put(id, async () => (await coordinations.statusOf(id)) as unknown as JsonObject),
   )
+  watchVotes(app, onFault)
   await coordinations.resume()
   const webhooks = new Webhooks(app, environment, onFault)
   await webhooks.start()

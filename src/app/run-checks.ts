@@ -3,6 +3,7 @@ import type { PhaseChanges, ReviewSeen } from '../checks/inputs.js'
 import { runCheck } from '../checks/registry.js'
 import { canonicalJson } from '../contract/fingerprint.js'
 import type { ArtifactOffered, CheckOutcome } from '../core/command.js'
+import { comesOfReviews } from '../core/consensus-plan.js'
 import type { Contract, Json } from '../core/contract.js'
 import type { Needs } from '../core/needs.js'
 import type { ObservedRun } from '../core/observed.js'
@@ -85,14 +86,15 @@ export function isOpenSoFar(
   if (commandsFor(contract, needed).size === 0 && !needsGit(needed)) return false
   const isObserved = (type: string): boolean => type === 'test_run_result' && contract.commands.has('tests')
   const artifactsFit = needed.artifacts.every(({ type }) => {
-    if (isObserved(type)) return true
+    if (isObserved(type) || (needed.isReviewedByVote && REVIEW_ARTIFACTS.includes(type))) return true
     const sent = offered.find((one) => one.type === type)
     const kept = state.artifacts.get(type)
     return sent === undefined ? kept?.visit === state.visit : sent.problems.length === 0
   })
   if (!artifactsFit || !found.evidenceHolds) return false
   const fillsEvidence = [...needed.evidence.values()].some((field) => field.grade === 'observed')
-  return needed.checks.every(({ key, blocker }) => {
+  return needed.checks.every(({ key, blocker, artifact }) => {
+    if (needed.isReviewedByVote && comesOfReviews(blocker, artifact)) return true
     if (blocker.severity !== 'blocking' || needsRun(contract, blocker.check, blocker.params.when)) return true
     if (fillsEvidence && blocker.check === 'expression' && /\bevidence\b/.test(String(blocker.params.when ?? '')))
       return true

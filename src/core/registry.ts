@@ -186,7 +186,7 @@ export function decideRegistry(registry: Registry, command: RegistryCommand): re
     if (known === undefined || known.revokedAt !== null)
       return { code: 'not_found', detail: `There is no agent ${JSON.stringify(command.agentId)}.` }
   }
-  if (command.type === 'coordination_opened' && registry.coordinations.has(command.id))
+  if (command.type === 'coordination_opened' && registry.coordinations.get(command.id)?.isOpen === true)
     return { code: 'conflict', detail: `There is a coordination ${command.id} already.` }
   if (command.type === 'coordination_closed' && registry.coordinations.get(command.id)?.isOpen !== true) return []
   if (command.type === 'contract_registered' && registry.contracts.has(command.hash)) return []

@@ -90,10 +90,12 @@ export class Coordinations {
     if (unready !== null) return refuse('invalid_request', unready.detail, { errors: unready.errors })
     const { blob, council } = keptCouncil(wanted.council, this.app.redact)
     const id = wanted.id ?? `coord-${randomBytes(9).toString('hex')}`
-    const opened = await this.app.ledger.record(
-      { type: 'coordination_opened', id },
-      { now: this.app.now(), actor: by.actor },
-    )
+    // An id that was chosen may have been opened by a start that never got further: then there is no run of it.
+    if ((await this.#book.read(id)) !== null) return refuse('conflict', `There is a coordination ${id} already.`)
+    const isOpen = this.app.ledger.registry.coordinations.get(id)?.isOpen === true
+    const opened = isOpen
+      ? null
+      : await this.app.ledger.record({ type: 'coordination_opened', id }, { now: this.app.now(), actor: by.actor })
     if (opened !== null) return refuse(opened.code, opened.detail)
     const agents = council.agents.map((agent) => ({ id: agent.id, workTree: this.app.workspace }))
     const { question, options, isConsensus = false } = wanted
