@@ -7,8 +7,9 @@ export const STATUS_FILE = 'status.json'
 const RUNS_FOLDER = 'runs'
 const TEMPORARY_FILE = 'status.json.new'
 const REST_MS = 250
-/** Many runs that change all the time rest longer: all together write 200 files a second. */
-const REST_MS_PER_RUN = 5
+/** Many runs that change all the time rest longer, so that their files do not slow down the work. */
+const REST_MS_PER_RUN = 10
+const REST_MS_MAX = 2500
 const RETRY_MS = 2000
 const WRITERS_MAX = 4
 /** Runs that changed and whose files are not written yet; what goes beyond waits for its next change. */
@@ -114,7 +115,7 @@ export class RunFiles {
     const source = entry.pending
     entry.pending = null
     entry.state = 'writing'
-    let restMs = Math.max(REST_MS, this.#entries.size * REST_MS_PER_RUN)
+    let restMs = Math.min(REST_MS_MAX, Math.max(REST_MS, this.#entries.size * REST_MS_PER_RUN))
     try {
       const status = (await source?.()) ?? null
       if (status !== null) await writeStatus(join(this.folder, runFolderName(id)), status)

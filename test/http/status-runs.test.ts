@@ -68,6 +68,17 @@ async function until(holds: () => boolean): Promise<void> {
   }
 }
 
+// A file that is just being written keeps its folder from being taken away.
+function putInTheWay(): boolean {
+  try {
+    rmSync(join(run.stateDir, 'runs'), { recursive: true, force: true })
+    writeFileSync(join(run.stateDir, 'runs'), 'in the way')
+    return true
+  } catch {
+    return false
+  }
+}
+
 /** The status without what goes on with the clock. */
 function still(one: unknown): unknown {
   const { meta, ...rest } = one as { meta: object }
@@ -288,8 +299,7 @@ describe('the file of a task', () => {
     await begin()
     await until(() => existsSync(fileOf('t')))
     await run.app.runFiles.flush()
-    rmSync(join(run.stateDir, 'runs'), { recursive: true })
-    writeFileSync(join(run.stateDir, 'runs'), 'in the way')
+    await until(putInTheWay)
     for (let i = 0; i < 3; i += 1) expect((await execute('nosuch', {})).status).toBe(403)
     expect((await move('CHECKED', PLANNED)).body).toMatchObject({ allowed: true })
     await run.app.runFiles.flush()
