@@ -42,6 +42,8 @@ export class Coordinations {
   readonly #councils = new Map<string, Council>()
   readonly #watchers = new Map<string, Set<RunWatcher>>()
   readonly #listeners = new Set<(run: CoordinationRun) => void>()
+  /** Remote agents of which a response is being judged. */
+  readonly responding = new Set<string>()
   readonly #openers: Openers
   #isClosed = false
 
@@ -198,7 +200,8 @@ export class Coordinations {
     this.#councils.set(id, council)
     for (const agent of agents) {
       if (agent.kind === 'remote') continue
-      const opened = this.#openers.open(run, agent, await this.#book.responsesOf(id, agent.id))
+      const responses = await this.#book.responsesOf(id, agent.id)
+      const opened = this.#openers.open(run, agent, { responses, tools })
       if (opened.ok) council.seat(agent.id, opened.participant)
       else await this.apply(id, { type: 'agent_failed', agent: agent.id, message: opened.message }, 'system')
     }

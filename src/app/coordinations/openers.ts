@@ -1,8 +1,10 @@
 import type { Json, JsonObject } from '../../core/contract.js'
+import { goesOn } from '../../core/rounds/judge.js'
 import type { CoordinationRun } from '../../core/rounds/run.js'
 import { type CommandParticipant, commandParticipant } from '../../participants/command-participant.js'
 import { openParticipant } from '../../participants/open-participant.js'
 import type { CommandAgent, CouncilAgent } from '../../participants/read-agents.js'
+import type { ScriptStep } from '../../participants/scripted-participant.js'
 import type { App } from '../app.js'
 import type { CouncilFile } from './council-file.js'
 import { tokenFor } from './participant-token.js'
@@ -19,6 +21,14 @@ export interface Door {
 export type Opening =
   | { readonly ok: true; readonly participant: Asked }
   | { readonly ok: false; readonly message: string }
+
+/** What an agent has done in its run before it was opened: a script goes on from there. */
+export interface Before {
+  /** How many of its responses were judged. */
+  readonly responses: number
+  /** With these it looked in between, which nobody judged. */
+  readonly tools: readonly string[]
+}
 
 /** Opens the participants behind the agents of a run. */
 export class Openers {
@@ -52,10 +62,9 @@ export class Openers {
     return first === undefined ? null : { detail: `${String(first.path)}: ${String(first.message)}`, errors }
   }
 
-  /** `responses`: how many the agent has given already; a script goes on after them. */
-  open(run: CoordinationRun, agent: Exclude<CouncilAgent, { kind: 'remote' }>, responses: number): Opening {
+  open(run: CoordinationRun, agent: Exclude<CouncilAgent, { kind: 'remote' }>, before: Before): Opening {
     if (agent.kind === 'command') return { ok: true, participant: this.#program(run, agent) }
-    const from = agent.kind === 'scripted' ? { ...agent, script: agent.script.slice(responses) } : agent
+    const from = agent.kind === 'scripted' ? { ...agent, script: scriptAfter(agent.script, before) } : agent
     const opened = openParticipant(from, this.environment)
     return opened.ok ? opened : { ok: false, message: opened.message }
   }
@@ -87,6 +96,14 @@ export class Openers {
       },
     }
   }
+}
+
+function scriptAfter(script: readonly ScriptStep[], { responses, tools }: Before): readonly ScriptStep[] {
+  let judged = 0
+  let next = 0
+  for (; judged < responses && next < script.length; next += 1)
+    if (!goesOn(script[next]?.toolCalls ?? [], tools)) judged += 1
+  return script.slice(next)
 }
 
 function doorKey(runId: string, agentId: string): string {

@@ -1,4 +1,4 @@
-import type { RunCommand, RunOutcome, StartRun } from '../../core/rounds/command.js'
+import type { RunCommand, RunDecision, RunOutcome, StartRun } from '../../core/rounds/command.js'
 import type { RunEvent } from '../../core/rounds/event.js'
 import { evolveRun } from '../../core/rounds/evolve-run.js'
 import { decideRun } from '../../core/rounds/rounds.js'
@@ -28,6 +28,8 @@ export interface RunWith {
   readonly blobs?: readonly Blob[]
   /** Kept under an idempotency key in the same transaction. */
   readonly remember?: (applied: Applied) => Remembered | undefined
+  /** What follows from the outcome at once: decided on the run as it is then, written in the same transaction. */
+  readonly followedBy?: (run: CoordinationRun) => RunCommand | null
 }
 
 interface Entry {
@@ -75,7 +77,7 @@ export class RunBook {
       for (let attempt = 0; attempt < CONFLICTS_MAX; attempt += 1) {
         const entry = await this.#entry(id)
         if (entry === null) return null
-        const decision = decideRun(entry.run, command, this.app.now())
+        const decision = decided(entry.run, command, { now: this.app.now(), followedBy: more.followedBy })
         if (decision.events.length === 0) return { ...decision, run: entry.run, version: entry.version }
         const written = await this.#write(entry, { id, actor, more, ...decision })
         if (written !== null) return written.applied
@@ -163,6 +165,18 @@ export class RunBook {
       if (this.#last.get(id) === settled) this.#last.delete(id)
     }
   }
+}
+
+function decided(
+  run: CoordinationRun,
+  command: RunCommand,
+  { now, followedBy }: { readonly now: number; readonly followedBy: RunWith['followedBy'] },
+): RunDecision {
+  const first = decideRun(run, command, now)
+  if (followedBy === undefined || first.outcome.kind === 'refused') return first
+  const after = first.events.reduce<CoordinationRun>(evolveRun, run)
+  const next = followedBy(after)
+  return next === null ? first : { ...first, events: [...first.events, ...decideRun(after, next, now).events] }
 }
 
 async function load(store: Store, id: string): Promise<Entry | null> {

@@ -1,8 +1,9 @@
 import type { ParticipantBearer } from '../../core/admit.js'
 import type { JsonObject } from '../../core/contract.js'
 import { charCount } from '../../core/rounds/code-points.js'
-import type { ResponseCall, RunOutcome } from '../../core/rounds/command.js'
+import type { ResponseCall, RunCommand, RunOutcome } from '../../core/rounds/command.js'
 import { type CoordinationRun, isAwaited, isPresenting } from '../../core/rounds/run.js'
+import { viewOf } from '../../core/rounds/view.js'
 import type { App, Once } from '../app.js'
 import { ok, type Result, refuse } from '../result.js'
 import { noRun } from './operate-runs.js'
@@ -37,9 +38,24 @@ export async function respondToRun(
   if (!admitted.ok) return admitted
   const { paused } = app.ledger.registry
   if (paused !== null) return refuse('agents_paused', `All agents are paused: ${paused}`)
-  const agent = bearer.agentId
+  const key = JSON.stringify([bearer.runId, bearer.agentId])
+  const { responding } = app.coordinations
+  // Whoever sends the same twice at once means one response: the second would count as another attempt.
+  if (responding.has(key)) return refuse('conflict', 'Another response of this agent is being judged.')
+  responding.add(key)
+  try {
+    return await judged(app, { run: admitted.value, agent: bearer.agentId }, given)
+  } finally {
+    responding.delete(key)
+  }
+}
+
+async function judged(
+  app: App,
+  { run, agent }: { readonly run: CoordinationRun; readonly agent: string },
+  given: { readonly response: RemoteResponse; readonly once: Once | undefined },
+): Promise<Result<JsonObject>> {
   const { text, toolCalls } = given.response
-  const run = admitted.value
   const isPresenter = isPresenting(run) && run.result?.winner === agent
   const { once } = given
   const applied = await app.coordinations.apply(
@@ -52,21 +68,33 @@ export async function respondToRun(
         },
     `participant:${agent}`,
     {
+      // The answer holds the next view, so that it is recorded as shown with the response or not at all.
+      followedBy: (after) => turnOf(after, agent),
       remember: ({ outcome, run: after }) =>
         once === undefined || outcome.kind === 'refused'
           ? undefined
-          : {
-              ...once,
-              status: 200,
-              answer: { body: { ...outcomeAnswer(outcome, after, agent), view: participantView(after, agent) } },
-            },
+          : { ...once, status: 200, answer: { body: responseAnswer(outcome, after, agent) } },
     },
   )
   if (applied === null) return noRun(run.id)
   const { outcome } = applied
   if (outcome.kind === 'refused')
     return refuse('conflict', outcome.detail, { view: participantView(applied.run, agent) })
-  return ok({ ...outcomeAnswer(outcome, applied.run, agent), view: await handedView(app, bearer) })
+  return ok(responseAnswer(outcome, applied.run, agent))
+}
+
+type Judged = Exclude<RunOutcome, { kind: 'refused' }>
+
+function responseAnswer(outcome: Judged, run: CoordinationRun, agent: string): JsonObject {
+  return { ...outcomeAnswer(outcome, run, agent), view: participantView(run, agent) }
+}
+
+/** The turn that begins when the agent is handed its view; null when nothing is asked of it. */
+function turnOf(run: CoordinationRun, agentId: string): RunCommand | null {
+  const agent = run.agents.get(agentId)
+  if (agent === undefined || !isAwaited(run, agent)) return null
+  const shown = (viewOf(run, agentId)?.answers ?? []).map(({ label }) => label)
+  return { type: 'turn_began', agent: agentId, shown }
 }
 
 /** The run that the token is for, with the agent in it. */
@@ -96,11 +124,7 @@ export async function isRemote(app: App, run: CoordinationRun, agentId: string):
   return agents.some(({ id, kind }) => id === agentId && kind === 'remote')
 }
 
-function outcomeAnswer(
-  outcome: Exclude<RunOutcome, { kind: 'refused' }>,
-  run: CoordinationRun,
-  agentId: string,
-): JsonObject {
+function outcomeAnswer(outcome: Judged, run: CoordinationRun, agentId: string): JsonObject {
   if (outcome.kind === 'done') {
     const agent = run.agents.get(agentId)
     const about = { attempt: 1, max_attempts: run.options.maxAttempts, round: agent?.round ?? 1 }
@@ -123,18 +147,13 @@ async function handedView(app: App, { runId, agentId }: ParticipantBearer): Prom
   const run = await app.coordinations.read(runId)
   const agent = run?.agents.get(agentId)
   if (run === null || agent === undefined) throw new Error(`run ${runId} is gone`)
-  const view = participantView(run, agentId)
-  if (!isAwaited(run, agent) || app.ledger.registry.paused !== null) return view
-  const shown = (view.answers as readonly { readonly label: string }[]).map(({ label }) => label)
-  const applied = await app.coordinations.apply(
-    runId,
-    { type: 'turn_began', agent: agentId, shown },
-    `participant:${agentId}`,
-  )
+  const turn = app.ledger.registry.paused === null ? turnOf(run, agentId) : null
+  if (turn === null) return participantView(run, agentId)
+  const applied = await app.coordinations.apply(runId, turn, `participant:${agentId}`)
   // Only what was recorded as shown is shown: an answer that came in between is in the next view.
   const after = applied?.run.agents.get(agentId)
   return {
-    ...view,
+    ...participantView(run, agentId),
     round: after?.round ?? agent.round,
     attempt: Math.min((after?.attempts ?? 0) + 1, run.options.maxAttempts),
   }
