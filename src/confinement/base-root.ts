@@ -14,6 +14,7 @@ import { dirname, join } from 'node:path'
 import { type HostView, isInside } from './host-view.js'
 import { INSIDE_ID } from './identity.js'
 import { type Keeper, quoted } from './keeper.js'
+import { SOCKETS_AT } from './port.js'
 
 const PASSWD = `root:x:0:0:root:/:/usr/sbin/nologin
 agent:x:${INSIDE_ID}:${INSIDE_ID}:agent:/tmp:/bin/sh
@@ -22,7 +23,7 @@ nobody:x:65534:65534:nobody:/:/usr/sbin/nologin
 const GROUP = `root:x:0:\nagent:x:${INSIDE_ID}:\nnogroup:x:65534:\n`
 // The work tree belongs to somebody else in the eyes of the command; git would refuse to look at it.
 const GITCONFIG = '[safe]\n\tdirectory = *\n[user]\n\tname = agent\n\temail = agent@localhost\n'
-const FOLDERS = ['proc', 'dev', 'tmp', 'run', 'var/tmp', 'etc', 'home']
+const FOLDERS = ['proc', 'dev', 'tmp', SOCKETS_AT, 'var/tmp', 'etc', 'home']
 
 /**
  * The root that every command starts from, made once: the shown parts of the machine, read-only, and an /etc of our own. Commands

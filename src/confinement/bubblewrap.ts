@@ -11,8 +11,10 @@ import {
   KERNEL_SECRETS,
   KERNEL_SETTINGS,
   type Launcher,
+  SOCKETS_BYTES_MAX,
   TMP_BYTES_MAX,
 } from './launch.js'
+import { type JobSocket, SOCKETS_AT, socketAt } from './port.js'
 
 /** Starts the command with bubblewrap: namespaces, the base root, the work tree, a seccomp filter. */
 export const bubblewrap: Launcher = (launch) => {
@@ -29,6 +31,7 @@ export const bubblewrap: Launcher = (launch) => {
     ...['--perms', '1777', '--size', size, '--tmpfs', '/dev/shm', '--perms', '1777', '--size', size, '--tmpfs', '/tmp'],
     ...[job.writes === 'read' ? '--ro-bind' : '--bind', launch.tree, job.tree],
     ...(job.shown ?? []).flatMap((path) => ['--ro-bind', path, path]),
+    ...sockets(job.sockets ?? []),
     ...launch.readOnly.flatMap(({ from, at }) => ['--ro-bind', from, join(job.tree, at)]),
     ...launch.covered.flatMap(({ at, type }) =>
       type === 'directory'
@@ -62,6 +65,13 @@ function processFiles(kind: 'root' | 'user'): readonly string[] {
     ...SETTINGS.flatMap((name) => ['--ro-bind', `/proc/${name}`, `/proc/${name}`]),
     ...SECRETS.flatMap((name) => ['--ro-bind', '/dev/null', `/proc/${name}`]),
   ]
+}
+
+// In a folder of this command alone: a mount point in the common root would stay there for all others to see.
+function sockets(list: readonly JobSocket[]): readonly string[] {
+  if (list.length === 0) return []
+  const bound = list.flatMap(({ name, path }) => ['--ro-bind', path, socketAt(name)])
+  return ['--size', SOCKETS_BYTES_MAX, '--tmpfs', SOCKETS_AT, ...bound, '--remount-ro', SOCKETS_AT]
 }
 
 // What it takes to become the account that commands run as, on top of what stays.

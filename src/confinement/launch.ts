@@ -44,6 +44,8 @@ export const KERNEL_SECRETS = [
   ...['timer_list', 'vmallocinfo'],
 ]
 export const TMP_BYTES_MAX = 512 * 1024 * 1024
+/** Of the folder that sockets are mounted in; it holds nothing but their names. */
+export const SOCKETS_BYTES_MAX = '65536'
 
 /** The program that is started, and its arguments. */
 export type Launcher = (launch: Launch) => readonly string[]

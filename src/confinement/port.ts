@@ -27,6 +27,21 @@ export interface Missing {
 /** Of a path that never reaches the tree: it is kept for the next command, or gone with this one. */
 export type Aside = (path: string, isDirectory: boolean) => 'kept' | 'dropped' | null
 
+export interface JobSocket {
+  /** A short word. */
+  readonly name: string
+  /** Absolute. */
+  readonly path: string
+}
+
+/** The folder of the sockets inside. */
+export const SOCKETS_AT = '/run/phaselock'
+
+/** Where a command finds a socket. The same place for every command: what it is called outside tells nobody anything. */
+export function socketAt(name: string): string {
+  return `${SOCKETS_AT}/${name}.sock`
+}
+
 /** One command to be run. */
 export interface Job {
   /** Absolute, resolved path of the work tree; it has the same path inside. */
@@ -44,6 +59,8 @@ export interface Job {
   readonly git: 'read' | 'write'
   /** Folders outside the tree that are shown read-only at their own place. */
   readonly shown?: readonly string[]
+  /** Listening unix sockets of the machine that can be connected to, each at `socketAt(name)`. Nothing else of their folder is there. */
+  readonly sockets?: readonly JobSocket[]
   /** A folder that is laid over the tree for this command: files that earlier ones wrote to ignored paths. */
   readonly layer?: string | null
   /** What becomes of changes that never reach the tree; null for those that count. */

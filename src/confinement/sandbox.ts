@@ -14,6 +14,7 @@ import { type Groups, type Limits, limitsLine } from './limits.js'
 import type { ChangeSet, Confined, Job } from './port.js'
 import { ChangesRefused, readChanges } from './read-changes.js'
 import { copy, kindOf, MERGED, overlay, plain, type Run, remove, TOUCHED } from './runs.js'
+import { checkSockets } from './sockets.js'
 import { Starters } from './starters.js'
 
 export interface Parts {
@@ -52,6 +53,7 @@ export class Sandbox {
   }
 
   async start(asked: Job): Promise<Confined> {
+    checkSockets(asked)
     const job = { ...asked, shown: (asked.shown ?? []).filter((path) => this.#mayShow(path, asked.tree)) }
     this.#count += 1
     const name = `run-${this.#count}`

@@ -11,8 +11,10 @@ import {
   KERNEL_SETTINGS,
   type Launch,
   type Launcher,
+  SOCKETS_BYTES_MAX,
   TMP_BYTES_MAX,
 } from './launch.js'
+import { type JobSocket, SOCKETS_AT, socketAt } from './port.js'
 
 /**
  * Starts the command with the tools of util-linux alone: the same namespaces, mounts and filter as with bubblewrap, made by a
@@ -60,6 +62,7 @@ function script(launch: Launch): string {
       `mount --bind ${quoted(path)} ${inRoot(path)}`,
       readOnly(inRoot(path)),
     ]),
+    ...sockets(job.sockets ?? [], inRoot),
     ...launch.readOnly.flatMap(({ from, at }) => [
       `mount --bind ${quoted(from)} ${inRoot(join(job.tree, at))}`,
       readOnly(inRoot(join(job.tree, at))),
@@ -118,6 +121,22 @@ function processFiles(inRoot: (path: string) => string, kind: 'root' | 'user'): 
 
 function readOnly(at: string): string {
   return `mount -o remount,bind,ro ${at}`
+}
+
+// Flags that a mount of the machine has are locked in a namespace below it: they must be named again.
+const SOCKET_FLAGS = 'ro,nosuid,nodev,noexec'
+
+function sockets(list: readonly JobSocket[], inRoot: (path: string) => string): readonly string[] {
+  if (list.length === 0) return []
+  const folder = inRoot(SOCKETS_AT)
+  return [
+    `mount -t tmpfs -o nosuid,nodev,noexec,mode=755,size=${SOCKETS_BYTES_MAX} none ${folder}`,
+    ...list.flatMap(({ name, path }) => {
+      const at = inRoot(socketAt(name))
+      return [`: > ${at}`, `mount --bind ${quoted(path)} ${at}`, `mount -o remount,bind,${SOCKET_FLAGS} ${at}`]
+    }),
+    `mount -o remount,bind,${SOCKET_FLAGS} ${folder}`,
+  ]
 }
 
 const LOOPBACK_UP =

@@ -2,6 +2,8 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import { actorOf, callerOf, type Principal, principalOf } from '../app/identity.js'
 import type { Orchestrator } from '../app/orchestrator.js'
 import { type Problem, refuse } from '../app/result.js'
+import { DOOR_HOSTS } from '../doors/port.js'
+import type { AgentSockets } from './agent-socket.js'
 import { hostProblem } from './hosts.js'
 import { problemDocument, statusOf } from './problem.js'
 import { RateLimit } from './rate.js'
@@ -20,11 +22,14 @@ export interface GateOptions {
 export class Gatekeeper {
   readonly #strangers: RateLimit
   readonly #agents: RateLimit
+  /** Who proved to be somebody, and came a way that is not theirs. */
+  readonly #senders = new WeakMap<FastifyRequest, string>()
   #isDraining = false
 
   constructor(
     private readonly app: Orchestrator,
     private readonly options: GateOptions,
+    private readonly sockets: AgentSockets,
   ) {
     this.#strangers = new RateLimit(STRANGERS_PER_SECOND, app.now)
     this.#agents = new RateLimit(options.agentPerSecond ?? AGENT_PER_SECOND, app.now)
@@ -36,8 +41,11 @@ export class Gatekeeper {
 
   /** What refuses the request whoever sends it. */
   firstProblem(request: FastifyRequest): Problem | null {
-    const host = hostProblem(request.raw, this.options.hosts())
+    const owner = this.sockets.ownerOf(request.raw)
+    const host = hostProblem(request.raw, owner === null ? this.options.hosts() : DOOR_HOSTS)
     if (host !== null) return refuse('host_not_allowed', host).problem
+    if (owner !== null && FOR_OPERATORS.has(request.routeOptions.url ?? ''))
+      return refuse('not_permitted', `The socket of agent ${owner} does not lead there.`).problem
     return this.#isDraining ? refuse('shutting_down', 'The server is stopping.').problem : null
   }
 
@@ -51,6 +59,11 @@ export class Gatekeeper {
       now: this.app.now(),
     })
     if (principal === null) return this.#stranger(request, refuse('token_invalid', invalidToken(token)).problem)
+    const elsewhere = this.sockets.problem(request.raw, principal)
+    if (elsewhere !== null) {
+      this.#senders.set(request, actorOf(principal))
+      return elsewhere
+    }
     if (principal.kind === 'operator') return principal
     const wait = this.#agents.take(callerOf(principal))
     return wait === 0 ? principal : limited(wait)
@@ -65,7 +78,7 @@ export class Gatekeeper {
   ): Promise<FastifyReply> {
     if (principal?.kind !== 'operator') {
       const at = { method: request.method, path: request.url.split('?')[0] ?? '' }
-      await this.record(problem, at, principal === undefined ? 'stranger' : actorOf(principal))
+      await this.record(problem, at, this.#actorOf(request, principal))
     }
     return answerProblem(reply, problem)
   }
@@ -76,11 +89,21 @@ export class Gatekeeper {
     await this.app.refusals.record({ code: problem.code, detail: problem.detail, ...at, actor })
   }
 
+  // Whatever comes through the socket of an agent is the doing of that agent, whosever token it carries.
+  #actorOf(request: FastifyRequest, principal: Principal | undefined): string {
+    if (principal !== undefined) return actorOf(principal)
+    const owner = this.sockets.ownerOf(request.raw)
+    return owner === null ? (this.#senders.get(request) ?? 'stranger') : `agent:${owner}`
+  }
+
   #stranger(request: FastifyRequest, problem: Problem): Problem {
-    const wait = this.#strangers.take(request.ip)
+    const wait = this.#strangers.take(this.sockets.ownerOf(request.raw) ?? request.ip)
     return wait === 0 ? problem : limited(wait)
   }
 }
+
+// Without a token they say which phases there are and how the whole server is used.
+const FOR_OPERATORS: ReadonlySet<string> = new Set(['/', '/metrics'])
 
 // Polling for work, waiting and a broken store are not refusals that the ledger should fill up with.
 const UNRECORDED: ReadonlySet<string> = new Set([

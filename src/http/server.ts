@@ -6,6 +6,7 @@ import type { Orchestrator } from '../app/orchestrator.js'
 import { recall } from '../app/recall.js'
 import { ok, type Problem, refuse } from '../app/result.js'
 import type { JsonObject } from '../core/contract.js'
+import { AgentSockets } from './agent-socket.js'
 import { ClientErrors } from './client-error.js'
 import { problemOfError } from './errors.js'
 import { EventStreams } from './events.js'
@@ -37,6 +38,8 @@ export interface Entrance {
   readonly server: FastifyInstance
   /** From now on every request is answered with 503 `shutting_down`. */
   readonly drain: () => void
+  /** Ways in for agents that Phaselock confines. */
+  readonly agentSockets: AgentSockets
 }
 
 export function buildServer(app: Orchestrator, options: ServerOptions): Entrance {
@@ -56,7 +59,8 @@ export function buildServer(app: Orchestrator, options: ServerOptions): Entrance
     clientErrorHandler: (error: Error, socket: Socket) => clientErrors.answer(error, socket),
   } as Parameters<typeof Fastify>[0]) as unknown as FastifyInstance
   const metrics = new Metrics(app)
-  const gate = new Gatekeeper(app, options)
+  const agentSockets = new AgentSockets(app.stateDir)
+  const gate = new Gatekeeper(app, options, agentSockets)
 
   server.removeAllContentTypeParsers()
   server.addContentTypeParser('application/json', { parseAs: 'string' }, (_request, body, done) => {
@@ -97,8 +101,13 @@ export function buildServer(app: Orchestrator, options: ServerOptions): Entrance
     addRoute(server, route, { app, gate })
   const streams = new EventStreams()
   closeWithoutWaitingForIdle(server, streams)
+  agentSockets.attach(server, {
+    clientError: (error, socket) => clientErrors.answer(error, socket),
+    headersMs: HEADERS_MS_MAX,
+    requestMs: REQUEST_MS_MAX,
+  })
   addStreams(server, { app, gate, streams, prefix: API, scheme: options.tls === undefined ? 'http' : 'https' })
-  return { server, drain: () => gate.drain() }
+  return { server, drain: () => gate.drain(), agentSockets }
 }
 
 // A connection that never sent a request keeps `close` waiting: once no request is running, all connections are ended.

@@ -6,6 +6,7 @@ import { openConfinement } from '../../src/confinement/open.js'
 import type { Confinement } from '../../src/confinement/port.js'
 import { bundledContract } from '../../src/contract/bundled.js'
 import { loadContractFile, loadContractText } from '../../src/contract/load.js'
+import type { AgentSockets } from '../../src/http/agent-socket.js'
 import { allowedHosts } from '../../src/http/hosts.js'
 import { buildServer, type ServerOptions } from '../../src/http/server.js'
 import { openSqliteStore } from '../../src/store/sqlite.js'
@@ -21,6 +22,7 @@ export interface Running {
   readonly url: string
   readonly port: number
   readonly app: Orchestrator
+  readonly agentSockets: AgentSockets
   readonly workspace: string
   readonly stateDir: string
   readonly operator: string
@@ -85,7 +87,7 @@ export async function start(options: StartOptions = {}): Promise<Running> {
     contractFile: options.contractFile ?? null,
   })
   let port = 0
-  const { server } = buildServer(app, {
+  const { server, agentSockets } = buildServer(app, {
     ...options,
     hosts: () => allowedHosts({ host: '127.0.0.1', port, extra: [] }),
     onFault: (error) => faults.push(error),
@@ -119,6 +121,7 @@ export async function start(options: StartOptions = {}): Promise<Running> {
     url,
     port,
     app,
+    agentSockets,
     workspace,
     stateDir,
     operator,

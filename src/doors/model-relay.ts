@@ -1,0 +1,185 @@
+import type { ClientRequest, ServerResponse } from 'node:http'
+import { createServer, Agent as HttpAgent, request as httpRequest, type IncomingMessage, type Server } from 'node:http'
+import { Agent as HttpsAgent, request as httpsRequest } from 'node:https'
+import type { Socket } from 'node:net'
+import { pipeline, Transform } from 'node:stream'
+import { listenAt, newSocketPath } from './places.js'
+import { type DoorSocket, MODEL_ORIGIN } from './port.js'
+import {
+  downstreamHeaders,
+  type RelayRefusal,
+  relayProblem,
+  type Upstream,
+  upstreamHeaders,
+  upstreamOf,
+} from './relay-request.js'
+
+const HEADER_BYTES_MAX = 64 * 1024
+const HEADERS_MS_MAX = 10_000
+const BODY_BYTES_MAX = 64 * 1024 * 1024
+const BODY_MS_MAX = 300_000
+const CONNECTIONS_MAX = 256
+/** A model may think for long before it says a word. */
+const SILENCE_MS_MAX = 900_000
+
+export interface RelayUse {
+  readonly method: string
+  /** Without its query. */
+  readonly path: string
+  /** What was answered; null when nobody was there any more to be answered. */
+  readonly status: number | null
+  readonly sentBytes: number
+  readonly receivedBytes: number
+  readonly durationMs: number
+}
+
+export interface ModelRelayOptions {
+  /** Of the one endpoint that can be reached: `https://api.example.com/v1`. */
+  readonly baseUrl: string
+  /** Of `openSocketDir`. */
+  readonly dir: string
+  /** Added to every request in place of what the agent sends: its key, which it then never sees. */
+  readonly headers?: Readonly<Record<string, string>>
+  /** Called once for each request that was passed on. */
+  readonly onUse?: (use: RelayUse) => void
+  readonly bodyBytesMax?: number
+}
+
+export interface ModelRelay extends DoorSocket {
+  /** The base URL as the agent knows it, on the loopback inside. */
+  readonly url: string
+}
+
+/** A socket that leads to one model endpoint and to nothing else. */
+export async function openModelRelay(options: ModelRelayOptions): Promise<ModelRelay> {
+  const upstream = upstreamOf(options.baseUrl)
+  const relay = new Relay(upstream, options)
+  const path = newSocketPath(options.dir)
+  await listenAt(relay.server, path)
+  return { path, url: `${MODEL_ORIGIN}${upstream.basePath}`, close: () => relay.close() }
+}
+
+class Relay {
+  readonly server: Server
+  readonly #agent: HttpAgent | HttpsAgent
+  readonly #added: Readonly<Record<string, string>>
+  readonly #bodyBytesMax: number
+
+  constructor(
+    private readonly upstream: Upstream,
+    private readonly options: ModelRelayOptions,
+  ) {
+    this.#added = options.headers ?? {}
+    this.#bodyBytesMax = options.bodyBytesMax ?? BODY_BYTES_MAX
+    this.#agent =
+      upstream.url.protocol === 'https:'
+        ? new HttpsAgent({ maxSockets: CONNECTIONS_MAX })
+        : new HttpAgent({ maxSockets: CONNECTIONS_MAX })
+    this.server = createServer(
+      { maxHeaderSize: HEADER_BYTES_MAX, headersTimeout: HEADERS_MS_MAX, requestTimeout: BODY_MS_MAX },
+      (request, response) => this.#take(request, response),
+    )
+    this.server.maxConnections = CONNECTIONS_MAX
+    this.server.on('connect', (_request: IncomingMessage, socket: Socket) => turnAway(socket))
+    this.server.on('clientError', (_error: Error, socket: Socket) => turnAway(socket))
+  }
+
+  async close(): Promise<void> {
+    const closed = new Promise<void>((resolve) => this.server.close(() => resolve()))
+    this.server.closeAllConnections()
+    this.#agent.destroy()
+    await closed
+  }
+
+  #take(request: IncomingMessage, response: ServerResponse): void {
+    const isLarge = Number(request.headers['content-length'] ?? 0) > this.#bodyBytesMax
+    const refused = relayProblem(request, this.upstream, Object.keys(this.#added).length > 0)
+    const problem = refused ?? (isLarge ? TOO_LARGE : null)
+    if (problem !== null) {
+      refuse(response, problem)
+      return
+    }
+    const { url } = this.upstream
+    try {
+      const passedOn = (url.protocol === 'https:' ? httpsRequest : httpRequest)({
+        agent: this.#agent,
+        hostname: url.hostname.replace(/^\[(.*)\]$/, '$1'),
+        port: url.port === '' ? (url.protocol === 'https:' ? 443 : 80) : url.port,
+        method: request.method ?? 'GET',
+        path: request.url ?? '/',
+        headers: upstreamHeaders(request, this.upstream, this.#added),
+        timeout: SILENCE_MS_MAX,
+      })
+      this.#passOn(request, response, passedOn)
+    } catch {
+      // Node sends no header that it could not have read itself.
+      refuse(response, UNREADABLE)
+    }
+  }
+
+  #passOn(request: IncomingMessage, response: ServerResponse, passedOn: ClientRequest): void {
+    const startedAt = performance.now()
+    const sent = new Counted(this.#bodyBytesMax)
+    const received = new Counted(Number.POSITIVE_INFINITY)
+    passedOn.on('timeout', () => passedOn.destroy(new Error('silent')))
+    passedOn.on('response', (answer) => {
+      response.writeHead(answer.statusCode ?? 502, downstreamHeaders(answer.headers))
+      // A model's first word may be long in coming; that there is an answer is known now.
+      response.flushHeaders()
+      pipeline(answer, received, response, () => undefined)
+    })
+    passedOn.on('error', () => refuse(response, UNREACHABLE))
+    sent.on('error', () => {
+      refuse(response, TOO_LARGE)
+      passedOn.destroy()
+    })
+    request.pipe(sent).pipe(passedOn)
+    response.on('close', () => {
+      passedOn.destroy()
+      this.options.onUse?.({
+        method: request.method ?? 'GET',
+        path: (request.url ?? '/').split('?')[0] ?? '/',
+        status: response.headersSent ? response.statusCode : null,
+        sentBytes: sent.bytes,
+        receivedBytes: received.bytes,
+        durationMs: Math.round(performance.now() - startedAt),
+      })
+    })
+  }
+}
+
+/** Passes on what comes, and counts it; more than the maximum is an error. */
+class Counted extends Transform {
+  bytes = 0
+
+  constructor(private readonly bytesMax: number) {
+    super()
+  }
+
+  override _transform(chunk: Buffer, _encoding: string, done: (error: Error | null, chunk?: Buffer) => void): void {
+    this.bytes += chunk.length
+    if (this.bytes > this.bytesMax) done(new Error('too large'))
+    else done(null, chunk)
+  }
+}
+
+type Refusal = RelayRefusal | { readonly status: 502; readonly message: string }
+
+const TOO_LARGE: Refusal = { status: 413, message: 'The body of the request is too large.' }
+const UNREADABLE: Refusal = { status: 400, message: 'The headers of the request cannot be passed on.' }
+const UNREACHABLE: Refusal = { status: 502, message: 'The model endpoint cannot be reached.' }
+
+// In the words that clients of model endpoints read.
+function refuse(response: ServerResponse, { status, message }: Refusal): void {
+  if (response.destroyed || response.writableEnded) return
+  // Half of an answer was sent already: that it ends here is all that can still be said.
+  if (response.headersSent) return void response.destroy()
+  const body = JSON.stringify({ type: 'error', error: { type: 'relay_error', message } })
+  response.writeHead(status, { 'content-type': 'application/json', connection: 'close' })
+  response.end(body)
+}
+
+function turnAway(socket: Socket): void {
+  if (socket.writable) socket.end('HTTP/1.1 400 Bad Request\r\nContent-Length: 0\r\nConnection: close\r\n\r\n')
+  socket.destroySoon()
+}

@@ -1,0 +1,55 @@
+import { createHash, randomBytes } from 'node:crypto'
+import { chmodSync, lstatSync, mkdirSync, readdirSync, rmSync } from 'node:fs'
+import type { Server } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+
+// What the kernel takes as the address of a socket, less the byte that ends it.
+const SOCKET_PATH_BYTES_MAX = 107
+const NAME_BYTES = 8
+const HASH_CHARS = 16
+const PRIVATE_FOLDER = 0o700
+const PRIVATE_SOCKET = 0o600
+const OTHERS = 0o077
+
+/**
+ * The folder for the sockets of a server, empty and for its account alone. Whoever calls this holds the state directory:
+ * what lies in the folder is of a server that was killed, and goes.
+ */
+export function openSocketDir(stateDir: string): string {
+  const dir = placeOf(stateDir)
+  mkdirSync(dir, { recursive: true, mode: PRIVATE_FOLDER })
+  const stats = lstatSync(dir)
+  if (!stats.isDirectory() || stats.uid !== process.getuid?.() || (stats.mode & OTHERS) !== 0)
+    throw new Error(`${dir} is not a folder of this account alone`)
+  for (const name of readdirSync(dir)) rmSync(join(dir, name), { recursive: true, force: true })
+  return dir
+}
+
+/** A place in the folder for one more socket. */
+export function newSocketPath(dir: string): string {
+  return join(dir, randomBytes(NAME_BYTES).toString('hex'))
+}
+
+/** Listens there, for the account of the server alone. */
+export function listenAt(server: Server, path: string): Promise<void> {
+  return new Promise((resolve, reject) => {
+    server.once('error', reject)
+    server.listen(path, () => {
+      server.off('error', reject)
+      // Nobody slips in before this: the folder is closed to others.
+      chmodSync(path, PRIVATE_SOCKET)
+      resolve()
+    })
+  })
+}
+
+function placeOf(stateDir: string): string {
+  const own = join(stateDir, 'doors')
+  if (Buffer.byteLength(newSocketPath(own)) <= SOCKET_PATH_BYTES_MAX) return own
+  const hash = createHash('sha256').update(stateDir).digest('hex').slice(0, HASH_CHARS)
+  const short = [tmpdir(), '/tmp'].map((folder) => join(folder, `phaselock-doors-${hash}`))
+  const place = short.find((dir) => Buffer.byteLength(newSocketPath(dir)) <= SOCKET_PATH_BYTES_MAX)
+  if (place === undefined) throw new Error('there is no place for sockets with a path that is short enough')
+  return place
+}

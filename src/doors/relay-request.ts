@@ -1,0 +1,112 @@
+import type { IncomingHttpHeaders, IncomingMessage, OutgoingHttpHeaders } from 'node:http'
+
+/** Where a relay leads: one origin, and the path that everything lies below. */
+export interface Upstream {
+  readonly url: URL
+  /** Without a slash at its end; empty when everything is. */
+  readonly basePath: string
+}
+
+/** Why a relay cannot lead there; null when it can. */
+export function baseUrlProblem(baseUrl: string): string | null {
+  if (!URL.canParse(baseUrl)) return 'is no address such as https://api.example.com/v1'
+  const { protocol, username, password, search, hash } = new URL(baseUrl)
+  if (protocol !== 'http:' && protocol !== 'https:') return 'must begin with http:// or https://'
+  if (username !== '' || password !== '') return 'must not carry a user or a password'
+  return search === '' && hash === '' ? null : 'must not carry a query or a fragment'
+}
+
+export function upstreamOf(baseUrl: string): Upstream {
+  const problem = baseUrlProblem(baseUrl)
+  if (problem !== null) throw new Error(`the base URL of a model endpoint ${problem}`)
+  const url = new URL(baseUrl)
+  return { url, basePath: url.pathname.replace(/\/+$/, '') }
+}
+
+export interface RelayRefusal {
+  readonly status: 400 | 403 | 404 | 405 | 413
+  readonly message: string
+}
+
+const METHODS: ReadonlySet<string> = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'])
+const PLAIN_TARGET = /^\/[\x21-\x7e]*$/
+// Whatever some server would decode into another path than the one that was looked at here.
+const AMBIGUOUS = /\\|#|\/\/|%(2f|5c|25|00)/i
+const KEY_PARAMETERS = /[?&](key|api[_-]?key|access_token|token)=/i
+export const TARGET_CHARS_MAX = 8192
+
+/** Why a request is not passed on; null when it is. */
+export function relayProblem(
+  request: Pick<IncomingMessage, 'method' | 'url'>,
+  upstream: Upstream,
+  holdsKey: boolean,
+): RelayRefusal | null {
+  const target = request.url ?? ''
+  if (!METHODS.has(request.method ?? '')) return { status: 405, message: 'This method is not passed on.' }
+  if (!PLAIN_TARGET.test(target) || target.length > TARGET_CHARS_MAX)
+    return { status: 400, message: 'The request target must be a path.' }
+  const [path = ''] = target.split('?')
+  if (AMBIGUOUS.test(path) || path.split('/').some(leadsUp))
+    return { status: 400, message: 'The path can be read in more than one way.' }
+  const { basePath } = upstream
+  if (path !== basePath && !path.startsWith(`${basePath}/`))
+    return { status: 404, message: `Only paths below ${basePath} are passed on.` }
+  if (holdsKey && KEY_PARAMETERS.test(target))
+    return { status: 403, message: 'The key is added outside; send none of your own.' }
+  return null
+}
+
+function leadsUp(segment: string): boolean {
+  const [name = ''] = segment.replace(/%2e/gi, '.').split(/;|%3b/i)
+  return name === '.' || name === '..'
+}
+
+// They speak of one connection, and of whoever stands in between.
+const OF_CONNECTION =
+  /^(connection|keep-alive|proxy-.*|te|trailer|transfer-encoding|content-length|upgrade|http2-settings|expect)$/
+const OF_CLIENT = /^(host|forwarded|via|x-forwarded-.*|x-real-ip|x-http-method.*|x-original-url|x-rewrite-url)$/
+const CREDENTIALS: ReadonlySet<string> = new Set([
+  ...['authorization', 'cookie', 'x-api-key', 'api-key', 'x-goog-api-key', 'x-auth-token'],
+])
+
+/**
+ * What is sent upstream. Where the key is added outside, no other one passes: with the key of somebody else's account, an
+ * agent could carry out what it has read.
+ */
+export function upstreamHeaders(
+  request: Pick<IncomingMessage, 'headers' | 'headersDistinct'>,
+  upstream: Upstream,
+  added: Readonly<Record<string, string>>,
+): OutgoingHttpHeaders {
+  const isKept = keptBy(request.headersDistinct.connection)
+  const own = Object.entries(added).map(([name, value]) => [name.toLowerCase(), value] as const)
+  const isOurs = new Set(own.map(([name]) => name))
+  const headers: OutgoingHttpHeaders = {}
+  for (const [name, values] of Object.entries(request.headersDistinct)) {
+    if (values === undefined || !isKept(name) || OF_CLIENT.test(name) || isOurs.has(name)) continue
+    if (own.length > 0 && CREDENTIALS.has(name)) continue
+    headers[name] = values.length === 1 ? values[0] : values
+  }
+  return { ...headers, ...Object.fromEntries(own), ...framing(request.headers), host: upstream.url.host }
+}
+
+// Where a body ends is said here and nowhere else: without it, a body of a GET would be read as the next request, and that
+// one nobody has looked at.
+function framing(headers: IncomingHttpHeaders): OutgoingHttpHeaders {
+  const { 'content-length': length, 'transfer-encoding': encoding } = headers
+  if (length !== undefined) return { 'content-length': length }
+  return encoding === undefined ? {} : { 'transfer-encoding': 'chunked' }
+}
+
+/** What comes back. */
+export function downstreamHeaders(headers: IncomingHttpHeaders): OutgoingHttpHeaders {
+  const isKept = keptBy([headers.connection ?? ''])
+  const kept = Object.entries(headers).filter(([name]) => isKept(name) && name !== 'alt-svc')
+  const { 'content-length': length } = headers
+  return { ...Object.fromEntries(kept), ...(length === undefined ? {} : { 'content-length': length }) }
+}
+
+function keptBy(connection: readonly string[] | undefined): (name: string) => boolean {
+  const named = new Set((connection ?? []).flatMap((one) => one.split(',')).map((one) => one.trim().toLowerCase()))
+  return (name) => !OF_CONNECTION.test(name) && !named.has(name)
+}

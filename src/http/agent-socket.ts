@@ -1,0 +1,153 @@
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
+import type { Socket } from 'node:net'
+import type { FastifyInstance } from 'fastify'
+import { actorOf, type Principal } from '../app/identity.js'
+import { type Problem, refuse } from '../app/result.js'
+import { listenAt, newSocketPath, openSocketDir } from '../doors/places.js'
+import type { DoorSocket } from '../doors/port.js'
+
+const CONNECTIONS_MAX = 128
+const SOCKETS_MAX = 1000
+const CLOSE_MS_MAX = 10_000
+
+export interface AgentSocketOptions {
+  readonly agentId: string
+  /** Lets in whom the agent's own tokens do not prove, such as the reviewer or participant that it was started as. Never operators. */
+  readonly allowed?: (principal: Exclude<Principal, { kind: 'operator' }>) => boolean
+}
+
+/**
+ * The sockets of agents that are confined. The same server answers on each of them, but only to the agent that it was
+ * opened for; and that agent is answered nowhere else.
+ */
+export class AgentSockets {
+  readonly #open = new Set<Server>()
+  readonly #doors = new WeakMap<Socket, AgentSocketOptions>()
+  readonly #bound = new Map<string, number>()
+  #dir: string | null = null
+  #handler: Handler | null = null
+
+  constructor(private readonly stateDir: string) {}
+
+  /** To be called once, with the server that answers. Sockets of a server that was killed are taken away. */
+  attach(server: FastifyInstance, handler: Omit<Handler, 'answer'>): void {
+    this.#dir = openSocketDir(this.stateDir)
+    this.#handler = { ...handler, answer: (request, response) => server.routing(request, response) }
+    let closing: readonly Promise<void>[] = []
+    server.addHook('preClose', (done) => {
+      closing = [...this.#open].map((one) => endServer(one))
+      done()
+    })
+    server.addHook('onClose', async () => {
+      await Promise.all(closing)
+    })
+  }
+
+  /** The folder of the sockets: for those that lead elsewhere, too. */
+  get dir(): string {
+    if (this.#dir === null) throw new Error('the sockets of agents have no server yet')
+    return this.#dir
+  }
+
+  /** A socket for one agent. Until it is closed, the agent's tokens count for nothing on the port of the server. */
+  async open(options: AgentSocketOptions): Promise<DoorSocket> {
+    const { dir } = this
+    if (this.#open.size >= SOCKETS_MAX) throw new Error(`there are ${SOCKETS_MAX} sockets of agents already`)
+    const server = this.#serverFor(options)
+    const path = newSocketPath(dir)
+    this.#open.add(server)
+    const unbind = this.bind(options.agentId)
+    try {
+      await listenAt(server, path)
+    } catch (error) {
+      this.#open.delete(server)
+      unbind()
+      throw error
+    }
+    return {
+      path,
+      close: async () => {
+        if (!this.#open.delete(server)) return
+        await closeServer(server)
+        unbind()
+      },
+    }
+  }
+
+  /** From now on the agent is answered through its sockets alone, also while it has none. Undone by what is returned. */
+  bind(agentId: string): () => void {
+    this.#bound.set(agentId, (this.#bound.get(agentId) ?? 0) + 1)
+    let isBound = true
+    return () => {
+      if (!isBound) return
+      isBound = false
+      const left = (this.#bound.get(agentId) ?? 1) - 1
+      if (left === 0) this.#bound.delete(agentId)
+      else this.#bound.set(agentId, left)
+    }
+  }
+
+  /** The agent whose socket a request came through; null when it came over the port. */
+  ownerOf(request: IncomingMessage): string | null {
+    return this.#doors.get(request.socket)?.agentId ?? null
+  }
+
+  /** Why whoever sent the request is not answered on this way; null when it is. */
+  problem(request: IncomingMessage, principal: Principal): Problem | null {
+    const door = this.#doors.get(request.socket)
+    if (door === undefined) return this.#problemOnPort(principal)
+    if (principal.kind === 'operator')
+      return refuse('not_permitted', `The socket of agent ${door.agentId} is not for operators.`).problem
+    const isOwn = principal.kind === 'agent' && principal.bearer.agentId === door.agentId
+    if (isOwn || door.allowed?.(principal) === true) return null
+    return refuse(
+      'token_mismatch',
+      `The token of ${actorOf(principal)} came through the socket of agent ${door.agentId}.`,
+    ).problem
+  }
+
+  #problemOnPort(principal: Principal): Problem | null {
+    if (principal.kind !== 'agent' || !this.#bound.has(principal.bearer.agentId)) return null
+    const { agentId } = principal.bearer
+    return refuse('token_mismatch', `Agent ${agentId} is confined: its tokens count only through its own socket.`)
+      .problem
+  }
+
+  #serverFor(options: AgentSocketOptions): Server {
+    const handler = this.#handler
+    if (handler === null) throw new Error('the sockets of agents have no server yet')
+    const { headersMs, requestMs } = handler
+    const server = createServer(
+      { headersTimeout: headersMs, requestTimeout: requestMs, connectionsCheckingInterval: 5000 },
+      handler.answer,
+    )
+    server.maxConnections = CONNECTIONS_MAX
+    server.timeout = requestMs
+    server.on('connection', (socket: Socket) => this.#doors.set(socket, options))
+    server.on('clientError', handler.clientError)
+    return server
+  }
+}
+
+interface Handler {
+  readonly answer: (request: IncomingMessage, response: ServerResponse) => void
+  readonly clientError: (error: Error, socket: Socket) => void
+  readonly headersMs: number
+  readonly requestMs: number
+}
+
+// Requests that run are answered first.
+async function endServer(server: Server): Promise<void> {
+  const deadline = setTimeout(() => server.closeAllConnections(), CLOSE_MS_MAX)
+  await new Promise<void>((resolve) => {
+    server.close(() => resolve())
+  })
+  clearTimeout(deadline)
+}
+
+function closeServer(server: Server): Promise<void> {
+  return new Promise((resolve) => {
+    server.close(() => resolve())
+    server.closeAllConnections()
+  })
+}
