@@ -145,18 +145,16 @@ const GEMINI: Recipe = {
   }),
 }
 
+// Without the flag it would install a package into each of its folders at every start, and hang where it cannot.
 const OPENCODE: Recipe = {
   program: 'opencode',
   passes: ['ANTHROPIC_API_KEY', 'OPENAI_API_KEY', 'OPENAI_BASE_URL', ...PROXIES],
   secrets: ['ANTHROPIC_API_KEY', 'OPENAI_API_KEY'],
-  prepare: ({ home, door, model, passed }) => ({
-    files: { '.config/opencode/opencode.json': JSON.stringify(opencodeConfig(door, model, passed.OPENAI_BASE_URL)) },
-    args: ['run', '--format', 'json', '--auto'],
+  prepare: ({ door, model, passed }) => ({
+    files: {},
+    args: ['run', '--format', 'json', '--auto', '--pure'],
     env: {
-      XDG_CONFIG_HOME: `${home}/.config`,
-      XDG_DATA_HOME: `${home}/.local/share`,
-      XDG_STATE_HOME: `${home}/.local/state`,
-      XDG_CACHE_HOME: `${home}/.cache`,
+      OPENCODE_CONFIG_CONTENT: JSON.stringify(opencodeConfig(door, model, passed.OPENAI_BASE_URL)),
       OPENCODE_DISABLE_AUTOUPDATE: '1',
       OPENCODE_DISABLE_MODELS_FETCH: '1',
       OPENCODE_DISABLE_LSP_DOWNLOAD: '1',
@@ -168,17 +166,18 @@ const OPENCODE: Recipe = {
 
 function opencodeConfig(door: Door, model: string | null, baseUrl: string | undefined): JsonObject {
   const name = model ?? 'default'
-  const own = {
+  const endpoint = {
     npm: '@ai-sdk/openai-compatible',
     options: { baseURL: baseUrl ?? '', apiKey: '{env:OPENAI_API_KEY}' },
     models: { [name]: { tool_call: true } },
   }
+  const used = baseUrl === undefined ? model : `endpoint/${name}`
   return {
     autoupdate: false,
     share: 'disabled',
     permission: { '*': 'deny', [`${SERVER}_*`]: 'allow' },
-    ...(baseUrl === undefined ? {} : { provider: { endpoint: own }, enabled_providers: ['endpoint'] }),
-    ...(model === null ? {} : { model: baseUrl === undefined ? model : `endpoint/${model}` }),
+    ...(baseUrl === undefined ? {} : { provider: { endpoint }, enabled_providers: ['endpoint'] }),
+    ...(used === null ? {} : { model: used, small_model: used }),
     mcp: {
       [SERVER]: {
         ...{ type: 'remote', url: door.url, enabled: true, oauth: false, headers: bearer(door) },

@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest'
 import { COMMAND_LIMITS } from '../../src/participants/command-participant.js'
 import { RECIPES } from '../../src/participants/harness-recipes.js'
 import { ROOT } from '../cli/program.js'
-import { CLAUDE_VERSION, CODEX_VERSION, GEMINI_VERSION } from '../participants/real-agents.js'
+import { CLAUDE_VERSION, CODEX_VERSION, GEMINI_VERSION, OPENCODE_VERSION } from '../participants/real-agents.js'
 
 const page = readFileSync(join(ROOT, 'docs/coordination-agents.md'), 'utf8')
 
@@ -27,8 +27,8 @@ describe('the page about agent programs', () => {
   )
 
   it('[REQ-AGENTCLI-8] says which versions were tried', () => {
-    const tried = ['claude-code', 'codex', 'gemini'].map((name) => rowsOf(name)[1]?.[2])
-    expect(tried).toEqual([CLAUDE_VERSION, CODEX_VERSION, GEMINI_VERSION])
+    const tried = ['claude-code', 'codex', 'gemini', 'opencode'].map((name) => rowsOf(name)[1]?.[2])
+    expect(tried).toEqual([CLAUDE_VERSION, CODEX_VERSION, GEMINI_VERSION, OPENCODE_VERSION])
   })
 
   it('[REQ-AGENTCLI-6] says the limits as they are', () => {

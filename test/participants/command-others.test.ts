@@ -10,7 +10,7 @@ import { until } from '../mcp/clients.js'
 import { TestDoor } from './command-door.js'
 import { processesWith } from './command-script.js'
 import { otherModel } from './other-models.js'
-import { CODEX_VERSION, codex, GEMINI_VERSION, gemini } from './real-agents.js'
+import { CODEX_VERSION, codex, GEMINI_VERSION, gemini, OPENCODE_VERSION, opencode } from './real-agents.js'
 
 const RUN_MS_MAX = 180_000
 const BAD_ERROR = "Retry (1/3): Invalid agent_id 'agent5'. Valid agents: agent1"
@@ -42,6 +42,13 @@ const AGENTS = [
     harness: 'gemini' as const,
     find: gemini,
     environment: (url: string) => ({ GEMINI_API_KEY: 'test', GOOGLE_GEMINI_BASE_URL: url }),
+    others: [] as readonly string[],
+  },
+  {
+    name: `OpenCode ${OPENCODE_VERSION}`,
+    harness: 'opencode' as const,
+    find: opencode,
+    environment: (url: string) => ({ OPENAI_API_KEY: 'test', OPENAI_BASE_URL: `${url}/v1` }),
     others: [] as readonly string[],
   },
 ]
@@ -76,6 +83,7 @@ describe.each(AGENTS)('$name as a participant', ({ harness, find, environment, o
         const outcome = await runTurn(taking, { messages, tools: [], signal }, judge)
         expect(outcome, JSON.stringify(outcome)).toMatchObject({ type: 'accepted', responses: 2 })
         expect(door.calls).toEqual([BAD, GOOD].map(({ name, input }) => ({ name, arguments: input })))
+        expect(model.asked[0]?.text).toContain('Which is it?')
         expect(model.asked[1]?.text).toContain("Retry (1/3): Invalid agent_id 'agent5'")
         const offered = model.asked[0]?.tools ?? []
         const isDoor = (name: string): boolean => /(^|_)(vote|new_answer|coordination_view)$/.test(name)

@@ -7,7 +7,7 @@ export interface Call {
   readonly input: JsonObject
 }
 
-/** A model that calls what a script says and then says `Done.`, in the words of OpenAI's responses or of Gemini. */
+/** A model that calls what a script says and then says `Done.`, in the words of OpenAI or of Gemini. */
 export interface OtherModel {
   readonly url: string
   /** The requests with tools: the names of the tools, and the whole of it as text. */
@@ -28,6 +28,11 @@ export async function otherModel(script: readonly Call[]): Promise<OtherModel> {
       if (path.endsWith('/responses')) {
         asked.push({ tools: toolsOf(body.tools), text })
         return responses(response, script[countOf(body.input, 'function_call_output')])
+      }
+      if (path.endsWith('/chat/completions')) {
+        if (body.tools !== undefined) asked.push({ tools: toolsOf(body.tools), text })
+        const results = (text.match(/"role":"tool"/g) ?? []).length
+        return completions(response, body.tools === undefined ? undefined : script[results])
       }
       if (path.endsWith('GenerateContent') || path.endsWith('generateContent')) {
         if (body.tools !== undefined) asked.push({ tools: toolsOf(body.tools), text })
@@ -52,8 +57,8 @@ export async function otherModel(script: readonly Call[]): Promise<OtherModel> {
 /** Tools stand in the list itself, or in groups of it. */
 function toolsOf(tools: Json | undefined): readonly string[] {
   return (Array.isArray(tools) ? tools : []).flatMap((one) => {
-    const { name, type, tools: inner, functionDeclarations } = one as JsonObject
-    const group = functionDeclarations ?? inner
+    const { name, type, tools: inner, functionDeclarations, function: own } = one as JsonObject
+    const group = functionDeclarations ?? inner ?? (own === undefined ? undefined : [own])
     return group === undefined ? [String(name ?? type)] : toolsOf(group)
   })
 }
@@ -99,4 +104,19 @@ function gemini(response: ServerResponse, call: Call | undefined, isStream: bool
   }
   response.writeHead(200, { 'content-type': isStream ? 'text/event-stream' : 'application/json' })
   response.end(isStream ? `data: ${JSON.stringify(answer)}\n\n` : JSON.stringify(answer))
+}
+
+function completions(response: ServerResponse, call: Call | undefined): void {
+  response.writeHead(200, { 'content-type': 'text/event-stream' })
+  const send = (delta: JsonObject, finish: string | null = null): void => {
+    const chunk = { id: 'c1', object: 'chat.completion.chunk', created: 1, model: 'scripted' }
+    response.write(`data: ${JSON.stringify({ ...chunk, choices: [{ index: 0, delta, finish_reason: finish }] })}\n\n`)
+  }
+  if (call === undefined) send({ role: 'assistant', content: 'Done.' })
+  else {
+    const made = { name: `phaselock_${call.name}`, arguments: JSON.stringify(call.input) }
+    send({ role: 'assistant', tool_calls: [{ index: 0, id: `call_${Date.now()}`, type: 'function', function: made }] })
+  }
+  send({}, call === undefined ? 'stop' : 'tool_calls')
+  response.end('data: [DONE]\n\n')
 }

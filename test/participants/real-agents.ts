@@ -6,6 +6,7 @@ export type Found = { readonly ok: true; readonly program: string } | { readonly
 export const CLAUDE_VERSION = '2.1.325'
 export const CODEX_VERSION = '0.166.0'
 export const GEMINI_VERSION = '0.61.0'
+export const OPENCODE_VERSION = '1.18.33'
 
 /** The native programs: what npm puts before them would outlive them. */
 export function claudeCode(): Found {
@@ -18,6 +19,10 @@ export function codex(): Found {
   return native('codex', `@openai/codex@${CODEX_VERSION}-linux-x64`, [
     '@openai/codex/vendor/x86_64-unknown-linux-musl/bin/codex',
   ])
+}
+
+export function opencode(): Found {
+  return native('opencode', `opencode-linux-x64@${OPENCODE_VERSION}`, ['opencode-linux-x64/bin/opencode'])
 }
 
 export function gemini(): Found {
