@@ -4,7 +4,10 @@ import { existsSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'nod
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { openConfinement } from '../../src/confinement/open.js'
+import { commandParticipant } from '../../src/participants/command-participant.js'
 import { makeHome } from '../../src/participants/harness-home.js'
+import type { ChatPart } from '../../src/participants/participant.js'
 import { built, ROOT } from '../cli/program.js'
 import { until } from '../mcp/clients.js'
 import { AgentScript, processesWith } from './command-script.js'
@@ -39,6 +42,33 @@ for await (const part of asked.chat([], [], new AbortController().signal)) conso
 
 const homesOf = (pid: number): readonly string[] =>
   readdirSync(tmpdir()).filter((name) => name.startsWith(`phaselock-agent-${pid}-`))
+
+describe('where no wall holds', () => {
+  it(
+    '[REQ-AGENTCLI-5] calling a turn off ends the group of the agent, and its folder is gone',
+    async () => {
+      const open = await openConfinement({ stateDir: join(dir, 'open'), only: 'none' })
+      const asked = commandParticipant({
+        agent: script.does({ tell: 'files' }, { wait: 600_000 }),
+        door: { url: 'http://127.0.0.1:9/mcp', token: 'the-token-of-the-agent' },
+        start: (job) => open.start(job),
+        environment: { PATH: process.env.PATH },
+      })
+      const aborts = new AbortController()
+      const parts: ChatPart[] = []
+      for await (const part of asked.chat([], [], aborts.signal)) {
+        parts.push(part)
+        expect(processesWith('the-token-of-the-agent')).toEqual([])
+        aborts.abort()
+      }
+      expect(parts).toMatchObject([{ type: 'text' }, { type: 'end', reason: 'failed', failure: { code: 'aborted' } }])
+      expect(processesWith(script.dir)).toEqual([])
+      expect(homesOf(process.pid)).toEqual([])
+      await open.close()
+    },
+    RUN_MS_MAX,
+  )
+})
 
 describe('a server that is killed', () => {
   it(
