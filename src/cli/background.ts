@@ -33,8 +33,14 @@ export async function up(options: ServeOptions): Promise<void> {
   sayRunning(note, stateDir, { ...options, isNew })
 }
 
-/** The server of the state directory that the options name, started in the background where none runs. */
-export async function startInBackground(options: ServeOptions): Promise<BackgroundServer> {
+/**
+ * The server of the state directory that the options name, started in the background where none runs.
+ * `onSpawn` is told its process before it answers.
+ */
+export async function startInBackground(
+  options: ServeOptions,
+  onSpawn: (pid: number) => void = () => undefined,
+): Promise<BackgroundServer> {
   const { stateDir } = placesFor(options)
   const note = runningIn(stateDir)
   if (note !== null) return { note, stateDir, isNew: false }
@@ -46,6 +52,7 @@ export async function startInBackground(options: ServeOptions): Promise<Backgrou
     stdio: ['ignore', file, file],
   })
   closeSync(file)
+  if (child.pid !== undefined) onSpawn(child.pid)
   let ended: number | null = null
   child.once('exit', (code) => {
     ended = code ?? EXIT.refused

@@ -7,6 +7,7 @@ import { exitOf } from './coordinate-end.js'
 import { afterEvent, afterPart, type Live, NOTHING_YET } from './coordinate-live.js'
 import { type Door, openDoor } from './coordinate-server.js'
 import { jsonShow, lanesShow, linesOfJsonShow, plainShow, quietShow, type Show } from './coordinate-show.js'
+import { Signals } from './coordinate-signals.js'
 import { watchRun } from './coordinate-watch.js'
 import { EXIT, type ExitCode, Stop } from './exit.js'
 import { plainJson, plainLine } from './plain-text.js'
@@ -15,8 +16,6 @@ import { listOf, textOf } from './values.js'
 
 const STDIN = 0
 const CANCELLED = 'the operator interrupted it'
-// One Ctrl-C reaches a process several times when npm and the terminal both pass it on.
-const SAME_SIGNAL_MS = 300
 
 export interface CoordinateOptions extends ClientOptions {
   readonly config: string
@@ -33,10 +32,14 @@ export async function coordinate(question: string | undefined, options: Coordina
   const council = readCouncil(options.config)
   const asked = questionOf(question, options)
   const door = await openDoor(options)
+  const signals = new Signals()
   try {
     const started = await startRun(door, council, { asked, options })
-    process.exitCode = await follow(door, started, options)
+    const show = showOf(started, options)
+    signals.onFirst(() => cancel(door, started.id, show))
+    process.exitCode = await follow(door, started, { options, show })
   } finally {
+    signals.close()
     await door.close()
   }
 }
@@ -67,9 +70,11 @@ async function startRun(
   }
 }
 
-async function follow(door: Door, started: Started, options: CoordinateOptions): Promise<ExitCode> {
-  const show = showOf(started, options)
-  const stopListening = cancelOnSignals(door, started.id, show)
+async function follow(
+  door: Door,
+  started: Started,
+  { options, show }: { readonly options: CoordinateOptions; readonly show: Show },
+): Promise<ExitCode> {
   let live: Live = NOTHING_YET
   try {
     invite(started, options, show)
@@ -83,7 +88,6 @@ async function follow(door: Door, started: Started, options: CoordinateOptions):
     show.end(run, live)
     return exitOf(run)
   } finally {
-    stopListening()
     show.close()
   }
 }
@@ -95,32 +99,13 @@ function showOf({ answer, id, url }: Started, options: CoordinateOptions): Show 
   return process.stdout.isTTY === true && process.env.TERM !== 'dumb' ? lanesShow() : plainShow()
 }
 
-/** The first signal cancels the run and waits for its end; the second leaves at once. */
-function cancelOnSignals(door: Door, id: string, show: Show): () => void {
-  const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
-  let firstAt: number | null = null
-  const onSignal = (): void => {
-    if (firstAt !== null) {
-      if (Date.now() - firstAt <= SAME_SIGNAL_MS) return
-      show.close()
-      door.leave()
-      process.exit(EXIT.interrupted)
-    }
-    firstAt = Date.now()
-    show.say('Cancelling; once more leaves at once.')
-    new Client(door.client).post(`/coordinations/${segment(id)}/cancel`, { reason: CANCELLED }).catch((error) => {
-      // It may have ended by itself in the same moment: then its end is shown.
-      tell(plainLine(`It could not be cancelled: ${error instanceof Error ? error.message : String(error)}`))
-    })
-  }
-  for (const signal of signals) {
-    // Those of every other command end the program at once.
-    process.removeAllListeners(signal)
-    process.on(signal, onSignal)
-  }
-  return () => {
-    for (const signal of signals) process.off(signal, onSignal)
-  }
+/** Asks for the end of the run, which then comes as everything else of it does. */
+function cancel(door: Door, id: string, show: Show): void {
+  show.say('Cancelling; once more leaves at once.')
+  new Client(door.client).post(`/coordinations/${segment(id)}/cancel`, { reason: CANCELLED }).catch((error) => {
+    // It may have ended by itself in the same moment: then its end is shown.
+    tell(plainLine(`It could not be cancelled: ${error instanceof Error ? error.message : String(error)}`))
+  })
 }
 
 /** How those take part who come from elsewhere. Their tokens are shown once, and only here. */

@@ -2,39 +2,43 @@ import { join } from 'node:path'
 import { type BackgroundServer, runningIn, startInBackground, stopServer } from './background.js'
 import { type ClientOptions, likelyStateDirs } from './connection.js'
 import { givenStateDir } from './places.js'
+import { isAlive } from './server-file.js'
 import { tell } from './terminal.js'
 
 const HOST = '127.0.0.1'
 
-/** The server that a coordination runs on. */
+/** The server that a command works with. */
 export interface Door {
   readonly client: ClientOptions
   /** Stops the server where it was started for this. */
   readonly close: () => Promise<void>
-  /** The same without waiting. */
-  readonly leave: () => void
 }
 
 /** The server that answers for this work tree, or one that is started for as long as it is needed. */
 export async function openDoor(options: ClientOptions): Promise<Door> {
   if (isNamed(options) || runsHere(options)) return somebodyElses(options)
   tell('No server runs for this work tree: one is started for as long as this takes.')
-  const server = await startInBackground({
-    port: 0,
-    host: HOST,
-    ...(options.stateDir === undefined ? {} : { stateDir: options.stateDir }),
+  const where = options.stateDir === undefined ? {} : { stateDir: options.stateDir }
+  let started: number | null = null
+  // However this program ends, the server does not outlive it.
+  const stop = (): void => {
+    if (started !== null && isAlive(started)) process.kill(started, 'SIGTERM')
+  }
+  process.once('exit', stop)
+  const server = await startInBackground({ port: 0, host: HOST, ...where }, (pid) => {
+    started = pid
   })
   const client = clientOf(server, options)
   if (!server.isNew) return somebodyElses(client)
-  return {
-    client,
-    close: () => stopServer(server.note),
-    leave: () => process.kill(server.note.pid, 'SIGTERM'),
+  const close = async (): Promise<void> => {
+    await stopServer(server.note)
+    process.off('exit', stop)
   }
+  return { client, close }
 }
 
 function somebodyElses(client: ClientOptions): Door {
-  return { client, close: () => Promise.resolve(), leave: () => undefined }
+  return { client, close: () => Promise.resolve() }
 }
 
 function isNamed(options: ClientOptions): boolean {

@@ -41,10 +41,10 @@ beforeAll(async () => {
 }, 120_000)
 
 /** A command that goes on while the test does something. */
-function started(args: readonly string[]) {
+function started(args: readonly string[], at: Place = place) {
   const child = spawn(process.execPath, [SCRIPT, 'coordinate', ...args], {
-    cwd: place.work,
-    env: place.environment,
+    cwd: at.work,
+    env: at.environment,
     stdio: ['ignore', 'pipe', 'pipe'],
   })
   const said = { stdout: '', stderr: '' }
@@ -211,19 +211,20 @@ describe('phaselock report', () => {
     const precious = join(place.home, 'precious')
     writeFileSync(precious, 'mine')
     symlinkSync(precious, join(place.work, name))
-    expect((await place.run(['report', id, '--html'])).stdout).toBe(`Written: ${name}\n`)
+    const [page, printed, nowhere, nobody] = await Promise.all(
+      [[id, '--html'], [id, '--html', '-'], [id, '--html', join(place.work, 'no', 'such', 'r.html')], ['nobody']].map(
+        (args) => place.run(['report', ...args]),
+      ),
+    )
+    expect(page?.stdout).toBe(`Written: ${name}\n`)
     expect(readFileSync(precious, 'utf8')).toBe('mine')
     expect(lstatSync(join(place.work, name)).isFile()).toBe(true)
     expect(readFileSync(join(place.work, name), 'utf8')).toContain('<h1>Newest?</h1>')
-    expect((await place.run(['report', id, '--html', '-'])).stdout).toContain('</html>')
-    const nowhere = await place.run(['report', id, '--html', join(place.work, 'no', 'such', 'r.html')])
+    expect(printed?.stdout).toContain('</html>')
     expect(nowhere).toMatchObject({ code: 1, stderr: expect.stringContaining('cannot be written (ENOENT)') })
+    expect(nobody).toMatchObject({ code: 1, stderr: expect.stringContaining('[not_found]') })
     await place.json(['task', 'add', 'Later', '--id', 'later'])
     expect((await place.run(['report'])).stdout).toMatch(/^Task {6}later Later\n/)
-    expect(await place.run(['report', 'nobody'])).toMatchObject({
-      code: 1,
-      stderr: expect.stringContaining('[not_found]'),
-    })
   }, 60_000)
 })
 
@@ -243,6 +244,18 @@ describe('without a server', () => {
     expect(report.stdout).toContain('Winner: agent1 a')
     expect(existsSync(join(stateDir, 'server.json'))).toBe(false)
   }, 90_000)
+
+  it('[REQ-COUNCIL-12] a server that was started for a run does not outlive whoever leaves early', async () => {
+    const stateDir = join(alone.home, 'left-state')
+    const run = started(['-c', council('left', SLOW), 'Why?', '--state-dir', stateDir], alone)
+    await run.said('one is started')
+    await wait(200)
+    run.kill()
+    expect(await run.ended).toBe(4)
+    await wait(3000)
+    const down = await alone.run(['down', '--state-dir', stateDir])
+    expect(down.stdout).toBe('No server runs for this work tree.\n')
+  }, 60_000)
 })
 
 describe.skipIf(!hasTmux())('on a terminal', () => {
