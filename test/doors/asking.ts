@@ -31,10 +31,15 @@ export function askThrough(socketPath: string, asked: Asked = {}): Promise<Told>
           ...headers,
         },
       },
-      async (answer) => {
+      (answer) => {
         let text = ''
-        for await (const chunk of answer) text += String(chunk)
-        resolve({ status: answer.statusCode ?? 0, headers: answer.headers, body: parsed(text), text })
+        answer.on('data', (chunk: Buffer) => {
+          text += chunk.toString()
+        })
+        answer.on('error', reject)
+        answer.on('end', () =>
+          resolve({ status: answer.statusCode ?? 0, headers: answer.headers, body: parsed(text), text }),
+        )
       },
     )
     sent.on('error', reject)
@@ -47,7 +52,7 @@ export function sendThrough(socketPath: string, bytes: string): Promise<string> 
   return new Promise((resolve) => {
     let text = ''
     const socket = connect(socketPath, () => socket.write(bytes, 'latin1'))
-    socket.setTimeout(3000, () => socket.destroy())
+    socket.setTimeout(1000, () => socket.destroy())
     socket.on('data', (chunk: Buffer) => {
       text += chunk.toString('latin1')
     })
