@@ -5,7 +5,7 @@ import { setTimeout as wait } from 'node:timers/promises'
 import { placesOf } from '../app/orchestrator.js'
 import { likelyStateDirs } from './connection.js'
 import { EXIT, Stop } from './exit.js'
-import { lockHolder } from './lock-holder.js'
+import { runningIn } from './lock-holder.js'
 import { defaultStateDir, givenStateDir } from './places.js'
 import { plainText } from './plain-text.js'
 import { programScript } from './program-name.js'
@@ -161,10 +161,4 @@ export async function stopServer(note: ServerNote): Promise<void> {
       throw new Stop(EXIT.refused, `The server (pid ${note.pid}) has not stopped after ${STOP_MS_MAX / 1000} s.`)
     await wait(POLL_MS)
   }
-}
-
-/** The server of a state directory; the lock proves that the process is one, and not another with its old number. */
-export function runningIn(stateDir: string): ServerNote | null {
-  const note = liveServerNote(stateDir)
-  return note !== null && lockHolder(stateDir) === note.pid ? note : null
 }

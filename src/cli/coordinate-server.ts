@@ -1,6 +1,7 @@
 import { join } from 'node:path'
-import { type BackgroundServer, runningIn, startInBackground, stopServer } from './background.js'
+import type { BackgroundServer } from './background.js'
 import { type ClientOptions, likelyStateDirs } from './connection.js'
+import { runningIn } from './lock-holder.js'
 import { givenStateDir } from './places.js'
 import { isAlive } from './server-file.js'
 import { tell } from './terminal.js'
@@ -18,6 +19,8 @@ export interface Door {
 export async function openDoor(options: ClientOptions): Promise<Door> {
   if (isNamed(options) || runsHere(options)) return somebodyElses(options)
   tell('No server runs for this work tree: one is started for as long as this takes.')
+  // It brings everything that a server is made of.
+  const { startInBackground, stopServer } = await import('./background.js')
   const where = options.stateDir === undefined ? {} : { stateDir: options.stateDir }
   let started: number | null = null
   // However this program ends, the server does not outlive it.

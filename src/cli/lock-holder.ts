@@ -2,6 +2,7 @@ import { openDatabase } from '../store/database.js'
 import { ledgerFiles } from '../store/files.js'
 import { lockDirectory } from '../store/lock.js'
 import { StoreRefused } from '../store/port.js'
+import { liveServerNote, type ServerNote } from './server-file.js'
 
 /** The process that holds the state directory's lock, which only a live server can; null when none does. */
 export function lockHolder(stateDir: string): number | null {
@@ -17,4 +18,10 @@ export function lockHolder(stateDir: string): number | null {
   } finally {
     database.close()
   }
+}
+
+/** The server of a state directory; the lock proves that the process is one, and not another with its old number. */
+export function runningIn(stateDir: string): ServerNote | null {
+  const note = liveServerNote(stateDir)
+  return note !== null && lockHolder(stateDir) === note.pid ? note : null
 }
