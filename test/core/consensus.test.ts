@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { CONSENSUS_RUNS_MAX } from '../../src/core/consensus.js'
 import { planOf, runIdOf, VOTERS, VotedTask } from './consensus-scene.js'
-import { artifact, check, contractOf, gate, outcome, phase, World } from './world.js'
+import { artifact, check, contractOf, factsOf, gate, outcome, phase, World } from './world.js'
 
 describe('leaving a phase that reviewers vote on', () => {
   it('[REQ-CONSENSUS-1] without anything gathered about the vote is blocked', () => {
@@ -207,7 +207,7 @@ describe('leaving a phase that reviewers vote on', () => {
     const auto = () =>
       task.do({
         ...({ type: 'transition', target: 'DONE', currentPhase: 'WORK', claims: [], auto: true } as const),
-        facts: { ...NO_FACTS, visit: task.state.visit, consensus: task.seen('s1') },
+        facts: factsOf(task.state, { reviewsKey: '[]', consensus: task.seen('s1') }),
       })
     expect(auto()).toEqual([])
     task.leave()
@@ -281,19 +281,6 @@ describe('a review report where reviewers vote', () => {
     expect(task.leave()).not.toContain('consensus_requested')
   })
 })
-
-const NO_FACTS = {
-  ...{
-    artifacts: [],
-    checks: new Map(),
-    evidenceProblems: [],
-    problems: [],
-    evidence: {},
-    digest: 'd',
-    reviewsKey: '[]',
-    testFiles: null,
-  },
-}
 
 function opened(task: VotedTask, plan: ReturnType<typeof planOf>, isConsensus = true): void {
   task.leave()
