@@ -254,7 +254,7 @@ describe('without a server', () => {
     expect(await run.ended).toBe(4)
     await wait(3000)
     const down = await alone.run(['down', '--state-dir', stateDir])
-    expect(down.stdout).toBe('No server runs for this work tree.\n')
+    expect(down).toEqual({ code: 0, stdout: 'No server runs for this work tree.\n', stderr: '' })
   }, 120_000)
 })
 
