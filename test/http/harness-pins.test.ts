@@ -1,6 +1,7 @@
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, describe, expect, it } from 'vitest'
+import { processesWith, within } from '../confinement/scene.js'
 import { type Answer, type Running, start } from './harness.js'
 
 const contract = (more: string, reconcile = 'off') => `
@@ -36,12 +37,14 @@ const { status } = spawnSync(process.execPath, ['--test', '--test-reporter=spec'
 process.exit(status ?? 1)
 `
 
+const BEGUN_MS_MAX = 30_000
 let run: Running
 let token = ''
 const put = (path: string, content: string) => {
   mkdirSync(join(run.workspace, path, '..'), { recursive: true })
   writeFileSync(join(run.workspace, path), content)
 }
+const remove = (path: string) => rmSync(join(run.workspace, path), { recursive: true })
 const move = async (target_phase: string): Promise<Answer> => {
   const answer = await run.call('POST', '/tasks/transition', token, { task_id: 't', target_phase })
   if (typeof answer.body.phase_token === 'string') token = answer.body.phase_token
@@ -137,20 +140,22 @@ describe('how the tests are run is held from RED to GREEN', () => {
     put('dist/add.js', 'x')
     expect(await cached()).toBe(false)
     expect(await cached()).toBe(true)
-    rmSync(join(run.workspace, 'node_modules/dep'), { recursive: true })
+    remove('node_modules/dep')
     expect(await cached()).toBe(false)
   })
 
   it('[REQ-HARNESS-7] what is changed while the tests run, and changed back, opens nothing', async () => {
-    await red(contract('').replace('npm test --silent', 'sleep 3; npm test --silent'))
+    // The numbers are marks: a process that sleeps so long says how far the run is.
+    const command = 'sleep 1.0301; npm test --silent; code=$?; sleep 1.0302; exit $code'
+    await red(contract('').replace('npm test --silent', command))
     await write('src/add.mjs', 'export const add = () => 1\n')
     const asked = move('DONE')
-    await new Promise((resolve) => setTimeout(resolve, 1500))
+    expect(await within(BEGUN_MS_MAX, () => processesWith('1.0301').length > 0)).toBe(true)
     put('src/add.mjs', CODE)
     put('sitecustomize.py', 'x')
-    await new Promise((resolve) => setTimeout(resolve, 3500))
+    expect(await within(BEGUN_MS_MAX, () => processesWith('1.0302').length > 0)).toBe(true)
     put('src/add.mjs', 'export const add = () => 1\n')
-    rmSync(join(run.workspace, 'sitecustomize.py'))
+    remove('sitecustomize.py')
     expect(messages(await asked).join()).toMatch(/Touched while the commands ran: .*src\/add\.mjs/)
     expect(messages(await move('DONE')).join()).toMatch(/Green: 2 failed/)
   })
