@@ -1,4 +1,5 @@
 import { spawn } from 'node:child_process'
+import { once } from 'node:events'
 import { createServer } from 'node:http'
 import { join } from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
@@ -81,9 +82,9 @@ test('[REQ-CLI-7] a refusal with --json is JSON with the problem in it', async (
 })
 
 test('[REQ-CLI-7] an interrupted command ends with 4', async () => {
-  const child = spawn(process.execPath, [SCRIPT, 'events', '--follow'], { cwd: place.work, env: place.environment })
-  // Long enough to have begun, also on a busy machine.
-  await wait(3000)
+  const args = [SCRIPT, 'events', '--follow', '--since', '0']
+  const child = spawn(process.execPath, args, { cwd: place.work, env: place.environment })
+  await once(child.stdout, 'data')
   child.kill('SIGINT')
   expect(await new Promise((resolve) => child.once('close', resolve))).toBe(4)
 })
@@ -231,14 +232,14 @@ test('[REQ-CLI-11] no table is wider than 80 columns', async () => {
 test('[REQ-CLI-20] events --follow misses nothing while the server is restarted', async () => {
   const other = new Place(onTestFinished)
   let running = await other.serve()
-  const child = spawn(process.execPath, [SCRIPT, 'events', '--follow', '--json'], {
+  const child = spawn(process.execPath, [SCRIPT, 'events', '--follow', '--since', '0', '--json'], {
     cwd: other.work,
     env: other.environment,
     stdio: ['ignore', 'pipe', 'ignore'],
   })
   let text = ''
   child.stdout.on('data', (chunk) => (text += chunk))
-  await wait(700)
+  await once(child.stdout, 'data')
   await other.json(['task', 'add', 'one', '--id', 'one'])
   running.kill('SIGTERM')
   await running.ended
