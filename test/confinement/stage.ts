@@ -10,6 +10,7 @@ import {
   writeFileSync,
 } from 'node:fs'
 import { join } from 'node:path'
+import { depth } from '../depth.js'
 import { type Account, accounts, type Plain, type PlainOptions, plainly } from './account.js'
 import type { Program } from './program.js'
 import { startServer } from './server.js'
@@ -49,14 +50,15 @@ export function settings(): readonly Setting[] {
 
 /**
  * Each wall at least once, each account at least once, and the wall that is preferred under both: for what depends on how
- * changes are read and limits are set, where a wall and an account do not meet. All settings with PHASELOCK_WALL_SETTINGS=all.
+ * changes are read and limits are set, where a wall and an account do not meet. All settings at full depth.
  */
 export function someSettings(): readonly Setting[] {
   const all = settings()
-  if (process.env.PHASELOCK_WALL_SETTINGS === 'all' || accounts().length === 1) return all
-  return all.filter(
+  if (accounts().length === 1) return all
+  const some = all.filter(
     ({ provider, account }) => provider === PROVIDERS[0] || (provider === 'bubblewrap') === (account.name === 'user'),
   )
+  return depth(some, all)
 }
 
 /** What the server answered to a tool call. */

@@ -4,9 +4,11 @@ import { describe, expect, it } from 'vitest'
 import { parse, stringify } from 'yaml'
 import { formatText } from '../../src/contract/format.js'
 import { loadContractText } from '../../src/contract/load.js'
+import { depth } from '../depth.js'
 import { formatErrors } from './format-schema.js'
 import { HEAD } from './load.js'
 
+const CASES = depth(60, 200)
 const GOOD = ['tdd.yaml', 'plan-review.yaml'].map((name) =>
   readFileSync(new URL(`../../contracts/${name}`, import.meta.url), 'utf8'),
 )
@@ -23,7 +25,7 @@ async function answers(text: string): Promise<void> {
 
 describe('hostile texts', () => {
   it('[REQ-CONTRACT-7] no text makes the loader throw', async () => {
-    await fc.assert(fc.asyncProperty(fc.string({ unit: 'binary', maxLength: 300 }), answers), { numRuns: 150 })
+    await fc.assert(fc.asyncProperty(fc.string({ unit: 'binary', maxLength: 300 }), answers), { numRuns: CASES })
   })
 
   it('[REQ-CONTRACT-7] no YAML of arbitrary values makes the loader throw', async () => {
@@ -50,7 +52,7 @@ describe('hostile texts', () => {
     }))
     await fc.assert(
       fc.asyncProperty(tree, async (value) => answers(JSON.stringify(value) ?? '')),
-      { numRuns: 150 },
+      { numRuns: CASES },
     )
   })
 
@@ -80,7 +82,7 @@ describe('hostile texts', () => {
         if (place !== undefined) Reflect.set(place.holder, place.key, replacement)
         await answers(stringify(document, { aliasDuplicateObjects: false }))
       }),
-      { numRuns: 150 },
+      { numRuns: CASES },
     )
   })
 
@@ -112,7 +114,7 @@ describe('hostile texts', () => {
         if (errors.length > 0)
           expect(result.ok, `${place?.key} = ${JSON.stringify(replacement)}: ${errors.join(', ')}`).toBe(false)
       }),
-      { numRuns: 200 },
+      { numRuns: CASES },
     )
   })
 
@@ -122,7 +124,7 @@ describe('hostile texts', () => {
         const start = at % text.length
         await answers(text.slice(0, start) + text.slice(start + length))
       }),
-      { numRuns: 150 },
+      { numRuns: CASES },
     )
   })
 
