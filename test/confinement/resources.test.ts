@@ -8,6 +8,8 @@ import { openStages } from './stages.js'
 
 const SETTINGS = someSettings()
 const stages = openStages(SETTINGS)
+// How long a command takes to begin is no promise: the attacks beside it take all of a machine.
+const BEGUN_MS_MAX = 60_000
 const GONE_MS_MAX = 10_000
 const ANSWER_MS_MAX = 10_000
 const MMAP = process.arch === 'arm64' ? 222 : 9
@@ -139,7 +141,7 @@ describe.concurrent.each(SETTINGS)('$name', (setting) => {
     const stage = stages.of(setting)
     const mark = newMark()
     await stage.outside(`mark=${mark}; (exec -a $mark sleep 60) >/dev/null 2>&1 & disown`)
-    expect(await within(GONE_MS_MAX, () => processesWith(mark).length === 1)).toBe(true)
+    expect(await within(BEGUN_MS_MAX, () => processesWith(mark).length === 1)).toBe(true)
     for (const { pid } of processesWith(mark)) process.kill(pid, 'SIGKILL')
   })
 
@@ -169,12 +171,12 @@ describe.concurrent.each(SETTINGS)('$name', (setting) => {
     const running = agent
       .bash(`(exec -a ${mark} sleep 60) & setsid bash -c "exec -a ${mark} sleep 60" & wait`)
       .catch(() => null)
-    expect(await within(GONE_MS_MAX, () => processesWith(mark).length === 2)).toBe(true)
+    expect(await within(BEGUN_MS_MAX, () => processesWith(mark).length === 2), 'both have begun').toBe(true)
     await stage.kill()
     await running
-    expect(await within(GONE_MS_MAX, () => processesWith(mark).length === 0)).toBe(true)
+    expect(await within(GONE_MS_MAX, () => processesWith(mark).length === 0), 'both are gone').toBe(true)
     await stage.stop()
-  })
+  }, 120_000)
 })
 
 // After all of it.
