@@ -172,6 +172,41 @@ describe('what a participant sends', () => {
     expect(more.status).toBe(400)
   })
 
+  it('[REQ-REMOTE-11] thirty-two coordinations go on at once, however many are started together', async () => {
+    const mine = await start()
+    try {
+      const body = { question: 'x', agents: [{ id: 'a', kind: 'remote' }] }
+      const got = await Promise.all(
+        Array.from({ length: 40 }, () => mine.call('POST', '/coordinations', mine.operator, body)),
+      )
+      const statuses = got.map(({ status }) => status)
+      expect([statuses.filter((one) => one === 201), statuses.filter((one) => one === 409)]).toMatchObject({
+        0: { length: 32 },
+        1: { length: 8 },
+      })
+      const [first] = got.filter(({ status }) => status === 201)
+      await mine.call('POST', `/coordinations/${first?.body.id}/cancel`, mine.operator, { reason: 'enough' })
+      expect((await mine.call('POST', '/coordinations', mine.operator, body)).status).toBe(201)
+    } finally {
+      await mine.stop()
+    }
+  })
+
+  it('[REQ-REMOTE-11] an agent that asks too often is slowed down, and the others are not', async () => {
+    const mine = await start({ agentPerSecond: 4 })
+    try {
+      const { id, agents } = await begin(mine, { agents: ['a', 'b'].map((one) => ({ id: one, kind: 'remote' })) })
+      const look = (index: number) => mine.call('GET', `/coordinations/${id}`, agents[index]?.token ?? '')
+      const got = await Promise.all(Array.from({ length: 60 }, () => look(0)))
+      const limited = got.filter(({ status }) => status === 429)
+      expect(limited.length).toBeGreaterThan(5)
+      expect(limited[0]?.body).toMatchObject({ code: 'rate_limited' })
+      expect((await look(1)).status).toBe(200)
+    } finally {
+      await mine.stop()
+    }
+  })
+
   it('[REQ-REMOTE-12] secrets in answers, reasons, texts and tool names are in no view, status, ledger or stream', async () => {
     const secret = 'sk-abcdefghij0123456789abcdef'
     const run = await remotes(['a', 'b'])

@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto'
+import type { Json } from '../../core/contract.js'
 import type { RunCommand } from '../../core/rounds/command.js'
 import type { RunEvent } from '../../core/rounds/event.js'
 import type { RunOptions } from '../../core/rounds/options.js'
@@ -13,6 +14,7 @@ import { type CouncilFile, keptCouncil, readCouncil } from './council-file.js'
 import { type LookApp, look } from './look.js'
 import { type Door, Openers } from './openers.js'
 import { type Applied, RunBook, type RunWith } from './run-book.js'
+import { WholeWords } from './whole-words.js'
 
 /** Coordinations that go on at the same time; each may hold several models and programs. */
 export const OPEN_RUNS_MAX = 32
@@ -33,6 +35,7 @@ export interface NewRun {
 /** Sees what happens in a run: what the ledger has, in order, and what agents stream in between. */
 export interface RunWatcher {
   readonly happened: (events: readonly RunEvent[], version: number) => void
+  /** Without secrets. */
   readonly streamed: (agent: string, part: ChatPart) => void
 }
 
@@ -46,14 +49,17 @@ export class Coordinations {
   readonly responding = new Set<string>()
   readonly #openers: Openers
   #isClosed = false
+  /** Starts under way: each of them is a run before the next one is counted. */
+  #starting = 0
+  readonly #redact = (value: Json): Json => this.app.redact(this.#openers.withoutKeys(value))
 
   constructor(
     readonly app: CoordinationsApp,
     environment: NodeJS.ProcessEnv,
     private readonly onFault: (error: unknown) => void,
   ) {
-    this.#book = new RunBook(app)
     this.#openers = new Openers(app, environment)
+    this.#book = new RunBook({ ledger: app.ledger, now: app.now, redact: this.#redact })
   }
 
   /** Tells under which address the server can be reached: agents that are programs need it. */
@@ -84,8 +90,20 @@ export class Coordinations {
     by: { readonly actor: string; readonly once: Once | undefined },
   ): Promise<Result<CoordinationRun>> {
     if (this.#isClosed) return refuse('shutting_down', 'The server is stopping.')
-    if (this.#councils.size >= OPEN_RUNS_MAX)
+    if (this.#councils.size + this.#starting >= OPEN_RUNS_MAX)
       return refuse('conflict', `${OPEN_RUNS_MAX} coordinations go on already; wait for one to end, or cancel one.`)
+    this.#starting += 1
+    try {
+      return await this.#start(wanted, by)
+    } finally {
+      this.#starting -= 1
+    }
+  }
+
+  async #start(
+    wanted: NewRun,
+    by: { readonly actor: string; readonly once: Once | undefined },
+  ): Promise<Result<CoordinationRun>> {
     const odd = wanted.council.agents.find(({ id }) => this.app.redact(id) !== id)
     if (odd !== undefined) return refuse('invalid_request', 'agents: an id looks like a secret; choose another.')
     const unready = this.#openers.problem(wanted.council)
@@ -182,6 +200,12 @@ export class Coordinations {
 
   async #convene(run: CoordinationRun, { agents, tools }: CouncilFile): Promise<void> {
     const { id } = run
+    const words = new WholeWords((agent, part) => {
+      const watchers = this.#watchers.get(id)
+      if (watchers === undefined) return
+      const clean = this.#redact(part as never) as unknown as ChatPart
+      for (const watcher of watchers) watcher.streamed(agent, clean)
+    })
     const council = new Council(run, {
       tools,
       apply: async (command) => {
@@ -192,9 +216,7 @@ export class Coordinations {
       look: (call, signal) => look(this.app, call, signal),
       isPaused: () => this.app.ledger.registry.paused !== null,
       now: this.app.now,
-      watch: (agent, part) => {
-        for (const watcher of this.#watchers.get(id) ?? []) watcher.streamed(agent, part)
-      },
+      watch: (agent, part) => words.take(agent, part),
       onFault: this.onFault,
     })
     this.#councils.set(id, council)

@@ -5,6 +5,7 @@ import { type CommandParticipant, commandParticipant } from '../../participants/
 import { openParticipant } from '../../participants/open-participant.js'
 import type { CommandAgent, CouncilAgent } from '../../participants/read-agents.js'
 import type { ScriptStep } from '../../participants/scripted-participant.js'
+import { makeRedactor } from '../../store/redact.js'
 import type { App } from '../app.js'
 import type { CouncilFile } from './council-file.js'
 import { tokenFor } from './participant-token.js'
@@ -33,6 +34,8 @@ export interface Before {
 /** Opens the participants behind the agents of a run. */
 export class Openers {
   readonly #doors = new Map<string, Door>()
+  readonly #keys = new Set<string>()
+  #withoutKeys: (value: Json) => Json = (value) => value
   #reached: (url: string) => void = () => undefined
   readonly #url = new Promise<string>((resolve) => {
     this.#reached = resolve
@@ -51,6 +54,11 @@ export class Openers {
     return this.#doors.get(doorKey(runId, agentId)) ?? null
   }
 
+  /** A model's server may repeat its key, whatever the variable is called that holds it. */
+  withoutKeys(value: Json): Json {
+    return this.#withoutKeys(value)
+  }
+
   /** What keeps an agent of a new run from being opened, told for all of them at once. */
   problem({ agents }: CouncilFile): { readonly detail: string; readonly errors: readonly JsonObject[] } | null {
     const errors = agents.flatMap((agent, index): JsonObject[] => {
@@ -65,8 +73,16 @@ export class Openers {
   open(run: CoordinationRun, agent: Exclude<CouncilAgent, { kind: 'remote' }>, before: Before): Opening {
     if (agent.kind === 'command') return { ok: true, participant: this.#program(run, agent) }
     const from = agent.kind === 'scripted' ? { ...agent, script: scriptAfter(agent.script, before) } : agent
+    if (agent.kind === 'model') this.#keep(agent.apiKeyEnv)
     const opened = openParticipant(from, this.environment)
     return opened.ok ? opened : { ok: false, message: opened.message }
+  }
+
+  #keep(variable: string | null): void {
+    const key = variable === null ? undefined : this.environment[variable]
+    if (key === undefined || this.#keys.has(key)) return
+    this.#keys.add(key)
+    this.#withoutKeys = makeRedactor([...this.#keys])
   }
 
   // A program is asked once the server can be reached: a run that goes on after a restart is opened before that.
