@@ -82,6 +82,8 @@ export async function throwGarbage(stage: Stage, operation: Described): Promise<
   let sent = 0
   let permitted = 0
   let inHandler = 0
+  // What was made for one principal and is not used up serves the next.
+  const lanesOpen: (Lane | undefined)[] = []
   try {
     for (const who of EVERYBODY) {
       const mayCall = operation.mayCall.includes(who)
@@ -89,7 +91,7 @@ export async function throwGarbage(stage: Stage, operation: Described): Promise<
       const lanes = endpoint.isAlone ? 1 : LANES
       const before = reached.get(operation.id) ?? 0
       const work = Array.from({ length: lanes }, async (_, index) => {
-        const run = { stage, operation, endpoint, client, who, index, count: Math.ceil(count / lanes) }
+        const run = { stage, operation, endpoint, client, who, index, lanesOpen, count: Math.ceil(count / lanes) }
         for await (const got of throwInLane(run)) {
           statuses.set(got.status, (statuses.get(got.status) ?? 0) + 1)
           sent += 1
@@ -118,13 +120,14 @@ interface LaneRun {
   readonly client: Client
   readonly who: Who
   readonly index: number
+  readonly lanesOpen: (Lane | undefined)[]
   readonly count: number
 }
 
 async function* throwInLane(run: LaneRun): AsyncGenerator<Got> {
-  const { stage, operation, endpoint, who, index } = run
+  const { stage, operation, endpoint, who, index, lanesOpen } = run
   const name = `${operation.id} as ${who}, lane ${index}`
-  let lane = await endpoint.prepare(stage, index)
+  let lane = lanesOpen[index] ?? (await endpoint.prepare(stage, index))
   const changes = chosen(operation, lane.base(), new Chance(SEED, name), run.count)
   for (const [number, change] of changes.entries()) {
     if (who === 'none' && stage.run.now !== null) stage.run.now += STRANGER_MS
@@ -138,6 +141,7 @@ async function* throwInLane(run: LaneRun): AsyncGenerator<Got> {
     if (got.status < 300) await endpoint.after?.(stage)
     if (isSpent(endpoint, got)) lane = await endpoint.prepare(stage, index)
   }
+  lanesOpen[index] = lane
 }
 
 /** Right requests, other right values, and then what the shape suggests: half in it, half around it. */
