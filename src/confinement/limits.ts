@@ -59,12 +59,30 @@ export function controlGroups(): Groups | null {
   return { make: isV2 ? makeV2 : makeV1 }
 }
 
-// Groups of servers that were killed: whatever was in them died with them.
+// Groups of servers that were killed. Whatever was in them died with them, but for a command that was just being started:
+// it had not been bound to their death yet.
 function sweep(root: string): void {
   if (!existsSync(root)) return
   for (const name of readdirSync(root)) {
     const [, pid] = /^phaselock-(\d+)-\d+$/.exec(name) ?? []
-    if (pid !== undefined && !existsSync(`/proc/${pid}`)) removeGroup(join(root, name), 0)
+    if (pid === undefined || existsSync(`/proc/${pid}`)) continue
+    endAll(join(root, name, 'cgroup.procs'))
+    removeGroup(join(root, name), REMOVE_TRIES)
+  }
+}
+
+function endAll(list: string): void {
+  if (!existsSync(list)) return
+  // Processes that cannot be named from here are listed as 0, which would stand for our own.
+  for (const pid of readFileSync(list, 'utf8').split('\n').map(Number)) if (pid > 1) end(pid)
+}
+
+function end(pid: number): boolean {
+  try {
+    return process.kill(pid, 'SIGKILL')
+  } catch {
+    // Gone by itself meanwhile.
+    return false
   }
 }
 

@@ -1,8 +1,11 @@
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { controlGroups } from '../../src/confinement/limits.js'
 import { openConfinement } from '../../src/confinement/open.js'
 import type { Confinement } from '../../src/confinement/port.js'
 
@@ -30,6 +33,25 @@ function running(): readonly string[] {
     }
   })
 }
+
+describe('a server that was killed while a command started', () => {
+  it('[REQ-CALLOFF-2] leaves nothing that the next one does not end', async ({ skip }) => {
+    if (controlGroups() === null) return skip('control groups need root')
+    const V2 = '/sys/fs/cgroup'
+    const root = existsSync(join(V2, 'cgroup.controllers')) ? V2 : join(V2, 'pids')
+    const gone = spawn('true')
+    await once(gone, 'exit')
+    const group = join(root, `phaselock-${gone.pid}-1`)
+    mkdirSync(group)
+    const orphan = spawn('sleep', ['86464'], { stdio: 'ignore' })
+    const ended = once(orphan, 'exit')
+    writeFileSync(join(group, 'cgroup.procs'), String(orphan.pid))
+    controlGroups()
+    expect(await ended).toEqual([null, 'SIGKILL'])
+    for (let tries = 0; existsSync(group) && tries < 50; tries += 1) await sleep(100)
+    expect(existsSync(group)).toBe(false)
+  })
+})
 
 describe('a command that is called off while it starts', () => {
   it('[REQ-CALLOFF-1] ends at once and leaves nothing running, whenever that is', async () => {
