@@ -196,8 +196,15 @@ function blockedAnswer(
     ...(waits
       ? { pending_approval: { id: pending.id, digest: pending.digest, expires_at: isoTime(pending.expiresAt) } }
       : {}),
+    ...pendingVote(state, blocked.code),
     ...helpOf(call.contract, state),
   }
+}
+
+// Of the votes of a visit only the newest goes on: a newer one ends those before.
+function pendingVote(state: TaskState, code: string): JsonObject {
+  const run = code === 'consensus_pending' ? state.consensus?.runs.at(-1) : undefined
+  return run === undefined ? {} : { pending_consensus: { id: run.id } }
 }
 
 /** The answer to a transition; also given again to a client that lost it. */

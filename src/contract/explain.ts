@@ -1,3 +1,4 @@
+import type { ConsensusPlan } from '../core/consensus-plan.js'
 import type { Blocker, Contract, EvidenceField, Gate, Json, JsonObject, Phase, Transition } from '../core/contract.js'
 import type { LoadedContract } from './load.js'
 
@@ -52,6 +53,7 @@ interface ExplainedPhase extends Placed {
   readonly document: string | null
   readonly evidence: readonly (Placed & { field: string; text: string })[]
   readonly gates: readonly (Placed & { id: string; text: string; blockers: readonly (Placed & { text: string })[] })[]
+  readonly consensus: (Placed & { readonly text: string }) | null
 }
 
 /** The same as JSON. Places read `file:line`. */
@@ -112,6 +114,10 @@ function explainPhase(result: LoadedContract, phase: Phase, index: number): Expl
         at: placeIn(result, `${base}.gates[${at}].blockers[${n}]`),
       })),
     })),
+    consensus:
+      phase.consensus === undefined
+        ? null
+        : { text: consensusText(phase.consensus), at: placeIn(result, `${base}.consensus`) },
   }
 }
 
@@ -133,7 +139,14 @@ function phaseLines(phase: ExplainedPhase): string[] {
       `  gate ${id}: ${text}  (${at})`,
       ...blockers.map((blocker) => `    ${blocker.text}  (${blocker.at})`),
     ]),
+    ...(phase.consensus === null ? [] : [`  consensus: ${phase.consensus.text}  (${phase.consensus.at})`]),
   ]
+}
+
+function consensusText({ voters, question, options }: ConsensusPlan): string {
+  const names = voters.map(({ id, program }) => (program === null ? id : `${id} (${program.harness})`))
+  const quorum = options.quorum === null ? '' : `, at least ${options.quorum} for the winner`
+  return `${names.join(', ')} vote${quorum}: ${question}`
 }
 
 function documentText({ document, evidence }: Phase): string | null {
@@ -148,12 +161,13 @@ function documentText({ document, evidence }: Phase): string | null {
 }
 
 function heldBy(contract: Contract, { from, to, when, gate }: Transition): string {
-  if (gate !== null) return gate
   const order = [...contract.phases.keys()]
   // A claimed way back needs its claim alone, whatever gates the phase has.
-  if (when !== null && order.indexOf(to) <= order.indexOf(from)) return 'its claim'
-  const gates = contract.phases.get(from)?.gates ?? []
-  return gates.length === 0 ? 'no gate' : gates.map((one) => one.id).join(', ')
+  if (when !== null && order.indexOf(to) <= order.indexOf(from)) return gate ?? 'its claim'
+  const phase = contract.phases.get(from)
+  const gates = gate === null ? (phase?.gates ?? []).map((one) => one.id) : [gate]
+  const all = phase?.consensus === undefined ? gates : [...gates, 'consensus']
+  return all.length === 0 ? 'no gate' : all.join(', ')
 }
 
 function gateText(gate: Gate): string {

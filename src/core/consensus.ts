@@ -118,18 +118,23 @@ function isOf(plan: ConsensusPlan, runId: string, run: CoordinationRun): boolean
 // Who, never what: what the others say is for the reviewers alone until all have voted.
 function progressOf(run: CoordinationRun): string {
   const all = [...run.agents.values()]
+  if (run.options.skipVoting) return `${run.newest.size} of ${all.length} answered${namesOf([...run.newest.keys()])}`
   const voted = all.filter((agent) => agent.vote !== null).map(({ id }) => id)
   const open = all.filter((agent) => agent.vote === null && agent.status === 'live')
   const answered = open.filter(({ id }) => run.newest.has(id)).map(({ id }) => id)
   const silent = open.filter(({ id }) => !run.newest.has(id)).map(({ id }) => id)
   const gone = all.filter((agent) => agent.vote === null && agent.status !== 'live').map(({ id }) => id)
   const parts = [
-    `${voted.length} of ${all.length} voted${voted.length === 0 ? '' : ` (${voted.join(', ')})`}`,
+    `${voted.length} of ${all.length} voted${namesOf(voted)}`,
     ...(answered.length === 0 ? [] : [`answered and not voted: ${answered.join(', ')}`]),
     ...(silent.length === 0 ? [] : [`not answered: ${silent.join(', ')}`]),
     ...(gone.length === 0 ? [] : [`no longer taking part: ${gone.join(', ')}`]),
   ]
   return parts.join('; ')
+}
+
+function namesOf(ids: readonly string[]): string {
+  return ids.length === 0 ? '' : ` (${ids.join(', ')})`
 }
 
 function failed(run: CoordinationRun, why: string): BlockerFound {

@@ -101,6 +101,15 @@ describe('explain', () => {
     expect(text).toContain('agents: agents')
   })
 
+  it('[REQ-CONTRACT-23] reviewers that vote are printed with the question, and hold what leads on', async () => {
+    const consensus = 'consensus: {agents: [a, b], question: Ready?, quorum: 2}'
+    const text = explainContract(
+      await mustLoad(`name: t\nversion: "1"\nphases:\n  - id: A\n    ${consensus}\n  - {id: B}\n`),
+    )
+    expect(text).toContain('consensus: a, b vote, at least 2 for the winner: Ready?  (agent_workflow.yaml:5)')
+    expect(text).toContain('A -> B, held by consensus')
+  })
+
   it('[REQ-CONTRACT-23] the same can be had as JSON', async () => {
     expect(explainJson(await mustLoad(TDD))).toMatchObject({
       name: 'tdd',

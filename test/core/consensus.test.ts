@@ -38,6 +38,17 @@ describe('leaving a phase that reviewers vote on', () => {
     expect(JSON.stringify(task.events)).not.toContain('opinion')
   })
 
+  it('[REQ-CONSENSUS-2] where all answer and nobody votes tells who has answered, and passes with the last that approves', () => {
+    const task = new VotedTask({}, planOf({ quorum: null, skipVoting: true }))
+    task.leave()
+    task.answer('r2', 'request_changes', 'not like this')
+    task.leave()
+    expect(task.blocked().blockers[0]?.message).toContain('1 of 3 answered (r2)')
+    task.answer('r1', 'approve', 'all of it is right')
+    task.answer('r3', 'approve', 'nothing is missing here')
+    expect(task.leave()).toContain('gate_passed')
+  })
+
   it('[REQ-CONSENSUS-2] and only waits for them costs nothing, however often it is asked for', () => {
     const task = new VotedTask()
     for (let times = 0; times < 30; times += 1) task.leave()

@@ -1,3 +1,5 @@
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { afterEach, describe, expect, it } from 'vitest'
 import { AgentScript } from '../participants/command-script.js'
 import { type Running, type StartOptions, start } from './harness.js'
@@ -102,6 +104,18 @@ describe('a phase that reviewers vote on', () => {
       ...{ decision: 'approve', digest: approval.digest, comment: 'yes' },
     })
     expect((await ballot.leave({ artifacts: {} })).body).toMatchObject({ allowed: true })
+  })
+
+  it('[REQ-CONSENSUS-5] asks nobody about work that was changed while the gates were checked', async () => {
+    const gate =
+      'gates: [{id: g, type: validation, blockers: [{check: command_succeeds, command: slow, message: Slow}]}]'
+    const ballot = await begin(gate, 'commands: {slow: {run: "sleep 2"}}')
+    await ballot.write('a.txt', 'a')
+    const asked = ballot.blockers({ artifacts: {} })
+    await new Promise((resolve) => setTimeout(resolve, 1000))
+    writeFileSync(join(server.workspace, 'a.txt'), 'other')
+    expect((await asked).map(({ code }) => code)).toContain('check_error')
+    expect((await ballot.events()).some(({ type }) => type === 'consensus_requested')).toBe(false)
   })
 
   it.each(['permissive', 'advisory'])('[REQ-CONSENSUS-3] stays closed in the mode %s', async (mode) => {

@@ -1,4 +1,4 @@
-import { writeFileSync } from 'node:fs'
+import { rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { type Running, start } from './harness.js'
@@ -78,6 +78,16 @@ describe('a phase that reviewers vote on', () => {
     expect(String(body.question).length).toBeLessThan(100_000)
     expect(body.question).toContain('The other files are not shown here')
     await server.call('POST', `/tasks/${ballot.task}/cancel`, server.operator, { reason: 'enough' })
+  })
+
+  it('[REQ-CONSENSUS-11] shows nothing that a link leads to', async () => {
+    const ballot = await laid()
+    symlinkSync('/etc/passwd', join(server.workspace, 'link.txt'))
+    const run = await ballot.pending()
+    const { body } = await (await Reviewer.seat(here, run, 'reviewer_a')).look()
+    expect(body.question).toContain('created link.txt')
+    expect(body.question).not.toContain('root:')
+    rmSync(join(server.workspace, 'link.txt'))
   })
 
   it('[REQ-CONSENSUS-3] stays closed with the words of the winner that requests changes', async () => {

@@ -68,9 +68,11 @@ export class Ballot {
 
   /** Asks to leave, and gives the coordination that is waited for. */
   async pending(more: Record<string, unknown> = {}): Promise<string> {
-    const found = await this.blockers(more)
-    const id = /Coordination (\S+)/.exec(found[0]?.message ?? '')?.[1]
-    if (found[0]?.code !== 'consensus_pending' || id === undefined) throw new Error(JSON.stringify(found))
+    const { body } = await this.leave(more)
+    const [found] = (body.blockers ?? []) as readonly Blocked[]
+    const { id } = (body.pending_consensus ?? {}) as { readonly id?: string }
+    const isNamed = id !== undefined && found?.message.includes(`Coordination ${id} `) === true
+    if (found?.code !== 'consensus_pending' || !isNamed) throw new Error(JSON.stringify(body))
     return id
   }
 

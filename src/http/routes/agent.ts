@@ -61,7 +61,7 @@ export const AGENT_ROUTES: readonly Route[] = [
       ['task_id', 'target_phase'],
     ),
     answer:
-      '`{allowed: true, phase, phase_token, expires_at, prompt, allowed_tools, warnings, artifacts}` or `{allowed: false, phase, phase_token: null, blockers, warnings, retry, pending_approval?}`',
+      '`{allowed: true, phase, phase_token, expires_at, prompt, allowed_tools, warnings, artifacts}` or `{allowed: false, phase, phase_token: null, blockers, warnings, retry, pending_approval?, pending_consensus?}`',
     handle: async (call) =>
       requestTransition(call.app, {
         bearer: bearerOf(call),
