@@ -1,6 +1,7 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import type { FastifyInstance } from 'fastify'
+import type { AgentDoors, AgentSocketOptions } from '../app/agent-doors.js'
 import { actorOf, type Principal } from '../app/identity.js'
 import { type Problem, refuse } from '../app/result.js'
 import { listenAt, newSocketPath, openSocketDir } from '../doors/places.js'
@@ -10,17 +11,11 @@ const CONNECTIONS_MAX = 128
 const SOCKETS_MAX = 1000
 const CLOSE_MS_MAX = 10_000
 
-export interface AgentSocketOptions {
-  readonly agentId: string
-  /** Lets in whom the agent's own tokens do not prove, such as the reviewer or participant that it was started as. Never operators. */
-  readonly allowed?: (principal: Exclude<Principal, { kind: 'operator' }>) => boolean
-}
-
 /**
  * The sockets of agents that are confined. The same server answers on each of them, but only to the agent that it was
  * opened for; and that agent is answered nowhere else.
  */
-export class AgentSockets {
+export class AgentSockets implements AgentDoors {
   readonly #open = new Set<Server>()
   readonly #doors = new WeakMap<Socket, AgentSocketOptions>()
   readonly #bound = new Map<string, number>()
@@ -43,13 +38,11 @@ export class AgentSockets {
     })
   }
 
-  /** The folder of the sockets: for those that lead elsewhere, too. */
   get dir(): string {
     if (this.#dir === null) throw new Error('the sockets of agents have no server yet')
     return this.#dir
   }
 
-  /** A socket for one agent. Until it is closed, the agent's tokens count for nothing on the port of the server. */
   async open(options: AgentSocketOptions): Promise<DoorSocket> {
     const { dir } = this
     if (this.#open.size >= SOCKETS_MAX) throw new Error(`there are ${SOCKETS_MAX} sockets of agents already`)
@@ -74,7 +67,6 @@ export class AgentSockets {
     }
   }
 
-  /** From now on the agent is answered through its sockets alone, also while it has none. Undone by what is returned. */
   bind(agentId: string): () => void {
     this.#bound.set(agentId, (this.#bound.get(agentId) ?? 0) + 1)
     let isBound = true
