@@ -2,6 +2,7 @@ import { mkdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { bundledContract } from '../../src/contract/bundled.js'
 import { PLAN, RED } from '../http/harness.js'
+import { COORDINATION_ENDPOINTS } from './coordination-endpoints.js'
 import { nested } from './junk.js'
 import type { Base } from './mutate.js'
 import { type Pair, SHORT, type Stage } from './stage.js'
@@ -459,4 +460,5 @@ export const ENDPOINTS: Readonly<Record<string, Endpoint>> = {
   listStashes: { prepare: plain(() => ({})) },
   popStash: onStash,
   dropStash: onStash,
+  ...COORDINATION_ENDPOINTS,
 }

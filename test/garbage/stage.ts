@@ -20,6 +20,8 @@ export interface Pair {
   /** Of somebody who reviews the task in the phase that it is in. */
   readonly review: string
   readonly task: string
+  /** Of somebody who takes part in the coordination that the request is about. */
+  readonly participant?: string
 }
 
 export interface Approval {

@@ -12,8 +12,8 @@ const LANES = 4
 const OTHERS_SHARE = 0.1
 const STRANGER_MS = 60
 
-export type Who = 'operator' | 'agent' | 'phase' | 'review' | 'none'
-export const EVERYBODY: readonly Who[] = ['operator', 'agent', 'phase', 'review', 'none']
+export type Who = 'operator' | 'agent' | 'phase' | 'review' | 'participant' | 'none'
+export const EVERYBODY: readonly Who[] = ['operator', 'agent', 'phase', 'review', 'participant', 'none']
 
 export interface Described extends Operation {
   readonly mayCall: readonly Who[]
@@ -50,6 +50,8 @@ const MAY_CALL: Readonly<Record<string, readonly Who[]>> = {
   'Agents (agent or phase token) and reviewers.': ['agent', 'phase', 'review'],
   'Operators and reviewers.': ['operator', 'review'],
   'Agents, reviewers and operators.': ['operator', 'agent', 'phase', 'review'],
+  'Participants of the coordination (participant token).': ['participant'],
+  'Operators, and participants (participant token), who see their part.': ['operator', 'participant'],
 }
 
 const reached = new Map<string, number>()
@@ -86,6 +88,8 @@ export async function throwGarbage(stage: Stage, operation: Described): Promise<
   const lanesOpen: (Lane | undefined)[] = []
   try {
     for (const who of EVERYBODY) {
+      // They come from coordinations, and their tokens open nothing else.
+      if (who === 'participant' && !operation.path.startsWith('/coordinations/')) continue
       const mayCall = operation.mayCall.includes(who)
       const count = Math.ceil(mayCall ? PER_ENDPOINT / operation.mayCall.length : PER_ENDPOINT * OTHERS_SHARE)
       const lanes = endpoint.isAlone ? 1 : LANES
@@ -108,9 +112,9 @@ export async function throwGarbage(stage: Stage, operation: Described): Promise<
   return { sent, permitted, reached: inHandler, statuses }
 }
 
-// These two have no handler in the table of routes.
+// These have no handler in the table of routes.
 function isUncounted(operation: Operation): boolean {
-  return operation.id === 'streamEvents' || operation.id === 'metricsSummary'
+  return ['streamEvents', 'streamCoordination', 'metricsSummary'].includes(operation.id)
 }
 
 interface LaneRun {
@@ -165,7 +169,7 @@ function chosen(operation: Operation, sample: Base, chance: Chance, count: numbe
 
 function tokenOf(stage: Stage, lane: Lane, who: Who): string | null {
   if (who === 'operator') return stage.run.operator
-  return who === 'none' ? null : lane.pair[who]
+  return who === 'none' ? null : (lane.pair[who] ?? null)
 }
 
 async function answerTo(run: LaneRun, sent: Sent, place: string): Promise<Got> {
