@@ -1,6 +1,7 @@
 import { realpathSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { hostView, isInside } from '../confinement/host-view.js'
 import { type Job, type JobSocket, socketAt } from '../confinement/port.js'
 import { MODEL_PORT, ORCHESTRATOR_PORT, ORCHESTRATOR_URL } from './port.js'
 
@@ -28,6 +29,7 @@ const PROXIES = /^(https?|all|no|ftp)_proxy$/i
  */
 export function insideCommand({ sockets, env, argv }: InsideOptions): InsideJob {
   const { orchestrator, model } = sockets
+  const node = realpathSync(process.execPath)
   const given: JobSocket[] = [{ name: 'orchestrator', path: orchestrator }]
   const doors = [`${ORCHESTRATOR_PORT}=${socketAt('orchestrator')}`]
   if (model !== undefined) {
@@ -35,7 +37,7 @@ export function insideCommand({ sockets, env, argv }: InsideOptions): InsideJob 
     doors.push(`${MODEL_PORT}=${socketAt('model')}`)
   }
   return {
-    argv: [realpathSync(process.execPath), realpathSync(PROGRAM), ...doors, '--', ...argv],
+    argv: [node, realpathSync(PROGRAM), ...doors, '--', ...argv],
     env: {
       ...Object.fromEntries(Object.entries(env).filter(([name]) => !PROXIES.test(name))),
       PHASELOCK_URL: ORCHESTRATOR_URL,
@@ -43,6 +45,9 @@ export function insideCommand({ sockets, env, argv }: InsideOptions): InsideJob 
     },
     network: false,
     sockets: given,
-    shown: [dirname(realpathSync(PROGRAM))],
+    // Most of the time Node lies in what every command is shown.
+    shown: [dirname(realpathSync(PROGRAM)), dirname(node)].filter(
+      (folder) => !hostView().shown.some((one) => isInside(one, folder)),
+    ),
   }
 }

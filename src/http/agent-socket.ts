@@ -20,13 +20,19 @@ export class AgentSockets implements AgentDoors {
   readonly #doors = new WeakMap<Socket, AgentSocketOptions>()
   readonly #bound = new Map<string, number>()
   #dir: string | null = null
+  #lacking: unknown = null
   #handler: Handler | null = null
 
   constructor(private readonly stateDir: string) {}
 
   /** To be called once, with the server that answers. Sockets of a server that was killed are taken away. */
   attach(server: FastifyInstance, handler: Omit<Handler, 'answer'>): void {
-    this.#dir = openSocketDir(this.stateDir)
+    // A server that starts no agents needs no such place, and is not kept from starting where there is none.
+    try {
+      this.#dir = openSocketDir(this.stateDir)
+    } catch (error) {
+      this.#lacking = error
+    }
     this.#handler = { ...handler, answer: (request, response) => server.routing(request, response) }
     let closing: readonly Promise<void>[] = []
     server.addHook('preClose', (done) => {
@@ -39,7 +45,7 @@ export class AgentSockets implements AgentDoors {
   }
 
   get dir(): string {
-    if (this.#dir === null) throw new Error('the sockets of agents have no server yet')
+    if (this.#dir === null) throw new Error('there is no place for the sockets of agents', { cause: this.#lacking })
     return this.#dir
   }
 
@@ -65,6 +71,11 @@ export class AgentSockets implements AgentDoors {
         unbind()
       },
     }
+  }
+
+  /** Ends all connections, whatever goes on there. */
+  endConnections(): void {
+    for (const server of this.#open) server.closeAllConnections()
   }
 
   bind(agentId: string): () => void {

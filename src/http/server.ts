@@ -100,7 +100,7 @@ export function buildServer(app: Orchestrator, options: ServerOptions): Entrance
   for (const route of [...ROUTES, { ...METRICS_SUMMARY, handle: async () => ok(await metrics.summary()) }])
     addRoute(server, route, { app, gate })
   const streams = new EventStreams()
-  closeWithoutWaitingForIdle(server, streams)
+  closeWithoutWaitingForIdle(server, streams, agentSockets)
   agentSockets.attach(server, {
     clientError: (error, socket) => clientErrors.answer(error, socket),
     headersMs: HEADERS_MS_MAX,
@@ -111,7 +111,7 @@ export function buildServer(app: Orchestrator, options: ServerOptions): Entrance
 }
 
 // A connection that never sent a request keeps `close` waiting: once no request is running, all connections are ended.
-function closeWithoutWaitingForIdle(server: FastifyInstance, streams: EventStreams): void {
+function closeWithoutWaitingForIdle(server: FastifyInstance, streams: EventStreams, sockets: AgentSockets): void {
   let running = 0
   server.addHook('onRequest', (_request, reply, done) => {
     running += 1
@@ -127,6 +127,7 @@ function closeWithoutWaitingForIdle(server: FastifyInstance, streams: EventStrea
       if (running > 0 && Date.now() < deadline) return
       clearInterval(timer)
       server.server.closeAllConnections()
+      sockets.endConnections()
     }, CLOSE_POLL_MS)
     done()
   })

@@ -1,9 +1,13 @@
+import { once } from 'node:events'
 import { existsSync, lstatSync, mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
-import { request } from 'node:http'
+import { type IncomingMessage, request } from 'node:http'
+import { connect } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import Fastify from 'fastify'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { openSocketDir } from '../../src/doors/places.js'
+import { AgentSockets } from '../../src/http/agent-socket.js'
 import { type Running, start } from '../http/harness.js'
 import { INITIALIZE } from '../mcp/clients.js'
 import { askThrough, sendThrough } from './asking.js'
@@ -213,6 +217,28 @@ describe('sockets and their folder', () => {
     expect((await askThrough(own.path)).status).toBe(200)
   })
 
+  it('[REQ-SOCKET-5] a server that stops answers what runs there, and waits for nobody who only holds a line', async () => {
+    const idle = connect(own.path)
+    await once(idle, 'connect')
+    const slow = request({
+      ...{ socketPath: own.path, path: `${API}/tasks/claim`, method: 'POST' },
+      headers: { host: 'localhost', authorization: `Bearer ${ada}`, 'content-type': 'application/json' },
+    })
+    slow.write('{"agent_id":')
+    await new Promise((resolve) => setTimeout(resolve, 200))
+    const answered = once(slow, 'response')
+    const startedAt = Date.now()
+    const restarted = server.restart()
+    await new Promise((resolve) => setTimeout(resolve, 200))
+    slow.end('"ada"}')
+    const [answer] = (await answered) as [IncomingMessage]
+    expect(answer.statusCode).toBe(404)
+    answer.resume()
+    server = await restarted
+    expect(Date.now() - startedAt).toBeLessThan(5000)
+    expect(idle.destroyed).toBe(true)
+  })
+
   it('[REQ-SOCKET-5] a folder of somebody else, open to others or behind a link is not taken', () => {
     const dir = mkdtempSync(join(tmpdir(), 'phaselock-doors-'))
     mkdirSync(join(dir, 'open', 'doors'), { recursive: true, mode: 0o755 })
@@ -221,6 +247,9 @@ describe('sockets and their folder', () => {
     mkdirSync(join(dir, 'elsewhere'), { mode: 0o700 })
     symlinkSync(join(dir, 'elsewhere'), join(dir, 'linked', 'doors'))
     expect(() => openSocketDir(join(dir, 'linked'))).toThrow('not a folder of this account alone')
+    const without = new AgentSockets(join(dir, 'open'))
+    without.attach(Fastify(), { clientError: () => undefined, headersMs: 1, requestMs: 1 })
+    expect(() => without.dir).toThrow('no place for the sockets')
     const long = join(dir, 'x'.repeat(100))
     const place = openSocketDir(long)
     expect(place.length).toBeLessThan(80)
