@@ -6,6 +6,7 @@ import { join } from 'node:path'
 import { prepare } from '../scripts/prepare.mjs'
 import { benchCheck } from './check.mjs'
 import { benchConfined } from './confined.mjs'
+import { benchCoordination } from './coordination.mjs'
 import { benchDecide } from './decide.mjs'
 import { benchFileTools } from './file-tools.mjs'
 import { benchGateCache } from './gate-cache.mjs'
@@ -38,6 +39,7 @@ const SUITES = {
   'gate-cache': () => benchGateCache({ rounds: quick ? 3 : 7 }),
   reconcile: () => benchReconcile({ files: quick ? 10_000 : 100_000, rounds: quick ? 3 : 5 }),
   rules: () => benchRules({ rounds: quick ? 20 : 60 }),
+  coordination: () => benchCoordination({ rounds: quick ? 3 : 7 }),
   check: () => benchCheck({ rounds: quick ? 3 : 5, seconds: quick ? 2 : 5 }),
   scale: () => benchScale({ sizes: quick ? [50, 5000] : [50, 5000, 10_000, 100_000] }),
   start: () => benchStart(quick ? { events: 50_000, tasks: 500 } : { events: 1_000_000, tasks: 10_000 }),
