@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { CONSENSUS_RUNS_MAX } from '../../src/core/consensus.js'
 import { planOf, runIdOf, VOTERS, VotedTask } from './consensus-scene.js'
-import { artifact, check, contractOf, factsOf, gate, outcome, phase, World } from './world.js'
+import { check, contractOf, factsOf, gate, outcome, phase, World } from './world.js'
 
 describe('leaving a phase that reviewers vote on', () => {
   it('[REQ-CONSENSUS-1] without anything gathered about the vote is blocked', () => {
@@ -133,6 +133,14 @@ describe('leaving a phase that reviewers vote on', () => {
     task.expectReplayEqualsLive()
   })
 
+  it('[REQ-CONSENSUS-4] does not pass by a run whose end is not in the ledger', () => {
+    const task = new VotedTask()
+    task.leave()
+    task.agree()
+    task.move('DONE', { consensus: { ...task.seen('s1'), last: null } })
+    expect(task.blocked().blockers).toMatchObject([{ code: 'check_error', check: 'consensus' }])
+  })
+
   it('[REQ-CONSENSUS-5] over work that is not what they approved asks them anew', () => {
     const task = new VotedTask()
     task.leave('s1')
@@ -150,15 +158,16 @@ describe('leaving a phase that reviewers vote on', () => {
   })
 
   it.each([
-    ['that nobody asked for in this visit', (task: VotedTask) => task.open('s1')],
-    ['that is no consensus', (task: VotedTask) => opened(task, planOf(), false)],
-    ['of other reviewers', (task: VotedTask) => opened(task, planOf({}, ['r1', 'r2', 'x']))],
-    ['with a smaller quorum', (task: VotedTask) => opened(task, planOf({ quorum: 1 }))],
-  ])('[REQ-CONSENSUS-5] by a run %s is blocked', (_name, prepare) => {
+    ['that nobody asked for in this visit', 'consensus_pending', (task: VotedTask) => task.open('s1')],
+    ['that is no consensus', 'check_error', (task: VotedTask) => opened(task, planOf(), false)],
+    ['of other reviewers', 'check_error', (task: VotedTask) => opened(task, planOf({}, ['r1', 'r2']))],
+    ['with a smaller quorum', 'check_error', (task: VotedTask) => opened(task, planOf({ quorum: 1 }))],
+  ])('[REQ-CONSENSUS-5] by a run %s is blocked (%s)', (_name, code, prepare) => {
     const task = new VotedTask()
     prepare(task)
     task.agree()
-    expect(task.move('DONE', { consensus: task.seen('s1') })).toContain('gate_blocked')
+    task.move('DONE', { consensus: task.seen('s1') })
+    expect(task.blocked().blockers.map((one) => one.code)).toEqual([code])
     expect(task.state.phase).toBe('WORK')
   })
 
@@ -261,35 +270,7 @@ describe('leaving a phase that reviewers vote on', () => {
     expect(task.blocked().blockers[0]?.message).toContain(`were asked ${CONSENSUS_RUNS_MAX} times`)
     task.do({ type: 'rewind', to: 'WORK', reason: 'again', agentIsFree: true }, 'operator:admin')
     expect(task.leave('more')).toContain('consensus_requested')
-  })
-})
-
-describe('a review report where reviewers vote', () => {
-  const report = { type: 'review_report', schema: null, description: '', checks: [check('no_blocking_issues')] }
-  const reviewed = {
-    requiredArtifacts: [report],
-    gates: [gate('g', { blockers: [check('review_comments_addressed')] })],
-  }
-
-  it('[REQ-CONSENSUS-10] does not keep the reviewers from being asked', () => {
-    const task = new VotedTask(reviewed)
-    expect(task.leave()).toContain('consensus_requested')
-    expect(task.blocked().blockers.map((one) => one.code)).toEqual(['consensus_pending'])
-  })
-
-  it('[REQ-CONSENSUS-10] that the agent wrote itself opens nothing after the vote', () => {
-    const task = new VotedTask(reviewed)
-    task.leave()
-    task.agree()
-    task.move('DONE', { consensus: task.seen('s1'), artifacts: [artifact('review_report')], reviewsKey: '[]' })
-    expect(task.blocked().blockers.map((one) => one.code)).toContain('missing_artifact')
-    expect(task.state.phase).toBe('WORK')
-  })
-
-  it('[REQ-CONSENSUS-10] keeps them from being asked where others must report first', () => {
-    const asked = check('all_review_models_completed', { params: { required_reviews: ['security'] } })
-    const task = new VotedTask({ ...reviewed, gates: [gate('g', { blockers: [asked] })] })
-    expect(task.leave()).not.toContain('consensus_requested')
+    expect(task.state.consensus?.runs).toEqual([{ id: runIdOf('more'), subject: 'more' }])
   })
 })
 
