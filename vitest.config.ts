@@ -2,7 +2,7 @@ import { defineConfig } from 'vitest/config'
 
 // Files of these folders leave nothing behind in their process, and loading the program takes longer than most of them:
 // they are run one after the other in the same processes. All others have a process each.
-const SHARING = ['contract', 'core', 'hooks', 'http', 'mcp']
+const SHARING = ['attack', 'checks', 'cli', 'contract', 'core', 'docs', 'hooks', 'http', 'mcp', 'store']
 const SHARED = `test/{${SHARING.join(',')}}/**/*.test.ts`
 
 export default defineConfig({
