@@ -1,6 +1,6 @@
 import type { Command } from 'commander'
 import { clientOptions } from './connection.js'
-import { optionOf } from './coordinate-council.js'
+import { optionOf } from './coordinate-option.js'
 import type { CoordinateOptions } from './coordinate-run.js'
 import { examples, seconds } from './options.js'
 

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { parse } from 'yaml'
-import { optionOf } from '../../src/cli/coordinate-council.js'
+import { optionOf } from '../../src/cli/coordinate-option.js'
 import { DEFAULT_OPTIONS } from '../../src/core/rounds/options.js'
 import { REASONS } from '../../src/core/rounds/reason.js'
 import { readAgents } from '../../src/participants/read-agents.js'
