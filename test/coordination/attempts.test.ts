@@ -60,6 +60,31 @@ describe.each(DIALECTS)('attempts of a model behind $provider', (dialect) => {
     expect(toldIn(dialect, models, 1).slice(-3)).toEqual(many(3, error))
   })
 
+  it('[REQ-ENFORCED-11] the tokens of every answer are counted, also of the vote that ends the run and of the presentation', async () => {
+    models.will(
+      says(dialect, { calls: [streamed('execute_command', {})] }),
+      says(dialect, { calls: [streamed('new_answer', { content: 'go up' })] }),
+      says(dialect, { calls: [streamed('vote', { agent_id: 'agent1', reason: 'x' })] }),
+      says(dialect, { text: ['Finally: up.'] }),
+    )
+    const options = { final_presentation: true }
+    const { id } = await begin(server, { agents: [model('m', dialect, models)], options })
+    await ended(server, id)
+    const { body } = await server.call('GET', `/coordinations/${id}`, server.operator)
+    const cacheWrite = dialect.provider === 'anthropic' ? 20 : 0
+    expect((body.agents as { tokens: unknown }[])[0]?.tokens).toEqual({
+      ...{ input: 80, output: 28, cache_read: 40, cache_write: cacheWrite },
+    })
+    models.will(
+      says(dialect, { calls: [streamed('new_answer', { content: 'go up' })] }),
+      says(dialect, { calls: [streamed('vote', { agent_id: 'agent1', reason: 'x' })] }),
+    )
+    const { id: short } = await begin(server, { agents: [model('m', dialect, models)] })
+    await ended(server, short)
+    const whole = await server.call('GET', `/coordinations/${short}`, server.operator)
+    expect((whole.body.agents as { tokens: unknown }[])[0]?.tokens).toMatchObject({ input: 40, output: 14 })
+  })
+
   it('[REQ-ENFORCED-6] the attempt that exhausts them is recorded, the agent stops, and the others finish', async () => {
     models.will(
       says(dialect, { text: ['one'], calls: [streamed('execute_command', {})] }),

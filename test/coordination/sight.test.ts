@@ -112,10 +112,8 @@ describe.each(DIALECTS)('a model behind $provider in the middle of its stream', 
     })
     expect(status.results).toMatchObject({ winner: 'a', votes: { a: 2 } })
     const votes = (await eventsOf(server, started.id)).filter(({ data }) => data.agent === 'b')
-    expect(votes.map(({ type }) => type)).toEqual([
-      ...['turn_began', 'answers_injected', 'vote_asked_again', 'vote_cast'],
-      ...votes.slice(4).map(() => 'usage_recorded'),
-    ])
+    const types = votes.map(({ type }) => type).filter((type) => type !== 'usage_recorded')
+    expect(types).toEqual(['turn_began', 'answers_injected', 'vote_asked_again', 'vote_cast'])
   })
 
   it('[REQ-INSIGHT-2] where tool errors cannot be told the vote is asked for again in a new conversation', async () => {

@@ -2,7 +2,7 @@ import type { RunCommand } from '../../core/rounds/command.js'
 import { goesOn } from '../../core/rounds/judge.js'
 import { type CoordinationRun, isAwaited, isPresenting, unseen } from '../../core/rounds/run.js'
 import { type ParticipantView, viewOf } from '../../core/rounds/view.js'
-import type { ChatPart, Message, Participant, ToolCall } from '../../participants/participant.js'
+import type { ChatPart, Message, Participant, ToolCall, Usage } from '../../participants/participant.js'
 import { type Captured, retryMessages } from '../../participants/retry-prompt.js'
 import {
   type CallResult,
@@ -43,12 +43,16 @@ interface Lost {
   readonly calls: readonly ToolCall[]
 }
 
+const NO_USAGE: Usage = { input: 0, output: 0, cacheRead: 0, cacheWrite: 0 }
+
 /** One agent of a run that is asked by Phaselock: turn after turn, as long as the run waits for it. */
 export class Seat {
   #turn: AbortController | null = null
   #lost: Lost | null = null
   /** Calls of tools that were run in this response already. */
   #earlier: ToolCall[] = []
+  /** Told by the server of the agent, and not recorded yet. */
+  readonly #used: Usage[] = []
 
   constructor(
     readonly id: string,
@@ -104,17 +108,31 @@ export class Seat {
     if (signal.aborted) abort()
     this.#turn = turn
     try {
-      const watch = (part: ChatPart): void => this.table.watch(this.id, part)
+      let used = NO_USAGE
+      const watch = (part: ChatPart): void => {
+        if (part.type === 'usage') used = part
+        // The last that an answer tells counts for all of it.
+        if (part.type === 'end') {
+          this.#used.push(used)
+          used = NO_USAGE
+        }
+        this.table.watch(this.id, part)
+      }
       const conversation = { ...given, signal: turn.signal, watch }
       const ended = await runTurn(this.participant, conversation, (one) => judge(one, turn.signal), this.#limits())
-      const { input, output, cacheRead, cacheWrite } = ended.usage
-      if (input + output + cacheRead + cacheWrite > 0)
-        await this.table.apply({ type: 'usage', agent: this.id, tokens: ended.usage })
+      await this.#recordUsage()
       return ended
     } finally {
       this.#turn = null
       signal.removeEventListener('abort', abort)
     }
+  }
+
+  /** Before the response that it is of is judged: a vote may end the run, and nothing is recorded after that. */
+  async #recordUsage(): Promise<void> {
+    const tokens = sumOf(this.#used.splice(0))
+    const { input, output, cacheRead, cacheWrite } = tokens
+    if (input + output + cacheRead + cacheWrite > 0) await this.table.apply({ type: 'usage', agent: this.id, tokens })
   }
 
   // The run's own clock ends a round; this one only ends a stream that nothing else would.
@@ -132,6 +150,7 @@ export class Seat {
     }
     const toolCalls = [...this.#earlier.map(({ name, arguments: args }) => ({ name, arguments: args })), ...calls]
     this.#earlier = []
+    await this.#recordUsage()
     const { outcome, run } = await this.table.apply({
       type: 'responded',
       agent: this.id,
@@ -219,6 +238,16 @@ export class Seat {
     const view = viewOf(this.table.run(), this.id)
     if (view === null) throw new Error(`the run has no agent ${this.id}`)
     return view
+  }
+}
+
+function sumOf(all: readonly Usage[]): Usage {
+  const sum = (count: (one: Usage) => number): number => all.reduce((so, one) => so + count(one), 0)
+  return {
+    input: sum((one) => one.input),
+    output: sum((one) => one.output),
+    cacheRead: sum((one) => one.cacheRead),
+    cacheWrite: sum((one) => one.cacheWrite),
   }
 }
 
