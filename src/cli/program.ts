@@ -7,6 +7,7 @@ import { addBackgroundCommands } from './background-commands.js'
 import { addCompletionCommand } from './completion.js'
 import { addContractCommands } from './contract-commands.js'
 import { addCoordinateCommand } from './coordinate-commands.js'
+import { addDemoCommand } from './demo-command.js'
 import { addDoctorCommand } from './doctor-command.js'
 import { addInitCommand } from './init-command.js'
 import { addLookCommands } from './look-commands.js'
@@ -53,6 +54,7 @@ export function buildProgram(): Command {
   addServeCommand(program)
   addBackgroundCommands(program)
   addDoctorCommand(program)
+  addDemoCommand(program)
   program.commandsGroup('Work:')
   addTaskCommands(program)
   addApprovalCommands(program)

@@ -1,0 +1,49 @@
+import type { JsonObject } from '../core/contract.js'
+import { approvalText } from './approval-text.js'
+import { segment } from './client.js'
+import type { Api } from './demo-api.js'
+import { EXIT, Stop } from './exit.js'
+import { confirm, tell } from './terminal.js'
+import { textOf } from './values.js'
+
+/** The human of the demo: the operator "you". */
+export class Human {
+  readonly #api: Api
+  readonly #token: string
+  readonly #isAsked: boolean
+  readonly #seen = new Set<string>()
+
+  private constructor(api: Api, token: string, isAsked: boolean) {
+    this.#api = api
+    this.#token = token
+    this.#isAsked = isAsked
+  }
+
+  static async join(api: Api, isAsked: boolean): Promise<Human> {
+    const { operator_token: token } = await api.operate('/operators', { name: 'you' })
+    return new Human(api, textOf(token), isAsked)
+  }
+
+  /** Reads exactly what is to be approved, and approves that. Whoever is asked, is asked once for the same content. */
+  async approve(id: string): Promise<void> {
+    const approval = await this.#api.must(this.#token, `/approvals/${segment(id)}`)
+    const content = JSON.stringify([approval.task_id, approval.contents])
+    if (this.#isAsked && !this.#seen.has(content)) {
+      tell(`\n${approvalText(approval)}`)
+      if (!(await confirm('Do you approve?')))
+        throw new Stop(EXIT.refused, 'You did not approve the plan, so the agent gets no further. The demo ends here.')
+    }
+    this.#seen.add(content)
+    const decision = { decision: 'approve', digest: approval.digest ?? null, comment: 'Small and clear.' }
+    await this.act(`/approvals/${segment(id)}/decision`, decision)
+  }
+
+  /** Puts back what no allowed call explains. */
+  revert(task: string): Promise<JsonObject> {
+    return this.act(`/tasks/${segment(task)}/tree/revert`, { reason: 'nobody was allowed to change this' })
+  }
+
+  act(path: string, body: JsonObject): Promise<JsonObject> {
+    return this.#api.must(this.#token, path, body)
+  }
+}
