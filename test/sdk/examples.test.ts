@@ -3,8 +3,8 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { makePlace, type Place, type Served, serve } from '../e2e/process.js'
 import { makeRepository } from '../e2e/projects.js'
+import { builtSdk, ROOT } from './built.js'
 
-const ROOT = new URL('../..', import.meta.url).pathname
 const PROJECT = {
   'package.json': `${JSON.stringify({ name: 'sample', version: '1.0.0', private: true, type: 'module', scripts: { test: 'node --test tests/*.test.js' } })}\n`,
   'src/greet.js': "export const greet = (name) => 'Hello, ' + name + '!'\n",
@@ -19,7 +19,7 @@ let place: Place
 let server: Served
 
 beforeAll(async () => {
-  execFileSync(process.execPath, [join(ROOT, 'node_modules/typescript/bin/tsc'), '-p', join(ROOT, 'sdk/typescript')])
+  builtSdk()
   place = await makePlace()
   server = await serve(place, 'tdd')
 })

@@ -95,8 +95,8 @@ export class Stage {
         return (await operator('POST', '/agents', { agent_id: asked.agent_id })).body
       case 'task':
         return (await operator('GET', `/tasks/${task}`)).body
-      case 'timeline':
-        return (await operator('GET', `/tasks/${task}/timeline?limit=500`)).body
+      case 'status':
+        return this.#untilStatus(task, String(asked.status))
       case 'count':
         return this.#countOf(task, String(asked.type))
       case 'sends':
@@ -177,6 +177,16 @@ export class Stage {
       .body
   }
 
+  /** The task once it has the status, or as it is when that takes too long. */
+  async #untilStatus(task: string, status: string): Promise<Body> {
+    const deadline = Date.now() + STATUS_MS_MAX
+    for (;;) {
+      const { body } = await this.operator('GET', `/tasks/${task}`)
+      if (body.status === status || Date.now() > deadline) return body
+      await new Promise((resolve) => setTimeout(resolve, 100))
+    }
+  }
+
   async #countOf(task: string, type: string): Promise<Body> {
     const { body } = await this.operator('GET', `/tasks/${task}/timeline?limit=500`)
     return { count: (body.events as { type: string }[]).filter((event) => event.type === type).length }
@@ -201,6 +211,7 @@ export class Stage {
 }
 
 const SOON_MS = 1200
+const STATUS_MS_MAX = 30_000
 const DOCUMENTS: Readonly<Record<string, string>> = {
   'docs/names.md': '# Names\n\nNames are nouns of the product, and marmalade is one.\n',
   'docs/hello.txt': 'hello\n',

@@ -80,6 +80,9 @@ class Connection:
             self.check_open()
             reason = self.hidden(failure.reason)
             return None, None, lambda attempts: Unreachable(attempts, reason)
+        # No answer of the server is empty: an end in the middle of the headers looks like this.
+        if received.body == b"":
+            return None, None, lambda attempts: Unreachable(attempts, "the answer was cut off")
         if 200 <= received.status < 300:
             return answer_of(received), None, lambda attempts: Unreachable(attempts, "")
         problem = self.problem_in(received.body)

@@ -26,7 +26,6 @@ const RETRY_AFTER_MS_MAX = 60_000
 const WORKING_MS = 20_000
 const ATTEMPT_MS_MAX = 660_000
 const ANSWER_BYTES_MAX = 64 * 1024 * 1024
-const PROBLEM_BYTES_MAX = 1024 * 1024
 const RETRIED: ReadonlySet<number> = new Set([429, 502, 503, 504])
 /** Nothing that passes by itself. */
 const LASTING: ReadonlySet<string> = new Set(['confinement_unavailable', 'knowledge_unavailable'])
@@ -88,7 +87,7 @@ export class Connection {
       signal,
     })
     if (received.status === 200) return received.chunks
-    const problem = await this.#problem(received)
+    const problem = problemOf(this.#hidden(await textIn(received, ANSWER_BYTES_MAX)))
     if (isPassing(received.status, problem)) throw new Unreachable(1, apiError(received.status, problem).message)
     throw apiError(received.status, problem)
   }
@@ -117,9 +116,12 @@ export class Connection {
     this.#ended.signal.addEventListener('abort', end)
     try {
       const received = await this.#send({ ...sentOf(request), headers: headersOf(request), signal: limit.signal })
+      const text = await textIn(received, ANSWER_BYTES_MAX)
+      // No answer of the server is empty: one that was cut off is.
+      if (text === '') throw new Error('the answer was cut off')
       if (received.status >= 200 && received.status < 300)
-        return { kind: 'answered', answer: answerOf(received.status, await textIn(received, ANSWER_BYTES_MAX)) }
-      const problem = await this.#problem(received)
+        return { kind: 'answered', answer: answerOf(received.status, text) }
+      const problem = problemOf(this.#hidden(text))
       if (!isPassing(received.status, problem)) throw apiError(received.status, problem)
       return { kind: 'failed', waitMs: retryAfterMs(received), error: () => apiError(received.status, problem) }
     } catch (error) {
@@ -135,10 +137,6 @@ export class Connection {
 
   async #send(sent: Sent): Promise<Received> {
     return send(this.#address, sent)
-  }
-
-  async #problem(received: Received): Promise<JsonObject> {
-    return problemOf(this.#hidden(await textIn(received, PROBLEM_BYTES_MAX)))
   }
 
   #hidden(text: string): string {
