@@ -1,3 +1,4 @@
+import type { ServerResponse } from 'node:http'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { RunWatcher } from '../app/coordinations/coordinations.js'
 import { runStream } from '../app/coordinations/run-book.js'
@@ -22,6 +23,7 @@ export async function streamRun(
 ): Promise<void> {
   const { app, id } = to
   const { store } = app.ledger
+  const isOver = (await app.coordinations.read(id))?.endedAt !== null
   reply.hijack()
   const { raw } = reply
   to.streams.add(raw, to.caller)
@@ -41,15 +43,19 @@ export async function streamRun(
     isReading = true
     try {
       while (isBehind && !raw.destroyed && !raw.writableEnded) {
+        // Before the reading: what happens during it may not be in it.
+        isBehind = false
         const page = await store.readStream(runStream(id), version, PAGE)
-        isBehind = page.length === PAGE
+        if (page.length === PAGE) isBehind = true
         for (const stored of page) {
+          if (raw.destroyed) return
           const data = await withTexts(stored.data, (sha256) => store.blob(sha256))
           version = stored.version
           raw.write(
             `id: ${version}\nevent: ${stored.type}\ndata: ${JSON.stringify(eventView({ ...stored, data }))}\n\n`,
           )
           if (stored.type === 'run_ended') raw.end()
+          else if (raw.writableLength > PENDING_BYTES_MAX) await drained(raw)
         }
       }
     } catch {
@@ -75,6 +81,22 @@ export async function streamRun(
     stop?.()
   })
   await readOn()
+  // Whoever comes back after the end has seen it, and waits for nothing.
+  if (isOver && !raw.writableEnded) raw.end()
+}
+
+/** Whoever reads slowly is waited for; the events are in the ledger meanwhile, not in memory. */
+function drained(raw: ServerResponse): Promise<void> {
+  return new Promise((resolve) => {
+    const done = (): void => {
+      raw.off('drain', done)
+      raw.off('close', done)
+      resolve()
+    }
+    raw.on('drain', done)
+    raw.on('close', done)
+    if (raw.destroyed) done()
+  })
 }
 
 type Part = Parameters<RunWatcher['streamed']>[1]
