@@ -6,7 +6,7 @@ import type { CoordinationRun } from '../../core/rounds/run.js'
 import type { Blob, Remembered, Store } from '../../store/port.js'
 import { StoreUnavailable } from '../../store/port.js'
 import type { App } from '../app.js'
-import { toRunEvent, toRunRecord } from './run-events.js'
+import { toRunEvent, toRunRecord, withoutSecrets } from './run-events.js'
 
 const PAGE = 1000
 /** Runs that are over and still known without reading their stream. */
@@ -72,7 +72,7 @@ export class RunBook {
   /** Decides the command on the run and makes what was decided durable. Null when there is no such run. */
   apply(id: string, given: RunCommand, actor: string, more: RunWith = {}): Promise<Applied | null> {
     // Without secrets before it is judged: answers are compared with what is kept of others, and they have none.
-    const command = this.app.redact(given as never) as unknown as RunCommand
+    const command = withoutSecrets(given, this.app.redact)
     return this.#inTurn(id, async () => {
       for (let attempt = 0; attempt < CONFLICTS_MAX; attempt += 1) {
         const entry = await this.#entry(id)
@@ -98,7 +98,7 @@ export class RunBook {
     },
   ): Promise<{ readonly applied: Applied; readonly entry: Entry } | null> {
     // Secrets are taken out before anything is folded or hashed: a replay sees the same texts.
-    const records = one.events.map((event) => toRunRecord(this.app.redact(event as never) as unknown as RunEvent))
+    const records = one.events.map((event) => toRunRecord(withoutSecrets(event, this.app.redact)))
     const blobs = [...(one.more.blobs ?? []), ...records.flatMap((record) => record.blobs)]
     const rows = this.app.ledger.rowsOf(records.map(({ event }) => ({ ...event, actor: one.actor })))
     const known = new Map(blobs.map((blob) => [blob.sha256, blob.content]))

@@ -1,11 +1,29 @@
 import { createHash } from 'node:crypto'
 import type { Json, JsonObject } from '../../core/contract.js'
+import type { RunCommand } from '../../core/rounds/command.js'
 import type { RunEvent } from '../../core/rounds/event.js'
 import type { Blob, NewEvent } from '../../store/port.js'
+import type { App } from '../app.js'
 
 /** Texts of events that may be long; past this they are kept beside the event, which names them by their hash. */
 const LONG_TEXTS = ['question', 'content', 'text'] as const
 const INLINE_CHARS_MAX = 2000
+
+/** What the core chose from words of its own, ids that operators gave, and labels: no agent writes any of these. */
+const STRUCTURE: ReadonlySet<string> = new Set([
+  ...['type', 'id', 'agent', 'agents', 'council', 'options', 'isConsensus', 'knownTools', 'handled', 'finishReason'],
+  ...['label', 'shown', 'voided', 'votedFor', 'verdict', 'winner', 'tokens'],
+])
+
+/**
+ * A command or an event without the secrets in its texts. What holds a run together stays as it is: a key may be a word
+ * like any other, and an agent whose id becomes another one is lost.
+ */
+export function withoutSecrets<T extends RunCommand | RunEvent>(whole: T, redact: App['redact']): T {
+  const fields = Object.entries(whole as unknown as JsonObject)
+  const clean = fields.map(([name, value]) => [name, STRUCTURE.has(name) ? value : redact(value)])
+  return Object.fromEntries(clean) as T
+}
 
 /** The same event as it is appended: keys in snake_case, long texts apart. The envelope stays as it is. */
 export function toRunRecord(event: RunEvent): { readonly event: RunEvent; readonly blobs: readonly Blob[] } {

@@ -82,10 +82,12 @@ export class Seat {
   }
 
   async #begin(signal: AbortSignal): Promise<void> {
+    const version = this.table.version()
     const view = this.#view()
     const shown = view.answers.map((answer) => answer.label)
     const { outcome } = await this.table.apply({ type: 'turn_began', agent: this.id, shown })
-    if (outcome.kind === 'refused') return
+    // Whatever keeps it from its turn has to change first: asking again at once would leave nobody else a moment.
+    if (outcome.kind === 'refused') return this.table.changedSince(version, signal)
     const lost = this.#lost
     const fresh = turnMessages(view)
     const messages = lost === null ? fresh : retryMessages(fresh, lost.message, lost)
