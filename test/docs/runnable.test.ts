@@ -8,6 +8,7 @@ const FILES = [
   'README.md',
   'docs/agents.md',
   'docs/api.md',
+  'docs/migration.md',
   'docs/operate.md',
   'docs/rules.md',
   'docs/status.md',
