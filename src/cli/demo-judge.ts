@@ -12,8 +12,8 @@ export interface Attempt {
   readonly id: string
   readonly phase: string
   readonly tries: string
-  /** `unenforced`: no wall holds here, and the answer said so. */
-  readonly outcome: 'refused' | 'unenforced' | 'opened'
+  /** `unenforced`: no wall holds here, and the answer said so. `doubtful`: refused, but not as it has to be. */
+  readonly outcome: 'refused' | 'unenforced' | 'doubtful' | 'opened'
   readonly code: string
   readonly why: string
 }
@@ -27,8 +27,8 @@ interface Ring {
 }
 
 /**
- * Lets the trick be played and says what came of it. The answer alone is not believed: refused is what was refused, changed
- * neither the task nor the work tree, and stands in the ledger as refused.
+ * Lets the trick be played and says what came of it. The answer alone is not believed: refused is what was refused for the right
+ * reason, changed neither the task nor the work tree, and stands in the ledger as refused.
  */
 export async function judge(trick: Trick, { agent, you, phase, isOpenAir }: Ring): Promise<Attempt> {
   await trick.prepare?.(agent, you)
@@ -39,11 +39,16 @@ export async function judge(trick: Trick, { agent, you, phase, isOpenAir }: Ring
   const about = { id: trick.id, phase, tries: trick.tries }
   const { code, why } = wordsOf(answer)
   const isChanged = after.state !== before.state || after.tree !== before.tree
-  if (isRefused(answer) && !isChanged && after.refused > before.refused)
+  if (isRefused(answer) && !isChanged) {
+    if (code !== trick.code) return { ...about, outcome: 'doubtful', code, why: `It should be ${trick.code}. ${why}` }
+    if (after.refused <= before.refused) return { ...about, outcome: 'doubtful', code, why: 'It is not in the ledger.' }
     return { ...about, outcome: 'refused', code, why: `${trick.because ?? ''} ${why}`.trim() }
+  }
   const held = isOpenAir && textOf(answer.body.unenforced) !== '' ? await outside(trick, { agent, you, before }) : null
   if (held !== null) return { ...about, outcome: 'unenforced', code: 'unenforced', why: held }
-  return { ...about, outcome: 'opened', code, why: isRefused(answer) ? lapse(isChanged) : 'It was allowed.' }
+  const isSaid = isRefused(answer)
+  const what = isSaid ? 'It was refused, and changed something all the same.' : 'It was allowed.'
+  return { ...about, outcome: 'opened', code, why: what }
 }
 
 /** Without a wall a command is not held back. What holds instead, in words; null where nothing does. */
@@ -88,8 +93,4 @@ function wordsOf({ body }: Answer): { readonly code: string; readonly why: strin
   const [first]: readonly (JsonObject | undefined)[] = listOf(body.blockers)
   if (first !== undefined) return { code: textOf(first.code), why: textOf(first.message) }
   return { code: textOf(body.code), why: textOf(body.detail) }
-}
-
-function lapse(isChanged: boolean): string {
-  return isChanged ? 'It was refused, and changed something all the same.' : 'The ledger does not have the refusal.'
 }

@@ -50,6 +50,7 @@ export class Stage {
   /** A process that ends with the stage. */
   own(child: ChildProcess): ChildProcess {
     this.#children.push(child)
+    this.#options.signal.addEventListener('abort', () => child.kill('SIGKILL'), { once: true })
     return child
   }
 

@@ -47,7 +47,7 @@ export function attemptLines(attempt: Attempt, number: number): readonly string[
   const mark =
     outcome === 'refused'
       ? `${paint('red', 'refused')}  ${paint('bold', code)}`
-      : paint('yellow', outcome === 'opened' ? 'OPENED' : 'unenforced')
+      : paint('yellow', outcome === 'unenforced' ? outcome : `${outcome.toUpperCase()}  ${code}`.trimEnd())
   return [`${String(number).padStart(2)}  ${fitted(tries, DID)}  ${mark}`, ...whyLines(why)]
 }
 

@@ -200,13 +200,15 @@ function summaryOf(
     attempts: attempts.length,
     refused: count('refused'),
     unenforced: count('unenforced'),
+    doubtful: count('doubtful'),
     opened: count('opened'),
   }
   const isComplete = attempts.length === TRICKS_COUNT && faults.length === 0
-  const isOk = isHonestDone && isComplete && score.opened === 0 && ledger.ok
+  const isOk = isHonestDone && isComplete && score.opened + score.doubtful === 0 && ledger.ok
   const events = `${ledger.events} events in ${ledger.streams} streams`
   const more = [
     ...(score.unenforced > 0 ? [`${score.unenforced} unenforced`] : []),
+    ...(score.doubtful > 0 ? [`${score.doubtful} DOUBTFUL`] : []),
     ...(score.opened > 0 ? [`${score.opened} OPENED`] : []),
   ]
   const lines = [
