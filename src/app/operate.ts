@@ -46,6 +46,9 @@ export async function createTask(
       return refuse('invalid_request', `depends_on: there is no task ${JSON.stringify(id)}.`)
   const id = request.id ?? `task-${randomBytes(6).toString('hex')}`
   if (app.redact(id) !== id) return refuse('invalid_request', 'id: looks like a secret; choose another.')
+  // Both are runs: they would share their status and their report.
+  if (app.ledger.registry.coordinations.has(id))
+    return refuse('conflict', `There is a coordination ${JSON.stringify(id)} already.`)
   const task = {
     ...request,
     id,

@@ -19,7 +19,7 @@ import { Observations } from './observe-gates.js'
 import { InFlight } from './recall.js'
 import { RunFiles } from './run-files.js'
 import { TaskRuns } from './run-status.js'
-import { keepTaskFiles } from './run-status-files.js'
+import { keepRunFiles, putCoordination } from './run-status-files.js'
 import { endScratch } from './scratch-end.js'
 import { openSecrets, type SecretKeeper } from './secrets.js'
 import { recoverStashes } from './stash-recover.js'
@@ -149,11 +149,9 @@ export async function openOrchestrator(options: OrchestratorOptions): Promise<Or
 
 // What was going on when the server stopped.
 async function goOn(app: App, environment: NodeJS.ProcessEnv, onFault: (error: unknown) => void): Promise<Webhooks> {
-  const { coordinations, runFiles } = app
+  const { coordinations } = app
   await recoverStashes(app, onFault)
-  coordinations.listen(({ id }) =>
-    runFiles.put(id, async () => (await coordinations.statusOf(id)) as unknown as JsonObject),
-  )
+  coordinations.listen(({ id }) => putCoordination(app, id))
   watchVotes(app, onFault)
   await coordinations.resume()
   const webhooks = new Webhooks(app, environment, onFault)
@@ -163,7 +161,7 @@ async function goOn(app: App, environment: NodeJS.ProcessEnv, onFault: (error: u
 
 // Whatever follows from what happened, or from the time that passed.
 function watchOver(app: App, onFault: (error: unknown) => void): () => void {
-  const stops = [startSweep(app, onFault), checkpointOnCompletion(app, onFault), keepTaskFiles(app, onFault)]
+  const stops = [startSweep(app, onFault), checkpointOnCompletion(app, onFault), keepRunFiles(app, onFault)]
   endWithTheirTask(app, onFault)
   endScratch(app, onFault)
   goOnAfterPause(app)

@@ -8,7 +8,7 @@ import { TASK_STREAM } from './run-status.js'
 
 const PAGE = 500
 const OPEN_TASKS_MAX = 50_000
-/** Of the newest tasks it is looked whether they have a file at all. */
+/** Of the newest tasks and coordinations it is looked whether they have a file at all. */
 const NEWEST_LOOKED_AT = 200
 const FOLDERS_LOOKED_AT_MAX = 100_000
 const HEAD_BYTES = 32 * 1024
@@ -19,8 +19,8 @@ const WAITS_MAX = 50
 
 const OPEN = ['active', 'awaiting_approval', 'interrupted', 'parked'] as const
 
-/** Keeps `status.json` of tasks up to date from now on, and brings up to date what an earlier server left behind. */
-export function keepTaskFiles(app: App, onFault: (error: unknown) => void): () => void {
+/** Keeps `status.json` of tasks up to date from now on, and brings up to date what an earlier server left behind of all runs. */
+export function keepRunFiles(app: App, onFault: (error: unknown) => void): () => void {
   let isStopped = false
   const stop = app.feed.subscribe((event) => {
     app.taskRuns.see(event)
@@ -40,12 +40,20 @@ function putTask(app: App, taskId: string): void {
   app.runFiles.put(taskId, async () => (await app.taskRuns.statusOf(taskId)) as unknown as JsonObject | null)
 }
 
+/** Has the file of a coordination written. */
+export function putCoordination(app: Pick<App, 'coordinations' | 'runFiles'>, id: string): void {
+  app.runFiles.put(id, async () => (await app.coordinations.statusOf(id)) as unknown as JsonObject | null)
+}
+
 // What ended while nobody wrote has a file that says otherwise, or none: only those and the open ones are written.
 async function catchUp(app: App, isStopped: () => boolean): Promise<void> {
-  const put = async (taskId: string): Promise<void> => {
+  const { coordinations } = app.ledger.registry
+  const put = async (id: string): Promise<void> => {
     for (let waits = 0; app.runFiles.size > WAITING_MAX && waits < WAITS_MAX && !isStopped(); waits += 1)
       await new Promise((resolve) => setTimeout(resolve, WAIT_MS))
-    if (!isStopped()) putTask(app, taskId)
+    if (isStopped()) return
+    if (coordinations.has(id)) putCoordination(app, id)
+    else putTask(app, id)
   }
   const folders = await foldersIn(app.runFiles.folder)
   for (const status of OPEN) await eachTask(app, status, put)
@@ -53,11 +61,14 @@ async function catchUp(app: App, isStopped: () => boolean): Promise<void> {
   const known = new Set(folders)
   await eachTask(app, 'queued', async (id) => (known.has(runFolderName(id)) ? put(id) : undefined))
   const newest = await app.ledger.store.tasks({ limit: NEWEST_LOOKED_AT })
-  for (const { id } of newest.items) if (await isUnfinished(app, runFolderName(id))) await put(id)
+  const runs = app.coordinations.ids().slice(0, NEWEST_LOOKED_AT)
+  for (const id of [...newest.items.map((task) => task.id), ...runs])
+    if (await isUnfinished(app, runFolderName(id))) await put(id)
   for (const name of folders) {
     if (isStopped()) return
     const id = runOfFolder(name)
-    if (id !== null && (await isUnfinished(app, name)) && (await app.ledger.store.task(id)) !== null) await put(id)
+    if (id === null || !(await isUnfinished(app, name))) continue
+    if (coordinations.has(id) || (await app.ledger.store.task(id)) !== null) await put(id)
   }
 }
 

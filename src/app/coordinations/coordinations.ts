@@ -19,6 +19,8 @@ import { WholeWords } from './whole-words.js'
 /** Coordinations that go on at the same time; each may hold several models and programs. */
 export const OPEN_RUNS_MAX = 32
 const LISTENERS_MAX = 200
+/** Starts that came to nothing, one after the other. */
+const NEVER_BEGUN_MAX = 100
 
 export type CoordinationsApp = LookApp & Pick<App, 'ledger' | 'now' | 'tokens' | 'confinement'>
 
@@ -112,6 +114,7 @@ export class Coordinations {
     const id = wanted.id ?? `coord-${randomBytes(9).toString('hex')}`
     // An id that was chosen may have been opened by a start that never got further: then there is no run of it.
     if ((await this.#book.read(id)) !== null) return refuse('conflict', `There is a coordination ${id} already.`)
+    if ((await this.app.ledger.store.task(id)) !== null) return refuse('conflict', `There is a task ${id} already.`)
     const isOpen = this.app.ledger.registry.coordinations.get(id)?.isOpen === true
     const opened = isOpen
       ? null
@@ -148,8 +151,12 @@ export class Coordinations {
   }
 
   async newest(): Promise<{ readonly id: string; readonly startedAt: number } | null> {
-    const last = [...this.app.ledger.registry.coordinations].at(-1)
-    return last === undefined ? null : { id: last[0], startedAt: last[1].openedAt }
+    // One that was opened when the server was killed may have no run.
+    for (const id of this.ids().slice(0, NEVER_BEGUN_MAX)) {
+      const run = await this.read(id)
+      if (run !== null) return { id, startedAt: run.startedAt }
+    }
+    return null
   }
 
   /** Ids, newest first. */
