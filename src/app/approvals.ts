@@ -68,6 +68,9 @@ export async function decideApproval(
 ): Promise<Result<JsonObject>> {
   if (isElsewhere(principal, answer.id)) return elsewhere()
   const found = await findApproval(app, answer.id)
+  // An agent that guesses learns nothing from the answer, and the ledger says that it tried.
+  if (found === null && principal.kind === 'agent')
+    return refuse('not_permitted', 'An agent may not answer an approval.')
   if (found === null) return refuse('not_found', `There is no approval ${JSON.stringify(answer.id)}.`)
   const { state, approval } = found
   if (principal.kind === 'agent') {
