@@ -2,9 +2,11 @@ import { randomBytes } from 'node:crypto'
 import { loadContractText } from '../contract/load.js'
 import type { Json, JsonObject } from '../core/contract.js'
 import type { RegistryFact } from '../core/registry.js'
+import type { Spawn } from '../core/spawns.js'
 import type { App, Once } from './app.js'
 import { newOperatorToken, verifierOf } from './identity.js'
 import { ok, type Result, refuse, refusedBy } from './result.js'
+import { spawnView } from './spawn-view.js'
 import { isoTime, isoTimeOrNull } from './wire.js'
 
 const AGENT_TOKEN_MS = 30 * 24 * 3600 * 1000
@@ -48,6 +50,7 @@ export function agentAnswer(
 
 export async function listAgents(app: App): Promise<JsonObject> {
   const agents: JsonObject[] = []
+  const spawns = new Map([...app.ledger.registry.spawns].map(([id, spawn]) => [id, spawnView(spawn)]))
   for (const agent of app.ledger.registry.agents.values()) {
     const held = await app.ledger.store.heldBy(agent.id)
     agents.push({
@@ -59,9 +62,26 @@ export async function listAgents(app: App): Promise<JsonObject> {
       last_activity: isoTimeOrNull(held?.updatedAt ?? null),
       registered_at: isoTime(agent.registeredAt),
       expires_at: isoTime(agent.expiresAt),
+      spawn: spawns.get(agent.id) ?? null,
     })
   }
+  // Reviewers that were started prove themselves by another token, and are no agents of their own.
+  for (const spawn of app.ledger.registry.spawns.values()) if (spawn.review !== null) agents.push(reviewerRow(spawn))
   return { agents }
+}
+
+function reviewerRow(spawn: Spawn): JsonObject {
+  return {
+    agent_id: spawn.agentId,
+    capabilities: [],
+    status: spawn.ended === null ? 'reviewing' : 'ended',
+    task_id: spawn.taskId,
+    phase: null,
+    last_activity: isoTimeOrNull(spawn.lost?.at ?? spawn.ended?.at ?? null),
+    registered_at: isoTime(spawn.spawnedAt),
+    expires_at: null,
+    spawn: spawnView(spawn),
+  }
 }
 
 /** Adds an operator. The token is shown once and never kept. */

@@ -18,6 +18,8 @@ export interface ClaimRequest {
   readonly capabilities: readonly string[] | undefined
   readonly taskId: string | undefined
   readonly once: Once | undefined
+  /** Phaselock claims it for an agent that it starts. */
+  readonly isSpawned?: true
 }
 
 /** Gives the agent its own task back, the task it asks for, or the oldest one it can do. */
@@ -65,7 +67,8 @@ async function tryClaim(app: App, taskId: string, request: Ready): Promise<Resul
   if (contract.enforcement.reconcile !== 'off') await beginTree(app, state)
   const { agentId, instance } = request.bearer
   const openDependencies = await unfinished(app, state)
-  const command = { type: 'claim', agentId, instance, capabilities: request.capabilities, openDependencies } as const
+  const who = { agentId, instance, capabilities: request.capabilities, isSpawned: request.isSpawned === true }
+  const command = { type: 'claim', ...who, openDependencies } as const
   const context = contextOf(app, `agent:${agentId}`)
   const { once } = request
   try {

@@ -21,6 +21,8 @@ export interface TaskRequest {
   readonly metadata: JsonObject
   readonly mode: Mode | null
   readonly priority: number
+  /** Only this agent may claim it. */
+  readonly reservedFor?: string
 }
 
 /** Creates a task under a contract that is known here, named by hash or by name; the newest of that name counts. */
@@ -173,7 +175,8 @@ async function applyUnlessBusy(
 /** Whether the agent that worked on a parked task works on nothing else now. */
 export async function agentIsFree(app: App, taskId: string): Promise<boolean> {
   const agentId = (await app.ledger.peek(taskId))?.held?.agentId
-  if (agentId === undefined) return false
+  // Whoever was revoked does not go on, and neither does an agent whose process Phaselock has ended.
+  if (agentId === undefined || app.ledger.registry.agents.get(agentId)?.revokedAt !== null) return false
   const held = await app.ledger.store.heldBy(agentId)
   return held === null || held.id === taskId
 }

@@ -56,6 +56,8 @@ export interface Orchestrator extends App {
   readonly refusals: RefusalLog
   readonly inFlight: InFlight
   readonly contractOf: Contract
+  /** What the server was started with; agents are given little of it. */
+  readonly environment: NodeJS.ProcessEnv
   /** What the verification of the whole ledger, started with the server, has found so far. */
   readonly integrity: () => Integrity
   /** True when the operator token was written by this start. */
@@ -144,7 +146,8 @@ export async function openOrchestrator(options: OrchestratorOptions): Promise<Or
       await options.store.close()
     }
   }
-  return { ...app, refusals, inFlight: new InFlight(), contractOf: contract, integrity, firstStart, close }
+  const { environment } = options
+  return { ...app, refusals, inFlight: new InFlight(), contractOf: contract, environment, integrity, firstStart, close }
 }
 
 // What was going on when the server stopped.
@@ -205,7 +208,7 @@ function checkpointOnCompletion(app: App, onFault: (error: unknown) => void): ()
 
 const TAKEN_AWAY: ReadonlySet<string> = new Set([
   ...['task_parked', 'task_cancelled', 'task_reassigned', 'task_released', 'task_rewound', 'task_claimed'],
-  ...['lease_lapsed', 'phase_entered', 'task_completed'],
+  ...['lease_lapsed', 'agent_dropped', 'phase_entered', 'task_completed'],
 ])
 
 function goOnAfterPause(app: App): void {

@@ -51,10 +51,11 @@ function programOf(agent: JsonObject | undefined): Voter['program'] {
   }
 }
 
-/** True when every program of the contract is one that votes, and nothing else is asked of it. */
-export function areVoters(agents: Readonly<Record<string, JsonObject>>, consensus: readonly JsonObject[]): boolean {
+/** True when a program that votes is to be given variables: those that vote get none. */
+export function haveEnvironment(
+  agents: Readonly<Record<string, JsonObject>>,
+  consensus: readonly JsonObject[],
+): boolean {
   const voters = new Set(consensus.flatMap((one) => one.agents as readonly string[]))
-  return Object.entries(agents).every(
-    ([name, agent]) => voters.has(name) && agent.env === undefined && agent.capabilities === undefined,
-  )
+  return Object.entries(agents).some(([name, agent]) => voters.has(name) && agent.env !== undefined)
 }

@@ -18,6 +18,7 @@ import type { AgentCrash } from '../core/crash.js'
 import type { PhaseDocument as PhaseText } from '../core/phase-document.js'
 import { compileRule } from '../core/rules/rule.js'
 import type { Slot } from '../core/slots.js'
+import type { AgentEntry, AutoSpawn } from '../core/spawns.js'
 import type { Webhook } from '../core/webhook.js'
 import { extraTools } from './check-tools.js'
 import { compileConsensus } from './compile-consensus.js'
@@ -80,6 +81,7 @@ export function compileDocument(document: JsonObject, hash: string): Contract {
     guides: new Map(Object.entries(source.guides)),
     agentStartable: source.agent_startable,
     ...compileCrash(source.recovery?.agent_crash),
+    ...compileAgents(source.agents ?? {}),
     knowledge: (source.knowledge?.sources ?? []) as readonly string[],
     alerts: ((source.monitoring?.alerts ?? []) as readonly JsonObject[]).map(compileAlert),
   }
@@ -116,6 +118,7 @@ function compilePhase(phase: PhaseDocument, agents: Readonly<Record<string, Json
     gates: phase.gates.map(compileGate),
     ...compileConsensus(phase.consensus, agents),
     slots: (phase.auto_spawn ?? []).flatMap(compileSpawn),
+    ...compileAutoSpawn(phase.auto_spawn ?? []),
     rules: (phase.rules ?? []).map((rule, index) => compileRule(`${phase.id}[${index}]`, rule)),
     ...(phase.document === undefined ? {} : { document: compilePhaseText(phase.document) }),
     tasksInOrder: phase.tasks_in_order,
@@ -253,6 +256,29 @@ function compileAlert(alert: JsonObject): Alert {
 function compileSpawn(spawn: JsonObject): readonly Slot[] {
   const isAwaited = spawn.wait_for_completion === true
   return spawnNames(spawn).map((name) => ({ name, isAwaited }))
+}
+
+function compileAutoSpawn(spawns: readonly JsonObject[]): { readonly autoSpawn?: readonly AutoSpawn[] } {
+  const started = spawns.filter((spawn) => typeof spawn.agent === 'string')
+  if (started.length === 0) return {}
+  return { autoSpawn: started.map((spawn) => ({ agent: String(spawn.agent), names: spawnNames(spawn) })) }
+}
+
+function compileAgents(agents: Readonly<Record<string, JsonObject>>): {
+  readonly agents?: ReadonlyMap<string, AgentEntry>
+} {
+  const entries = Object.entries(agents).map(([name, one]): readonly [string, AgentEntry] => [
+    name,
+    {
+      harness: one.harness as AgentEntry['harness'],
+      command: typeof one.command === 'string' ? one.command : null,
+      args: (one.args ?? []) as readonly string[],
+      model: typeof one.model === 'string' ? one.model : null,
+      env: (one.env ?? {}) as Readonly<Record<string, string>>,
+      capabilities: (one.capabilities ?? []) as readonly string[],
+    },
+  ])
+  return entries.length === 0 ? {} : { agents: new Map(entries) }
 }
 
 function compileWebhook({ url, events, secret_env_var: secret }: JsonObject): Webhook {

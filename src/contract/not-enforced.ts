@@ -1,6 +1,6 @@
 import { CHECKS_NOT_ENFORCED } from '../core/contract.js'
 import { checksOf } from './check-gates.js'
-import { areVoters } from './compile-consensus.js'
+import { haveEnvironment } from './compile-consensus.js'
 import type { ContractDocument, PhaseDocument } from './document.js'
 
 /** One thing that this version understands and cannot enforce; `made` and `key` say where it stands in the document. */
@@ -13,7 +13,7 @@ export interface Unenforced {
 
 /** Everything in a canonical document that this version would not hold anybody to. */
 export function findUnenforced(document: ContractDocument): Unenforced[] {
-  return [...inRoot(document), ...document.phases.flatMap(inPhase)]
+  return [...inRoot(document), ...document.phases.flatMap((phase) => inPhase(phase, document.agents ?? {}))]
 }
 
 function inRoot(document: ContractDocument): Unenforced[] {
@@ -22,16 +22,20 @@ function inRoot(document: ContractDocument): Unenforced[] {
     found.push({ path, feature, made, key: path.slice(path.lastIndexOf('.') + 1) })
   }
   const votes = document.phases.flatMap((phase) => (phase.consensus === undefined ? [] : [phase.consensus]))
-  if (document.agents !== undefined && !areVoters(document.agents, votes)) add(document, 'agents', 'agents')
+  if (haveEnvironment(document.agents ?? {}, votes)) add(document, 'agents', 'env of agents that vote')
   return found
 }
 
-function inPhase(phase: PhaseDocument): Unenforced[] {
+function inPhase(phase: PhaseDocument, agents: NonNullable<ContractDocument['agents']>): Unenforced[] {
   const base = `phases.${phase.id}`
   const found: Unenforced[] = []
-  // An entry of `agents` is a program to be started; a kind of agent is a place that a reviewer fills.
-  if (phase.auto_spawn?.some((spawn) => spawn.agent !== undefined))
-    found.push({ path: `${base}.auto_spawn`, feature: 'auto_spawn of agents', made: phase, key: 'auto_spawn' })
+  // Reviewers report over HTTP, which only programs of one's own can be taught.
+  const harnesses = (phase.auto_spawn ?? []).flatMap(({ agent }) =>
+    typeof agent === 'string' && Object.hasOwn(agents, agent) ? [agents[agent]?.harness] : [],
+  )
+  const other = harnesses.find((harness) => harness !== 'command')
+  if (other !== undefined)
+    found.push({ path: `${base}.auto_spawn`, feature: `auto_spawn of ${other}`, made: phase, key: 'auto_spawn' })
   return [...found, ...inCheckpoint(phase, base), ...inChecks(phase, base)]
 }
 

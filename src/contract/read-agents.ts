@@ -62,14 +62,15 @@ function checkVote(fields: Fields, consensus: JsonObject, agents: readonly strin
 /** Places in one phase; more reviewers than this nobody reads. */
 const SLOTS_MAX = 50
 
-/** The names of the places that an `auto_spawn` by type opens: its models, else the type, numbered where there are several. */
+/** The names of the places that an `auto_spawn` opens: its models, else the type or agent, numbered where there are several. */
 export function spawnNames(spawn: JsonObject): readonly string[] {
-  if (typeof spawn.agent_type !== 'string') return []
+  const kind = spawn.agent ?? spawn.agent_type
+  if (typeof kind !== 'string') return []
   const models = Array.isArray(spawn.models) ? spawn.models.map(String) : []
   if (models.length > 0) return models
   const count = Math.min(Number(spawn.count ?? 1), SLOTS_MAX + 1)
-  if (count === 1) return [spawn.agent_type]
-  return Array.from({ length: count }, (_, index) => `${String(spawn.agent_type)}-${index + 1}`)
+  if (count === 1) return [kind]
+  return Array.from({ length: count }, (_, index) => `${kind}-${index + 1}`)
 }
 
 /** Agents started on entering a phase: by an entry of `agents:`, or by a type and models. */
@@ -106,9 +107,11 @@ export function readAutoSpawn(reading: Reading, list: ListNode): JsonObject[] {
 }
 
 function checkSlots(fields: Fields, spawn: JsonObject, taken: Set<string>): void {
-  if (typeof spawn.agent_type !== 'string' || spawn.agent_type === '') return
+  const kind = spawn.agent ?? spawn.agent_type
+  if (typeof kind !== 'string' || kind === '') return
   const names = spawnNames(spawn)
-  const key = Array.isArray(spawn.models) && spawn.models.length > 0 ? 'models' : 'agent_type'
+  const named = spawn.agent === undefined ? 'agent_type' : 'agent'
+  const key = Array.isArray(spawn.models) && spawn.models.length > 0 ? 'models' : named
   const bad = (message: string): void => fields.bad(key, 'contract.invalid_value', message)
   for (const name of names) {
     if (!new RegExp(REVIEWER_NAME).test(name) || name === 'human' || name === 'orchestrator')
@@ -117,6 +120,10 @@ function checkSlots(fields: Fields, spawn: JsonObject, taken: Set<string>): void
     taken.add(name)
   }
   if (taken.size > SLOTS_MAX) bad(`A phase opens at most ${SLOTS_MAX} places.`)
+  if (spawn.agent !== undefined) {
+    if (key === 'models') bad('An entry of agents has its own model; count says how many are started.')
+    return
+  }
   if (key === 'models' && spawn.count !== undefined && spawn.count !== names.length)
     fields.bad('count', 'contract.effect_differs', `There is one place for each model: ${names.length}.`)
   const message = `No agent is started: entering the phase opens a place for ${names.slice(0, 10).join(', ')}, and an operator lets each reviewer in under that name.`

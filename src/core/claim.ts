@@ -1,7 +1,7 @@
 import { phaseOf } from './access.js'
 import type { Command, Context } from './command.js'
 import type { Contract } from './contract.js'
-import { lapseFacts } from './crash.js'
+import { crashRule, lapseFacts } from './crash.js'
 import type { TaskFact } from './event.js'
 import { type Decision, decided, unrecorded } from './refusal.js'
 import { slotFacts } from './slots.js'
@@ -35,7 +35,7 @@ export function claim(
   const facts: TaskFact[] = []
   if (holder !== null && !resumes) facts.push(...lapseFacts(contract, state, context.now))
   // The lease ended before anybody noticed: whoever comes first finds that out, and waits like all others.
-  if (facts.length > 0 && contract.agentCrash !== undefined)
+  if (facts.length > 0 && crashRule(contract, state) !== undefined)
     return decided(facts, {
       code: 'task_not_active',
       detail: `Agent ${holder?.agentId ?? ''} lost the lease of task ${state.id} just now; it cannot be claimed yet.`,
@@ -47,6 +47,7 @@ export function claim(
     capabilities: command.capabilities,
     leaseSeconds: contract.enforcement.leaseSeconds,
     resumed: resumes || state.visit > 0,
+    ...(command.isSpawned === true || (resumes && holder.isSpawned === true) ? { isSpawned: true } : {}),
   })
   if (state.visit === 0) {
     facts.push({ type: 'phase_entered', from: null, to: state.phase, visit: 1, artifacts: [], back: false })

@@ -89,6 +89,10 @@ export const CODES = {
     title: 'Commands cannot be confined as the contract requires',
     remedy: 'Get what `phaselock doctor` names, or set enforcement.confinement in the contract to best_effort.',
   },
+  agent_unavailable: {
+    title: 'The agent cannot be started here',
+    remedy: 'Install what is missing or correct the entry of agents, and start it again.',
+  },
   knowledge_unavailable: {
     title: 'The documents cannot be searched now',
     remedy: 'Send the request again in a few seconds, or read the files themselves.',

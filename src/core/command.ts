@@ -93,7 +93,12 @@ export type Command =
       readonly capabilities: readonly string[]
       /** Dependencies that are not completed. */
       readonly openDependencies: readonly string[]
+      /** Phaselock claims it for an agent that it starts. */
+      readonly isSpawned?: boolean
     }
+  | { readonly type: 'park'; readonly reason: string }
+  /** The process of an agent that Phaselock started is gone. */
+  | { readonly type: 'drop_agent'; readonly agentId: string; readonly instance: string; readonly reason: string }
   | {
       readonly type: 'use_tool'
       readonly tool: string
@@ -259,6 +264,8 @@ export interface NewTask {
   readonly mode: Mode | null
   readonly priority: number
   readonly upstream?: UpstreamRef | null
+  /** Only this agent may claim it. */
+  readonly reservedFor?: string | null
 }
 
 /** Where the outcome of one check of one gate (or of one artifact) is found in `GateFacts.checks`. */

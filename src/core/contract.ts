@@ -4,6 +4,7 @@ import type { AgentCrash } from './crash.js'
 import type { DocumentPlace, EvidenceGrade, PhaseDocument } from './phase-document.js'
 import type { Rule } from './rules/rule.js'
 import type { Slot } from './slots.js'
+import type { AgentEntry, AutoSpawn } from './spawns.js'
 import type { Webhook } from './webhook.js'
 
 /** A JSON value: what artifacts, evidence, tool arguments and schemas are made of. */
@@ -46,6 +47,8 @@ export interface Contract {
   readonly notEnforced: readonly NotEnforced[]
   /** Texts of `{{guide:NAME}}`, read when the contract was loaded. */
   readonly guides: ReadonlyMap<string, string>
+  /** How agents are started, by name. */
+  readonly agents?: ReadonlyMap<string, AgentEntry>
   /** What becomes of a task whose agent lost its lease; absent: it can be claimed again at once. */
   readonly agentCrash?: AgentCrash
   readonly alerts?: readonly Alert[]
@@ -78,6 +81,8 @@ export interface Phase {
   readonly gates: readonly Gate[]
   /** Places for reviewers that open on entering it. */
   readonly slots?: readonly Slot[]
+  /** Agents of the contract that fill some of these places, started on entering it. */
+  readonly autoSpawn?: readonly AutoSpawn[]
   /** Reviewers that vote on leaving it. */
   readonly consensus?: ConsensusPlan
   readonly rules?: readonly Rule[]

@@ -4,6 +4,7 @@ import { claim } from './claim.js'
 import type { Command, Context, NewTask } from './command.js'
 import { leavePhase } from './complete-phase.js'
 import type { Contract } from './contract.js'
+import { dropAgent } from './crash.js'
 import type { TaskEvent, TaskFact } from './event.js'
 import { evolve } from './evolve.js'
 import { finishTool } from './finish-tool.js'
@@ -12,6 +13,7 @@ import {
   cancel,
   extendLease,
   lapseLease,
+  park,
   reassign,
   release,
   resume,
@@ -81,12 +83,16 @@ function follows(contract: Contract, state: TaskState, command: Command, context
     case 'release':
       return release(state, command)
     case 'lapse_lease':
+    case 'drop_agent':
+      return dropAgent(contract, state, command, context.now)
       return lapseLease(contract, state, context)
     case 'expire_approval':
       return expireApproval(contract, state, context)
     case 'check_alerts':
       return checkAlerts(contract, state, context)
     case 'cancel':
+    case 'park':
+      return park(state, command)
       return cancel(state, command)
     case 'resume':
       return resume(contract, state, command)

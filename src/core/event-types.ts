@@ -1,6 +1,7 @@
 import type { TaskFact } from './event.js'
 
 const TYPES: Readonly<Record<TaskFact['type'], true>> = {
+  agent_dropped: true,
   alert_cleared: true,
   alert_raised: true,
   approval_decided: true,

@@ -65,6 +65,14 @@ interface Caller {
   readonly reviewer?: string
 }
 
+/** What is known of a task whose agent is gone. */
+interface Interrupted {
+  /** Nobody gets the task before, where there is a back-off. */
+  readonly claimableAt?: number
+  /** It waits for the same agent. */
+  readonly isReserved?: true
+}
+
 interface ToolCall extends Caller {
   readonly toolName: string
   /** Bounded, redacted arguments as the caller gave them. */
@@ -89,6 +97,7 @@ export type TaskFact =
       readonly mode: Mode | null
       readonly priority: number
       readonly upstream?: UpstreamRef | null
+      readonly reservedFor?: string | null
     }
   | {
       readonly type: 'tree_accepted' | 'tree_reverted'
@@ -111,11 +120,14 @@ export type TaskFact =
       readonly capabilities: readonly string[]
       readonly leaseSeconds: number
       readonly resumed: boolean
+      /** Phaselock started the agent for it. */
+      readonly isSpawned?: true
     }
   | { readonly type: 'lease_extended'; readonly agentId: string; readonly leaseSeconds: number }
   | { readonly type: 'token_renewed'; readonly agentId: string; readonly leaseSeconds: number }
-  /** `claimableAt`: nobody gets the task before, where the contract gives a back-off. */
-  | { readonly type: 'lease_lapsed'; readonly agentId: string; readonly claimableAt?: number }
+  | ({ readonly type: 'lease_lapsed'; readonly agentId: string } & Interrupted)
+  /** The process of an agent that Phaselock started is gone, and its task was not done. */
+  | ({ readonly type: 'agent_dropped'; readonly agentId: string; readonly reason: string } & Interrupted)
   | { readonly type: 'task_released'; readonly agentId: string; readonly reason: string }
   | { readonly type: 'task_reassigned'; readonly agentId: string | null; readonly reason: string }
   | {

@@ -25,7 +25,7 @@ export function created(event: TaskEvent & { type: 'task_created' }): TaskState 
     visitStarts: [],
     watch: NOTHING_WATCHED,
     held: null,
-    reservedFor: null,
+    reservedFor: event.reservedFor ?? null,
     holders: [],
     completedPhases: [],
     artifacts: new Map(),

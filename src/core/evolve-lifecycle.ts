@@ -33,9 +33,10 @@ export function rewound(state: TaskState, event: TaskEvent & { type: 'task_rewou
   }
 }
 
-export function lapsed(state: TaskState, event: TaskEvent & { type: 'lease_lapsed' }): TaskState {
+export function lapsed(state: TaskState, event: TaskEvent & { type: 'lease_lapsed' | 'agent_dropped' }): TaskState {
   const claimableAt = event.claimableAt ?? null
-  return { ...state, status: 'interrupted', held: null, crashes: state.crashes + 1, claimableAt }
+  const reservedFor = event.isReserved === true ? event.agentId : state.reservedFor
+  return { ...state, status: 'interrupted', held: null, crashes: state.crashes + 1, claimableAt, reservedFor }
 }
 
 export function reassigned(state: TaskState, event: TaskEvent & { type: 'task_reassigned' }): TaskState {

@@ -109,6 +109,7 @@ function lifecycle(state: TaskState, event: Exclude<TaskEvent, { type: Handled }
   switch (event.type) {
     case 'lease_lapsed':
       return lapsed(state, event)
+    case 'agent_dropped':
     case 'task_released':
       return { ...state, status: 'queued', held: null }
     case 'task_reassigned':
@@ -198,6 +199,7 @@ function claimed(state: TaskState, event: TaskEvent & { type: 'task_claimed' }):
 }
 
 // A clock that goes back must not shorten a lease that was already granted.
+      ...(event.isSpawned === true ? { isSpawned: true } : {}),
 function extended(state: TaskState, event: { readonly at: number; readonly leaseSeconds: number }): TaskState {
   if (state.held === null) return state
   if (!Number.isFinite(event.leaseSeconds)) throw new Error('an event that extends a lease says not for how long')

@@ -1,5 +1,6 @@
 import type { Code } from './codes.js'
 import type { Refusal } from './refusal.js'
+import { evolveSpawns, type Spawn, type SpawnFact } from './spawns.js'
 import { unreachable } from './unreachable.js'
 
 /** What happens outside of any task: who may act, which contracts are known, what was refused to strangers. */
@@ -42,6 +43,7 @@ export type RegistryFact =
   /** Notices that an address did not take: one event, or all of them until its secret is there. */
   | { readonly type: 'webhook_failed'; readonly origin: string; readonly seq: number | null; readonly reason: string }
   | { readonly type: 'requests_refused'; readonly count: number; readonly seconds: number }
+  | SpawnFact
 
 export type RegistryEvent = RegistryFact & { readonly at: number; readonly actor: string }
 
@@ -81,6 +83,8 @@ export interface Registry {
   readonly paused: string | null
   /** The newest ones, oldest first, and whether they go on. */
   readonly coordinations: ReadonlyMap<string, { readonly openedAt: number; readonly isOpen: boolean }>
+  /** Agents that Phaselock started, by their id, oldest first. */
+  readonly spawns: ReadonlyMap<string, Spawn>
 }
 
 export const EMPTY_REGISTRY: Registry = {
@@ -90,6 +94,7 @@ export const EMPTY_REGISTRY: Registry = {
   contracts: new Map(),
   paused: null,
   coordinations: new Map(),
+  spawns: new Map(),
 }
 
 export function evolveRegistry(registry: Registry, event: RegistryEvent): Registry {
@@ -118,11 +123,8 @@ function changed(registry: Registry, event: RegistryEvent): Registry {
       const agent = { id, instance, capabilities, expiresAt, registeredAt: event.at, revokedAt: null }
       return { ...registry, agents: new Map(registry.agents).set(id, agent) }
     }
-    case 'agent_revoked': {
-      const agent = registry.agents.get(event.agentId)
-      if (agent === undefined) return registry
-      return { ...registry, agents: new Map(registry.agents).set(event.agentId, { ...agent, revokedAt: event.at }) }
-    }
+    case 'agent_revoked':
+      return withoutAgent(registry, event)
     case 'contract_registered': {
       const { hash, name, version, origin } = event
       return {
@@ -141,6 +143,12 @@ function changed(registry: Registry, event: RegistryEvent): Registry {
       if (run === undefined) return registry
       return { ...registry, coordinations: new Map(registry.coordinations).set(event.id, { ...run, isOpen: false }) }
     }
+    case 'agent_spawned':
+    case 'agent_started':
+    case 'agent_process_lost':
+      return { ...registry, spawns: evolveSpawns(registry.spawns, event) }
+    case 'agent_ended':
+      return { ...withoutAgent(registry, event), spawns: evolveSpawns(registry.spawns, event) }
     case 'secret_rotated':
     case 'server_started':
     case 'server_stopped':
@@ -152,6 +160,15 @@ function changed(registry: Registry, event: RegistryEvent): Registry {
     default:
       return unreachable(event)
   }
+}
+
+function withoutAgent(
+  registry: Registry,
+  { agentId, at }: { readonly agentId: string; readonly at: number },
+): Registry {
+  const agent = registry.agents.get(agentId)
+  if (agent === undefined || agent.revokedAt !== null) return registry
+  return { ...registry, agents: new Map(registry.agents).set(agentId, { ...agent, revokedAt: at }) }
 }
 
 /** So many runs are listed; older ones that are over stay in the ledger. */
@@ -186,6 +203,13 @@ export function decideRegistry(registry: Registry, command: RegistryCommand): re
     if (known === undefined || known.revokedAt !== null)
       return { code: 'not_found', detail: `There is no agent ${JSON.stringify(command.agentId)}.` }
   }
+  if (command.type === 'agent_spawned') {
+    const spawn = registry.spawns.get(command.agentId)
+    const agent = registry.agents.get(command.agentId)
+    if ((spawn !== undefined && spawn.ended === null) || (agent !== undefined && agent.revokedAt === null))
+      return { code: 'conflict', detail: `There is an agent ${JSON.stringify(command.agentId)} already.` }
+  }
+  if (command.type === 'agent_ended' && registry.spawns.get(command.agentId)?.ended !== null) return []
   if (command.type === 'coordination_opened' && registry.coordinations.get(command.id)?.isOpen === true)
     return { code: 'conflict', detail: `There is a coordination ${command.id} already.` }
   if (command.type === 'coordination_closed' && registry.coordinations.get(command.id)?.isOpen !== true) return []

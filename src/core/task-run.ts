@@ -89,6 +89,8 @@ function moved(run: TaskRun, event: TaskEvent): TaskRun {
       )
     case 'lease_lapsed':
       return left(run, 'lapsed', event.at)
+    case 'agent_dropped':
+      return left(run, 'lapsed', event.at, { type: event.type, message: event.reason })
     case 'task_released':
       return left(run, 'released', event.at)
     case 'task_reassigned':
@@ -130,13 +132,15 @@ function inVisit(run: TaskRun, visit: number, holder: string | null): TaskRun {
   return withAgent(there, holder, { visit, reliability: withRound(agent.reliability, visit) })
 }
 
+const LAPSED = { type: 'lease_lapsed', message: 'The agent was not heard of until its lease had lapsed' }
+
 // Whoever lost the task, gave it back or had it taken away did not bring it to its end; one that was stopped before stays so.
-function left(run: TaskRun, why: Left, at: number): TaskRun {
+function left(run: TaskRun, why: Left, at: number, said = LAPSED): TaskRun {
   const { holder } = run
   const outcome = holder === null ? undefined : run.agents.get(holder)?.outcome
   if (holder === null || outcome === undefined) return { ...run, holder: null }
   const isOver = why === 'completed' || why === 'cancelled'
-  const error = { type: 'lease_lapsed', message: 'The agent was not heard of until its lease had lapsed', at }
+  const error = { ...said, at }
   return {
     ...withAgent(run, holder, {
       left: why,

@@ -44,6 +44,7 @@ export interface Scope {
 // After these the agent holds the task no more, or holds it by another right than the one the stream was opened with.
 const ENDS_HOLD: ReadonlySet<string> = new Set([
   'lease_lapsed',
+  'agent_dropped',
   'task_released',
   'task_reassigned',
   'task_cancelled',

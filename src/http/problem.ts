@@ -34,6 +34,7 @@ const STATUS: Readonly<Partial<Record<Code, number>>> = {
   store_unavailable: 503,
   shutting_down: 503,
   confinement_unavailable: 503,
+  agent_unavailable: 422,
   knowledge_unavailable: 503,
 }
 

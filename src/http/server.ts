@@ -6,6 +6,7 @@ import type { Orchestrator } from '../app/orchestrator.js'
 import { recall } from '../app/recall.js'
 import { ok, type Problem, refuse } from '../app/result.js'
 import type { JsonObject } from '../core/contract.js'
+import type { SpawnLimits } from '../spawn/port.js'
 import { AgentSockets } from './agent-socket.js'
 import { ClientErrors } from './client-error.js'
 import { problemOfError } from './errors.js'
@@ -17,7 +18,9 @@ import { Metrics } from './metrics.js'
 import { addProcessRoutes } from './process-routes.js'
 import type { Call, Route } from './route.js'
 import { METRICS_SUMMARY, ROUTES } from './routes/all.js'
+import { SPAWN_ROUTES } from './routes/spawn.js'
 import { addStreams } from './stream-routes.js'
+import { superviseAgents } from './supervision.js'
 import { requestValidator } from './validate.js'
 
 export const API = '/api/v1'
@@ -31,6 +34,8 @@ export interface ServerOptions extends GateOptions {
   readonly bodyBytesMax?: number
   readonly tls?: { readonly cert: Buffer; readonly key: Buffer }
   readonly onFault: (error: unknown) => void
+  /** Of agents that the server starts. */
+  readonly spawnLimits?: Partial<SpawnLimits>
 }
 
 /** The REST entrance. It reads requests, proves who is calling, asks the app and words the answer; it contains no rule. */
@@ -99,6 +104,11 @@ export function buildServer(app: Orchestrator, options: ServerOptions): Entrance
   addMcp(server, { app, gate, onFault: options.onFault })
   for (const route of [...ROUTES, { ...METRICS_SUMMARY, handle: async () => ok(await metrics.summary()) }])
     addRoute(server, route, { app, gate })
+  const scheme = options.tls === undefined ? 'http' : 'https'
+  const limits = options.spawnLimits === undefined ? {} : { limits: options.spawnLimits }
+  const supervisor = superviseAgents(server, { app, agentSockets, scheme, onFault: options.onFault, ...limits })
+  for (const { ask, ...route } of SPAWN_ROUTES)
+    addRoute(server, { ...route, handle: (call) => ask(supervisor, call) }, { app, gate })
   const streams = new EventStreams()
   closeWithoutWaitingForIdle(server, streams, agentSockets)
   agentSockets.attach(server, {
@@ -106,7 +116,7 @@ export function buildServer(app: Orchestrator, options: ServerOptions): Entrance
     headersMs: HEADERS_MS_MAX,
     requestMs: REQUEST_MS_MAX,
   })
-  addStreams(server, { app, gate, streams, prefix: API, scheme: options.tls === undefined ? 'http' : 'https' })
+  addStreams(server, { app, gate, streams, prefix: API, scheme })
   return { server, drain: () => gate.drain(), agentSockets }
 }
 

@@ -16,7 +16,7 @@ export interface Watcher {
 // After these an agent may use other tools, see other phases, or works on another task.
 const CHANGES: ReadonlySet<string> = new Set([
   ...['phase_entered', 'task_claimed', 'task_released', 'task_reassigned', 'task_rewound', 'task_resumed'],
-  ...['task_parked', 'task_cancelled', 'task_completed', 'lease_lapsed', 'tools_accepted'],
+  ...['task_parked', 'task_cancelled', 'task_completed', 'lease_lapsed', 'agent_dropped', 'tools_accepted'],
 ])
 const REPLACES_TOKEN: ReadonlySet<string> = new Set(['agent_revoked', 'agent_registered'])
 

@@ -9,7 +9,7 @@ const gate = (line: string): string => phase(`gates: [{id: g, type: validation, 
 const agents = 'agents: {a: {harness: codex}}\n'
 
 const LATER: readonly (readonly [name: string, text: string, path: string, line: number])[] = [
-  ['agents', `${TWO}${agents}`, 'agents', 6],
+  ['a harness that reviews', `${phase('auto_spawn: [{agent: a}]')}${agents}`, 'phases.A.auto_spawn', 5],
 ]
 
 describe('what this version cannot enforce', () => {
@@ -23,17 +23,9 @@ describe('what this version cannot enforce', () => {
     },
   )
 
-  it.each(['env: {X: "1"}', 'capabilities: [typescript]'])(
-    '[REQ-CONTRACT-19] a voter with %s gives an entry',
-    async (more) => {
-      const text = `${phase('consensus: {agents: [a], question: ok}')}agents: {a: {harness: codex, ${more}}}\n`
-      expect((await mustLoad(text)).contract.notEnforced.map((entry) => entry.path)).toEqual(['agents'])
-    },
-  )
-
-  it('[REQ-CONTRACT-19] an auto_spawn of an entry of agents gives an entry beside the agents', async () => {
-    const { contract } = await mustLoad(`${phase('auto_spawn: [{agent: a}]')}${agents}`)
-    expect(contract.notEnforced.map((entry) => entry.path)).toEqual(['agents', 'phases.A.auto_spawn'])
+  it('[REQ-CONTRACT-19] a voter that is to be given variables gives an entry', async () => {
+    const text = `${phase('consensus: {agents: [a], question: ok}')}agents: {a: {harness: codex, env: {X: "1"}}}\n`
+    expect((await mustLoad(text)).contract.notEnforced.map((entry) => entry.path)).toEqual(['agents'])
   })
 
   it.each([
@@ -76,6 +68,11 @@ describe('what this version cannot enforce', () => {
     ['reconcile: block', `${TWO}enforcement: {reconcile: block, reconcile_ignore: [x]}\n`],
     ['empty parts', `${TWO}commands: {}\nrecovery: {}\ncoordination: {}\nweb: {allowed_hosts: []}\nmonitoring: {}\n`],
     ['no rules', phase('rules: []')],
+    ['agents', `${TWO}agents: {a: {harness: codex, env: {X: "1"}, capabilities: [typescript]}}\n`],
+    [
+      'auto_spawn of a program',
+      `${phase('auto_spawn: [{agent: a, count: 2}]')}agents: {a: {harness: command, command: x}}\n`,
+    ],
     ['a consensus', phase('consensus: {agents: [a, b], question: ok}')],
     ['a consensus of programs', `${phase('consensus: {agents: [a], question: ok}')}${agents}`],
     ['a gate time-out', `${TWO}recovery: {gate_timeout: {action: park}}\n`],

@@ -12,13 +12,13 @@ async function diagnosticsOf(text: string, file = 'flows/a b.yaml') {
   return result.diagnostics
 }
 
-const BAD = `${HEAD}phases:\n  - id: A\n    rules: [{token_budget: {max_tokens: 0}}]\nagents: {a: {harness: codex}}\n`
+const BAD = `${HEAD}phases:\n  - id: A\n    rules: [{token_budget: {max_tokens: 0}}]\n    consensus: {agents: [a], question: ok}\nagents: {a: {harness: codex, env: {X: y}}}\n`
 
 describe('diagnostics', () => {
   it('[REQ-CONTRACT-22] text has one line for the place and one for the remedy', async () => {
     const later = (await diagnosticsOf(BAD)).filter((one) => one.code === 'contract.not_enforced_yet')
     expect(formatText(later)).toBe(
-      'flows/a b.yaml:6:1: warning contract.not_enforced_yet: This version reads agents but does not enforce it.\n    Remove it to create tasks under this contract with this version.\n',
+      'flows/a b.yaml:7:1: warning contract.not_enforced_yet: This version reads env of agents that vote but does not enforce it.\n    Remove it to create tasks under this contract with this version.\n',
     )
     expect(formatText(await diagnosticsOf(BAD))).toContain(
       "flows/a b.yaml:5:41: error contract.invalid_rule_threshold: The field 'max_tokens' is 0, not a positive integer.",
@@ -98,7 +98,7 @@ describe('explain', () => {
         '{"min":1,"max":9}',
       ),
     )
-    expect(text).toContain('agents: agents')
+    expect(text).toContain('agents: env of agents that vote')
   })
 
   it('[REQ-CONTRACT-23] reviewers that vote are printed with the question, and hold what leads on', async () => {

@@ -44,7 +44,7 @@ export interface Running {
   restart(): Promise<Running>
 }
 
-export interface StartOptions extends Partial<Pick<ServerOptions, 'agentPerSecond' | 'bodyBytesMax'>> {
+export interface StartOptions extends Partial<Pick<ServerOptions, 'agentPerSecond' | 'bodyBytesMax' | 'spawnLimits'>> {
   readonly contract?: string
   /** A contract file or a folder of documents, as `serve --contract` takes it. */
   readonly contractFile?: string

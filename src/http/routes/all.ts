@@ -11,6 +11,7 @@ import { QUESTION_ROUTES } from './questions.js'
 import { REPORT_ROUTES } from './report.js'
 import { REVIEW_ROUTES } from './reviews.js'
 import { RUN_ROUTES } from './run.js'
+import { SPAWN_ROUTES } from './spawn.js'
 import { STATUS_ROUTES } from './status.js'
 import { TASK_ROUTES } from './tasks.js'
 
@@ -61,4 +62,4 @@ export const METRICS_SUMMARY: RouteDescription = {
 }
 
 /** What the OpenAPI document and the reference list. */
-export const DESCRIBED: readonly RouteDescription[] = [...ROUTES, EVENTS, COORDINATION_STREAM, METRICS_SUMMARY]
+export const DESCRIBED: readonly RouteDescription[] = [...ROUTES, ...SPAWN_ROUTES, EVENTS, COORDINATION_STREAM, METRICS_SUMMARY]

@@ -1,0 +1,14 @@
+import { pathToFileURL } from 'node:url'
+
+const NAME = 'orchestrator-agent-sdk'
+
+export async function resolve(specifier, context, next) {
+  const sdk = process.env.PHASELOCK_SDK
+  if (specifier !== NAME || sdk === undefined) return next(specifier, context)
+  try {
+    // One that the program brought along is the one that it was written for.
+    return await next(specifier, context)
+  } catch {
+    return next(pathToFileURL(`${sdk}/dist/index.js`).href, context)
+  }
+}

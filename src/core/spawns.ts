@@ -1,0 +1,135 @@
+/** What Phaselock starts as an agent: one of the known agent CLIs, or any program. */
+export interface AgentProgram {
+  readonly harness: 'claude-code' | 'codex' | 'gemini' | 'opencode' | 'command'
+  /** The program, where it is not the usual one of the harness. */
+  readonly command: string | null
+  readonly args: readonly string[]
+  readonly model: string | null
+}
+
+/** An entry of a contract's `agents`. */
+export interface AgentEntry extends AgentProgram {
+  /** Values as the contract gives them; `${env:NAME}` is filled in at the start. */
+  readonly env: Readonly<Record<string, string>>
+  readonly capabilities: readonly string[]
+}
+
+/** Agents that are started when a phase is entered, each under a name of its own. */
+export interface AutoSpawn {
+  /** An entry of `agents`. */
+  readonly agent: string
+  readonly names: readonly string[]
+}
+
+/** `subprocess`: without a terminal. `tmux`: its output in a window that people can look at. */
+export type SpawnAdapter = 'subprocess' | 'tmux'
+
+/** Why a process is gone. */
+export type DropCause = 'exited' | 'silent' | 'not_started' | 'server_stopped' | 'server_killed'
+
+/** How it ended with an agent that was started. */
+export type SpawnOutcome =
+  | 'completed'
+  | 'parked'
+  | 'released'
+  | 'taken'
+  | 'cancelled'
+  | 'stopped'
+  | 'finished'
+  | 'failed'
+
+export type SpawnFact =
+  /** An agent is to work on a task, and is started as often as the contract allows until that is over. */
+  | {
+      readonly type: 'agent_spawned'
+      readonly agentId: string
+      readonly taskId: string
+      /** The name of its reviewer, and the visit that it reviews; null for an agent that works on the task. */
+      readonly review: { readonly name: string; readonly visit: number } | null
+      readonly entry: string | null
+      readonly program: AgentProgram
+      readonly adapter: SpawnAdapter
+      /** Guarantees of the confinement that nothing holds up for it. */
+      readonly unenforced: readonly string[]
+    }
+  | { readonly type: 'agent_started'; readonly agentId: string; readonly taskId: string; readonly instance: string }
+  /** Its process is gone before its work was done. */
+  | {
+      readonly type: 'agent_process_lost'
+      readonly agentId: string
+      readonly taskId: string
+      readonly cause: DropCause
+      readonly exitCode: number | null
+      readonly detail: string
+      /** The last lines that it wrote. */
+      readonly lastLines: readonly string[]
+    }
+  | {
+      readonly type: 'agent_ended'
+      readonly agentId: string
+      readonly taskId: string
+      readonly outcome: SpawnOutcome
+      readonly reason: string
+      readonly exitCode: number | null
+      readonly lastLines: readonly string[]
+    }
+
+export interface Spawn {
+  readonly agentId: string
+  readonly taskId: string
+  readonly review: { readonly name: string; readonly visit: number } | null
+  readonly entry: string | null
+  readonly program: AgentProgram
+  readonly adapter: SpawnAdapter
+  readonly unenforced: readonly string[]
+  readonly spawnedAt: number
+  /** How often a process was started for it. */
+  readonly starts: number
+  /** The instance of the newest process; null before the first. */
+  readonly instance: string | null
+  readonly isRunning: boolean
+  readonly lost: { readonly cause: DropCause; readonly detail: string; readonly at: number } | null
+  readonly ended: {
+    readonly outcome: SpawnOutcome
+    readonly reason: string
+    readonly exitCode: number | null
+    readonly at: number
+  } | null
+}
+
+/** So many are listed; older ones that are over stay in the ledger. */
+export const SPAWNS_LISTED_MAX = 1000
+
+export function evolveSpawns(
+  known: ReadonlyMap<string, Spawn>,
+  event: SpawnFact & { readonly at: number },
+): ReadonlyMap<string, Spawn> {
+  const { agentId, at } = event
+  if (event.type === 'agent_spawned') {
+    const { taskId, review, entry, program, adapter, unenforced } = event
+    const spawn = { agentId, taskId, review, entry, program, adapter, unenforced, spawnedAt: at }
+    const fresh = { ...spawn, starts: 0, instance: null, isRunning: false, lost: null, ended: null }
+    const next = new Map(known)
+    next.delete(agentId)
+    return bounded(next.set(agentId, fresh))
+  }
+  const before = known.get(agentId)
+  if (before === undefined || before.ended !== null) return known
+  return new Map(known).set(agentId, changed(before, event))
+}
+
+function changed(spawn: Spawn, event: Exclude<SpawnFact, { type: 'agent_spawned' }> & { readonly at: number }): Spawn {
+  if (event.type === 'agent_started')
+    return { ...spawn, starts: spawn.starts + 1, instance: event.instance, isRunning: true }
+  const { at } = event
+  if (event.type === 'agent_process_lost')
+    return { ...spawn, isRunning: false, lost: { cause: event.cause, detail: event.detail, at } }
+  const { outcome, reason, exitCode } = event
+  return { ...spawn, isRunning: false, ended: { outcome, reason, exitCode, at } }
+}
+
+function bounded(spawns: Map<string, Spawn>): ReadonlyMap<string, Spawn> {
+  const oldest = [...spawns].find(([, one]) => one.ended !== null)?.[0]
+  if (spawns.size > SPAWNS_LISTED_MAX && oldest !== undefined) spawns.delete(oldest)
+  return spawns
+}

@@ -1,0 +1,132 @@
+import type { TaskRequest } from '../../app/operate.js'
+import { type Result, refuse } from '../../app/result.js'
+import type { JsonObject, Mode } from '../../core/contract.js'
+import { ADAPTERS, HARNESSES, type SpawnRequest } from '../../spawn/spawn-request.js'
+import type { Supervisor } from '../../spawn/supervisor.js'
+import { FIELD, shape } from '../fields.js'
+import { type Call, operatorOf, type RouteDescription } from '../route.js'
+
+/** A route that asks whoever starts and ends agents. */
+export interface SpawnRoute extends RouteDescription {
+  readonly ask: (supervisor: Supervisor, call: Call) => Promise<Result<JsonObject>>
+}
+
+const METADATA_BYTES_MAX = 16 * 1024
+const WORD: JsonObject = { type: 'string', minLength: 1, maxLength: 4096, pattern: '^[^\\u0000]*$' }
+const TASK: JsonObject = {
+  ...shape(
+    {
+      title: FIELD.title,
+      description: FIELD.text,
+      contract: { type: 'string', minLength: 1, maxLength: 200, description: 'Hash or name of a known contract.' },
+      workspace: { type: 'string', minLength: 1, maxLength: 4096, description: 'Absolute path of the work tree.' },
+      metadata: FIELD.metadata,
+      mode: FIELD.mode,
+      priority: FIELD.priority,
+    },
+    ['title'],
+  ),
+  description: 'The task that is made for it; or else `task_id`.',
+}
+
+/** Agents that Phaselock starts, watches over and ends. */
+export const SPAWN_ROUTES: readonly SpawnRoute[] = [
+  {
+    method: 'POST',
+    path: '/agents/spawn',
+    id: 'spawnAgent',
+    summary: 'Start an agent on a new task or on one that nobody has',
+    access: 'operator',
+    success: 201,
+    body: shape({
+      agent: { ...FIELD.name, description: "An entry of the contract's `agents`; or else `harness`." },
+      harness: { enum: [...HARNESSES] },
+      command: { ...WORD, description: 'The program; needed where `harness` is `command`.' },
+      args: { type: 'array', items: { type: 'string', maxLength: 4096, pattern: '^[^\\u0000]*$' }, maxItems: 100 },
+      model: { type: 'string', minLength: 1, maxLength: 200, pattern: '^[^\\u0000-\\u001f\\u007f]*$' },
+      agent_id: { ...FIELD.id, description: 'What it is called; default: a new name.' },
+      adapter: { enum: [...ADAPTERS], description: 'Default `subprocess`.' },
+      task: TASK,
+      task_id: FIELD.id,
+    }),
+    answer: '`{agent_id, task_id, state, …}`',
+    ask: spawnAgent,
+  },
+  {
+    method: 'GET',
+    path: '/agents/:id',
+    id: 'showAgent',
+    summary: 'One agent that Phaselock started',
+    access: 'operator',
+    answer: '`{agent_id, task_id, state, role, restarts, lost, outcome, reason, exit_code, unenforced, attach, …}`',
+    ask: async (supervisor, { params }) => supervisor.show(params.id ?? ''),
+  },
+  {
+    method: 'POST',
+    path: '/agents/:id/stop',
+    id: 'stopAgent',
+    summary: 'End an agent that Phaselock started; its task can be claimed again, or is parked',
+    access: 'operator',
+    body: shape({ reason: FIELD.reason, park: { type: 'boolean', description: 'Park its task.' } }),
+    answer: 'The agent',
+    ask: async (supervisor, call) => {
+      const { reason, park } = call.app.redact(call.body) as { reason?: string; park?: boolean }
+      const about = { park: park === true, reason: reason ?? 'stopped by an operator' }
+      return supervisor.stop(call.params.id ?? '', about, { actor: operatorOf(call), once: call.once })
+    },
+  },
+  {
+    method: 'GET',
+    path: '/agents/:id/log',
+    id: 'agentLog',
+    summary: 'What an agent wrote: the end of it, or what came after `cursor`',
+    access: 'operator',
+    query: { cursor: { type: 'string', maxLength: 64, description: '`cursor` of the answer before.' } },
+    answer: '`{agent_id, text, cursor, more, ended}`',
+    ask: async (supervisor, { params, query }) => supervisor.log(params.id ?? '', query.cursor ?? null),
+  },
+  {
+    method: 'GET',
+    path: '/agents/:id/screen',
+    id: 'agentScreen',
+    summary: 'What the window of an agent shows now',
+    access: 'operator',
+    answer: '`{agent_id, screen}`',
+    ask: async (supervisor, { params }) => supervisor.screen(params.id ?? ''),
+  },
+]
+
+async function spawnAgent(supervisor: Supervisor, call: Call): Promise<Result<JsonObject>> {
+  const { body } = call
+  const task = body.task as JsonObject | undefined
+  const taskId = body.task_id as string | undefined
+  if ((task === undefined) === (taskId === undefined))
+    return refuse('invalid_request', 'Give exactly one of task and task_id.')
+  if (JSON.stringify(task?.metadata ?? {}).length > METADATA_BYTES_MAX)
+    return refuse('invalid_request', `task.metadata: larger than ${METADATA_BYTES_MAX} bytes of JSON.`)
+  const request: SpawnRequest = {
+    agent: body.agent as string | undefined,
+    harness: body.harness as SpawnRequest['harness'],
+    command: body.command as string | undefined,
+    args: body.args as readonly string[] | undefined,
+    model: body.model as string | undefined,
+    agentId: body.agent_id as string | undefined,
+    adapter: (body.adapter as SpawnRequest['adapter'] | undefined) ?? 'subprocess',
+  }
+  const about = taskId === undefined ? { task: taskRequest(task ?? {}) } : { taskId }
+  return supervisor.spawn(request, about, { actor: operatorOf(call), once: call.once })
+}
+
+function taskRequest(task: JsonObject): Omit<TaskRequest, 'id'> {
+  return {
+    title: task.title as string,
+    description: (task.description as string | undefined) ?? '',
+    contract: task.contract as string | undefined,
+    workspace: task.workspace as string | undefined,
+    dependsOn: [],
+    requires: [],
+    metadata: (task.metadata as JsonObject | undefined) ?? {},
+    mode: (task.mode as Mode | undefined) ?? null,
+    priority: (task.priority as number | undefined) ?? 0,
+  }
+}

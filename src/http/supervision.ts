@@ -1,0 +1,36 @@
+import type { AddressInfo } from 'node:net'
+import type { FastifyInstance } from 'fastify'
+import type { Orchestrator } from '../app/orchestrator.js'
+import type { SpawnLimits } from '../spawn/port.js'
+import { Supervisor } from '../spawn/supervisor.js'
+import type { AgentSockets } from './agent-socket.js'
+
+/** Agents that the server starts live as long as it does. */
+export function superviseAgents(
+  server: FastifyInstance,
+  parts: {
+    readonly app: Orchestrator
+    readonly agentSockets: AgentSockets
+    readonly scheme: string
+    readonly onFault: (error: unknown) => void
+    readonly limits?: Partial<SpawnLimits>
+  },
+): Supervisor {
+  const { app, agentSockets: doors, scheme, onFault, limits } = parts
+  const { environment } = app
+  const supervisor = new Supervisor(app, { doors, environment, onFault, ...(limits === undefined ? {} : { limits }) })
+  server.addHook('onListen', (done) => {
+    const address = server.server.address()
+    if (typeof address === 'object' && address !== null)
+      supervisor.start(`${scheme}://${hostOf(address)}:${address.port}`)
+    done()
+  })
+  // First: a process that still runs would keep its socket open.
+  server.addHook('preClose', async () => supervisor.close())
+  return supervisor
+}
+
+function hostOf({ address, family }: AddressInfo): string {
+  if (address === '0.0.0.0' || address === '::') return '127.0.0.1'
+  return family === 'IPv6' ? `[${address}]` : address
+}

@@ -1,0 +1,187 @@
+import { mkdirSync, statSync } from 'node:fs'
+import { appendFile, type FileHandle, open, rename } from 'node:fs/promises'
+import { join } from 'node:path'
+import { StringDecoder } from 'node:string_decoder'
+
+export const LOG_BYTES_MAX = 4 * 1024 * 1024
+const LINE_CHARS_MAX = 16 * 1024
+const LAST_LINES = 20
+const LAST_LINE_CHARS = 300
+const READ_BYTES_MAX = 256 * 1024
+const PRIVATE_FOLDER = 0o700
+const PRIVATE_FILE = 0o600
+
+// biome-ignore-start lint/suspicious/noControlCharactersInRegex: they are what is taken out.
+const SEQUENCES =
+  /(?:\u001B\[|\u009B)[0-?]*[ -/]*[@-~]|\u001B[PX\]^_][^\u0007\u001B\u009C]{0,2048}(?:\u0007|\u001B\\|\u009C)?|\u001B[ -/]*[0-~]?/g
+const CONTROLS = /[\u0000-\u0008\u000B-\u001F\u007F-\u009F]/g
+// biome-ignore-end lint/suspicious/noControlCharactersInRegex: they are what is taken out.
+const INVISIBLE =
+  /[\u00AD\u061C\u180E\u200B-\u200F\u2028-\u202E\u2060-\u206F\uFEFF\uFFF9-\uFFFB]|[\u{E0000}-\u{E007F}]/gu
+
+/** What an agent that is started may be called: its folder is, too. */
+export const SPAWN_ID = /^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$/
+
+/** The folder that everything of an agent lies in. */
+export function agentFolder(stateDir: string, agentId: string): string {
+  return join(stateDir, 'agents', agentId)
+}
+
+/** What an agent wrote: without secrets, without anything a terminal obeys, and never more than two files of it. */
+export class AgentLog {
+  readonly file: string
+  #queue: Promise<void> = Promise.resolve()
+  #last: string[] = []
+  #bytes: number
+
+  constructor(
+    stateDir: string,
+    agentId: string,
+    private readonly redact: (text: string) => string,
+  ) {
+    const dir = agentFolder(stateDir, agentId)
+    mkdirSync(dir, { recursive: true, mode: PRIVATE_FOLDER })
+    this.file = join(dir, 'log')
+    this.#bytes = statSync(this.file, { throwIfNoEntry: false })?.size ?? 0
+  }
+
+  /** The last lines that were written, cut. */
+  get lastLines(): readonly string[] {
+    return this.#last
+  }
+
+  /** Of a new process: what was written before is not its own. */
+  forgetLast(): void {
+    this.#last = []
+  }
+
+  /** Writes whole lines. Resolves when they are in the file, so that whoever writes faster than the disk waits. */
+  write(lines: readonly string[], mask: (text: string) => string = (text) => text): Promise<void> {
+    // Made plain first: what is split by a character that nobody sees would not be known as a secret.
+    const plain = lines.map((line) => cut(mask(this.redact(plainOf(line)))))
+    this.#last = [...this.#last, ...plain.filter((line) => line.trim() !== '')]
+      .slice(-LAST_LINES)
+      .map((line) => line.slice(0, LAST_LINE_CHARS).toWellFormed())
+    const text = plain.map((line) => `${line}\n`).join('')
+    this.#queue = this.#queue.then(() => this.#append(text))
+    return this.#queue
+  }
+
+  async #append(text: string): Promise<void> {
+    if (text === '') return
+    const bytes = Buffer.byteLength(text)
+    if (this.#bytes > 0 && this.#bytes + bytes > LOG_BYTES_MAX) {
+      await rename(this.file, `${this.file}.1`)
+      this.#bytes = 0
+    }
+    await appendFile(this.file, text, { mode: PRIVATE_FILE })
+    this.#bytes += bytes
+  }
+}
+
+// Cut where no secret can lie half: what was too long to be read ends at twice this place.
+function cut(line: string): string {
+  return line.length < LINE_CHARS_MAX / 2 ? line : `${line.slice(0, LINE_CHARS_MAX / 2)} … cut`
+}
+
+function plainOf(line: string): string {
+  return line.replace(SEQUENCES, '').replace(CONTROLS, '').replace(INVISIBLE, '').toWellFormed()
+}
+
+/** Cuts a stream into lines. What is longer than a line may be is dropped. */
+export class Lines {
+  readonly #decoder = new StringDecoder('utf8')
+  #rest = ''
+
+  constructor(private readonly charsMax = LINE_CHARS_MAX) {}
+
+  push(chunk: Buffer | string): readonly string[] {
+    const text = typeof chunk === 'string' ? chunk : this.#decoder.write(chunk)
+    const [first = '', ...more] = text.split('\n')
+    const lines: string[] = []
+    this.#add(first)
+    for (const next of more) {
+      lines.push(this.#take())
+      this.#add(next)
+    }
+    return lines
+  }
+
+  end(): readonly string[] {
+    this.#add(this.#decoder.end())
+    return this.#rest === '' ? [] : [this.#take()]
+  }
+
+  #add(text: string): void {
+    const room = this.charsMax - this.#rest.length
+    if (room > 0) this.#rest += text.slice(0, room)
+  }
+
+  #take(): string {
+    const line = this.#rest
+    this.#rest = ''
+    return line
+  }
+}
+
+export interface LogPart {
+  readonly text: string
+  /** Where to go on reading. */
+  readonly cursor: string
+  /** True when there is more already. */
+  readonly more: boolean
+}
+
+/** A part of a log: its end, or what came after `cursor`. Null when there is no log. */
+export async function readLog(stateDir: string, agentId: string, cursor: string | null): Promise<LogPart | null> {
+  const file = join(agentFolder(stateDir, agentId), 'log')
+  const [, inode, offset] = /^(\d{1,20}):(\d{1,15})$/.exec(cursor ?? '') ?? []
+  const older = inode === undefined ? null : await opened(`${file}.1`)
+  try {
+    // What came before the file was put aside is read to its end first.
+    if (older !== null && String((await older.stat()).ino) === inode) {
+      const part = await readFrom(older, Number(offset))
+      if (part.text !== '') return { ...part, more: true }
+    }
+  } finally {
+    await older?.close()
+  }
+  const newest = await opened(file)
+  if (newest === null) return null
+  try {
+    const { ino, size } = await newest.stat()
+    const isKnown = String(ino) === inode
+    const start = isKnown ? Number(offset) : cursor === null ? Math.max(0, size - READ_BYTES_MAX) : 0
+    return await readFrom(newest, start)
+  } finally {
+    await newest.close()
+  }
+}
+
+async function opened(file: string): Promise<FileHandle | null> {
+  try {
+    return await open(file, 'r')
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null
+    throw error
+  }
+}
+
+async function readFrom(file: FileHandle, offset: number): Promise<LogPart> {
+  const { ino, size } = await file.stat()
+  const start = Math.min(offset, size)
+  const buffer = Buffer.alloc(Math.min(READ_BYTES_MAX, size - start))
+  const { bytesRead } = await file.read(buffer, 0, buffer.length, start)
+  const whole = wholeCharacters(buffer.subarray(0, bytesRead), start + bytesRead >= size)
+  const end = start + whole.length
+  return { text: whole.toString('utf8'), cursor: `${ino}:${end}`, more: end < size }
+}
+
+// A read ends where the buffer does; half a character waits for the next one.
+function wholeCharacters(bytes: Buffer, isEnd: boolean): Buffer {
+  if (isEnd) return bytes
+  let end = bytes.length
+  while (end > 0 && ((bytes[end - 1] ?? 0) & 0xc0) === 0x80 && bytes.length - end < 3) end -= 1
+  const lead = bytes[end - 1] ?? 0
+  return lead >= 0xc0 ? bytes.subarray(0, end - 1) : bytes
+}

@@ -1,0 +1,287 @@
+import { randomUUID } from 'node:crypto'
+import type { Readable } from 'node:stream'
+import type { Confined, Confinement, Job } from '../confinement/port.js'
+import type { JsonObject } from '../core/contract.js'
+import type { AgentEntry, Spawn } from '../core/spawns.js'
+import { insideCommand } from '../doors/inside-command.js'
+import { type ModelRelay, openModelRelay } from '../doors/model-relay.js'
+import { type DoorSocket, ORCHESTRATOR_URL } from '../doors/port.js'
+import { fillHome, type HarnessHome, makeHome } from '../participants/harness-home.js'
+import { outputReader } from '../participants/harness-output.js'
+import { findProgram } from '../participants/harness-program.js'
+import { RECIPES } from '../participants/harness-recipes.js'
+import { makeRedactor } from '../store/redact.js'
+import { givenVariables, sdkVariables } from './agent-environment.js'
+import { type AgentLog, Lines } from './agent-log.js'
+import { KEY_VARIABLES, type ModelDoor, modelDoor } from './model-door.js'
+import type { Doors } from './port.js'
+import { type Told, toldLines } from './told.js'
+
+/** What it takes to start an agent once. */
+export interface Start {
+  readonly spawn: Spawn
+  readonly entry: AgentEntry | null
+  readonly token: string
+  readonly prompt: string
+  /** What the agent may know of the contract. */
+  readonly contract: JsonObject
+  readonly tree: string
+  /** Relative to the tree. */
+  readonly hidden: readonly string[]
+  readonly wall: Confinement
+  readonly log: AgentLog
+}
+
+export interface Surroundings {
+  readonly doors: Doors
+  readonly environment: NodeJS.ProcessEnv
+  readonly secretVariable: string
+  /** Where the server is reached without a wall. */
+  readonly url: () => Promise<string>
+  readonly lifeMs: number
+  readonly onUsage: (spawn: Spawn, usage: Told['usage']) => void
+}
+
+export interface ProcessEnd {
+  readonly exitCode: number | null
+  readonly detail: string
+}
+
+export interface AgentProcess {
+  /** Resolves when nothing of it runs any more, and its doors are closed. */
+  readonly done: Promise<ProcessEnd>
+  kill(): Promise<ProcessEnd>
+}
+
+/** Why the agent could never be started; null when it may. */
+export function startProblem(
+  { program, entry }: { readonly program: Spawn['program']; readonly entry: AgentEntry | null },
+  around: Surroundings,
+): string | null {
+  const found = findProgram(nameOf(program), program.args, around.environment.PATH ?? '')
+  if (!found.ok) return found.detail
+  const given = givenVariables(program, entry, around.environment, around.secretVariable)
+  if (!given.ok) return given.detail
+  const door = modelDoor(program.harness, variablesOf(program.harness, given))
+  return door !== null && 'problem' in door ? door.problem : null
+}
+
+/** Where an agent has its home behind the wall: nobody else's, and gone with it. */
+const HOME_INSIDE = '/tmp/home'
+// Filled from inside, by the account of the agent. What Node is to load is for the agent alone, not for what runs it.
+const MOVE_IN = `
+mkdir -p "$HOME" "$TMPDIR" && cp -R "$1/." "$HOME" || exit 126
+[ -z "$2" ] || export NODE_OPTIONS="$2"
+shift 2
+exec "$@"`
+
+/** Starts an agent: behind the wall with its doors and nothing else, or in the open where the contract does without a wall. */
+export async function startAgent(start: Start, around: Surroundings): Promise<AgentProcess> {
+  const { program, agentId } = start.spawn
+  const found = findProgram(nameOf(program), program.args, around.environment.PATH ?? '')
+  if (!found.ok) throw new Error(found.detail)
+  const given = givenVariables(program, start.entry, around.environment, around.secretVariable)
+  if (!given.ok) throw new Error(given.detail)
+  const isWalled = start.wall.provider !== 'none'
+  const door = modelDoor(program.harness, variablesOf(program.harness, given))
+  if (door !== null && 'problem' in door) throw new Error(door.problem)
+  const opened = new Opened()
+  try {
+    const socket = isWalled ? opened.keep(await around.doors.open({ agentId, ...allowedOf(start.spawn) })) : null
+    const relay =
+      isWalled && door !== null
+        ? opened.keep(await openModelRelay({ baseUrl: door.baseUrl, dir: around.doors.dir, headers: door.headers }))
+        : null
+    const home = makeHome()
+    opened.keep({ close: async () => home.remove() })
+    const url = isWalled ? ORCHESTRATOR_URL : await around.url()
+    const prepared = prepare(start, { home, url, isWalled, given, door, relay })
+    const job = jobOf(start, { ...prepared, home, program: found, socket, relay, door, lifeMs: around.lifeMs })
+    const confined = await start.wall.start(job)
+    confined.stdin.on('error', () => undefined)
+    confined.stdin.end(start.prompt.toWellFormed())
+    const secrets = [start.token, ...given.secrets, ...Object.values(door?.headers ?? {})]
+    return watched({ start, around, confined, opened, redactor: makeRedactor(secrets) })
+  } catch (error) {
+    await opened.close()
+    throw error
+  }
+}
+
+/** What was opened for one process and closes with it. */
+class Opened {
+  readonly #parts: { close(): Promise<void> }[] = []
+
+  keep<T extends { close(): Promise<void> }>(part: T): T {
+    this.#parts.push(part)
+    return part
+  }
+
+  async close(): Promise<void> {
+    for (const part of this.#parts.splice(0).reverse()) await part.close()
+  }
+}
+
+type Variables = Readonly<Record<string, string>>
+type GivenOk = Extract<ReturnType<typeof givenVariables>, { ok: true }>
+
+function nameOf(program: Spawn['program']): string {
+  return program.command ?? RECIPES[program.harness].program ?? ''
+}
+
+function variablesOf(harness: string, given: GivenOk): Variables {
+  return harness === 'command' ? given.own : { ...given.passed, ...given.own }
+}
+
+function allowedOf({ review, taskId }: Spawn): Pick<Parameters<Doors['open']>[0], 'allowed'> {
+  if (review === null) return {}
+  return {
+    allowed: (principal) =>
+      principal.kind === 'reviewer' &&
+      principal.bearer.reviewer === review.name &&
+      principal.bearer.taskId === taskId &&
+      principal.bearer.visit === review.visit,
+  }
+}
+
+interface Prepared {
+  readonly args: readonly string[]
+  readonly env: Variables
+  readonly shown: readonly string[]
+}
+
+function prepare(
+  start: Start,
+  about: {
+    readonly home: HarnessHome
+    readonly url: string
+    readonly isWalled: boolean
+    readonly given: GivenOk
+    readonly door: ModelDoor | null
+    readonly relay: ModelRelay | null
+  },
+): Prepared {
+  const { home, url, isWalled, given, door, relay } = about
+  const { program, agentId, taskId, review } = start.spawn
+  const at = isWalled ? HOME_INSIDE : home.home
+  const address = relay === null ? {} : Object.fromEntries((door?.variables ?? []).map((name) => [name, relay.url]))
+  // Behind the wall the keys stay outside: there the agent has nothing that would be worth carrying away.
+  const keys = isWalled ? withoutKeys({ ...given.passed, ...given.own }) : { ...given.passed, ...given.own }
+  const passed = { ...keys, ...(isWalled ? { ...door?.stands, ...address } : {}) }
+  const made = RECIPES[program.harness].prepare({
+    home: at,
+    door: { url: `${url}/mcp`, token: start.token },
+    model: program.model,
+    passed,
+  })
+  const own = { 'prompt.md': start.prompt.toWellFormed(), 'contract.json': JSON.stringify(start.contract, null, 2) }
+  fillHome(home.home, { ...made.files, ...own })
+  const sdk = sdkVariables(program.harness)
+  const env = {
+    ...{ HOME: at, TMPDIR: isWalled ? '/tmp/tmp' : home.temporary, ...sdk.env, ...made.env, ...passed },
+    ...{ PHASELOCK_URL: url, PHASELOCK_TOKEN: start.token, PHASELOCK_AGENT_ID: review?.name ?? agentId },
+    ...{ PHASELOCK_TASK_ID: taskId, PHASELOCK_PROMPT_FILE: `${at}/prompt.md` },
+    ...{ PHASELOCK_CONTRACT_FILE: `${at}/contract.json` },
+  }
+  return { args: [...made.args, ...program.args], env, shown: sdk.shown }
+}
+
+function withoutKeys(variables: Variables): Variables {
+  return Object.fromEntries(Object.entries(variables).filter(([name]) => !KEY_VARIABLES.includes(name)))
+}
+
+function jobOf(
+  start: Start,
+  about: Prepared & {
+    readonly home: HarnessHome
+    readonly program: { readonly path: string; readonly shown: readonly string[] }
+    readonly socket: DoorSocket | null
+    readonly relay: ModelRelay | null
+    readonly door: ModelDoor | null
+    readonly lifeMs: number
+  },
+): Job {
+  const { socket, relay, door, home, program } = about
+  const argv = [program.path, ...about.args]
+  const common = {
+    ...({ tree: start.tree, cwd: '.', writes: 'read', git: 'read', hidden: start.hidden } as const),
+    ...{ signal: new AbortController().signal, timeoutMs: about.lifeMs },
+  }
+  if (socket === null) return { ...common, argv, env: about.env, network: true }
+  const model = relay === null || door === null ? {} : { model: { ...relay, variables: door.variables } }
+  const { NODE_OPTIONS: forNode = '', ...env } = about.env
+  const inside = insideCommand({
+    ...{ sockets: { orchestrator: socket.path, ...model }, env },
+    argv: ['/bin/sh', '-c', MOVE_IN, 'sh', home.home, forNode, ...argv],
+  })
+  return { ...common, ...inside, shown: [...inside.shown, home.home, ...program.shown, ...about.shown] }
+}
+
+interface Watched {
+  readonly start: Start
+  readonly around: Surroundings
+  readonly confined: Confined
+  readonly opened: Opened
+  readonly redactor: ReturnType<typeof makeRedactor>
+}
+
+function watched({ start, around, confined, opened, redactor }: Watched): AgentProcess {
+  const { log, spawn } = start
+  const write = (lines: readonly string[]): Promise<void> => log.write(lines, (text) => String(redactor(text)))
+  const read = outputReader(spawn.program.harness)
+  const isPlain = spawn.program.harness === 'command'
+  const said = pump(confined.stdout, isPlain ? new Lines() : new Lines(HARNESS_LINE_CHARS_MAX), async (lines) => {
+    if (isPlain) return write(lines)
+    const told = toldLines(lines, read)
+    if (told.usage !== null) around.onUsage(spawn, told.usage)
+    return write(told.lines)
+  })
+  const complained = pump(confined.stderr, new Lines(), write)
+  const ended = confined.done.then(
+    ({ exitCode, stopped }): ProcessEnd => ({
+      exitCode,
+      detail: stopped === 'timeout' ? 'it ran longer than an agent may' : `it ended with code ${exitCode}`,
+    }),
+    (error: unknown): ProcessEnd => ({
+      exitCode: null,
+      detail: `it could not be run (${error instanceof Error ? error.message : String(error)})`,
+    }),
+  )
+  const done = ended.then(async (end) => {
+    await Promise.all([said, complained])
+    await opened.close()
+    return end
+  })
+  return {
+    done,
+    kill: () => {
+      confined.kill()
+      return done
+    },
+  }
+}
+
+const HARNESS_LINE_CHARS_MAX = 4 * 1024 * 1024
+
+// Whoever writes faster than the log is written waits: a flood fills nothing but its own pipe.
+async function pump(stream: Readable, lines: Lines, take: (lines: readonly string[]) => Promise<void>): Promise<void> {
+  try {
+    for await (const chunk of stream) {
+      const whole = lines.push(chunk as Buffer)
+      if (whole.length > 0) await take(whole)
+    }
+  } catch {
+    // The pipe is gone with the process; what was read is written.
+  }
+  const rest = lines.end()
+  if (rest.length > 0) await take(rest)
+}
+
+/** A name that no other spawn has. */
+export function newAgentId(kind: string): string {
+  const stem = kind
+    .replace(/[^A-Za-z0-9_.-]/g, '-')
+    .replace(/^[^A-Za-z0-9]+/, '')
+    .slice(0, 50)
+  return `${stem === '' ? 'agent' : stem}-${randomUUID().slice(0, 6)}`
+}

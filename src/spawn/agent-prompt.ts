@@ -1,0 +1,35 @@
+import type { JsonObject } from '../core/contract.js'
+import type { Spawn } from '../core/spawns.js'
+
+const THROUGH_MCP = 'Your tools come from the MCP server "phaselock". Only what you do with them counts.'
+
+/** What an agent is told when it is started: its task, the phase, and what became of the process before it. */
+export function workPrompt(spawn: Spawn, claimed: JsonObject): string {
+  const task = (claimed.task ?? {}) as JsonObject
+  const lines = [
+    ...(spawn.program.harness === 'command' ? [] : [THROUGH_MCP]),
+    `You are agent ${spawn.agentId}. Task ${spawn.taskId} is claimed for you: ${String(task.title ?? '')}`,
+    String(task.description ?? ''),
+    `The task is in phase ${String(claimed.phase ?? '')}. What this phase asks for:`,
+    String(claimed.prompt ?? ''),
+    ...before(spawn),
+    'You are done when the task is completed, and not before: go through the phases until then.',
+  ]
+  return lines.filter((line) => line !== '').join('\n\n')
+}
+
+function before({ starts, lost }: Spawn): readonly string[] {
+  if (starts === 0 || lost === null) return []
+  return [
+    `You were started before and ended while the task was open (${lost.detail}). What was accepted still counts: go on from this phase, and look first at what is missing to leave it.`,
+  ]
+}
+
+/** What a reviewer is told. */
+export function reviewPrompt(spawn: Spawn, about: { readonly phase: string; readonly title: string }): string {
+  return [
+    `You review task ${spawn.taskId} (${about.title}) in phase ${about.phase} as ${spawn.review?.name ?? spawn.agentId}.`,
+    'You can read, and change nothing. Use the tools with POST {PHASELOCK_URL}/api/v1/tools/execute and the token in PHASELOCK_TOKEN.',
+    `Then report once with POST {PHASELOCK_URL}/api/v1/tasks/${spawn.taskId}/reviews and {"report": {"status": "approved", "comments": [], "blocking_issues": []}}; the other status is "changes_requested".`,
+  ].join('\n\n')
+}

@@ -1,0 +1,23 @@
+/** Wakes the one that waits; a ring that nobody waited for is not lost. */
+export class Bell {
+  #isRung = false
+  #wake: (() => void) | null = null
+
+  ring(): void {
+    this.#isRung = true
+    this.#wake?.()
+  }
+
+  async wait(ms: number): Promise<void> {
+    if (!this.#isRung) {
+      let timer: NodeJS.Timeout | undefined
+      await new Promise<void>((resolve) => {
+        this.#wake = resolve
+        timer = setTimeout(resolve, ms)
+      })
+      clearTimeout(timer)
+    }
+    this.#wake = null
+    this.#isRung = false
+  }
+}

@@ -1,0 +1,97 @@
+import { type App, contextOf, type Once } from '../app/app.js'
+import { findContract, type TaskRequest } from '../app/operate.js'
+import { ok, type Result, refuse, refusedBy } from '../app/result.js'
+import { wallOf } from '../app/wall.js'
+import type { Contract, JsonObject } from '../core/contract.js'
+import type { Refusal } from '../core/refusal.js'
+import type { Spawn, SpawnAdapter } from '../core/spawns.js'
+import type { TaskState } from '../core/state.js'
+import type { Chosen } from './spawn-request.js'
+import { overFor } from './task-view.js'
+
+/** A task that there is, or one that is to be made. */
+export type SpawnTask = { readonly taskId: string } | { readonly task: Omit<TaskRequest, 'id'> }
+
+export interface By {
+  readonly actor: string
+  readonly once: Once | undefined
+}
+
+/** The contract that the agent will work under. */
+export async function contractFor(app: App, about: SpawnTask): Promise<Result<Contract>> {
+  if ('taskId' in about) {
+    const state = await app.ledger.peek(about.taskId)
+    if (state === null) return refuse('not_found', `There is no task ${JSON.stringify(about.taskId)}.`)
+    const taken = reservable(state)
+    return taken === null ? ok(await app.contracts.get(state.contract.hash)) : refusedBy(taken, {}, false)
+  }
+  const { contract } = about.task
+  const hash = contract === undefined ? app.defaultContract : findContract(app, contract)
+  if (hash === null) return refuse('not_found', `There is no contract ${JSON.stringify(contract)}.`)
+  return ok(await app.contracts.get(hash))
+}
+
+/** Written before anything else is done: whatever was begun is known to the server that comes after a killed one. */
+export async function recordSpawn(
+  app: App,
+  { agentId, entryName, program }: Chosen,
+  about: { readonly contract: Contract; readonly taskId: string; readonly adapter: SpawnAdapter },
+  { actor, once }: By,
+): Promise<Refusal | null> {
+  const { taskId, adapter } = about
+  const wall = await wallOf(app, about.contract)
+  const unenforced = [...new Set(wall.missing.map((one) => one.guarantee))]
+  const answer = { body: { agent_id: agentId, task_id: taskId } }
+  const remember = once === undefined ? {} : { remember: { ...once, status: 201, answer } }
+  return app.ledger.record(
+    { type: 'agent_spawned', agentId, taskId, review: null, entry: entryName, program, adapter, unenforced },
+    { now: app.now(), actor },
+    remember,
+  )
+}
+
+/** Decided on the state of that moment: of two that want the same task, one gets it. */
+export async function reserve(
+  app: App,
+  { taskId, agentId }: { readonly taskId: string; readonly agentId: string },
+  by: By,
+): Promise<Result<JsonObject>> {
+  const state = await app.ledger.peek(taskId)
+  if (state === null) return refuse('not_found', `There is no task ${JSON.stringify(taskId)}.`)
+  const contract = await app.contracts.get(state.contract.hash)
+  const command = { type: 'reassign', agentId, reason: `started agent ${agentId} for it` } as const
+  const handled = await app.ledger.apply({ taskId, contract }, command, contextOf(app, by.actor), { guard: reservable })
+  const refusal = handled?.refusal ?? null
+  return refusal === null ? ok({}) : refusedBy(refusal, {}, false)
+}
+
+/** Takes the task from an agent that was stopped: for others to claim, or out of work. */
+export async function giveBack(
+  app: App,
+  { agentId, taskId }: Spawn,
+  about: { readonly park: boolean; readonly reason: string },
+  by: By,
+): Promise<void> {
+  const state = await app.ledger.peek(taskId)
+  if (state === null || overFor(state, agentId) !== null) return
+  const contract = await app.contracts.get(state.contract.hash)
+  const reason = `agent ${agentId} was stopped: ${about.reason}`
+  const guard = (now: TaskState): Refusal | null =>
+    overFor(now, agentId) === null ? null : { code: 'conflict', detail: `Task ${taskId} is not its own any more.` }
+  const command = about.park
+    ? ({ type: 'park', reason } as const)
+    : ({ type: 'reassign', agentId: null, reason } as const)
+  await app.ledger.apply({ taskId, contract }, command, contextOf(app, by.actor), { guard })
+}
+
+/** Why the task cannot be given to an agent now. */
+function reservable(state: TaskState): Refusal | null {
+  if (state.status !== 'queued' && state.status !== 'interrupted') {
+    if (state.held !== null && (state.status === 'active' || state.status === 'awaiting_approval'))
+      return { code: 'already_claimed', detail: `Task ${state.id} is held by agent ${state.held.agentId}.` }
+    return { code: 'task_not_active', detail: `Task ${state.id} is ${state.status}.` }
+  }
+  return state.reservedFor === null
+    ? null
+    : { code: 'already_claimed', detail: `Task ${state.id} is reserved for agent ${state.reservedFor}.` }
+}

@@ -1,0 +1,275 @@
+import { randomBytes } from 'node:crypto'
+import type { App } from '../app/app.js'
+import { createTask, operate } from '../app/operate.js'
+import { ok, type Result, refuse, refusedBy } from '../app/result.js'
+import { spawnView } from '../app/spawn-view.js'
+import { unavailable, wallOf } from '../app/wall.js'
+import type { Contract, JsonObject } from '../core/contract.js'
+import type { Spawn } from '../core/spawns.js'
+import { AgentLog, readLog } from './agent-log.js'
+import { type Surroundings, startAgent, startProblem } from './agent-process.js'
+import { type Doors, LIVES_MAX, SPAWN_LIMITS, type SpawnLimits } from './port.js'
+import { ReviewerLife } from './reviewer-life.js'
+import { wantedReviewers } from './reviewers.js'
+import { type Chosen, chosenProgram, type SpawnRequest } from './spawn-request.js'
+import { type By, contractFor, giveBack, recordSpawn, reserve, type SpawnTask } from './spawn-steps.js'
+import { Tmux } from './tmux.js'
+import { recordUsage } from './usage.js'
+import { type LifeParts, WorkerLife } from './worker-life.js'
+
+const ADOPTIONS_MAX = 5
+const ADOPT_MS = 2_000
+const TASKS_LOOKED_AT_MAX = 500
+
+export interface SupervisorOptions {
+  readonly doors: Doors
+  readonly environment: NodeJS.ProcessEnv
+  readonly onFault: (error: unknown) => void
+  readonly limits?: Partial<SpawnLimits>
+}
+
+type Life = WorkerLife | ReviewerLife
+
+/** Starts agents, watches over them, starts them again, and ends them. */
+export class Supervisor {
+  readonly tmux: Tmux
+  readonly #lives = new Map<string, { readonly life: Life; readonly over: Promise<void> }>()
+  readonly #limits: SpawnLimits
+  readonly #around: Surroundings
+  readonly #unsubscribe: () => void
+  #reached: (url: string) => void = () => undefined
+  #isClosed = false
+  #isStarted = false
+
+  constructor(
+    private readonly app: App,
+    private readonly options: SupervisorOptions,
+  ) {
+    const { environment } = options
+    this.#limits = { ...SPAWN_LIMITS, ...options.limits }
+    this.tmux = new Tmux(app.stateDir, environment.PATH ?? process.env.PATH ?? '')
+    const url = new Promise<string>((resolve) => {
+      this.#reached = resolve
+    })
+    this.#around = {
+      ...{ doors: options.doors, secretVariable: app.secrets.variable },
+      environment: { ...environment, PATH: environment.PATH ?? process.env.PATH },
+      url: () => url,
+      lifeMs: this.#limits.lifeMs,
+      onUsage: (spawn, usage) => void recordUsage(app, spawn, usage).catch(options.onFault),
+    }
+    this.#unsubscribe = app.feed.subscribe(({ type, stream }) => this.#notice(type, stream))
+  }
+
+  /** The server answers at `url`: what was going on when the last one ended goes on. */
+  start(url: string): void {
+    this.#reached(url)
+    if (this.#isStarted || this.#isClosed) return
+    this.#isStarted = true
+    for (const spawn of this.app.ledger.registry.spawns.values()) if (spawn.ended === null) this.#adopt(spawn)
+    this.#lookForReviewers().catch(this.options.onFault)
+  }
+
+  /** Ends every process. Their agents go on with the next server. */
+  async close(): Promise<void> {
+    this.#isClosed = true
+    this.#unsubscribe()
+    const lives = [...this.#lives.values()]
+    await Promise.all(lives.map(async ({ life, over }) => Promise.all([life.close(), over])))
+    await Promise.all(lives.map(({ life }) => this.#closeWindow(life.agentId)))
+  }
+
+  /** Makes the task or takes the named one, claims it for the agent, and starts the agent. */
+  async spawn(request: SpawnRequest, about: SpawnTask, by: By): Promise<Result<JsonObject>> {
+    const { app } = this
+    if (this.#isClosed) return refuse('shutting_down', 'The server is stopping.')
+    if (this.#lives.size >= LIVES_MAX) return refuse('conflict', `${LIVES_MAX} agents run already; stop one first.`)
+    if (app.ledger.registry.paused !== null) return refuse('agents_paused', 'All agents are paused.')
+    const contract = await contractFor(app, about)
+    if (!contract.ok) return contract
+    const chosen = chosenProgram(app, contract.value, request)
+    if (!chosen.ok) return chosen
+    const problem = await this.#problemOf(contract.value, chosen.value, request)
+    if (problem !== null) return problem
+    const taskId = 'taskId' in about ? about.taskId : `task-${randomBytes(6).toString('hex')}`
+    const spawned = await recordSpawn(
+      app,
+      chosen.value,
+      { contract: contract.value, taskId, adapter: request.adapter },
+      by,
+    )
+    if (spawned !== null) return refusedBy(spawned, {}, false)
+    const { agentId } = chosen.value
+    const reserved =
+      'taskId' in about
+        ? await reserve(app, { taskId, agentId }, by)
+        : await createTask(app, { ...about.task, id: taskId, reservedFor: agentId }, { ...by, once: undefined })
+    if (!reserved.ok) return this.#failed(agentId, reserved)
+    return this.#begin(agentId, taskId, 'taskId' in about)
+  }
+
+  /** Ends an agent; its task can be claimed by others, or is parked. */
+  async stop(
+    agentId: string,
+    about: { readonly park: boolean; readonly reason: string },
+    by: By,
+  ): Promise<Result<JsonObject>> {
+    const { app } = this
+    const spawn = app.ledger.registry.spawns.get(agentId)
+    if (spawn === undefined) return refuse('not_found', `No agent ${JSON.stringify(agentId)} was started here.`)
+    if (spawn.ended !== null) return refuse('conflict', `Agent ${agentId} has ended already: ${spawn.ended.reason}`)
+    const running = this.#lives.get(agentId)
+    await running?.life.stop(about.reason)
+    await running?.over
+    if (spawn.review === null) await giveBack(app, spawn, about, by)
+    const { exitCode } = running?.life.last ?? { exitCode: null }
+    const end = { outcome: 'stopped', reason: about.reason, exitCode, lastLines: [] } as const
+    await app.ledger.record(
+      { type: 'agent_ended', agentId, taskId: spawn.taskId, ...end },
+      { now: app.now(), actor: by.actor },
+    )
+    return this.show(agentId)
+  }
+
+  show(agentId: string): Result<JsonObject> {
+    const spawn = this.app.ledger.registry.spawns.get(agentId)
+    if (spawn === undefined) return refuse('not_found', `No agent ${JSON.stringify(agentId)} was started here.`)
+    const attach = spawn.adapter === 'tmux' && spawn.ended === null ? this.tmux.attachWords(agentId) : null
+    return ok({ agent_id: agentId, ...spawnView(spawn), attach })
+  }
+
+  async log(agentId: string, cursor: string | null): Promise<Result<JsonObject>> {
+    const spawn = this.app.ledger.registry.spawns.get(agentId)
+    if (spawn === undefined) return refuse('not_found', `No agent ${JSON.stringify(agentId)} was started here.`)
+    const part = await readLog(this.app.stateDir, agentId, cursor)
+    const { text = '', more = false } = part ?? {}
+    return ok({ agent_id: agentId, text, cursor: part?.cursor ?? null, more, ended: spawn.ended !== null })
+  }
+
+  async screen(agentId: string): Promise<Result<JsonObject>> {
+    const spawn = this.app.ledger.registry.spawns.get(agentId)
+    if (spawn === undefined) return refuse('not_found', `No agent ${JSON.stringify(agentId)} was started here.`)
+    const screen = spawn.adapter === 'tmux' ? await this.tmux.screen(agentId) : null
+    if (screen === null)
+      return refuse('conflict', `Agent ${agentId} has no window: its adapter is ${spawn.adapter}, or it has ended.`)
+    return ok({ agent_id: agentId, screen: this.app.redact(screen) })
+  }
+
+  async #problemOf(
+    contract: Contract,
+    chosen: Chosen,
+    { adapter }: SpawnRequest,
+  ): Promise<ReturnType<typeof refuse> | null> {
+    const walled = unavailable({ contract }, await wallOf(this.app, contract))
+    if (walled !== null && !walled.ok) return refuse(walled.code, walled.detail, walled.extra)
+    const problem = startProblem(chosen, this.#around)
+    if (problem !== null) return refuse('agent_unavailable', `The agent cannot be started: ${problem}.`)
+    if (adapter === 'tmux' && !(await this.tmux.isThere()))
+      return refuse('agent_unavailable', 'tmux is not installed here. Install tmux, or use the adapter subprocess.')
+    return null
+  }
+
+  async #begin(agentId: string, taskId: string, isNamed: boolean): Promise<Result<JsonObject>> {
+    const life = new WorkerLife(agentId, taskId, this.#parts(agentId))
+    const claimed = await life.claim()
+    if (!claimed.ok) {
+      const reason = `agent ${agentId} could not be started: ${claimed.problem.detail}`
+      const undo = isNamed
+        ? ({ type: 'reassign', agentId: null, reason } as const)
+        : ({ type: 'cancel', reason } as const)
+      await operate(this.app, taskId, undo, { actor: 'system', once: undefined })
+      return this.#failed(agentId, claimed)
+    }
+    this.#keep(life, (one) => one.run(claimed.value))
+    return this.show(agentId)
+  }
+
+  async #failed(agentId: string, result: Extract<Result<unknown>, { ok: false }>): Promise<Result<JsonObject>> {
+    const { app } = this
+    const taskId = app.ledger.registry.spawns.get(agentId)?.taskId ?? ''
+    const end = { outcome: 'failed', reason: result.problem.detail, exitCode: null, lastLines: [] } as const
+    await app.ledger.record({ type: 'agent_ended', agentId, taskId, ...end }, { now: app.now(), actor: 'system' })
+    return result
+  }
+
+  #parts(agentId: string): LifeParts {
+    const { app } = this
+    const log = new AgentLog(app.stateDir, agentId, (text) => String(app.redact(text)))
+    return { app, log, limits: this.#limits, start: (start) => startAgent(start, this.#around) }
+  }
+
+  /** Runs a life to its end, and again after a fault: the ledger says where it was. */
+  #keep<L extends Life>(life: L, run: (life: L) => Promise<void>, adoptions = 0): void {
+    const { agentId } = life
+    const unbind = this.options.doors.bind(agentId)
+    const over = this.#openWindow(agentId)
+      .then(() => run(life))
+      .then(
+        () => true,
+        async (error: unknown) => {
+          if (!this.#isClosed) this.options.onFault(error)
+          await life.stop('a fault')
+          return false
+        },
+      )
+      .then(async (isOver) => {
+        unbind()
+        this.#lives.delete(agentId)
+        const spawn = this.app.ledger.registry.spawns.get(agentId)
+        if (isOver || this.#isClosed || spawn?.ended !== null || adoptions >= ADOPTIONS_MAX)
+          return this.#closeWindow(agentId)
+        setTimeout(() => this.#adopt(spawn, adoptions + 1), ADOPT_MS).unref()
+      })
+    over.catch(this.options.onFault)
+    this.#lives.set(agentId, { life, over })
+  }
+
+  /** Goes on with an agent that nobody watches over. */
+  #adopt(spawn: Spawn, adoptions = 0): void {
+    if (this.#isClosed || this.#lives.has(spawn.agentId)) return
+    const parts = this.#parts(spawn.agentId)
+    if (spawn.review !== null) {
+      this.#keep(new ReviewerLife(spawn.agentId, spawn.taskId, parts), (life) => life.run(), adoptions)
+      return
+    }
+    const life = new WorkerLife(spawn.agentId, spawn.taskId, parts)
+    this.#keep(life, (one) => one.resume(), adoptions)
+  }
+
+  #notice(type: string, stream: string): void {
+    const taskId = stream.startsWith('task:') ? stream.slice('task:'.length) : null
+    const isForAll = type === 'agents_paused' || type === 'agents_unpaused'
+    for (const { life } of this.#lives.values()) if (isForAll || life.taskId === taskId) life.notice()
+    if (type === 'reviewers_wanted' && taskId !== null && this.#isStarted)
+      this.#startReviewers(taskId).catch(this.options.onFault)
+  }
+
+  async #startReviewers(taskId: string): Promise<void> {
+    if (this.#isClosed) return
+    for (const fact of await wantedReviewers(this.app, taskId)) {
+      if (this.#lives.size >= LIVES_MAX || this.#isClosed) return
+      if ((await this.app.ledger.record(fact, { now: this.app.now(), actor: 'system' })) !== null) continue
+      const life = new ReviewerLife(fact.agentId, taskId, this.#parts(fact.agentId))
+      this.#keep(life, (one) => one.run())
+    }
+  }
+
+  // Phases that were entered just before a server was killed.
+  async #lookForReviewers(): Promise<void> {
+    const active = await this.app.ledger.store.tasks({ status: 'active', limit: TASKS_LOOKED_AT_MAX })
+    for (const { id } of active.items) await this.#startReviewers(id)
+  }
+
+  async #openWindow(agentId: string): Promise<void> {
+    const spawn = this.app.ledger.registry.spawns.get(agentId)
+    if (spawn?.adapter !== 'tmux') return
+    const log = new AgentLog(this.app.stateDir, agentId, (text) => text)
+    await log.write([`--- agent ${agentId}`])
+    // A window is for looking: that there is none keeps nobody from working.
+    await this.tmux.open(agentId, log.file).catch(this.options.onFault)
+  }
+
+  async #closeWindow(agentId: string): Promise<void> {
+    if (this.app.ledger.registry.spawns.get(agentId)?.adapter === 'tmux') await this.tmux.close(agentId)
+  }
+}

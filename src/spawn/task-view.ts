@@ -1,0 +1,35 @@
+import type { SpawnOutcome } from '../core/spawns.js'
+import type { TaskState } from '../core/state.js'
+
+export interface Over {
+  readonly outcome: SpawnOutcome
+  readonly reason: string
+}
+
+/** Why the agent has nothing to do on the task any more; null while it has. */
+export function overFor(state: TaskState | null, agentId: string): Over | null {
+  if (state === null) return { outcome: 'taken', reason: 'The task is gone.' }
+  if (state.status === 'completed') return { outcome: 'completed', reason: 'The task is completed.' }
+  if (state.status === 'cancelled') return { outcome: 'cancelled', reason: 'The task was cancelled.' }
+  if (state.status === 'parked') return { outcome: 'parked', reason: state.parkedReason ?? 'The task was parked.' }
+  if (state.held?.agentId === agentId || state.reservedFor === agentId) return null
+  if (state.held !== null) return { outcome: 'taken', reason: `The task is held by agent ${state.held.agentId}.` }
+  if (state.reservedFor !== null)
+    return { outcome: 'taken', reason: `The task is reserved for agent ${state.reservedFor}.` }
+  return { outcome: 'released', reason: 'The task was given back.' }
+}
+
+/** True while the process of this instance has the task. */
+export function isHeldBy(state: TaskState | null, agentId: string, instance: string): boolean {
+  return (
+    state?.held?.agentId === agentId &&
+    state.held.instance === instance &&
+    (state.status === 'active' || state.status === 'awaiting_approval')
+  )
+}
+
+/** What people have to do before the agent can go on; null when nothing. An agent that ended meanwhile has done nothing wrong. */
+export function waitsFor(state: TaskState): string | null {
+  if (state.status === 'awaiting_approval') return 'an approval'
+  return [...state.questions.values()].some((one) => one.status === 'open') ? 'an answer' : null
+}

@@ -1,0 +1,83 @@
+import { execFile } from 'node:child_process'
+import { createHash } from 'node:crypto'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+
+const run = promisify(execFile)
+const RUN_MS_MAX = 10_000
+const OUTPUT_BYTES_MAX = 1024 * 1024
+const SOCKET_PATH_BYTES_MAX = 100
+const NAME_CHARS = 12
+const [COLUMNS, ROWS] = ['160', '48']
+
+/** Windows that people can look at agents in. They show the log: the wall hands no terminal through, and whoever types reaches nobody. */
+export class Tmux {
+  /** Of a tmux of our own: the user's sessions and settings are not touched. */
+  readonly socket: string
+
+  constructor(
+    stateDir: string,
+    private readonly path: string,
+  ) {
+    const own = join(stateDir, 'tmux.sock')
+    const hash = createHash('sha256').update(stateDir).digest('hex').slice(0, NAME_CHARS)
+    this.socket = Buffer.byteLength(own) <= SOCKET_PATH_BYTES_MAX ? own : join(tmpdir(), `phaselock-tmux-${hash}.sock`)
+  }
+
+  async isThere(): Promise<boolean> {
+    try {
+      await run('tmux', ['-V'], { env: this.#env(), timeout: RUN_MS_MAX })
+      return true
+    } catch {
+      return false
+    }
+  }
+
+  /** Opens a window on the log. It closes by itself when this server is gone. */
+  async open(agentId: string, log: string): Promise<void> {
+    await this.close(agentId)
+    const viewer = ['tail', `--pid=${process.pid}`, '-n', '+1', '-F', log]
+    const size = ['-x', COLUMNS, '-y', ROWS]
+    await this.#run(['new-session', '-d', '-s', sessionOf(agentId), '-n', agentId, ...size, ...viewer])
+  }
+
+  /** What its window shows now; null when there is none. */
+  async screen(agentId: string): Promise<string | null> {
+    try {
+      return (await this.#run(['capture-pane', '-p', '-t', `=${sessionOf(agentId)}:`])).stdout
+    } catch {
+      return null
+    }
+  }
+
+  async close(agentId: string): Promise<void> {
+    try {
+      await this.#run(['kill-session', '-t', `=${sessionOf(agentId)}`])
+    } catch {
+      // There was none: that is all that was wanted.
+    }
+  }
+
+  /** The words that attach a terminal, for looking only. */
+  attachWords(agentId: string): readonly string[] {
+    return ['tmux', '-S', this.socket, '-f', '/dev/null', 'attach-session', '-r', '-t', `=${sessionOf(agentId)}`]
+  }
+
+  #run(words: readonly string[]): Promise<{ readonly stdout: string }> {
+    return run('tmux', ['-S', this.socket, '-f', '/dev/null', ...words], {
+      env: this.#env(),
+      timeout: RUN_MS_MAX,
+      maxBuffer: OUTPUT_BYTES_MAX,
+    })
+  }
+
+  #env(): NodeJS.ProcessEnv {
+    return { PATH: this.path, LANG: 'C.UTF-8', TERM: 'screen' }
+  }
+}
+
+// Dots and colons mean something else in the names of sessions.
+function sessionOf(agentId: string): string {
+  return `agent-${createHash('sha256').update(agentId).digest('hex').slice(0, NAME_CHARS)}`
+}

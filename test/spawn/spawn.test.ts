@@ -1,0 +1,246 @@
+import { readFileSync, writeFileSync } from 'node:fs'
+import { createServer } from 'node:http'
+import { join } from 'node:path'
+import { afterEach, describe, expect, it } from 'vitest'
+import { processesWith } from '../confinement/scene.js'
+import { type Body, contractWith, openStage, type Stage, until } from './stage.js'
+
+const RUN_MS_MAX = 90_000
+let stage: Stage
+afterEach(async () => {
+  expect(stage.server.faults).toEqual([])
+  await stage.stop()
+})
+
+const ask = (body: Body, token = stage.server.operator) => stage.server.call('POST', '/agents/spawn', token, body)
+const TASK = { task: { title: 'A small task' } }
+
+describe('starting an agent', () => {
+  it(
+    '[REQ-SPAWN-2] is refused for what is not known, not there or not to be written down, and leaves no task',
+    async () => {
+      const agents =
+        'agents: {coder: {harness: command, command: no-such-program}, needy: {harness: command, command: node, env: {KEY: "${env:NOT_SET}"}}}\n'
+      stage = await openStage(contractWith({ more: agents }))
+      const refused: readonly (readonly [Body, string, string])[] = [
+        [{ agent: 'coderr', ...TASK }, 'not_found', 'Did you mean "coder"?'],
+        [{ harness: 'emacs', ...TASK }, 'invalid_request', 'harness'],
+        [{ agent: 'coder', ...TASK }, 'agent_unavailable', "'no-such-program' is no program"],
+        [{ agent: 'needy', ...TASK }, 'agent_unavailable', 'NOT_SET'],
+        [{ harness: 'claude-code', command: 'no-claude', ...TASK }, 'agent_unavailable', "'no-claude'"],
+        [{ harness: 'command', ...TASK }, 'invalid_request', 'command'],
+        [{ harness: 'command', command: 'node', agent: 'coder', ...TASK }, 'invalid_request', 'exactly one'],
+        [{ harness: 'command', command: 'node' }, 'invalid_request', 'task'],
+        [{ harness: 'command', command: 'node', task_id: 'nope' }, 'not_found', 'nope'],
+        [{ harness: 'command', command: 'node', agent_id: '..', ...TASK }, 'invalid_request', 'agent_id'],
+        [
+          { harness: 'command', command: 'node', args: ['--key=sk-ant-api03-abcdefghijklmnopqrstuvwxyz0123'], ...TASK },
+          'invalid_request',
+          'secret',
+        ],
+        [{ harness: 'command', command: 'node', task: { title: 'x', contract: 'nope' } }, 'not_found', 'nope'],
+      ]
+      for (const [body, code, detail] of refused) {
+        const answer = await ask(body)
+        expect(answer.body, JSON.stringify(body)).toMatchObject({ code, detail: expect.stringContaining(detail) })
+      }
+      expect((await stage.server.call('GET', '/tasks', stage.server.operator)).body.tasks).toEqual([])
+      expect((await stage.server.call('GET', '/agents', stage.server.operator)).body.agents).toEqual([])
+    },
+    RUN_MS_MAX,
+  )
+
+  it(
+    '[REQ-SPAWN-3] is refused to agents, from inside as well, and for a task or a name that another agent has',
+    async () => {
+      stage = await openStage(contractWith())
+      const ada = await stage.server.addAgent('ada')
+      expect((await ask({ harness: 'command', command: 'node', ...TASK }, ada)).body.code).toBe('not_permitted')
+      const { agentId, taskId } = await stage.spawn(['spawn', 'beat'])
+      const program = { harness: 'command', command: 'node', args: [stage.agent, 'whole'] }
+      expect((await ask({ ...program, task_id: taskId })).body).toMatchObject({ code: 'already_claimed' })
+      for (const agent_id of ['ada', agentId])
+        expect((await ask({ ...program, ...TASK, agent_id })).body).toMatchObject({ code: 'conflict' })
+      await until(
+        () => stage.log(agentId),
+        (log) => log.includes('spawn not_permitted'),
+      )
+      const stopped = await stage.server.call('POST', `/agents/${agentId}/stop`, ada, {})
+      expect(stopped.body.code).toBe('not_permitted')
+      expect((await stage.server.call('GET', `/agents/${agentId}/log`, ada)).body.code).toBe('not_permitted')
+    },
+    RUN_MS_MAX,
+  )
+})
+
+describe('an agent that is started', () => {
+  it(
+    '[REQ-SPAWN-1] goes through the phases of the task that was made and claimed for it, and its end is recorded',
+    async () => {
+      stage = await openStage(contractWith())
+      const { agentId, taskId } = await stage.spawn(['prompt', 'files', 'whole'])
+      const ended = await stage.ended(agentId)
+      const log = await stage.log(agentId)
+      expect(log).toContain(`claim 200 ${taskId} PLAN`)
+      expect(log).toMatch(/prompt You are agent .* is claimed for you: A small task .* Plan it\./)
+      expect(log).toContain('files true true')
+      expect(ended).toMatchObject({ outcome: 'completed', exit_code: 0, restarts: 0, unenforced: [] })
+      expect(await stage.task(taskId)).toMatchObject({ status: 'completed' })
+      const facts = await stage.facts(agentId)
+      expect(facts.map(({ type }) => type)).toEqual([
+        'agent_spawned',
+        'agent_registered',
+        'agent_started',
+        'agent_ended',
+      ])
+      expect(facts[3]?.data).toMatchObject({ outcome: 'completed', exit_code: 0 })
+      expect(facts[3]?.data.last_lines).toContain('go DONE 200 true ')
+    },
+    RUN_MS_MAX,
+  )
+
+  it(
+    '[REQ-SPAWN-1] is an entry of the contract with its variables, takes a named task, and finds the client by its name',
+    async () => {
+      stage = await openStage(
+        contractWith({
+          more: 'agents: {coder: {harness: command, command: node, args: [AGENT, env], env: {COLOR: "${env:PAINT}"}}}\n',
+        }),
+        {
+          environment: { PAINT: 'paint-is-blue' },
+        },
+      )
+      const taskId = await stage.server.addTask()
+      const { agentId } = await stage.spawn([], { agent: 'coder', task_id: taskId, args: ['sdk'] })
+      expect(await stage.ended(agentId)).toMatchObject({ outcome: 'completed', entry: 'coder', task_id: taskId })
+      const log = await stage.log(agentId)
+      expect(log).toContain('sdk true')
+      // Filled in from the environment of the server, it is taken for a secret.
+      expect(log).toContain('COLOR=[redacted]')
+    },
+    RUN_MS_MAX,
+  )
+
+  it(
+    '[REQ-SPAWN-4] knows no token but its own, nothing of the state, and reaches nothing but its doors',
+    async () => {
+      stage = await openStage(contractWith(), {
+        environment: {
+          OPENAI_API_KEY: 'sk-of-the-server',
+          PHASELOCK_OPERATOR_TOKEN: 'plop_x',
+          SOME_SECRET: 'of-the-server',
+        },
+      })
+      const { workspace, stateDir, port, operator } = stage.server
+      for (const name of ['a.txt', 'agent_workflow.yaml']) writeFileSync(join(workspace, name), 'hello')
+      const words = [
+        `reach:${port}`,
+        `write:${workspace}/b.txt`,
+        `read:${workspace}/a.txt`,
+        `read:${workspace}/agent_workflow.yaml`,
+      ]
+      const { agentId } = await stage.spawn(['env', ...words, `list:${stateDir}`, 'write:/tmp/home/mine', 'whole'])
+      await stage.ended(agentId)
+      const log = await stage.log(agentId)
+      expect(log).toContain('reach ECONNREFUSED REACHED ENETUNREACH')
+      expect(log).toContain('write EROFS')
+      expect(log).toContain('write WRITTEN')
+      expect(log).toMatch(/read 5\nread EACCES\nlist ENOENT/)
+      const environment = log.split('\n').find((line) => line.startsWith('env ')) ?? ''
+      expect(environment).toContain('HOME=/tmp/home')
+      for (const secret of [operator, stateDir, 'sk-of-the-server', 'plop_', 'of-the-server', 'OPENAI'])
+        expect(environment).not.toContain(secret)
+      expect(() => readFileSync(join(workspace, 'b.txt'))).toThrow()
+    },
+    RUN_MS_MAX,
+  )
+
+  it(
+    '[REQ-SPAWN-5] reaches the one model that it is given, whose key is added outside',
+    async () => {
+      const seen: string[] = []
+      const model = createServer((request, response) => {
+        seen.push(`${request.url} ${request.headers.authorization}`)
+        response.end('an answer')
+      })
+      await new Promise<void>((resolve) => model.listen(0, '127.0.0.1', resolve))
+      const { port } = model.address() as { port: number }
+      const env = `{OPENAI_BASE_URL: "http://127.0.0.1:${port}/v1", OPENAI_API_KEY: "$\{env:MODEL_KEY}"}`
+      stage = await openStage(
+        contractWith({
+          more: `agents: {coder: {harness: command, command: node, args: [AGENT, model], env: ${env}}}\n`,
+        }),
+        {
+          environment: { MODEL_KEY: 'the-real-key-of-the-model' },
+        },
+      )
+      const { agentId } = await stage.spawn([], { agent: 'coder', args: ['env', 'whole'] })
+      expect(await stage.ended(agentId)).toMatchObject({ outcome: 'completed' })
+      model.close()
+      expect(seen).toEqual(['/v1/chat Bearer the-real-key-of-the-model'])
+      const log = await stage.log(agentId)
+      expect(log).toContain('model 200 an answer added-by-phaselock')
+      expect(log).not.toContain('the-real-key')
+    },
+    RUN_MS_MAX,
+  )
+
+  it(
+    '[REQ-SPAWN-6] leaves a log without its token, without what a terminal obeys, and of a bounded size',
+    async () => {
+      stage = await openStage(contractWith())
+      const { agentId } = await stage.spawn(['saytoken', 'flood', 'say:the-end', 'whole'])
+      await stage.ended(agentId)
+      const file = join(stage.server.stateDir, 'agents', agentId, 'log')
+      const [newest, older] = [readFileSync(file, 'utf8'), readFileSync(`${file}.1`, 'utf8')]
+      expect(newest).toContain('the-end')
+      expect(newest.length).toBeLessThanOrEqual(4 * 1024 * 1024)
+      expect(older.length).toBeLessThanOrEqual(4 * 1024 * 1024)
+      // biome-ignore lint/suspicious/noControlCharactersInRegex: it is what must not be there.
+      expect(newest + older).not.toMatch(/\u001b|eyJ/)
+      let text = ''
+      let cursor = ''
+      for (let more: unknown = true; more === true; ) {
+        const part = (
+          await stage.server.call('GET', `/agents/${agentId}/log?cursor=${cursor || '1:0'}`, stage.server.operator)
+        ).body
+        text += String(part.text)
+        cursor = String(part.cursor)
+        more = part.more
+      }
+      expect(text).toBe(newest)
+    },
+    RUN_MS_MAX,
+  )
+
+  it(
+    '[REQ-SPAWN-7] is stopped by an operator: nothing of it runs, its tokens are dead, its task is free or parked',
+    async () => {
+      stage = await openStage(contractWith())
+      for (const [park, status] of [
+        [false, 'queued'],
+        [true, 'parked'],
+      ] as const) {
+        const mark = `stopped-${park}-5512`
+        const { agentId, taskId } = await stage.spawn(['claim', 'beat', mark])
+        await until(
+          () => stage.log(agentId),
+          (log) => log.includes('claim 200'),
+        )
+        expect(processesWith(mark).length).toBeGreaterThan(0)
+        const stopped = await stage.server.call('POST', `/agents/${agentId}/stop`, stage.server.operator, {
+          park,
+          reason: 'enough',
+        })
+        expect(stopped.body).toMatchObject({ state: 'ended', outcome: 'stopped', reason: 'enough' })
+        expect(processesWith(mark)).toEqual([])
+        expect(await stage.task(taskId)).toMatchObject({ status })
+        expect((await stage.server.call('POST', `/agents/${agentId}/stop`, stage.server.operator, {})).body.code).toBe(
+          'conflict',
+        )
+        expect((await stage.facts(agentId)).map(({ type }) => type)).not.toContain('agent_process_lost')
+      }
+    },
+    RUN_MS_MAX,
+  )
+})
