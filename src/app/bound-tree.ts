@@ -9,7 +9,7 @@ const COMPILED = /\.pyc$/
  * The hash of a work tree that approvals and reviews are bound to. What lies in folders that usually hold what was built counts
  * where git would take it: nobody changes it after it was looked at.
  */
-export async function boundTree(app: App, workspace: string): Promise<string> {
+export async function boundTree(app: Pick<App, 'trees'>, workspace: string): Promise<string> {
   const project = await openWorkTree(workspace).fingerprint()
   const { index } = await app.trees.compare(workspace)
   const beside = Object.entries(index.entries).filter(([path]) => isLeftOut(path) && !COMPILED.test(path))

@@ -95,8 +95,8 @@ export async function openOrchestrator(options: OrchestratorOptions): Promise<Or
     stateDir: options.stateDir,
     contractFile: options.contractFile ?? null,
   }
-  const { confinement } = workshop
-  const around = { ledger, contracts, tokens, now, redact, confinement, defaultContract: contract.hash, ...places }
+  const { confinement, trees } = workshop
+  const around = { ledger, contracts, tokens, now, redact, confinement, trees, defaultContract: contract.hash, ...places }
   const coordinations = new Coordinations(around, options.environment, onFault)
   const app: App = {
     ledger,

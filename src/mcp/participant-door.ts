@@ -1,7 +1,8 @@
 import type { CallToolResult } from '@modelcontextprotocol/server'
 import type { App } from '../app/app.js'
 import { participantView } from '../app/coordinations/show-run.js'
-import { admitParticipant, isRemote, lookAtRun, respondToRun } from '../app/coordinations/take-part.js'
+import { admitParticipant, lookAtRun, respondToRun } from '../app/coordinations/take-part.js'
+import { lookingTools } from '../app/coordinations/turn-prompts.js'
 import { ok, type Problem, type Result, refuse } from '../app/result.js'
 import type { ParticipantBearer } from '../core/admit.js'
 import type { Json, JsonObject } from '../core/contract.js'
@@ -28,13 +29,17 @@ export async function participantDoor(
     throw refusalError(admitted.problem)
   }
   const run = admitted.value
-  const way = (await isRemote(app, run, bearer.agentId)) ? REMOTE : PROGRAM
+  const { agents, tools } = await app.coordinations.councilOf(run)
+  const isRemote = agents.some(({ id, kind }) => id === bearer.agentId && kind === 'remote')
+  const way = isRemote ? REMOTE : PROGRAM
   const told = async (what: string, answer: Result<JsonObject>): Promise<CallToolResult> => {
     if (!answer.ok) await record(answer.problem, what)
     return answer.ok ? responseResult(answer.value) : refusalResult(answer.problem)
   }
   return {
     needsVerdict: run.isConsensus,
+    // Agents elsewhere look with what they have: a call of theirs is a response, and nobody would run it.
+    looks: isRemote ? [] : lookingTools(tools),
     view: async () => told('coordination_view', await way.view(app, bearer)),
     call: async (call, gone) => {
       const problem = callProblem(run, call)

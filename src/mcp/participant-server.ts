@@ -7,6 +7,8 @@ import { objectSchema } from './tool-schemas.js'
 export interface ParticipantDoor {
   /** Whether answers must carry a verdict. */
   readonly needsVerdict: boolean
+  /** Tools besides, which only look. */
+  readonly looks: readonly { readonly name: string; readonly description: string; readonly parameters: JsonObject }[]
   view(): Promise<CallToolResult>
   /** One call, judged as a response of its own or as part of one. `gone` fires when nobody waits for its answer. */
   call(call: { readonly name: string; readonly arguments: Json }, gone: AbortSignal): Promise<CallToolResult>
@@ -26,14 +28,14 @@ export interface DoorWay {
   toldAsResult(work: () => Promise<CallToolResult>): Promise<CallToolResult>
 }
 
-/** A server of the protocol for a participant: three tools, and nothing of tasks, resources or prompts. */
+/** A server of the protocol for a participant: three tools, those with which it may look, and nothing of tasks, resources or prompts. */
 export function buildParticipantServer(way: DoorWay): Server {
   const server = new Server(
     { name: 'phaselock', version: PROGRAM_VERSION },
     { capabilities: { tools: {} }, instructions: INSTRUCTIONS },
   )
   server.setRequestHandler('tools/list', (_request, context) =>
-    way.told(async () => ({ tools: toolsOf((await way.door(context)).needsVerdict) })),
+    way.told(async () => ({ tools: toolsOf(await way.door(context)) })),
   )
   server.setRequestHandler('tools/call', (request, context) => {
     const { name, arguments: args } = request.params
@@ -47,7 +49,7 @@ export function buildParticipantServer(way: DoorWay): Server {
   return server
 }
 
-function toolsOf(needsVerdict: boolean): Tool[] {
+function toolsOf({ needsVerdict, looks }: Pick<ParticipantDoor, 'needsVerdict' | 'looks'>): Tool[] {
   const given = needsVerdict ? ['content', 'verdict'] : ['content']
   return [
     tool({
@@ -64,9 +66,15 @@ function toolsOf(needsVerdict: boolean): Tool[] {
         ['agent_id', 'reason'],
       ),
     }),
-    { ...tool(VIEW_TOOL), annotations: { readOnlyHint: true } },
+    { ...tool(VIEW_TOOL), annotations: READ_ONLY },
+    ...looks.map(({ name, description, parameters }) => ({
+      ...tool({ name, description, inputSchema: parameters }),
+      annotations: READ_ONLY,
+    })),
   ]
 }
+
+const READ_ONLY = { readOnlyHint: true }
 
 const VIEW_TOOL = {
   name: VIEW,

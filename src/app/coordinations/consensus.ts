@@ -80,7 +80,8 @@ export async function openVote(
   for (const other of await openRuns(app, state, id)) await endVote(app, other, 'The work was changed.')
   // Councils look at the server's own work tree, by the rules of its own contract: another task's they would not see.
   const isHere = state.workspace === app.workspace && state.contract.hash === app.defaultContract
-  const council = { agents: plan.voters.map(agentOf), tools: isHere ? COUNCIL_TOOLS : [] }
+  const seen = isHere ? { tools: COUNCIL_TOOLS, tree: work.tree } : { tools: [] }
+  const council = { agents: plan.voters.map(agentOf), ...seen }
   const { options } = plan
   return app.coordinations.start(
     { question: work.question, council, options, isConsensus: true, id },

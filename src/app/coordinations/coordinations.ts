@@ -11,7 +11,7 @@ import { ok, type Result, refuse } from '../result.js'
 import { runFolder } from '../run-files.js'
 import { Council } from './council.js'
 import { type CouncilFile, keptCouncil, readCouncil } from './council-file.js'
-import { type LookApp, look } from './look.js'
+import { type LookApp, look, lookAt } from './look.js'
 import { type Door, Openers } from './openers.js'
 import { type Applied, RunBook, type RunWith } from './run-book.js'
 import { WholeWords } from './whole-words.js'
@@ -205,7 +205,7 @@ export class Coordinations {
     this.#councils.clear()
   }
 
-  async #convene(run: CoordinationRun, { agents, tools }: CouncilFile): Promise<void> {
+  async #convene(run: CoordinationRun, { agents, tools, tree }: CouncilFile): Promise<void> {
     const { id } = run
     const words = new WholeWords((agent, part) => {
       const watchers = this.#watchers.get(id)
@@ -220,7 +220,8 @@ export class Coordinations {
         if (applied === null) throw new Error(`there is no run ${id}`)
         return applied
       },
-      look: (call, signal) => look(this.app, call, signal),
+      look: (call, signal) =>
+        tree === undefined ? look(this.app, call, signal) : lookAt(this.app, tree, call, signal),
       isPaused: () => this.app.ledger.registry.paused !== null,
       now: this.app.now,
       watch: (agent, part) => words.take(agent, part),

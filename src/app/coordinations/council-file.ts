@@ -9,6 +9,8 @@ import type { App } from '../app.js'
 export interface CouncilFile {
   readonly agents: readonly CouncilAgent[]
   readonly tools: readonly string[]
+  /** The work tree that they are asked about: of any other they see nothing. */
+  readonly tree?: string
 }
 
 /** As it is kept: without secrets. What is kept is also what is used, so that a restart changes nothing. */

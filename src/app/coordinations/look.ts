@@ -4,12 +4,26 @@ import type { CallResult } from '../../participants/run-turn.js'
 import { describeCall } from '../../tools/describe.js'
 import { fileTool } from '../../tools/files/file-tools.js'
 import type { App } from '../app.js'
+import { boundTree } from '../bound-tree.js'
 import { isHiddenBy, reservedIn } from '../reserved.js'
 
 /** Where a council may look. */
-export type LookApp = Pick<App, 'contracts' | 'contractFile' | 'stateDir' | 'workspace' | 'defaultContract' | 'redact'>
+export type LookApp = Pick<
+  App,
+  'contracts' | 'contractFile' | 'stateDir' | 'workspace' | 'defaultContract' | 'redact' | 'trees'
+>
 
 const RESULT_CHARS_MAX = 60_000
+
+const OTHER_WORK = 'The work tree is no longer what you are asked about: judge what the question shows of it.'
+
+/** Looks at a work tree as it was when somebody was asked about it; whatever it is now, nothing else is shown. */
+export async function lookAt(app: LookApp, tree: string, call: ToolCall, signal: AbortSignal): Promise<CallResult> {
+  const seen = await look(app, call, signal)
+  // After it was read: what is put there for a reader, and taken away before the vote counts, is found now.
+  const isSame = (await boundTree(app, app.workspace)) === tree
+  return isSame ? seen : { callId: call.id, text: OTHER_WORK, isError: true }
+}
 
 /** Runs a tool that only looks at the work tree. What is hidden from agents is hidden here too. */
 export async function look(app: LookApp, call: ToolCall, signal: AbortSignal): Promise<CallResult> {

@@ -119,7 +119,7 @@ async function admitRemote(app: App, bearer: ParticipantBearer, id: string): Pro
   return refuse('not_permitted', 'An agent that Phaselock started takes part through MCP, in its turn.')
 }
 
-export async function isRemote(app: App, run: CoordinationRun, agentId: string): Promise<boolean> {
+async function isRemote(app: App, run: CoordinationRun, agentId: string): Promise<boolean> {
   const { agents } = await app.coordinations.councilOf(run)
   return agents.some(({ id, kind }) => id === agentId && kind === 'remote')
 }

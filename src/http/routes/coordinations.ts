@@ -52,7 +52,7 @@ export const COORDINATION_ROUTES: readonly Route[] = [
               items: { enum: [...COUNCIL_TOOLS] },
               maxItems: COUNCIL_TOOLS.length,
               uniqueItems: true,
-              description: 'Tools with which models may look at the work tree; default: none.',
+              description: 'Tools with which models and programs may look at the work tree; default: none.',
             },
           }),
           description: 'Limits of the run.',
