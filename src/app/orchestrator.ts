@@ -30,6 +30,7 @@ import { claudeCodeFolders, Transcripts } from './transcripts.js'
 import { PROGRAM_VERSION } from './version.js'
 import { Webhooks } from './webhooks/webhooks.js'
 import { openWorkshop } from './workshop.js'
+import { recoverWorktrees } from './worktrees/finish.js'
 
 const TOKEN_REFUSALS_PER_MINUTE = 60
 
@@ -154,6 +155,7 @@ export async function openOrchestrator(options: OrchestratorOptions): Promise<Or
 async function goOn(app: App, environment: NodeJS.ProcessEnv, onFault: (error: unknown) => void): Promise<Webhooks> {
   const { coordinations } = app
   await recoverStashes(app, onFault)
+  await recoverWorktrees(app, onFault)
   coordinations.listen(({ id }) => putCoordination(app, id))
   watchVotes(app, onFault)
   await coordinations.resume()

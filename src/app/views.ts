@@ -22,6 +22,7 @@ export function taskView(state: TaskState): JsonObject {
     depends_on: state.dependsOn,
     requires: state.requires,
     workspace: state.workspace,
+    ...(state.worktree === null ? {} : { worktree: { ...state.worktree } }),
     completed_phases: state.completedPhases,
     lease_expires_at: isoTimeOrNull(state.held?.leaseExpiresAt ?? null),
     created_at: isoTime(state.createdAt),

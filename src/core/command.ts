@@ -3,6 +3,7 @@ import type { Code } from './codes.js'
 import type { ConsensusSeen } from './consensus-plan.js'
 import type { CheckName, JsonObject, Mode } from './contract.js'
 import type { ArtifactRef, Grade } from './event.js'
+import type { NewWorktree } from './tree-event.js'
 import type { ChangedPath, GitAccess } from './writable.js'
 
 /** Who asks, when, and the functions the core is lent because it has none of its own. */
@@ -228,6 +229,15 @@ export type Command =
       readonly pathCount: number
       readonly reason: string
     }
+  | {
+      readonly type: 'end_worktree'
+      readonly end: 'merge' | 'hand_over' | 'discard'
+      readonly commit?: string
+      readonly into?: string
+      readonly result?: string
+      readonly force: boolean
+      readonly reason: string
+    }
   | { readonly type: 'accept_tools'; readonly upstream: UpstreamRef; readonly reason: string }
   | {
       readonly type: 'update'
@@ -264,6 +274,7 @@ export interface NewTask {
   readonly mode: Mode | null
   readonly priority: number
   readonly upstream?: UpstreamRef | null
+  readonly worktree?: NewWorktree
   /** Only this agent may claim it. */
   readonly reservedFor?: string | null
 }

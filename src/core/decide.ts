@@ -32,6 +32,7 @@ import type { TaskState } from './state.js'
 import { useTool } from './tool-use.js'
 import { unreachable } from './unreachable.js'
 import { acknowledge, watch } from './watch.js'
+import { endWorktree } from './worktree.js'
 
 /** What follows from a command, from nothing but the contract, the state, the command and the time. Refusals are events too. */
 export function decide(contract: Contract, state: TaskState, command: Command, context: Context): Decision {
@@ -107,6 +108,8 @@ function follows(contract: Contract, state: TaskState, command: Command, context
     case 'tree_accepted':
     case 'tree_reverted':
       return settleTree(state, command)
+    case 'end_worktree':
+      return endWorktree(state, command)
     case 'accept_tools':
       return acceptTools(state, command)
     case 'update':

@@ -54,6 +54,9 @@ const TYPES: Readonly<Record<TaskFact['type'], true>> = {
   tree_accepted: true,
   tree_reverted: true,
   usage_recorded: true,
+  worktree_discarded: true,
+  worktree_handed_over: true,
+  worktree_merged: true,
 }
 
 /** Every type of event that the stream of a task can have. */

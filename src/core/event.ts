@@ -6,6 +6,7 @@ import type { ConsensusFact, ConsensusProof } from './consensus-event.js'
 import type { JsonObject, Mode, Severity } from './contract.js'
 import type { QuestionFact } from './question-event.js'
 import type { ReviewFact } from './review-event.js'
+import type { NewWorktree, TreeFact } from './tree-event.js'
 import type { WatchFact } from './watch-event.js'
 
 /** How strongly a fact is known: the agent said so, Phaselock read a file, Phaselock ran it. */
@@ -97,13 +98,8 @@ export type TaskFact =
       readonly mode: Mode | null
       readonly priority: number
       readonly upstream?: UpstreamRef | null
+      readonly worktree?: NewWorktree
       readonly reservedFor?: string | null
-    }
-  | {
-      readonly type: 'tree_accepted' | 'tree_reverted'
-      readonly paths: readonly string[]
-      readonly pathCount: number
-      readonly reason: string
     }
   | { readonly type: 'tools_accepted'; readonly upstream: UpstreamRef; readonly reason: string }
   | {
@@ -286,6 +282,7 @@ export type TaskFact =
   | ConsensusFact
   | QuestionFact
   | ReviewFact
+  | TreeFact
   | WatchFact
 
 /** A fact in the life of one task. `at` is Unix milliseconds. */

@@ -11,6 +11,7 @@ export function created(event: TaskEvent & { type: 'task_created' }): TaskState 
     description: event.description,
     contract: { name: event.contractName, version: event.contractVersion, hash: event.contractHash },
     workspace: event.workspace,
+    worktree: event.worktree === undefined ? null : { ...event.worktree, status: 'open', commit: null },
     dependsOn: event.dependsOn,
     requires: event.requires,
     metadata: event.metadata,

@@ -16,6 +16,7 @@ import { refusedToReviewer, reviewChanged, withHolder } from './evolve-review.js
 import { bypassUsed, newVisit, watched, withCall, withProgress } from './evolve-watch.js'
 import type { KeptArtifact, TaskState } from './state.js'
 import { unreachable } from './unreachable.js'
+import { worktreeAfter } from './worktree.js'
 
 /** Folds one event into the state. The first event of a stream must be `task_created`; anything else before it is a fault. */
 export function evolve(state: TaskState | null, event: TaskEvent): TaskState {
@@ -121,6 +122,10 @@ function lifecycle(state: TaskState, event: Exclude<TaskEvent, { type: Handled }
     case 'tree_accepted':
     case 'tree_reverted':
       return state
+    case 'worktree_merged':
+    case 'worktree_handed_over':
+    case 'worktree_discarded':
+      return worktreeAfter(state, event)
     case 'tools_accepted':
       return { ...state, upstream: event.upstream }
     case 'task_cancelled':

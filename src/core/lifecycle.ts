@@ -6,6 +6,7 @@ import { type Decision, decided, unrecorded } from './refusal.js'
 import { slotFacts } from './slots.js'
 import { stashedElsewhere } from './stash.js'
 import type { TaskState } from './state.js'
+import { worktreeGone } from './worktree.js'
 
 const OVER: ReadonlySet<TaskState['status']> = new Set<TaskState['status']>(['completed', 'cancelled'])
 
@@ -61,7 +62,7 @@ export function rewind(contract: Contract, state: TaskState, command: Command & 
     )
   if (state.status === 'cancelled' || state.visit === 0)
     return unrecorded('task_not_active', `Task ${state.id} is ${state.status}.`)
-  const elsewhere = stashedElsewhere(state)
+  const elsewhere = stashedElsewhere(state) ?? worktreeGone(state)
   if (elsewhere !== null) return elsewhere
   if (command.to !== state.phase && !state.completedPhases.includes(command.to)) {
     const visited = [...new Set([...state.completedPhases, state.phase])].join(', ')

@@ -5,6 +5,7 @@ import type { JsonObject, Mode } from './contract.js'
 import type { ArtifactRef } from './event.js'
 import type { Slot } from './slots.js'
 import type { Watch } from './watch.js'
+import type { Worktree } from './worktree.js'
 
 export type TaskStatus =
   | 'queued'
@@ -115,6 +116,8 @@ export interface TaskState {
   readonly description: string
   readonly contract: { readonly name: string; readonly version: string; readonly hash: string }
   readonly workspace: string
+  /** The work tree that was made for it; null: it works in one that was there. */
+  readonly worktree: Worktree | null
   readonly dependsOn: readonly string[]
   readonly requires: readonly string[]
   readonly metadata: JsonObject

@@ -51,6 +51,20 @@ const onStash: Endpoint = {
 }
 
 /** In turns a task in its first phase and one in its second. */
+/** A task with a work tree of its own that nobody works on any more. */
+const onWorktree = (fields: Record<string, unknown>): Endpoint => ({
+  prepare: async (stage) => {
+    const workspace = join(stage.run.workspace, '..', stage.fresh('repository'))
+    makeRepository(workspace, { 'a.txt': 'a' })
+    git(workspace, 'branch', '-M', 'main')
+    const pair = await stage.pair({ workspace, worktree: true })
+    await stage.operate(`/tasks/${pair.task}/cancel`, { reason: 'not needed' })
+    const body = { reason: 'because', ...fields }
+    return { pair, base: () => ({ params: { id: pair.task }, body, also: { id: [stage.completed, 'no-such-task'] } }) }
+  },
+  isSpentBySuccess: true,
+})
+
 const inTurns =
   (first: (pair: Pair, stage: Stage) => Base, second: (pair: Pair, stage: Stage) => Base) =>
   async (stage: Stage, index: number): Promise<Lane> => {
@@ -459,6 +473,9 @@ export const ENDPOINTS: Readonly<Record<string, Endpoint>> = {
   stashTask: action(() => ({ name: 'for later', reason: 'something else first' })),
   listStashes: { prepare: plain(() => ({})) },
   popStash: onStash,
+  mergeTask: onWorktree({ force: true, commit: true, into: 'main' }),
+  handOverTask: action(() => ({ reason: 'because', commit: true })),
+  discardTask: action(() => ({ reason: 'because', force: true })),
   dropStash: onStash,
   ...COORDINATION_ENDPOINTS,
 }

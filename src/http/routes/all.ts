@@ -14,6 +14,7 @@ import { RUN_ROUTES } from './run.js'
 import { SPAWN_ROUTES } from './spawn.js'
 import { STATUS_ROUTES } from './status.js'
 import { TASK_ROUTES } from './tasks.js'
+import { WORKTREE_ROUTES } from './worktrees.js'
 
 /** Every endpoint below `/api/v1` that takes and gives JSON. */
 export const ROUTES: readonly Route[] = [
@@ -23,6 +24,7 @@ export const ROUTES: readonly Route[] = [
   ...KNOWLEDGE_ROUTES,
   ...HOOK_ROUTES,
   ...TASK_ROUTES,
+  ...WORKTREE_ROUTES,
   ...RUN_ROUTES,
   ...REPORT_ROUTES,
   ...STATUS_ROUTES,

@@ -1,0 +1,69 @@
+import { createHash, randomBytes } from 'node:crypto'
+import { existsSync, readdirSync, renameSync, rmSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+
+const HASH_CHARS = 16
+/** Folders that one look finds at most. */
+const FOLDERS_MAX = 100_000
+const BEGUN = '.new'
+const GONE = '.gone'
+
+/** Where one task's own work tree lies: beside the state directory, which no agent sees, and under a name that does not tell its. */
+export interface TreePlace {
+  readonly name: string
+  /** Everything of it. */
+  readonly folder: string
+  readonly tree: string
+  /** The settings of its repository as they were written when it was made. */
+  readonly config: string
+}
+
+export function worktreesDir(stateDir: string): string {
+  const hash = createHash('sha256').update(stateDir).digest('hex').slice(0, HASH_CHARS)
+  return join(dirname(stateDir), `worktrees-${hash}`)
+}
+
+export function placeOf(stateDir: string, taskId: string): TreePlace {
+  const name = nameOf(taskId)
+  return inFolder(name, join(worktreesDir(stateDir), name))
+}
+
+/** Where it is made; it gets its name when all of it is there. */
+export function begunPlace(stateDir: string, taskId: string): TreePlace {
+  const name = nameOf(taskId)
+  const mine = randomBytes(6).toString('hex')
+  return inFolder(name, join(worktreesDir(stateDir), `${name}.${mine}${BEGUN}`))
+}
+
+export function branchOf(taskId: string): string {
+  return `phaselock/${nameOf(taskId)}`
+}
+
+/** Removes the whole folder; half of a work tree is none, so its name goes first. */
+export function removePlace(place: TreePlace): void {
+  if (!existsSync(place.folder)) return
+  const gone = `${place.folder}${GONE}`
+  rmSync(gone, { recursive: true, force: true })
+  renameSync(place.folder, gone)
+  rmSync(gone, { recursive: true, force: true })
+}
+
+/** Names of the folders that lie there, and removes those that were begun or are on their way out. */
+export function sweepPlaces(stateDir: string): readonly string[] {
+  const dir = worktreesDir(stateDir)
+  if (!existsSync(dir)) return []
+  const names = readdirSync(dir).slice(0, FOLDERS_MAX)
+  const isLeft = (name: string): boolean => name.endsWith(BEGUN) || name.endsWith(GONE)
+  for (const name of names.filter(isLeft)) rmSync(join(dir, name), { recursive: true, force: true })
+  return names.filter((name) => !isLeft(name))
+}
+
+// git takes no name of a branch with two dots or a dot at an end; a name that we end in something of our own is hashed as well.
+function nameOf(taskId: string): string {
+  const isPlain = /^[A-Za-z0-9_][A-Za-z0-9_-]*(\.[A-Za-z0-9_-]+)*$/.test(taskId) && !/\.(lock|new|gone)$/.test(taskId)
+  return isPlain ? taskId : `task-${createHash('sha256').update(taskId).digest('hex').slice(0, HASH_CHARS)}`
+}
+
+function inFolder(name: string, folder: string): TreePlace {
+  return { name, folder, tree: join(folder, 'tree'), config: join(folder, 'config') }
+}

@@ -1,0 +1,65 @@
+import { copyFileSync, existsSync, lstatSync, rmSync } from 'node:fs'
+import { join } from 'node:path'
+import type { TaskState } from '../../core/state.js'
+import type { Worktree } from '../../core/worktree.js'
+import { ok, type Result, refuse } from '../result.js'
+import { askGit, type GitPlace, runGit } from './git.js'
+import { placeOf, type TreePlace } from './place.js'
+
+const PATHS_TOLD_MAX = 200
+const NAMED_MAX = 20
+const COMMIT = ['commit', '--quiet', '--no-verify', '--file=-']
+
+/** What the work of a task is read from. */
+export interface Source {
+  readonly state: TaskState
+  readonly worktree: Worktree
+  readonly place: TreePlace
+}
+
+/** The tree of the task with its settings as they were made, whatever an agent without a wall may have done to them. */
+export function sourceOf(stateDir: string, state: TaskState): Result<Source> {
+  const { worktree } = state
+  if (worktree === null) return refuse('conflict', `Task ${state.id} has no work tree of its own.`)
+  const place = placeOf(stateDir, state.id)
+  const git = join(place.tree, '.git')
+  if (lstatSync(git, { throwIfNoEntry: false })?.isDirectory() !== true || !existsSync(place.config))
+    return refuse('conflict', `The work tree of task ${state.id} is not there any more, or not as it was made.`)
+  for (const part of ['config', 'config.worktree', 'commondir', 'hooks', 'info', 'objects/info/alternates'])
+    rmSync(join(git, part), { recursive: true, force: true })
+  copyFileSync(place.config, join(git, 'config'))
+  return ok({ state, worktree, place })
+}
+
+/** Commits what no commit holds yet, if that is wanted, and refuses otherwise: nothing is left behind unsaid. */
+export async function committedSource(source: Source, wants: { readonly commit: boolean }): Promise<Result<string>> {
+  const { state, worktree, place } = source
+  const here: GitPlace = { at: place.tree, settings: 'none' }
+  if ((await askGit(here, ['symbolic-ref', '--quiet', '--short', 'HEAD'])) !== worktree.branch)
+    return refuse('conflict', `The work tree of task ${state.id} is not on its branch ${worktree.branch} any more.`)
+  const status = await runGit(here, ['status', '--porcelain=v1', '-z', '--no-renames', '--untracked-files=all'])
+  if (status.code !== 0) return refuse('conflict', `git status failed in the work tree: ${status.said}`)
+  const open = status.stdout.split('\0').flatMap((entry) => (entry.length > 3 ? [entry.slice(3)] : []))
+  if (open.length > 0 && !wants.commit)
+    return refuse('conflict', `No commit holds these: ${open.slice(0, NAMED_MAX).join(', ')}. Nothing was done.`, {
+      uncommitted: open.slice(0, PATHS_TOLD_MAX),
+      uncommitted_count: open.length,
+      remedy: 'Look at them; --commit makes one more commit of them.',
+    })
+  for (const step of open.length === 0 ? [] : [['add', '--all'], COMMIT]) {
+    const run = await runGit({ ...here, input: `${state.title}\n\nTask: ${state.id}\n` }, step)
+    if (run.code !== 0) return refuse('conflict', `git ${step[0]} failed in the work tree: ${run.said}`)
+  }
+  const tip = await askGit(here, ['rev-parse', 'HEAD'])
+  return tip === null ? refuse('conflict', 'The work tree has no commit.') : ok(tip)
+}
+
+/** Brings the commits of the task into the repository, under a name. */
+export async function fetchInto(source: Source, ref: string): Promise<Result<true>> {
+  const { worktree, place } = source
+  const run = await runGit({ at: worktree.repository, settings: 'operator' }, [
+    ...['fetch', '--quiet', '--no-tags', '--no-write-fetch-head', '--update-shallow'],
+    ...[place.tree, `+refs/heads/${worktree.branch}:${ref}`],
+  ])
+  return run.code === 0 ? ok(true) : refuse('conflict', `git fetch failed: ${run.said}`)
+}

@@ -1,0 +1,69 @@
+import { endWorktree } from '../../app/worktrees/end.js'
+import { mergeWorktree } from '../../app/worktrees/merge.js'
+import { FIELD, shape } from '../fields.js'
+import { type Call, operatorOf, type Route } from '../route.js'
+
+const BRANCH_CHARS_MAX = 200
+
+const COMMIT = { type: 'boolean', description: 'Also what no commit holds: it is committed first.' }
+
+/** What operators do with the work of tasks that have a work tree of their own. */
+export const WORKTREE_ROUTES: readonly Route[] = [
+  {
+    method: 'POST',
+    path: '/tasks/:id/merge',
+    id: 'mergeTask',
+    summary: "Bring the work of a task into a branch of its repository, and remove the task's own work tree",
+    access: 'operator',
+    body: shape(
+      {
+        reason: FIELD.reason,
+        force: { type: 'boolean', description: 'Also what is not completed.' },
+        commit: COMMIT,
+        into: {
+          type: 'string',
+          maxLength: BRANCH_CHARS_MAX,
+          pattern: '^[A-Za-z0-9_][A-Za-z0-9_./-]*$',
+          description: 'The branch; default: the one that the work tree was made from.',
+        },
+      },
+      ['reason'],
+    ),
+    answer: 'the task, and `merge` with `into`, `commit`, `result`, `fast_forward` and `already`',
+    handle: async (call) => mergeWorktree(call.app, { ...about(call), into: call.body.into as string | undefined }),
+  },
+  {
+    method: 'POST',
+    path: '/tasks/:id/handover',
+    id: 'handOverTask',
+    summary: "Leave the work of a task as a branch of its repository, and remove the task's own work tree",
+    access: 'operator',
+    body: shape({ reason: FIELD.reason, commit: COMMIT }, ['reason']),
+    answer: 'the task; `worktree` names the branch and the commit',
+    handle: async (call) => endWorktree(call.app, { ...about(call), end: 'hand_over' }),
+  },
+  {
+    method: 'POST',
+    path: '/tasks/:id/discard',
+    id: 'discardTask',
+    summary: "Give up the work of a cancelled task, and remove the task's own work tree",
+    access: 'operator',
+    body: shape(
+      { reason: FIELD.reason, force: { type: 'boolean', description: 'Also the work of a completed task.' } },
+      ['reason'],
+    ),
+    answer: 'the task',
+    handle: async (call) => endWorktree(call.app, { ...about(call), end: 'discard' }),
+  },
+]
+
+function about(call: Call) {
+  return {
+    taskId: call.params.id ?? '',
+    force: call.body.force === true,
+    commit: call.body.commit === true,
+    reason: call.app.redact(call.body.reason ?? '') as string,
+    actor: operatorOf(call),
+    once: call.once,
+  }
+}
