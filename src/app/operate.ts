@@ -9,6 +9,8 @@ import { AgentBusy, type Handled, type With } from './handle.js'
 import { ok, type Result, refuse, refusedBy } from './result.js'
 import { pinUpstream } from './upstream.js'
 import { taskView } from './views.js'
+import { type Made, makeWorktree } from './worktrees/make.js'
+import { placeOf, removePlace } from './worktrees/place.js'
 
 export interface TaskRequest {
   readonly id: string | undefined
@@ -21,6 +23,8 @@ export interface TaskRequest {
   readonly metadata: JsonObject
   readonly mode: Mode | null
   readonly priority: number
+  /** A work tree of its own is made from the repository. */
+  readonly worktree?: true
   /** Only this agent may claim it. */
   readonly reservedFor?: string
 }
@@ -40,8 +44,8 @@ export async function createTask(
   const wanted = request.workspace ?? app.workspace
   if (!isAbsolute(wanted) || !(await isDirectory(wanted)))
     return refuse('invalid_request', `workspace: ${JSON.stringify(wanted)} is not an absolute path of a directory.`)
-  const workspace = await realpath(wanted)
-  if (holds(workspace, app.stateDir))
+  const given = await realpath(wanted)
+  if (holds(given, app.stateDir))
     return refuse('invalid_request', 'workspace: the state directory, which holds every key, must not lie inside it.')
   for (const id of request.dependsOn)
     if ((await app.ledger.store.task(id)) === null)
@@ -51,9 +55,32 @@ export async function createTask(
   // Both are runs: they would share their status and their report.
   if (app.ledger.registry.coordinations.has(id))
     return refuse('conflict', `There is a coordination ${JSON.stringify(id)} already.`)
+  if ((await app.ledger.peek(id)) !== null) return refuse('conflict', `There is a task ${JSON.stringify(id)} already.`)
+  const tree = await treeFor(app, { taskId: id, given, isOwn: request.worktree === true })
+  if (!tree.ok) return tree
+  let isCreated = false
+  try {
+    const created = await create(app, { contract, request: { ...request, id }, tree: tree.value }, by)
+    isCreated = created.ok
+    return created
+  } finally {
+    if (!isCreated && tree.value.made !== null) removePlace(placeOf(app.stateDir, id))
+  }
+}
+
+async function create(
+  app: App,
+  one: {
+    readonly contract: Contract
+    readonly request: TaskRequest & { readonly id: string }
+    readonly tree: TaskTree
+  },
+  by: { readonly actor: string; readonly once: Once | undefined },
+): Promise<Result<JsonObject>> {
+  const { contract, request } = one
+  const { workspace, made } = one.tree
   const task = {
     ...request,
-    id,
     workspace,
     metadata: app.redact(request.metadata) as JsonObject,
     title: app.redact(request.title) as string,
@@ -61,12 +88,17 @@ export async function createTask(
   }
   const pinned = await pinUpstream(app, contract, workspace)
   if (!pinned.ok) return pinned
-  const { contract: _, ...fresh } = { ...task, upstream: pinned.value?.ref ?? null }
+  const { contract: _, worktree: __, ...fresh } = { ...task, upstream: pinned.value?.ref ?? null }
   const { once } = by
-  const created = await app.ledger.create(contract, fresh, contextOf(app, by.actor), {
+  const newTask = made === null ? fresh : { ...fresh, worktree: made.worktree }
+  const answerOf = (state: TaskState): JsonObject => ({
+    ...taskView(state),
+    ...(made === null ? {} : { uncommitted: { paths: made.uncommitted.paths, count: made.uncommitted.count } }),
+  })
+  const created = await app.ledger.create(contract, newTask, contextOf(app, by.actor), {
     blobs: pinned.value === null ? [] : [pinned.value.blob],
     remember: (done) =>
-      once === undefined ? undefined : { ...once, status: 201, answer: { body: taskView(done.state) } },
+      once === undefined ? undefined : { ...once, status: 201, answer: { body: answerOf(done.state) } },
   })
   if (!('state' in created)) {
     const extra =
@@ -75,7 +107,21 @@ export async function createTask(
         : {}
     return refusedBy(created, extra, false)
   }
-  return ok(taskView(created.state))
+  return ok(answerOf(created.state))
+}
+
+interface TaskTree {
+  readonly workspace: string
+  readonly made: Made | null
+}
+
+async function treeFor(
+  app: App,
+  one: { readonly taskId: string; readonly given: string; readonly isOwn: boolean },
+): Promise<Result<TaskTree>> {
+  if (!one.isOwn) return ok({ workspace: one.given, made: null })
+  const made = await makeWorktree(app.stateDir, { taskId: one.taskId, repository: one.given })
+  return made.ok ? ok({ workspace: made.value.workspace, made: made.value }) : made
 }
 
 function holds(folder: string, path: string): boolean {

@@ -36,6 +36,10 @@ export const TASK_ROUTES: readonly Route[] = [
           description: 'Hash or name of a known contract; default: the one the server was started with.',
         },
         workspace: { type: 'string', minLength: 1, maxLength: 4096, description: 'Absolute path of the work tree.' },
+        worktree: {
+          type: 'boolean',
+          description: 'Make a work tree for this task alone, from the repository in `workspace`.',
+        },
         depends_on: FIELD.ids,
         requires: FIELD.ids,
         metadata: FIELD.metadata,
@@ -62,6 +66,7 @@ export const TASK_ROUTES: readonly Route[] = [
           metadata,
           mode: (body.mode as Mode | undefined) ?? null,
           priority: (body.priority as number | undefined) ?? 0,
+          ...(body.worktree === true ? { worktree: true as const } : {}),
         },
         { actor: operatorOf({ app, body, once, ...call }), once },
       )
