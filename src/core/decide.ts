@@ -83,17 +83,17 @@ function follows(contract: Contract, state: TaskState, command: Command, context
       return extendLease(contract, state, 'token_renewed')
     case 'release':
       return release(state, command)
-    case 'lapse_lease':
     case 'drop_agent':
       return dropAgent(contract, state, command, context.now)
+    case 'lapse_lease':
       return lapseLease(contract, state, context)
     case 'expire_approval':
       return expireApproval(contract, state, context)
     case 'check_alerts':
       return checkAlerts(contract, state, context)
-    case 'cancel':
     case 'park':
       return park(state, command)
+    case 'cancel':
       return cancel(state, command)
     case 'resume':
       return resume(contract, state, command)

@@ -109,8 +109,8 @@ type Handled =
 function lifecycle(state: TaskState, event: Exclude<TaskEvent, { type: Handled }>): TaskState {
   switch (event.type) {
     case 'lease_lapsed':
-      return lapsed(state, event)
     case 'agent_dropped':
+      return lapsed(state, event)
     case 'task_released':
       return { ...state, status: 'queued', held: null }
     case 'task_reassigned':
@@ -199,12 +199,12 @@ function claimed(state: TaskState, event: TaskEvent & { type: 'task_claimed' }):
       instance: event.instance,
       capabilities: event.capabilities,
       leaseExpiresAt: event.at + event.leaseSeconds * 1000,
+      ...(event.isSpawned === true ? { isSpawned: true } : {}),
     },
   }
 }
 
 // A clock that goes back must not shorten a lease that was already granted.
-      ...(event.isSpawned === true ? { isSpawned: true } : {}),
 function extended(state: TaskState, event: { readonly at: number; readonly leaseSeconds: number }): TaskState {
   if (state.held === null) return state
   if (!Number.isFinite(event.leaseSeconds)) throw new Error('an event that extends a lease says not for how long')

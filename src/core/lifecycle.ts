@@ -25,7 +25,6 @@ export function extendLease(contract: Contract, state: TaskState, type: 'lease_e
   return decided([{ type, agentId: state.held?.agentId ?? '', leaseSeconds: contract.enforcement.leaseSeconds }])
 }
 
-export function cancel(state: TaskState, command: Command & { type: 'cancel' }): Decision {
 /** Takes the task out of work until an operator lets it go on. */
 export function park(state: TaskState, command: Command & { type: 'park' }): Decision {
   if (OVER.has(state.status) || state.status === 'parked')
@@ -33,6 +32,7 @@ export function park(state: TaskState, command: Command & { type: 'park' }): Dec
   return decided([{ type: 'task_parked', reason: command.reason, code: null }])
 }
 
+export function cancel(state: TaskState, command: Command & { type: 'cancel' }): Decision {
   if (OVER.has(state.status)) return unrecorded('task_not_active', `Task ${state.id} is ${state.status} already.`)
   return decided([{ type: 'task_cancelled', reason: command.reason }])
 }

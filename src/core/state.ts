@@ -87,9 +87,9 @@ export interface Held {
   readonly instance: string
   readonly capabilities: readonly string[]
   readonly leaseExpiresAt: number
-}
   /** Phaselock started the agent for this task. */
   readonly isSpawned?: true
+}
 
 /** An artifact as handed in, with the phase and visit it belongs to. */
 export interface KeptArtifact extends ArtifactRef {

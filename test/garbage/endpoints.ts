@@ -1,6 +1,7 @@
 import { mkdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { bundledContract } from '../../src/contract/bundled.js'
+import { git, makeRepository } from '../e2e/projects.js'
 import { PLAN, RED } from '../http/harness.js'
 import { COORDINATION_ENDPOINTS } from './coordination-endpoints.js'
 import { nested } from './junk.js'
@@ -50,7 +51,6 @@ const onStash: Endpoint = {
   isSpentBySuccess: true,
 }
 
-/** In turns a task in its first phase and one in its second. */
 /** A task with a work tree of its own that nobody works on any more. */
 const onWorktree = (fields: Record<string, unknown>): Endpoint => ({
   prepare: async (stage) => {
@@ -65,6 +65,7 @@ const onWorktree = (fields: Record<string, unknown>): Endpoint => ({
   isSpentBySuccess: true,
 })
 
+/** In turns a task in its first phase and one in its second. */
 const inTurns =
   (first: (pair: Pair, stage: Stage) => Base, second: (pair: Pair, stage: Stage) => Base) =>
   async (stage: Stage, index: number): Promise<Lane> => {
@@ -472,10 +473,10 @@ export const ENDPOINTS: Readonly<Record<string, Endpoint>> = {
   getActivity: { prepare: plain(() => ({})) },
   stashTask: action(() => ({ name: 'for later', reason: 'something else first' })),
   listStashes: { prepare: plain(() => ({})) },
-  popStash: onStash,
   mergeTask: onWorktree({ force: true, commit: true, into: 'main' }),
   handOverTask: action(() => ({ reason: 'because', commit: true })),
   discardTask: action(() => ({ reason: 'because', force: true })),
+  popStash: onStash,
   dropStash: onStash,
   ...COORDINATION_ENDPOINTS,
 }
