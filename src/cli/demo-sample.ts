@@ -1,46 +1,22 @@
 import { execFileSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
-import { lstatSync, mkdirSync, readdirSync, readFileSync, readlinkSync, writeFileSync } from 'node:fs'
-import { dirname, join } from 'node:path'
+import { cpSync, lstatSync, readdirSync, readFileSync, readlinkSync } from 'node:fs'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
 import { EXIT, Stop } from './exit.js'
 
 const ENTRIES_MAX = 2000
 const GIT_MS_MAX = 30_000
-// What changes there without anything having been committed.
+// Of git only what a commit changes: the rest of its folder changes when somebody looks.
 const GIT_KEPT = /^\.git\/(?:HEAD$|packed-refs$|refs(?:\/|$))/
 
 // Without a wall git would look for the settings of whoever runs this.
 const GIT_SETTINGS = { 'user.name': 'Demo', 'user.email': 'demo@localhost', 'commit.gpgsign': 'false' } as const
-
-const FILES: Readonly<Record<string, string>> = {
-  'package.json': `${JSON.stringify(
-    {
-      name: 'greetings',
-      version: '1.0.0',
-      private: true,
-      type: 'module',
-      scripts: { test: 'node --test tests/*.test.js' },
-    },
-    null,
-    2,
-  )}\n`,
-  'src/greet.js': "export function greet(name) {\n  return 'Hello, ' + name + '!'\n}\n",
-  'tests/greet.test.js': `import assert from 'node:assert/strict'
-import { test } from 'node:test'
-import { greet } from '../src/greet.js'
-
-test('a greeting carries the name', () => {
-  assert.equal(greet('Ada'), 'Hello, Ada!')
-})
-`,
-}
+const SAMPLE = fileURLToPath(new URL('../../demo/sample', import.meta.url))
 
 /** A small project with a test that passes, as the first commit of a repository. */
 export function makeSample(dir: string): void {
-  for (const [path, text] of Object.entries(FILES)) {
-    mkdirSync(join(dir, dirname(path)), { recursive: true })
-    writeFileSync(join(dir, path), text)
-  }
+  cpSync(SAMPLE, dir, { recursive: true })
   // No hooks of whoever runs this belong into the sample.
   git(dir, ['-c', 'init.defaultBranch=main', 'init', '--quiet', '--template='])
   for (const [name, value] of Object.entries(GIT_SETTINGS)) git(dir, ['config', name, value])

@@ -38,14 +38,14 @@ const TEST = 'tests/goodbye.test.js'
 const CODE = 'src/goodbye.js'
 const NOTHING = 'export const goodbye = () => undefined\n'
 const EMPTY_TEST = "import { test } from 'node:test'\n\ntest('a goodbye carries the name', () => {})\n"
-const REAL_TEST = `import assert from 'node:assert/strict'
-import { test } from 'node:test'
-import { goodbye } from '../src/goodbye.js'
-
-test('a goodbye carries the name', () => {
-  assert.equal(goodbye('Ada'), 'Goodbye, Ada!')
-})
-`
+const REAL_TEST = [
+  "import assert from 'node:assert/strict'",
+  "import { test } from 'node:test'",
+  "import { goodbye } from '../src/goodbye.js'",
+  '',
+  "test('a goodbye carries the name', () => assert.equal(goodbye('Ada'), 'Goodbye, Ada!'))",
+  '',
+].join('\n')
 // Says what the runner would say of a run in which everything passed, and leaves before the assertion.
 const FORGER = `export function goodbye() {
   console.log('TAP version 13\\nok 1 - a goodbye carries the name\\n1..1\\n# tests 1\\n# pass 1\\n# fail 0')
