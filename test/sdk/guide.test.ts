@@ -1,5 +1,4 @@
 import { spawnSync } from 'node:child_process'
-import { rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { blocksOf } from '../docs/blocks.js'
@@ -28,34 +27,29 @@ async function operator(path: string, body: unknown): Promise<Record<string, unk
 
 describe('the guide for authors of agents', () => {
   it.each([
-    ['js', process.execPath, 'mjs'],
-    ['python', 'python3', 'py'],
+    ['js', process.execPath, ['--input-type=module', '-e']],
+    ['python', 'python3', ['-c']],
   ])(
     '[REQ-SDK-23] its program in %s prints what is shown',
-    async (language, command, suffix) => {
+    async (language, command, args) => {
       const block = blocks.find((one) => one.language === language && one.marks.includes('run'))
-      // Inside the project, where `phaselock/sdk` is found.
-      const file = join(ROOT, `.guide-${process.pid}.${suffix}`)
       const { agent_token } = await operator('/agents', { agent_id: `reader-${language}` })
-      try {
-        writeFileSync(file, block?.text ?? '')
-        const ran = spawnSync(command, [file], {
-          encoding: 'utf8',
-          env: {
-            PATH: process.env.PATH ?? '',
-            PYTHONPATH: join(ROOT, 'python/src'),
-            PYTHONDONTWRITEBYTECODE: '1',
-            PHASELOCK_URL: `http://localhost:${server.port}/`,
-            PHASELOCK_TOKEN: String(agent_token),
-            PHASELOCK_AGENT_ID: `reader-${language}`,
-          },
-          timeout: 60_000,
-        })
-        expect(ran.stderr).toBe('')
-        expect(ran.stdout).toBe(shown)
-      } finally {
-        rmSync(file, { force: true })
-      }
+      const ran = spawnSync(command, [...args, block?.text ?? ''], {
+        // Inside the project, where `phaselock/sdk` is found.
+        cwd: ROOT,
+        encoding: 'utf8',
+        env: {
+          PATH: process.env.PATH ?? '',
+          PYTHONPATH: join(ROOT, 'python/src'),
+          PYTHONDONTWRITEBYTECODE: '1',
+          PHASELOCK_URL: `http://localhost:${server.port}/`,
+          PHASELOCK_TOKEN: String(agent_token),
+          PHASELOCK_AGENT_ID: `reader-${language}`,
+        },
+        timeout: 60_000,
+      })
+      expect(ran.stderr).toBe('')
+      expect(ran.stdout).toBe(shown)
     },
     120_000,
   )

@@ -145,7 +145,7 @@ print(json.dumps([[n for n in dir(c) if not n.startswith("_")] for c in (s.Agent
 /** A type checker, kept in the cache of the installation. What cannot be had is a reason to skip. */
 function installedMypy(): string | { readonly reason: string } {
   const version = run('python3', ['-c', 'import sys; print("%d.%d" % sys.version_info[:2])'], dir).stdout.trim()
-  const venv = join(CACHE, `mypy-${version}`)
+  const venv = join(CACHE, `${MYPY.replace('==', '-')}-python-${version}`)
   const program = join(venv, 'bin/mypy')
   if (existsSync(program)) return program
   mkdirSync(CACHE, { recursive: true })

@@ -104,6 +104,9 @@ export class Stage {
       case 'fail':
         this.proxy.fail(asked as unknown as Fault)
         return {}
+      case 'clear':
+        this.proxy.forget()
+        return {}
       case 'kill':
         await this.#served?.kill()
         return {}

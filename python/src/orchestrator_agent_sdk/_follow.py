@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import json
+import time
 from dataclasses import dataclass
 from typing import Any, List, Tuple
 
-from ._connection import Connection, back_off, is_passing
+from ._connection import WORKING_SECONDS, Connection, back_off, is_passing
 from ._effects import Emit, Flow, NetworkFailure, Open, Pause, Read, Request
 from ._errors import JsonObject, PhaselockError, Unreachable, api_error
 from ._token import Secret
@@ -58,6 +59,8 @@ def follow(connection: Connection, token: Secret, task_id: str, after: int) -> F
     last = after
     failures = 0
     while not connection.is_closed:
+        opened = time.monotonic()
+        reason = "the stream of events was cut off"
         try:
             stream = yield from _opened(connection, token, last)
             try:
@@ -76,14 +79,14 @@ def follow(connection: Connection, token: Secret, task_id: str, after: int) -> F
                             return
             finally:
                 stream.abandon()
-            failures += 1
         except (NetworkFailure, Unreachable) as error:
-            failures += 1
-            if failures >= connection.limits.attempts_max:
-                reason = connection.hidden(str(error)) if isinstance(error, NetworkFailure) else ""
-                raise error if isinstance(error, Unreachable) else Unreachable(failures, reason) from None
+            reason = connection.hidden(str(error))
         if connection.is_closed:
             return
+        # A stream that lasted was no failure, however quiet the task was.
+        failures = 1 if time.monotonic() - opened > WORKING_SECONDS else failures + 1
+        if failures >= connection.limits.attempts_max:
+            raise Unreachable(failures, reason)
         yield Pause(back_off(failures))
 
 

@@ -23,7 +23,7 @@ const WAIT_MS_FIRST = 200
 const WAIT_MS_MAX = 10_000
 const RETRY_AFTER_MS_MAX = 60_000
 /** An attempt that was broken off after so long was being worked on: it is no sign that the server is gone. */
-const WORKING_MS = 20_000
+export const WORKING_MS = 20_000
 const ATTEMPT_MS_MAX = 660_000
 const ANSWER_BYTES_MAX = 64 * 1024 * 1024
 const RETRIED: ReadonlySet<number> = new Set([429, 502, 503, 504])

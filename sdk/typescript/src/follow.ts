@@ -1,4 +1,4 @@
-import { backOffMs, type Connection } from './connection.js'
+import { backOffMs, type Connection, WORKING_MS } from './connection.js'
 import { PhaselockError, Unreachable } from './errors.js'
 import { isObject, type JsonObject } from './json.js'
 import { FrameReader } from './sse.js'
@@ -31,6 +31,8 @@ export async function* follow(following: Following): AsyncGenerator<TaskEvent, v
   const { connection } = following
   let last = following.after
   for (let failures = 0; !connection.isClosed; ) {
+    const opened = performance.now()
+    let error: PhaselockError | null = null
     try {
       for await (const event of streamed(following, last)) {
         failures = 0
@@ -39,13 +41,14 @@ export async function* follow(following: Following): AsyncGenerator<TaskEvent, v
         yield event
         if (LAST.has(event.type)) return
       }
-      failures += 1
-    } catch (error) {
-      if (error instanceof PhaselockError && !(error instanceof Unreachable)) throw error
-      failures += 1
-      if (failures >= connection.limits.attemptsMax) throw error instanceof PhaselockError ? error : lost(failures)
+    } catch (thrown) {
+      if (thrown instanceof PhaselockError && !(thrown instanceof Unreachable)) throw thrown
+      error = thrown instanceof Unreachable ? thrown : null
     }
     if (connection.isClosed) return
+    // A stream that lasted was no failure, however quiet the task was.
+    failures = performance.now() - opened > WORKING_MS ? 1 : failures + 1
+    if (failures >= connection.limits.attemptsMax) throw error ?? lost(failures)
     await connection.pause(backOffMs(failures))
   }
 }
