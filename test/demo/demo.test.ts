@@ -19,13 +19,14 @@ const TRICKS = [...readDoc('docs/demo.md').matchAll(/^\| (.+) \(`(\w+)`\) \| `(\
 beforeAll(built, SHOWING_MS_MAX)
 
 describe('a showing', () => {
-  const room = new Room()
+  let room: Room
   let shown: Showing
 
   beforeAll(async () => {
+    room = new Room()
     shown = await show(room)
   }, SHOWING_MS_MAX)
-  afterAll(() => room.remove())
+  afterAll(() => room?.remove())
 
   it('[REQ-DEMO-1] the honest agent goes through all five phases, and the program ends with 0', () => {
     expect(shown, shown.stdout + shown.stderr).toMatchObject({ code: 0 })
