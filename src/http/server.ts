@@ -54,7 +54,8 @@ export function buildServer(app: Orchestrator, options: ServerOptions): Entrance
     // A HEAD of the stream of events would wait for an end that never comes.
     exposeHeadRoutes: false,
     bodyLimit: options.bodyBytesMax ?? BODY_BYTES_MAX,
-    connectionTimeout: REQUEST_MS_MAX,
+    // Tools may run for minutes without a byte on the wire: only what a client is slow to send is cut off.
+    connectionTimeout: 0,
     requestTimeout: REQUEST_MS_MAX,
     routerOptions: { maxParamLength: 128 },
     http: { headersTimeout: HEADERS_MS_MAX, connectionsCheckingInterval: 5000 },

@@ -1,5 +1,6 @@
 import { connect } from 'node:net'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { buildServer } from '../../src/http/server.js'
 import { type Running, start } from './harness.js'
 
 describe('a localhost server on a hostile network', () => {
@@ -136,6 +137,16 @@ describe('a localhost server on a hostile network', () => {
         status: 404,
         body: { code: 'not_found' },
       })
+  })
+
+  it('[REQ-HTTP-11] a connection is given up for what its client is slow to send, never for what a tool takes', () => {
+    const { server: entrance } = buildServer(run.app, { hosts: () => new Set(), onFault: () => undefined })
+    const { timeout, requestTimeout, headersTimeout } = entrance.server
+    expect({ timeout, requestTimeout, headersTimeout }).toEqual({
+      timeout: 0,
+      requestTimeout: 60_000,
+      headersTimeout: 10_000,
+    })
   })
 
   it('[REQ-HTTP-7] strangers are slowed down and cannot fill the ledger', async () => {
