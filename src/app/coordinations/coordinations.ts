@@ -49,6 +49,8 @@ export class Coordinations {
   readonly #listeners = new Set<(run: CoordinationRun) => void>()
   /** Remote agents of which a response is being judged. */
   readonly responding = new Set<string>()
+  /** Remote agents that wait to be asked, with what ends the wait. */
+  readonly waiting = new Map<string, () => void>()
   readonly #openers: Openers
   #isClosed = false
   /** Starts under way: each of them is a run before the next one is counted. */

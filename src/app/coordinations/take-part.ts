@@ -38,7 +38,7 @@ export async function respondToRun(
   if (!admitted.ok) return admitted
   const { paused } = app.ledger.registry
   if (paused !== null) return refuse('agents_paused', `All agents are paused: ${paused}`)
-  const key = JSON.stringify([bearer.runId, bearer.agentId])
+  const key = keyOf(bearer)
   const { responding } = app.coordinations
   // Whoever sends the same twice at once means one response: the second would count as another attempt.
   if (responding.has(key)) return refuse('conflict', 'Another response of this agent is being judged.')
@@ -150,6 +150,8 @@ async function handedView(app: App, { runId, agentId }: ParticipantBearer): Prom
   const turn = app.ledger.registry.paused === null ? turnOf(run, agentId) : null
   if (turn === null) return participantView(run, agentId)
   const applied = await app.coordinations.apply(runId, turn, `participant:${agentId}`)
+  // Nothing is asked of it any more: its time was over, or the run ended in this moment.
+  if (applied?.outcome.kind === 'refused') return participantView(applied.run, agentId)
   // Only what was recorded as shown is shown: an answer that came in between is in the next view.
   const after = applied?.run.agents.get(agentId)
   return {
@@ -167,10 +169,20 @@ async function untilAsked(app: App, { runId, agentId }: ParticipantBearer, ms: n
     return isAwaited(run, agent) || (isPresenting(run) && run.result?.winner === agentId)
   }
   let wake: () => void = () => undefined
+  let isReplaced = false
+  // One wait for each agent: whoever waits many times would leave no place for others who follow the run.
+  const key = keyOf({ runId, agentId })
+  const { waiting } = app.coordinations
+  waiting.get(key)?.()
+  const replace = (): void => {
+    isReplaced = true
+    wake()
+  }
+  waiting.set(key, replace)
   const stop = app.coordinations.watch(runId, { happened: () => wake(), streamed: () => undefined })
   const deadline = Date.now() + ms
   try {
-    while (stop !== null && Date.now() < deadline) {
+    while (stop !== null && !isReplaced && Date.now() < deadline) {
       const changed = new Promise<void>((resolve) => {
         wake = resolve
       })
@@ -184,5 +196,10 @@ async function untilAsked(app: App, { runId, agentId }: ParticipantBearer, ms: n
     }
   } finally {
     stop?.()
+    if (waiting.get(key) === replace) waiting.delete(key)
   }
+}
+
+function keyOf({ runId, agentId }: Pick<ParticipantBearer, 'runId' | 'agentId'>): string {
+  return JSON.stringify([runId, agentId])
 }

@@ -2,7 +2,8 @@ import type { ChatPart } from '../../participants/participant.js'
 
 /** Held at most; longer than any line that people read, and than any key. */
 const HELD_CHARS_MAX = 4000
-const ENDS_TRIED_MAX = 64
+/** Each one tried is read from its beginning, for every piece that comes: text full of commas must not keep the server busy. */
+const ENDS_TRIED_MAX = 8
 
 type Told = Extract<ChatPart, { type: 'text' | 'reasoning' }>['type']
 
