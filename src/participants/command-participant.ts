@@ -41,6 +41,8 @@ export interface CommandOptions {
   readonly start: Confinement['start']
   /** What the few variables that pass are taken from, and PATH. */
   readonly environment: Readonly<Record<string, string | undefined>>
+  /** A folder that no part of its program may lie in. */
+  readonly apart?: string | null
   readonly limits?: Partial<CommandLimits>
 }
 
@@ -165,9 +167,9 @@ class CommandRunner implements CommandParticipant {
   async #begin(messages: readonly Message[], signal: AbortSignal): Promise<ChatFailure | null> {
     await this.#end()
     if (signal.aborted || this.#isClosed) return failureOf('aborted')
-    const { agent, environment } = this.options
+    const { agent, environment, apart = null } = this.options
     const name = agent.command ?? this.#recipe.program ?? ''
-    const program = findProgram(name, agent.args, environment.PATH ?? '')
+    const program = findProgram(name, agent.args, environment.PATH ?? '', apart)
     if (!program.ok) return failureOf('not_started', { detail: program.detail })
     const home = makeHome()
     try {

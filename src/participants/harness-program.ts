@@ -10,15 +10,19 @@ export type Program =
     }
   | { readonly ok: false; readonly detail: string }
 
-/** Where a program lies, by its name on `path` or by its own path, and what must be seen of the machine to run it. */
-export function findProgram(name: string, args: readonly string[], path: string): Program {
+/**
+ * Where a program lies, by its name on `path` or by its own path, and what must be seen of the machine to run it. Nothing of
+ * it lies in `apart`: whoever may write there would say what the program does.
+ */
+export function findProgram(name: string, args: readonly string[], path: string, apart: string | null = null): Program {
+  const isApart = (file: string): boolean => apart === null || !isInside(apart, file)
   const found = name.includes(sep)
     ? isAbsolute(name) && isProgram(name)
       ? name
       : undefined
     : path
         .split(delimiter)
-        .filter(isAbsolute)
+        .filter((folder) => isAbsolute(folder) && isApart(folder))
         .map((folder) => join(folder, name))
         .find(isProgram)
   if (found === undefined) return { ok: false, detail: `'${name}' is no program on the PATH of the server` }
@@ -26,6 +30,7 @@ export function findProgram(name: string, args: readonly string[], path: string)
   const shown = new Set<string>()
   for (const file of files.flatMap((one) => [one, realpathSync(one)])) {
     const folder = folderOf(file)
+    if (!isApart(file)) return { ok: false, detail: `'${file}' lies in the work tree that is voted on` }
     if (isTooWide(folder)) return { ok: false, detail: `'${file}' lies in ${folder}, which no agent is shown` }
     shown.add(folder)
   }

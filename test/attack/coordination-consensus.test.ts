@@ -1,6 +1,8 @@
-import { writeFileSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, describe, expect, it } from 'vitest'
+import { ended } from '../coordination/council.js'
 import { type Running, start } from '../http/harness.js'
 import { Ballot, Reviewer, VOTED } from '../http/voting.js'
 import { AgentScript } from '../participants/command-script.js'
@@ -90,6 +92,45 @@ agents: {reviewer_c: ${JSON.stringify({ harness: 'command', command, args })}}
     expect(said).not.toContain('good()')
     await server.call('POST', `/coordinations/${run}/cancel`, server.operator, { reason: 'enough' })
   }, 120_000)
+
+  it('[REQ-BREAK-10] is judged by no program that lies in it, or is found there by its name', async () => {
+    const dir = mkdtempSync(join(tmpdir(), 'phaselock-test-'))
+    const bin = join(dir, 'tree', 'bin')
+    mkdirSync(bin, { recursive: true })
+    script = new AgentScript()
+    const said = { call: 'new_answer', with: { content: 'Fine.', verdict: 'approve' } }
+    const { args } = script.does(said, { call: 'vote', with: { agent_id: 'agent1', reason: 'mine' } })
+    const own = join(bin, 'judge.mjs')
+    writeFileSync(own, readFileSync(args[0] ?? ''))
+    writeFileSync(join(bin, 'judge'), `#!/bin/sh\nexec ${process.execPath} ${own} "$@"\n`, { mode: 0o755 })
+    symlinkSync(own, join(script.dir, 'linked.mjs'))
+    const steps = args[1] ?? ''
+    const programs = {
+      by_path: { command: join(bin, 'judge'), args: [steps] },
+      by_name: { command: 'judge', args: [steps] },
+      by_argument: { command: process.execPath, args: [own, steps] },
+      by_link: { command: process.execPath, args: [join(script.dir, 'linked.mjs'), steps] },
+    }
+    const entries = Object.entries(programs).map(([name, one]) => [name, { harness: 'command', ...one }])
+    const contract = `
+name: voted
+version: "1"
+phases:
+  - {id: WORK, allowed_tools: [write_files], consensus: {agents: [${Object.keys(programs).join(', ')}], question: Ready?}}
+  - {id: DONE, allowed_tools: []}
+agents: ${JSON.stringify(Object.fromEntries(entries))}
+`
+    server = await start({ contract, dir, environment: { PATH: `${bin}:${process.env.PATH}` } })
+    server.app.coordinations.reachableAt(server.url)
+    const ballot = await Ballot.lay(here, 't')
+    const run = await ballot.pending({ artifacts: {} })
+    const status = await ended(server, run)
+    expect(status).toMatchObject({ finish_reason: 'error', results: { winner: null } })
+    for (const name of ['by_path', 'by_argument', 'by_link'])
+      expect(status.agents[name]?.error?.message).toContain('lies in the work tree that is voted on')
+    expect(status.agents.by_name?.error?.message).toContain("'judge' is no program on the PATH")
+    expect(await ballot.blockers({ artifacts: {} })).toMatchObject([{ code: 'check_failed', check: 'consensus' }])
+  }, 60_000)
 
   it('[REQ-BREAK-7] can be looked at by programs with tools that they are told of, and by nobody else', async () => {
     script = new AgentScript()

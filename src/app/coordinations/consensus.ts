@@ -84,7 +84,7 @@ export async function openVote(
   const council = { agents: plan.voters.map(agentOf), ...seen }
   const { options } = plan
   return app.coordinations.start(
-    { question: work.question, council, options, isConsensus: true, id },
+    { question: work.question, council, options, isConsensus: true, id, workspace: state.workspace },
     { actor: ACTOR, once: undefined },
   )
 }

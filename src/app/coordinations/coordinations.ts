@@ -32,6 +32,8 @@ export interface NewRun {
   readonly isConsensus?: boolean
   /** Its id, where it follows from what it is for. */
   readonly id?: string
+  /** The work tree that it is about, where that is not the server's. */
+  readonly workspace?: string
 }
 
 /** Sees what happens in a run: what the ledger has, in order, and what agents stream in between. */
@@ -122,8 +124,8 @@ export class Coordinations {
       ? null
       : await this.app.ledger.record({ type: 'coordination_opened', id }, { now: this.app.now(), actor: by.actor })
     if (opened !== null) return refuse(opened.code, opened.detail)
-    const agents = council.agents.map((agent) => ({ id: agent.id, workTree: this.app.workspace }))
-    const { question, options, isConsensus = false } = wanted
+    const { question, options, isConsensus = false, workspace = this.app.workspace } = wanted
+    const agents = council.agents.map((agent) => ({ id: agent.id, workTree: workspace }))
     const { once } = by
     const started = await this.#book.start(
       { type: 'start', id, question, agents, options, isConsensus, council: blob.sha256 },

@@ -94,6 +94,8 @@ export class Openers {
       const { token } = tokenFor(this.app, run, agent.id)
       program ??= commandParticipant({
         ...{ agent, door: { url, token }, environment: this.environment },
+        // Whoever did the work must not be able to change who judges it.
+        apart: run.isConsensus ? (run.agents.get(agent.id)?.workTree ?? null) : null,
         start: async (job) => (await this.app.confinement('walled')).start(job),
       })
       this.#doors.set(key, program)
