@@ -134,13 +134,14 @@ export class RunBook {
     if (known !== undefined) return known
     const loading = load(this.app.ledger.store, id)
     this.#entries.set(id, loading)
-    loading.then(
-      (entry) => {
-        if (entry === null) this.#entries.delete(id)
-        else if (entry.run.endedAt !== null) this.#letGo(id)
-      },
-      () => this.#entries.delete(id),
-    )
+    // A run that was begun meanwhile is known by what was written, not by what was read before.
+    const forget = (): void => {
+      if (this.#entries.get(id) === loading) this.#entries.delete(id)
+    }
+    loading.then((entry) => {
+      if (entry === null) forget()
+      else if (entry.run.endedAt !== null) this.#letGo(id)
+    }, forget)
     return loading
   }
 

@@ -1,5 +1,5 @@
 import type { RunCommand } from '../../core/rounds/command.js'
-import { goesOn } from '../../core/rounds/judge.js'
+import { goesOn, presentedText } from '../../core/rounds/judge.js'
 import { type CoordinationRun, isAwaited, isPresenting, unseen } from '../../core/rounds/run.js'
 import { type ParticipantView, viewOf } from '../../core/rounds/view.js'
 import type { ChatPart, Message, Participant, ToolCall, Usage } from '../../participants/participant.js'
@@ -212,7 +212,7 @@ export class Seat {
     await this.table.apply({ type: 'turn_began', agent: this.id, shown: view.answers.map((answer) => answer.label) })
     let text = ''
     const ended = await this.#chat({ messages: presentationMessages(view), tools: [] }, signal, (response) => {
-      text = response.text
+      text = presentedText(response.text, response.calls)
       return { type: 'accepted' }
     })
     if (ended.type === 'accepted') this.participant.settle?.(ended.messages)

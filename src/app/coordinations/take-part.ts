@@ -2,6 +2,7 @@ import type { ParticipantBearer } from '../../core/admit.js'
 import type { JsonObject } from '../../core/contract.js'
 import { charCount } from '../../core/rounds/code-points.js'
 import type { ResponseCall, RunCommand, RunOutcome } from '../../core/rounds/command.js'
+import { presentedText } from '../../core/rounds/judge.js'
 import { type CoordinationRun, isAwaited, isPresenting } from '../../core/rounds/run.js'
 import { viewOf } from '../../core/rounds/view.js'
 import type { App, Once } from '../app.js'
@@ -61,7 +62,7 @@ async function judged(
   const applied = await app.coordinations.apply(
     run.id,
     isPresenter
-      ? { type: 'final_presented', agent, text }
+      ? { type: 'final_presented', agent, text: presentedText(text, toolCalls) }
       : {
           ...{ type: 'responded', agent, text, toolCalls, handled: 'restart', knownTools: [] },
           ...{ buffer: text, bufferChars: charCount(text) },

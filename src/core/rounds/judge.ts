@@ -55,6 +55,13 @@ export function unknownTools(response: Responded): readonly string[] {
   return [...new Set(names)].filter((name) => !known.has(name))
 }
 
+/** What a winner presents: what it gave as an answer, else what it wrote. */
+export function presentedText(text: string, calls: readonly ResponseCall[]): string {
+  const last = calls.findLast(({ name }) => name === 'new_answer')
+  const content = last === undefined ? undefined : fieldOf(last.arguments, 'content')
+  return typeof content === 'string' && content.trim() !== '' ? content : text
+}
+
 function bad(problem: Problem): Judgement {
   return { kind: 'bad', problem }
 }
