@@ -10,7 +10,8 @@ import { gather } from './gather.js'
 import { type Grant, grantOf, promptOf, withToken } from './grant.js'
 import type { Handled } from './handle.js'
 import { committedAtOf } from './newest-commit.js'
-import type { Result } from './result.js'
+import { withPathLease } from './path-leases.js'
+import { ok, type Result } from './result.js'
 import { blockerView } from './views.js'
 
 /** Says that the task's gates are to be looked at once the call that is running now has ended. */
@@ -97,15 +98,25 @@ async function move(
   const committedAt = await committedAtOf(app, { contract, state })
   const evidence = await evidenceFor(app, state, { needed, sent: null })
   const gathered = await gather(app, contract, state, { needed, offer: { artifacts: new Map(), evidence } })
-  const handled = await app.ledger.apply(
-    { taskId: state.id, contract },
-    {
-      ...({ type: 'transition', target, claims: [], auto: true } as const),
-      ...{ currentPhase: state.phase, facts: gathered.facts, committedAt },
-    },
-    contextOf(app, 'orchestrator'),
-    { blobs: gathered.blobs },
+  const apply = async (): Promise<Result<Handled | null>> => {
+    const done = await app.ledger.apply(
+      { taskId: state.id, contract },
+      {
+        ...({ type: 'transition', target, claims: [], auto: true } as const),
+        ...{ currentPhase: state.phase, facts: gathered.facts, committedAt },
+      },
+      contextOf(app, 'orchestrator'),
+      { blobs: gathered.blobs },
+    )
+    return ok(done)
+  }
+  const agentId = state.held?.agentId ?? ''
+  const leased = await withPathLease(
+    app,
+    { state, contract, phase: target === state.phase ? '' : target, agentId },
+    apply,
   )
+  const handled = leased.ok ? leased.value : null
   if (handled === null || handled.events.length === 0) return null
   if (gathered.index !== null) {
     app.trees.settle(state.workspace, gathered.index)

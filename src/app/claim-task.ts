@@ -5,6 +5,7 @@ import type { TaskState } from '../core/state.js'
 import { type App, contextOf, type Once } from './app.js'
 import { type Grant, grantOf, promptOf, withToken } from './grant.js'
 import { AgentBusy } from './handle.js'
+import { isPathConflict, withPathLease } from './path-leases.js'
 import { ok, type Result, refuse, refusedBy } from './result.js'
 import { WORK_BEGAN } from './trees.js'
 import { contractView, taskView } from './views.js'
@@ -45,17 +46,23 @@ type Ready = ClaimRequest & { readonly capabilities: readonly string[] }
 
 async function claimOldest(app: App, request: Ready): Promise<Result<JsonObject>> {
   let unwalled: Result<JsonObject> | null = null
+  let held: Result<JsonObject> | null = null
   for (let offset = 0; offset < CANDIDATES_MAX; offset += CANDIDATES_PAGE) {
     const page = await app.ledger.store.claimable({ offset, limit: CANDIDATES_PAGE })
     for (const row of page) {
       if (!row.requires.every((one) => request.capabilities.includes(one))) continue
       const result = await tryClaim(app, row.id, request)
+      // Another task may write what this one would: there may be one that nobody is in the way of.
+      if (!result.ok && isPathConflict(result.problem)) {
+        held ??= result
+        continue
+      }
       if (result.ok || result.problem.code === 'conflict') return result
       if (result.problem.code === 'confinement_unavailable') unwalled = result
     }
     if (page.length < CANDIDATES_PAGE) break
   }
-  return unwalled ?? refuse('no_task_available', 'There is no task that this agent could claim now.')
+  return unwalled ?? held ?? refuse('no_task_available', 'There is no task that this agent could claim now.')
 }
 
 async function tryClaim(app: App, taskId: string, request: Ready): Promise<Result<JsonObject>> {
@@ -71,7 +78,7 @@ async function tryClaim(app: App, taskId: string, request: Ready): Promise<Resul
   const command = { type: 'claim', ...who, openDependencies } as const
   const context = contextOf(app, `agent:${agentId}`)
   const { once } = request
-  try {
+  const claimed = async (): Promise<Result<JsonObject>> => {
     const handled = await app.ledger.apply({ taskId, contract }, command, context, {
       remember: (done) =>
         once === undefined
@@ -83,6 +90,9 @@ async function tryClaim(app: App, taskId: string, request: Ready): Promise<Resul
     const isFirst = state.visit === 0 && contract.enforcement.reconcile !== 'off'
     if (isFirst) for (const mark of [WORK_BEGAN, handled.state.phase]) app.trees.mark(state.workspace, taskId, mark)
     return ok(await claimAnswer(app, grantOf(handled.state, agentId)))
+  }
+  try {
+    return await withPathLease(app, { state, contract, phase: state.phase, agentId }, claimed)
   } catch (error) {
     if (error instanceof AgentBusy) return refuse('conflict', `Agent ${agentId} holds another task already.`)
     throw error

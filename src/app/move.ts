@@ -13,6 +13,7 @@ import { type Grant, grantOf, promptOf, withToken } from './grant.js'
 import type { Handled } from './handle.js'
 import { interruptOf } from './interrupts.js'
 import { committedAtOf } from './newest-commit.js'
+import { type Entering, pathConflict, withPathLease } from './path-leases.js'
 import { ok, type Result, refuse, refusedBy } from './result.js'
 import { blockerView } from './views.js'
 import { isoTime } from './wire.js'
@@ -67,6 +68,9 @@ export async function move(app: App, call: AgentCall, one: Move): Promise<Result
   app.checking.add(state.id)
   try {
     await app.running.settle(state.id, TOOLS_WAIT_MS)
+    // Nothing is run for a transition that another task is in the way of.
+    const taken = await pathConflict(app, enteringOf(call, request.target))
+    if (taken !== null) return taken
     const committedAt = await committedAtOf(app, call)
     const held = heldBack(contract, state, { now: app.now(), matches: matchesPattern, committedAt })
     if (held !== null) return await settle(app, call, { ...one, gathered: null, committedAt })
@@ -77,6 +81,11 @@ export async function move(app: App, call: AgentCall, one: Move): Promise<Result
   } finally {
     app.checking.delete(state.id)
   }
+}
+
+// Where it stays in its phase the task has what it needs.
+function enteringOf({ state, contract, bearer }: AgentCall, phase: string): Entering {
+  return { state, contract, phase: phase === state.phase ? '' : phase, agentId: bearer.agentId }
 }
 
 function cleaned(app: App, artifacts: ReadonlyMap<string, Json>): ReadonlyMap<string, Json> {
@@ -102,10 +111,12 @@ async function settle(
     ...(request.completes === true ? { completes: true as const } : {}),
   } as const
   const { once } = request
-  const handled = await applyAs(app, call, command, {
-    blobs: gathered?.blobs ?? [],
-    remember: (done) => (once === undefined ? undefined : { ...once, status: 200, answer: answerOf(call, done) }),
-  })
+  const apply = () =>
+    applyAs(app, call, command, {
+      blobs: gathered?.blobs ?? [],
+      remember: (done) => (once === undefined ? undefined : { ...once, status: 200, answer: answerOf(call, done) }),
+    })
+  const handled = await (gathered === null ? apply() : withPathLease(app, enteringOf(call, request.target), apply))
   if (!handled.ok) return handled
   const hasPassed = handled.value.events.some((event) => event.type === 'gate_passed')
   if (hasPassed && gathered !== null && gathered.index !== null) {

@@ -6,6 +6,7 @@ import type { Contract, JsonObject, Mode } from '../core/contract.js'
 import type { TaskState } from '../core/state.js'
 import { type App, contextOf, type Once } from './app.js'
 import { AgentBusy, type Handled, type With } from './handle.js'
+import { withPathLease } from './path-leases.js'
 import { ok, type Result, refuse, refusedBy } from './result.js'
 import { pinUpstream } from './upstream.js'
 import { taskView } from './views.js'
@@ -156,17 +157,33 @@ export async function operate(
   if (state === null) return refuse('not_found', `There is no task ${JSON.stringify(taskId)}.`)
   const contract = await app.contracts.get(state.contract.hash)
   const { once } = by
-  const handled = await applyUnlessBusy(app, { taskId, contract }, command, {
-    actor: by.actor,
-    remember: (done) =>
-      once === undefined || done.refusal !== null
-        ? undefined
-        : { ...once, status: 200, answer: { body: taskView(done.state) } },
-  })
+  const apply = async () =>
+    ok(
+      await applyUnlessBusy(app, { taskId, contract }, command, {
+        actor: by.actor,
+        remember: (done) =>
+          once === undefined || done.refusal !== null
+            ? undefined
+            : { ...once, status: 200, answer: { body: taskView(done.state) } },
+      }),
+    )
+  const goesOn = goesOnIn(state, command)
+  const agentId = state.held?.agentId ?? ''
+  const leased =
+    goesOn === null ? await apply() : await withPathLease(app, { state, contract, phase: goesOn, agentId }, apply)
+  if (!leased.ok) return leased
+  const handled = leased.value
   if (handled === null) return refuse('not_found', `There is no task ${JSON.stringify(taskId)}.`)
   return handled.refusal === null
     ? ok(taskView(handled.state))
     : refusedBy(handled.refusal, {}, handled.events.length > 0)
+}
+
+// The phase that the agent of a task goes on in; null: nobody does.
+function goesOnIn(state: TaskState, command: Command): string | null {
+  if (state.held === null) return null
+  if (command.type === 'resume') return command.agentIsFree ? state.phase : null
+  return command.type === 'rewind' ? command.to : null
 }
 
 /** Accepts the upstream tools of a task as their servers list them now. */

@@ -5,6 +5,7 @@ import type { TaskState } from '../core/state.js'
 import { type App, contextOf, type Once } from './app.js'
 import { AgentBusy, type Handled } from './handle.js'
 import { agentIsFree } from './operate.js'
+import { withPathLease } from './path-leases.js'
 import { ok, type Result, refuse, refusedBy } from './result.js'
 import { otherIn } from './rewind-tree.js'
 import { stashView } from './stash-list.js'
@@ -103,7 +104,10 @@ async function resumed(app: App, { state, contract, stash, request }: Work, reas
     return handled
   }
   try {
-    return await apply(await agentIsFree(app, state.id))
+    if (!(await agentIsFree(app, state.id))) return await apply(false)
+    const entering = { state, contract, phase: state.phase, agentId: state.held?.agentId ?? '' }
+    const leased = await withPathLease(app, entering, async () => ok(await apply(true)))
+    return leased.ok ? leased.value : await apply(false)
   } catch (error) {
     // Its agent claimed another task in this moment.
     if (!(error instanceof AgentBusy)) throw error

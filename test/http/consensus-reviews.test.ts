@@ -113,7 +113,7 @@ describe('a phase that reviewers vote on', () => {
     await ballot.write('a.txt', 'a')
     const asked = ballot.blockers({ artifacts: {} })
     await new Promise((resolve) => setTimeout(resolve, 1000))
-    writeFileSync(join(server.workspace, 'a.txt'), 'other')
+    writeFileSync(join(ballot.tree, 'a.txt'), 'other')
     expect((await asked).map(({ code }) => code)).toContain('check_error')
     expect((await ballot.events()).some(({ type }) => type === 'consensus_requested')).toBe(false)
   })

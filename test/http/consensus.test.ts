@@ -82,12 +82,12 @@ describe('a phase that reviewers vote on', () => {
 
   it('[REQ-CONSENSUS-11] shows nothing that a link leads to', async () => {
     const ballot = await laid()
-    symlinkSync('/etc/passwd', join(server.workspace, 'link.txt'))
+    symlinkSync('/etc/passwd', join(ballot.tree, 'link.txt'))
     const run = await ballot.pending()
     const { body } = await (await Reviewer.seat(here, run, 'reviewer_a')).look()
     expect(body.question).toContain('created link.txt')
     expect(body.question).not.toContain('root:')
-    rmSync(join(server.workspace, 'link.txt'))
+    rmSync(join(ballot.tree, 'link.txt'))
   })
 
   it('[REQ-CONSENSUS-3] stays closed with the words of the winner that requests changes', async () => {
@@ -142,7 +142,7 @@ describe('a phase that reviewers vote on', () => {
     const ballot = await laid()
     const first = await ballot.pending()
     await agree(here, first)
-    writeFileSync(join(server.workspace, `${ballot.task}.ts`), 'export const sum = () => evil()\n')
+    writeFileSync(join(ballot.tree, `${ballot.task}.ts`), 'export const sum = () => evil()\n')
     expect(await ballot.pending()).not.toBe(first)
   })
 

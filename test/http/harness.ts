@@ -1,4 +1,4 @@
-import { mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { cpSync, mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type Orchestrator, openOrchestrator } from '../../src/app/orchestrator.js'
@@ -51,6 +51,13 @@ export interface StartOptions extends Partial<Pick<ServerOptions, 'agentPerSecon
   readonly environment?: NodeJS.ProcessEnv
   readonly dir?: string
   readonly confinement?: () => Promise<Confinement>
+}
+
+/** A work tree of a task's own, which holds what the server's holds now: in one tree two tasks cannot write the same paths. */
+export function ownTree(run: { readonly workspace: string }): string {
+  const tree = mkdtempSync(join(realpathSync(run.workspace), '..', 'tree-'))
+  cpSync(run.workspace, tree, { recursive: true, verbatimSymlinks: true })
+  return tree
 }
 
 let shared: Promise<Confinement> | null = null

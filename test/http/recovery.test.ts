@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { type Running, start } from './harness.js'
+import { ownTree, type Running, start } from './harness.js'
 
 const CONTRACT = `
 name: careful
@@ -112,7 +112,7 @@ describe('recovery and alerts', () => {
     expect(await answer(agent)).toMatchObject({ status: 403 })
     expect(await answer(await mint('somebody'))).toMatchObject({ status: 403, body: { code: 'not_permitted' } })
     expect(await run.call('POST', '/tasks/i/reviewers', run.operator, { name: 'human' })).toMatchObject({ status: 400 })
-    await run.addTask({ id: 'j' })
+    await run.addTask({ id: 'j', workspace: ownTree(run) })
     await claim('j', await run.addAgent('j'), 'j')
     const elsewhere = await mint('review_agent', 'j')
     expect(await answer(elsewhere)).toMatchObject({ status: 403, body: { code: 'not_permitted' } })

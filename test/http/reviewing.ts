@@ -1,4 +1,4 @@
-import type { Answer, Running } from './harness.js'
+import { type Answer, ownTree, type Running } from './harness.js'
 
 /** Two reviews of others before the work is done; the agent may still write while it is reviewed. */
 export const REVIEWED = `
@@ -27,6 +27,7 @@ transitions:
 export class Desk {
   token = ''
   agent = ''
+  tree = ''
 
   constructor(
     readonly run: () => Running,
@@ -35,7 +36,8 @@ export class Desk {
 
   static async lay(run: () => Running, task: string, agentId = `agent-${task}`): Promise<Desk> {
     const desk = new Desk(run, task)
-    await run().addTask({ id: task })
+    desk.tree = ownTree(run())
+    await run().addTask({ id: task, workspace: desk.tree })
     desk.agent = await run().addAgent(agentId)
     desk.token = await run().claim(agentId, desk.agent, task)
     return desk

@@ -144,7 +144,7 @@ describe('reviews of others', () => {
     const desk = await inReview()
     const security = await desk.reviewer('security')
     const { body } = await run.call('GET', '/state/snapshot', security)
-    writeFileSync(join(run.workspace, 'moved.txt'), desk.task)
+    writeFileSync(join(desk.tree, 'moved.txt'), desk.task)
     const subject = String(body.subject)
     expect(await desk.report(security, { status: 'completed' }, { subject })).toMatchObject({
       status: 409,

@@ -119,6 +119,7 @@ describe('a rewind that restores the work tree', () => {
     expect(await rewind('NOWHERE')).toMatchObject({ status: 400 })
     expect(await rewind('PLAN', {}, token)).toMatchObject({ status: 403 })
     expect(await rewind('PLAN', { restore_tree: 'yes' })).toMatchObject({ status: 400 })
+    await move('CHECK')
     await run.addTask({ id: 'u' })
     await run.claim('b', await run.addAgent('b'), 'u')
     expect(await rewind('PLAN')).toMatchObject({ status: 409, body: { detail: expect.stringContaining('Task u') } })

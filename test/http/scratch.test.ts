@@ -84,6 +84,8 @@ describe('what commands write to ignored paths', () => {
 
   it('[REQ-SCRATCH-3] another task in the same tree sees nothing of it', async () => {
     await bash('mkdir -p dist && echo mine > dist/x')
+    // Two tasks in one tree: the first one writes elsewhere by now.
+    expect((await move('IMPL')).body).toMatchObject({ allowed: true })
     await run.addTask({ id: 'u' })
     const other = await run.claim('b', await run.addAgent('b'), 'u')
     expect(await bash('ls dist', other)).toMatchObject({ result: { exit_code: 2 } })

@@ -1,7 +1,7 @@
 import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, describe, expect, it } from 'vitest'
-import { type Answer, PLAN, type Running, start } from './harness.js'
+import { type Answer, ownTree, PLAN, type Running, start } from './harness.js'
 
 const CONTRACT = `
 name: watched
@@ -88,7 +88,7 @@ function still(one: unknown): unknown {
 describe('who may ask', () => {
   it('[REQ-STATUS-10] an agent sees the status of the task it holds, and of no other', async () => {
     await begin()
-    await run.addTask({ id: 'other' })
+    await run.addTask({ id: 'other', workspace: ownTree(run) })
     const other = await run.claim('b', await run.addAgent('b'), 'other')
     expect(await status('other', token)).toMatchObject({ status: 403, body: { code: 'token_mismatch' } })
     expect(await status('no-such-run', token)).toMatchObject({ status: 403, body: { code: 'token_mismatch' } })
@@ -111,7 +111,7 @@ describe('who may ask', () => {
   it('[REQ-STATUS-10] an operator sees any run, by default the one that began last', async () => {
     run = await start({ contract: CONTRACT })
     expect(await run.call('GET', '/status', run.operator)).toMatchObject({ status: 404, body: { code: 'not_found' } })
-    for (const id of ['first', 'second', 'never']) await run.addTask({ id })
+    for (const id of ['first', 'second', 'never']) await run.addTask({ id, workspace: ownTree(run) })
     await run.claim('a', await run.addAgent('a'), 'second')
     await run.claim('b', await run.addAgent('b'), 'first')
     const newest = () => run.call('GET', '/status', run.operator)
@@ -150,7 +150,7 @@ describe('a coordination', () => {
     expect(await status(id, token)).toMatchObject({ status: 403, body: { code: 'token_mismatch' } })
     await until(() => existsSync(fileOf(id)))
     expect(still(readFile(id))).toEqual(still((await status(id)).body))
-    await run.addTask({ id: 'later' })
+    await run.addTask({ id: 'later', workspace: ownTree(run) })
     await run.claim('late', await run.addAgent('late'), 'later')
     expect((await run.call('GET', '/status', run.operator)).body).toMatchObject({ meta: { session_id: 'later' } })
   })
@@ -273,7 +273,7 @@ describe('the file of a task', () => {
     const folders = { '..': '%2e%2e', '.': '%2e', '...': '...', __proto: '__proto', constructor: 'constructor' }
     for (const [index, [id, folder]] of Object.entries(folders).entries()) {
       if (index > 0) {
-        await run.addTask({ id })
+        await run.addTask({ id, workspace: ownTree(run) })
         await run.claim(`odd${index}`, await run.addAgent(`odd${index}`), id)
       }
       await until(() => existsSync(fileOf(folder)))
@@ -287,7 +287,7 @@ describe('the file of a task', () => {
 
   it('[REQ-STATUS-8] names its agents as they are called, also `__proto__`', async () => {
     await begin()
-    await run.addTask({ id: '__proto__' })
+    await run.addTask({ id: '__proto__', workspace: ownTree(run) })
     token = await run.claim('__proto__', await run.addAgent('__proto__'), '__proto__')
     await run.call('POST', '/tools/execute', token, { task_id: '__proto__', tool_name: 'nosuch', args: {} })
     await run.app.runFiles.flush()

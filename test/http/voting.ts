@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs'
-import type { Answer, Running } from './harness.js'
+import { type Answer, ownTree, type Running } from './harness.js'
 
 /** The contract of the guide. */
 export const VOTED = /<!-- example: consensus -->\n```yaml\n([\s\S]*?)```/.exec(
@@ -9,7 +9,7 @@ export const VOTED = /<!-- example: consensus -->\n```yaml\n([\s\S]*?)```/.exec(
 export const VOTERS = ['reviewer_a', 'reviewer_b', 'reviewer_c']
 export const NOTES = { notes: { text: 'It adds two numbers.' } }
 
-export type Caller = Pick<Running, 'call'> & { readonly operator: string }
+export type Caller = Pick<Running, 'call'> & { readonly operator: string; readonly workspace?: string }
 
 export interface Blocked {
   readonly code: string
@@ -21,6 +21,7 @@ export interface Blocked {
 export class Ballot {
   token = ''
   agent = ''
+  tree = ''
 
   constructor(
     readonly server: () => Caller,
@@ -30,8 +31,10 @@ export class Ballot {
 
   static async lay(server: () => Caller, task: string, agentId = `agent-${task}`): Promise<Ballot> {
     const ballot = new Ballot(server, task, agentId)
-    const { call, operator } = server()
-    await call('POST', '/tasks', operator, { title: 'Add', id: task })
+    const { call, operator, workspace } = server()
+    ballot.tree = workspace === undefined ? '' : ownTree({ workspace })
+    const own = workspace === undefined ? {} : { workspace: ballot.tree }
+    await call('POST', '/tasks', operator, { title: 'Add', id: task, ...own })
     ballot.agent = String((await call('POST', '/agents', operator, { agent_id: agentId })).body.agent_token)
     await ballot.claim()
     return ballot
