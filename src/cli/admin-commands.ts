@@ -1,11 +1,12 @@
 import { type Command, Option } from 'commander'
+import type { JsonObject } from '../core/contract.js'
 import { Client, segment } from './client.js'
 import { type ClientOptions, clientOptions } from './connection.js'
 import { collect, examples } from './options.js'
 import { plainLine } from './plain-text.js'
 import { table } from './table.js'
 import { paint, print, printJson } from './terminal.js'
-import { given, listOf, textOf, timeOf } from './values.js'
+import { given, listOf, objectOf, textOf, timeOf } from './values.js'
 
 /** Who may act: agents, operators, and the secret that signs. */
 export function addAdminCommands(program: Command): void {
@@ -44,7 +45,7 @@ function addAgents(program: Command): void {
         `Agent ${plainLine(textOf(answer.agent_id))} may claim tasks until ${timeOf(answer.expires_at)}.\nIts token is shown this once; an older one is dead now:\n\n${textOf(answer.agent_token)}`,
       )
     })
-  clientOptions(agent.command('list').alias('ls').description('list agents and what they work on'))
+  clientOptions(agent.command('list', { isDefault: true }).alias('ls').description('list agents and what they work on'))
     .addHelpText('after', examples([['phaselock agent list', '']]))
     .action(async (options: ClientOptions) => {
       const answer = await new Client(options).get('/agents')
@@ -55,11 +56,20 @@ function addAgents(program: Command): void {
         { title: 'STATUS', text: (one) => textOf(one.status) },
         { title: 'TASK', text: (one) => textOf(one.task_id) || '-' },
         { title: 'PHASE', text: (one) => textOf(one.phase) || '-' },
+        { title: 'ACTIVE', text: (one) => timeOf(one.last_activity) || '-' },
+        { title: 'STARTED', text: (one) => startedText(objectOf(one.spawn)) },
         { title: 'CAPABLE OF', text: (one) => textOf(one.capabilities) || '-', isFlexible: true },
       ])
       print(agents.length === 0 ? 'No agents. Let one in with `phaselock agent add ID`.' : text)
     })
   addRevoke(agent, 'agent')
+}
+
+// Of agents that the server started: how that stands.
+function startedText({ state, outcome, restarts }: JsonObject): string {
+  if (state === undefined) return '-'
+  const again = restarts === 0 ? '' : `, ${textOf(restarts)} restarts`
+  return `${textOf(outcome) || textOf(state)}${again}`
 }
 
 function addOperators(program: Command): void {

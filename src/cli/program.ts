@@ -1,5 +1,6 @@
 import { Command } from 'commander'
 import { addAdminCommands } from './admin-commands.js'
+import { addAgentRunCommands } from './agent-run-commands.js'
 import { addAnalyzeCommand } from './analyze-commands.js'
 import { addApprovalCommands } from './approval-commands.js'
 import { addAuditCommands } from './audit-commands.js'
@@ -63,6 +64,7 @@ export function buildProgram(): Command {
   addReviewCommand(program)
   program.commandsGroup('Run:')
   addRunCommands(program)
+  addAgentRunCommands(program)
   addCoordinateCommand(program)
   addMcpCommand(program)
   addStashCommands(program)

@@ -3,8 +3,8 @@ import type { ConsensusPlan } from './consensus-plan.js'
 import type { AgentCrash } from './crash.js'
 import type { DocumentPlace, EvidenceGrade, PhaseDocument } from './phase-document.js'
 import type { Rule } from './rules/rule.js'
-import type { Slot } from './slots.js'
-import type { AgentEntry, AutoSpawn } from './spawns.js'
+import type { Places } from './slots.js'
+import type { Programs } from './spawns.js'
 import type { Webhook } from './webhook.js'
 
 /** A JSON value: what artifacts, evidence, tool arguments and schemas are made of. */
@@ -15,7 +15,7 @@ export type JsonObject = { readonly [key: string]: Json }
  * A compiled workflow contract. Callers can rely on every name in it being known and every reference being resolved:
  * what a contract says and Phaselock cannot honour is refused before a Contract exists.
  */
-export interface Contract {
+export interface Contract extends Programs {
   /** SHA-256 (hex) of the canonical document. A task keeps the contract it was created under, by this hash. */
   readonly hash: string
   readonly name: string
@@ -47,8 +47,6 @@ export interface Contract {
   readonly notEnforced: readonly NotEnforced[]
   /** Texts of `{{guide:NAME}}`, read when the contract was loaded. */
   readonly guides: ReadonlyMap<string, string>
-  /** How agents are started, by name. */
-  readonly agents?: ReadonlyMap<string, AgentEntry>
   /** What becomes of a task whose agent lost its lease; absent: it can be claimed again at once. */
   readonly agentCrash?: AgentCrash
   readonly alerts?: readonly Alert[]
@@ -64,7 +62,7 @@ export interface NotEnforced {
   readonly feature: string
 }
 
-export interface Phase {
+export interface Phase extends Places {
   readonly id: string
   readonly name: string
   readonly description: string
@@ -79,10 +77,6 @@ export interface Phase {
   /** Checkpoint evidence by field name; empty when the phase has no checkpoint. */
   readonly evidence: ReadonlyMap<string, EvidenceField>
   readonly gates: readonly Gate[]
-  /** Places for reviewers that open on entering it. */
-  readonly slots?: readonly Slot[]
-  /** Agents of the contract that fill some of these places, started on entering it. */
-  readonly autoSpawn?: readonly AutoSpawn[]
   /** Reviewers that vote on leaving it. */
   readonly consensus?: ConsensusPlan
   readonly rules?: readonly Rule[]

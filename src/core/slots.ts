@@ -1,6 +1,7 @@
 import type { Blocker, Contract, Phase } from './contract.js'
 import type { TaskFact } from './event.js'
 import { isFinished, reviewersOf, reviewsAsked } from './review.js'
+import type { AutoSpawn } from './spawns.js'
 import type { TaskState } from './state.js'
 
 /** A place for a reviewer, opened on entering a phase and filled by whoever is let in under its name. */
@@ -8,6 +9,14 @@ export interface Slot {
   readonly name: string
   /** The phase is not left before this one has finished. */
   readonly isAwaited: boolean
+}
+
+/** What a phase does for its reviewers when it is entered. */
+export interface Places {
+  /** Places for reviewers that open. */
+  readonly slots?: readonly Slot[]
+  /** Agents of the contract that are started to fill some of them. */
+  readonly autoSpawn?: readonly AutoSpawn[]
 }
 
 /** The places that open with a phase: those of its own, and with `opensReviews` one for each review it asks for. */

@@ -14,6 +14,12 @@ export interface AgentEntry extends AgentProgram {
   readonly capabilities: readonly string[]
 }
 
+/** The agents that a contract names. */
+export interface Programs {
+  /** How they are started, by name. */
+  readonly agents?: ReadonlyMap<string, AgentEntry>
+}
+
 /** Agents that are started when a phase is entered, each under a name of its own. */
 export interface AutoSpawn {
   /** An entry of `agents`. */

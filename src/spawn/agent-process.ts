@@ -10,12 +10,13 @@ import { fillHome, type HarnessHome, makeHome } from '../participants/harness-ho
 import { outputReader } from '../participants/harness-output.js'
 import { findProgram } from '../participants/harness-program.js'
 import { RECIPES } from '../participants/harness-recipes.js'
+import type { Usage } from '../participants/participant.js'
 import { makeRedactor } from '../store/redact.js'
 import { givenVariables, sdkVariables } from './agent-environment.js'
 import { type AgentLog, Lines } from './agent-log.js'
 import { KEY_VARIABLES, type ModelDoor, modelDoor } from './model-door.js'
 import type { Doors } from './port.js'
-import { type Told, toldLines } from './told.js'
+import { Teller } from './told.js'
 
 /** What it takes to start an agent once. */
 export interface Start {
@@ -39,7 +40,7 @@ export interface Surroundings {
   /** Where the server is reached without a wall. */
   readonly url: () => Promise<string>
   readonly lifeMs: number
-  readonly onUsage: (spawn: Spawn, usage: Told['usage']) => void
+  readonly onUsage: (spawn: Spawn, usage: Usage) => void | Promise<void>
 }
 
 export interface ProcessEnd {
@@ -228,12 +229,12 @@ interface Watched {
 function watched({ start, around, confined, opened, redactor }: Watched): AgentProcess {
   const { log, spawn } = start
   const write = (lines: readonly string[]): Promise<void> => log.write(lines, (text) => String(redactor(text)))
-  const read = outputReader(spawn.program.harness)
+  const teller = new Teller(outputReader(spawn.program.harness))
   const isPlain = spawn.program.harness === 'command'
   const said = pump(confined.stdout, isPlain ? new Lines() : new Lines(HARNESS_LINE_CHARS_MAX), async (lines) => {
     if (isPlain) return write(lines)
-    const told = toldLines(lines, read)
-    if (told.usage !== null) around.onUsage(spawn, told.usage)
+    const told = teller.take(lines)
+    for (const usage of told.usages) await around.onUsage(spawn, usage)
     return write(told.lines)
   })
   const complained = pump(confined.stderr, new Lines(), write)
@@ -249,6 +250,7 @@ function watched({ start, around, confined, opened, redactor }: Watched): AgentP
   )
   const done = ended.then(async (end) => {
     await Promise.all([said, complained])
+    for (const usage of teller.end()) await around.onUsage(spawn, usage)
     await opened.close()
     return end
   })

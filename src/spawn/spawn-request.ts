@@ -64,5 +64,6 @@ function unknownAgent(contract: Contract, agent: string) {
   return refuse(
     'not_found',
     `Contract ${contract.name} has no agent ${JSON.stringify(agent)}.${hint} Known agents: ${known}.`,
+    { agents: names },
   )
 }

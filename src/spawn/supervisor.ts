@@ -134,8 +134,8 @@ export class Supervisor {
   show(agentId: string): Result<JsonObject> {
     const spawn = this.app.ledger.registry.spawns.get(agentId)
     if (spawn === undefined) return refuse('not_found', `No agent ${JSON.stringify(agentId)} was started here.`)
-    const attach = spawn.adapter === 'tmux' && spawn.ended === null ? this.tmux.attachWords(agentId) : null
-    return ok({ agent_id: agentId, ...spawnView(spawn), attach })
+    const window = spawn.adapter === 'tmux' && spawn.ended === null ? this.tmux.windowOf(agentId) : null
+    return ok({ agent_id: agentId, ...spawnView(spawn), window })
   }
 
   async log(agentId: string, cursor: string | null): Promise<Result<JsonObject>> {

@@ -59,9 +59,9 @@ export class Tmux {
     }
   }
 
-  /** The words that attach a terminal, for looking only. */
-  attachWords(agentId: string): readonly string[] {
-    return ['tmux', '-S', this.socket, '-f', '/dev/null', 'attach-session', '-r', '-t', `=${sessionOf(agentId)}`]
+  /** Where a terminal finds its window. */
+  windowOf(agentId: string): { readonly socket: string; readonly session: string } {
+    return { socket: this.socket, session: sessionOf(agentId) }
   }
 
   #run(words: readonly string[]): Promise<{ readonly stdout: string }> {

@@ -3,27 +3,51 @@ import type { Usage } from '../participants/participant.js'
 
 const ARGUMENTS_CHARS_MAX = 200
 
-/** What lines of a harness come to: text for people, and what its model took. */
+/** What lines of a harness come to: text for people, and what each message of its model took. */
 export interface Told {
   readonly lines: readonly string[]
-  readonly usage: Usage | null
+  readonly usages: readonly Usage[]
 }
 
-export function toldLines(lines: readonly string[], read: OutputReader): Told {
-  let text = ''
-  let usage: Usage | null = null
-  for (const line of lines) {
-    const told = read(line)
-    if (told.length === 0 && !line.trimStart().startsWith('{')) text += `${line}\n`
-    for (const one of told) {
-      if (one.type === 'text') text += one.text
-      else if (one.type === 'gave_up') text += `\n${one.detail}\n`
-      else if (one.type === 'announced')
-        text += `\n> ${one.name} ${JSON.stringify(one.arguments).slice(0, ARGUMENTS_CHARS_MAX)}\n`
-      else if (one.type === 'usage') usage = sum(usage, one)
+/** Reads the output of one process, in order. */
+export class Teller {
+  #isWriting = false
+  #open: Usage | null = null
+
+  constructor(private readonly read: OutputReader) {}
+
+  take(lines: readonly string[]): Told {
+    let text = ''
+    const usages: Usage[] = []
+    for (const line of lines) {
+      const told = this.read(line)
+      if (told.length === 0 && !line.trimStart().startsWith('{')) text += `${line}\n`
+      for (const one of told) {
+        if (one.type === 'text') text += one.text
+        else if (one.type === 'gave_up') text += `\n${one.detail}\n`
+        else if (one.type === 'announced')
+          text += `\n> ${one.name} ${JSON.stringify(one.arguments).slice(0, ARGUMENTS_CHARS_MAX)}\n`
+        else if (one.type === 'usage') this.#open = sum(this.#open, one)
+        else if (one.type === 'message_began') usages.push(...this.#message(true))
+        else if (one.type === 'message_ended') usages.push(...this.#message(false))
+      }
+      if (!this.#isWriting) usages.push(...this.#message(false))
     }
+    return { lines: text.split('\n').filter((line) => line.trim() !== ''), usages }
   }
-  return { lines: text.split('\n').filter((line) => line.trim() !== ''), usage }
+
+  /** What a message took that was never finished. */
+  end(): readonly Usage[] {
+    return this.#message(false)
+  }
+
+  // A message is told in parts while it is written, and counts once.
+  #message(isWriting: boolean): readonly Usage[] {
+    const whole = this.#open
+    this.#isWriting = isWriting
+    this.#open = null
+    return whole === null ? [] : [whole]
+  }
 }
 
 function sum(before: Usage | null, more: Usage): Usage {

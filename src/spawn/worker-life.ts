@@ -30,6 +30,8 @@ export class WorkerLife {
   #stopped: string | null = null
   /** Its process ended while people had to do something. */
   #isWaiting = false
+  /** The visit in which the process that runs now asked people for something. */
+  #asked: { readonly visit: number; readonly what: string } | null = null
   #last: ProcessEnd = { exitCode: null, detail: '' }
 
   constructor(
@@ -140,6 +142,7 @@ export class WorkerLife {
     const { agentId, taskId } = this
     const { instance } = claimed
     log.forgetLast()
+    this.#asked = null
     try {
       const start = await this.#startOf(claimed)
       await app.ledger.record({ type: 'agent_started', agentId, taskId, instance }, this.#by())
@@ -162,7 +165,7 @@ export class WorkerLife {
     const state = await app.ledger.peek(taskId)
     if (overFor(state, agentId) !== null) return
     if (!isGone) return this.#note('silent', { ...end, detail: 'it was not heard of for its lease' })
-    const awaited = state === null || end.exitCode !== 0 ? null : waitsFor(state)
+    const awaited = end.exitCode === 0 ? this.#awaited(state) : null
     this.#isWaiting = awaited !== null
     if (awaited !== null) return this.#note('exited', { ...end, detail: `it waits for ${awaited}` })
     await this.#lose('exited', end.exitCode === 0 ? { ...end, detail: UNFINISHED } : end, instance)
@@ -193,10 +196,23 @@ export class WorkerLife {
     })
     gone.catch(() => undefined)
     while (!isGone) {
-      if (!isHeldBy(await this.parts.app.ledger.peek(this.taskId), this.agentId, instance)) return isGone
+      const state = await this.parts.app.ledger.peek(this.taskId)
+      if (!isHeldBy(state, this.agentId, instance)) return isGone
+      this.#ask(state)
       if (!isGone) await this.#bell.wait(this.parts.limits.lookMs)
     }
     return true
+  }
+
+  #ask(state: TaskState | null): void {
+    const what = state === null ? null : waitsFor(state)
+    if (state !== null && what !== null) this.#asked = { visit: state.visit, what }
+  }
+
+  // Whoever was answered while its process ended has done nothing wrong either.
+  #awaited(state: TaskState | null): string | null {
+    this.#ask(state)
+    return this.#asked?.visit === state?.visit ? (this.#asked?.what ?? null) : null
   }
 
   // One that has done its work may end by itself; one that lost it is ended.

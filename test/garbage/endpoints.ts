@@ -287,6 +287,19 @@ export const ENDPOINTS: Readonly<Record<string, Endpoint>> = {
     prepare: plain((stage) => ({ body: { agent_id: stage.fresh('added'), capabilities: ['go', 'rust'] } })),
   },
   listAgents: { prepare: plain(() => ({})) },
+  spawnAgent: {
+    prepare: plain((stage) => ({
+      body: { harness: 'command', command: 'true', args: [], agent_id: stage.fresh('started'), task: { title: 'x' } },
+      also: { agent: ['coder'], task_id: [stage.queued, 'no-such-task'] },
+    })),
+    isAlone: true,
+  },
+  showAgent: { prepare: plain((_stage, pair) => ({ params: { id: pair.agentId }, also: { id: ['nobody'] } })) },
+  stopAgent: {
+    prepare: plain((_stage, pair) => ({ params: { id: pair.agentId }, body: { reason: 'gone', park: false } })),
+  },
+  agentLog: { prepare: plain((_stage, pair) => ({ params: { id: pair.agentId }, query: { cursor: '1:0' } })) },
+  agentScreen: { prepare: plain((_stage, pair) => ({ params: { id: pair.agentId } })) },
   revokeAgent: {
     prepare: plain((stage, pair) => ({
       params: { id: pair.agentId },

@@ -32,16 +32,14 @@ describe('an agent with a window', () => {
       )
       expect(screen).toContain('hello-window')
       expect(screen).not.toContain('eyJ')
-      const { attach } = await stage.show(agentId)
-      expect(attach).toEqual(
-        expect.arrayContaining(['attach-session', '-r', '-S', join(stage.server.stateDir, 'tmux.sock')]),
-      )
-      const session = (attach as string[]).at(-1) ?? ''
-      const [program = '', ...words] = (attach as string[]).slice(0, 5)
-      expect(spawnSync(program, [...words, 'has-session', '-t', session]).status).toBe(0)
+      const { window } = await stage.show(agentId)
+      const { socket, session } = window as { socket: string; session: string }
+      expect(socket).toBe(join(stage.server.stateDir, 'tmux.sock'))
+      const hasSession = () => spawnSync('tmux', ['-S', socket, 'has-session', '-t', `=${session}`]).status === 0
+      expect(hasSession()).toBe(true)
       await stage.server.call('POST', `/agents/${agentId}/stop`, stage.server.operator, {})
       expect(processesWith(mark)).toEqual([])
-      expect(spawnSync(program, [...words, 'has-session', '-t', session]).status).not.toBe(0)
+      expect(hasSession()).toBe(false)
       expect((await stage.server.call('GET', `/agents/${agentId}/screen`, stage.server.operator)).body.code).toBe(
         'conflict',
       )

@@ -64,4 +64,10 @@ export const METRICS_SUMMARY: RouteDescription = {
 }
 
 /** What the OpenAPI document and the reference list. */
-export const DESCRIBED: readonly RouteDescription[] = [...ROUTES, ...SPAWN_ROUTES, EVENTS, COORDINATION_STREAM, METRICS_SUMMARY]
+export const DESCRIBED: readonly RouteDescription[] = [
+  ...ROUTES,
+  ...SPAWN_ROUTES,
+  EVENTS,
+  COORDINATION_STREAM,
+  METRICS_SUMMARY,
+]

@@ -58,7 +58,7 @@ export const SPAWN_ROUTES: readonly SpawnRoute[] = [
     id: 'showAgent',
     summary: 'One agent that Phaselock started',
     access: 'operator',
-    answer: '`{agent_id, task_id, state, role, restarts, lost, outcome, reason, exit_code, unenforced, attach, …}`',
+    answer: '`{agent_id, task_id, state, role, restarts, lost, outcome, reason, exit_code, unenforced, window, …}`',
     ask: async (supervisor, { params }) => supervisor.show(params.id ?? ''),
   },
   {

@@ -1,0 +1,52 @@
+import type { Command } from 'commander'
+import { attach, type FollowOptions, logs, type RunOptions, run, type StopOptions, stop } from './agent-run.js'
+import { type ClientOptions, clientOptions } from './connection.js'
+import { examples } from './options.js'
+
+/** `run`, `attach`, `stop` and `logs`: agents that the server starts. */
+export function addAgentRunCommands(program: Command): void {
+  addRun(program)
+  clientOptions(program.command('logs').argument('<agent>').description('print what an agent wrote'))
+    .option('-f, --follow', 'go on until the agent has ended')
+    .addHelpText('after', examples([['phaselock logs coder-3f2a91 --follow', '']]))
+    .action((agent: string, options: FollowOptions) => logs(agent, options))
+  clientOptions(program.command('attach').argument('<agent>').description('look at the window of an agent'))
+    .addHelpText('after', examples([['phaselock attach coder-3f2a91', 'of one that was started with --tmux']]))
+    .action((agent: string, options: ClientOptions) => attach(agent, options))
+  clientOptions(program.command('stop').argument('<agent>').description('end an agent; its task can be claimed again'))
+    .option('--park', 'park its task instead')
+    .option('--reason <text>', 'why; kept in the ledger')
+    .addHelpText('after', examples([['phaselock stop coder-3f2a91 --park --reason "wrong plan"', '']]))
+    .action((agent: string, options: StopOptions) => stop(agent, options))
+}
+
+function addRun(program: Command): void {
+  clientOptions(
+    program
+      .command('run')
+      .argument('[agent]', "an entry of the contract's agents, or a harness such as claude-code")
+      .argument('[task]', 'what is to be done')
+      .description('start an agent on a task, and follow what it writes'),
+  )
+    .option('--command <program>', 'start this program in place of an entry or a harness')
+    .option('--arg <word>', 'a word for the program; repeatable', gathered)
+    .option('--model <name>', 'the model')
+    .option('--task <id>', 'a task that there is, in place of a new one')
+    .option('--name <id>', 'what the agent is called (default: a new name)')
+    .option('--tmux', 'with a window to look at')
+    .option('--detach', 'return at once')
+    .addHelpText(
+      'after',
+      `${examples([
+        ['phaselock run coder "Add a health endpoint"', ''],
+        ['phaselock run claude-code --task task-1f0c --tmux --detach', ''],
+        ['phaselock run --command ./my-agent "Add a health endpoint"', ''],
+      ])}\n\nExit codes: 0 the task is completed, 1 refused or it ended otherwise.`,
+    )
+    .action((agent: string | undefined, task: string | undefined, options: RunOptions) => run(agent, task, options))
+}
+
+// Words may hold commas: nothing is split.
+function gathered(value: string, before: readonly string[] = []): readonly string[] {
+  return [...before, value]
+}

@@ -1,0 +1,146 @@
+import { spawn } from 'node:child_process'
+import { isAbsolute, resolve } from 'node:path'
+import type { JsonObject } from '../core/contract.js'
+import { Client, segment } from './client.js'
+import type { ClientOptions } from './connection.js'
+import { EXIT, Stop } from './exit.js'
+import { plainLine, plainText } from './plain-text.js'
+import { print, printJson } from './terminal.js'
+import { given, objectOf, textOf } from './values.js'
+
+const FOLLOW_MS = 500
+const SESSION = /^agent-[0-9a-f]{12}$/
+const HARNESSES: ReadonlySet<string> = new Set(['claude-code', 'codex', 'gemini', 'opencode'])
+
+export interface RunOptions extends ClientOptions {
+  readonly command?: string
+  readonly arg?: readonly string[]
+  readonly model?: string
+  readonly task?: string
+  readonly name?: string
+  readonly tmux?: boolean
+  readonly detach?: boolean
+}
+
+export interface FollowOptions extends ClientOptions {
+  readonly follow?: boolean
+}
+
+export interface StopOptions extends ClientOptions {
+  readonly park?: boolean
+  readonly reason?: string
+}
+
+/** Starts an agent and follows it to its end. */
+export async function run(first: string | undefined, second: string | undefined, options: RunOptions): Promise<void> {
+  const [agent, title] = options.command === undefined ? [first, second] : [undefined, second ?? first]
+  if (options.command === undefined && agent === undefined)
+    throw new Stop(EXIT.usage, 'Name an agent: an entry of the contract, a harness, or --command PROGRAM.')
+  if ((title === undefined) === (options.task === undefined))
+    throw new Stop(EXIT.usage, 'Say what is to be done, or name a task that there is with --task ID; not both.')
+  const client = new Client(options)
+  const about = given({
+    args: options.arg,
+    model: options.model,
+    agent_id: options.name,
+    adapter: options.tmux === true ? 'tmux' : undefined,
+    ...(title === undefined ? { task_id: options.task } : { task: { title } }),
+  })
+  const answer = await started(client, agent, { about, command: options.command })
+  const id = textOf(answer.agent_id)
+  if (options.detach === true)
+    return options.json === true
+      ? printJson(answer)
+      : print(
+          `Agent ${plainLine(id)} works on task ${plainLine(textOf(answer.task_id))}.\nFollow it with \`phaselock logs ${plainLine(id)} --follow\`.`,
+        )
+  if (options.json !== true) print(`Agent ${plainLine(id)} works on task ${plainLine(textOf(answer.task_id))}.`)
+  await follow(client, id, options.json !== true)
+  const ended = await client.get(`/agents/${segment(id)}`)
+  if (options.json === true) printJson(ended)
+  else print(endText(ended))
+  if (ended.outcome !== 'completed') process.exitCode = EXIT.refused
+}
+
+// A name is an entry of the contract first; the names of harnesses are known everywhere.
+async function started(
+  client: Client,
+  agent: string | undefined,
+  { about, command }: { readonly about: JsonObject; readonly command: string | undefined },
+): Promise<JsonObject> {
+  if (command !== undefined) {
+    const program = command.includes('/') ? resolve(command) : command
+    return client.post('/agents/spawn', { harness: 'command', command: program, ...about })
+  }
+  try {
+    return await client.post('/agents/spawn', { ...about, agent: agent ?? '' })
+  } catch (error) {
+    const problem = error instanceof Stop ? (error.details.problem as JsonObject | undefined) : undefined
+    if (!Array.isArray(problem?.agents) || !HARNESSES.has(agent ?? '')) throw error
+    return client.post('/agents/spawn', { ...about, harness: agent ?? '' })
+  }
+}
+
+export async function logs(agent: string, options: FollowOptions): Promise<void> {
+  const client = new Client(options)
+  if (options.follow === true) return follow(client, agent, true)
+  const part = await client.get(`/agents/${segment(agent)}/log`)
+  if (options.json === true) printJson(part)
+  else write(part)
+}
+
+async function follow(client: Client, agent: string, isShown: boolean): Promise<void> {
+  let cursor: string | undefined
+  for (;;) {
+    const part = await client.get(`/agents/${segment(agent)}/log`, { cursor })
+    if (isShown) write(part)
+    cursor = textOf(part.cursor) || cursor
+    if (part.more === true) continue
+    if (part.ended === true) return
+    await new Promise((done) => setTimeout(done, FOLLOW_MS))
+  }
+}
+
+function write(part: JsonObject): void {
+  process.stdout.write(plainText(textOf(part.text)))
+}
+
+export async function stop(agent: string, options: StopOptions): Promise<void> {
+  const body = given({ reason: options.reason, park: options.park })
+  const answer = await new Client(options).post(`/agents/${segment(agent)}/stop`, body)
+  if (options.json === true) return printJson(answer)
+  print(
+    `Agent ${plainLine(agent)} is stopped; its task ${options.park === true ? 'is parked' : 'can be claimed again'}.`,
+  )
+}
+
+/** Hands the terminal to tmux. Looking only: what is typed goes nowhere. */
+export async function attach(agent: string, options: ClientOptions): Promise<void> {
+  const answer = await new Client(options).get(`/agents/${segment(agent)}`)
+  const { socket, session } = objectOf(answer.window)
+  if (typeof socket !== 'string' || typeof session !== 'string')
+    throw new Stop(
+      EXIT.refused,
+      `Agent ${plainLine(agent)} has no window: it was started without --tmux, or it has ended.\nSee what it wrote with \`phaselock logs ${plainLine(agent)}\`.`,
+    )
+  // The server says where, never what is run.
+  if (!isAbsolute(socket) || !SESSION.test(session))
+    throw new Stop(EXIT.refused, 'What the server says of the window cannot be right.')
+  if (options.json === true) return printJson({ socket, session })
+  const args = ['-S', socket, '-f', '/dev/null', 'attach-session', '-r', '-t', `=${session}`]
+  const code = await new Promise<number>((done, failed) => {
+    const child = spawn('tmux', args, { stdio: 'inherit' })
+    child.once('error', (error: NodeJS.ErrnoException) =>
+      failed(new Stop(EXIT.refused, `tmux cannot be started here (${error.code ?? 'fault'}). Install tmux.`)),
+    )
+    child.once('close', (status) => done(status ?? 1))
+  })
+  if (code !== 0)
+    throw new Stop(EXIT.refused, `tmux ended with ${code}: the window is gone, or lies on another machine.`)
+}
+
+function endText(ended: JsonObject): string {
+  const reason = plainLine(textOf(ended.reason))
+  const restarts = ended.restarts === 0 ? '' : ` after ${textOf(ended.restarts)} restarts`
+  return `Agent ${plainLine(textOf(ended.agent_id))}: ${plainLine(textOf(ended.outcome))}${restarts}. ${reason}`
+}
