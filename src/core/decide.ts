@@ -91,6 +91,33 @@ function follows(contract: Contract, state: TaskState, command: Command, context
       return expireApproval(contract, state, context)
     case 'check_alerts':
       return checkAlerts(contract, state, context)
+    default:
+      return steered(contract, state, command)
+  }
+}
+
+/** What operators say becomes of a task. */
+type Steering = Extract<
+  Command,
+  {
+    type:
+      | 'park'
+      | 'cancel'
+      | 'resume'
+      | 'stash'
+      | 'drop_stash'
+      | 'rewind'
+      | 'reassign'
+      | 'tree_accepted'
+      | 'tree_reverted'
+      | 'end_worktree'
+      | 'accept_tools'
+      | 'update'
+  }
+>
+
+function steered(contract: Contract, state: TaskState, command: Steering): Decision {
+  switch (command.type) {
     case 'park':
       return park(state, command)
     case 'cancel':
