@@ -20,9 +20,14 @@ export function needsChanges(needed: Needs): boolean {
   )
 }
 
-/** What changed since the visit began: by the calls of the ledger, and beside them. */
-export async function phaseChanges(app: App, state: TaskState, beside: readonly Difference[]): Promise<PhaseChanges> {
-  const { events, isWhole } = await eventsOfVisit(app, state)
+/** What changed since the visit or the task began: by the calls of the ledger, and beside them. */
+export async function phaseChanges(
+  app: App,
+  state: TaskState,
+  beside: readonly Difference[],
+  since: 'visit' | 'task' = 'visit',
+): Promise<PhaseChanges> {
+  const { events, isWhole } = await eventsSince(app, state, since)
   const changes = new Map<string, PhaseChange['change']>()
   let isComplete = isWhole
   for (const event of events) {
@@ -50,10 +55,11 @@ function note(changes: Map<string, PhaseChange['change']>, path: string, kind: P
   else changes.set(path, kind)
 }
 
-// From the end of the stream back to where the visit began.
-async function eventsOfVisit(
+// From the end of the stream back to where it began.
+async function eventsSince(
   app: App,
   state: TaskState,
+  since: 'visit' | 'task',
 ): Promise<{ readonly events: readonly TaskEvent[]; readonly isWhole: boolean }> {
   let events: readonly TaskEvent[] = []
   let before = (await app.ledger.read(state.id))?.version ?? state.version
@@ -62,8 +68,9 @@ async function eventsOfVisit(
     const read = await app.ledger.store.readStream(streamOf(state.id), after, before - after)
     const found = read.map(toTaskEvent)
     const began = found.findLastIndex((event) => event.type === 'phase_entered' || event.type === 'task_rewound')
-    events = [...found.slice(began + 1), ...events]
-    if (began >= 0 || after === 0) return { events, isWhole: true }
+    const isBegun = since === 'visit' && began >= 0
+    events = [...(isBegun ? found.slice(began + 1) : found), ...events]
+    if (isBegun || after === 0) return { events, isWhole: true }
     before = after
   }
   return { events, isWhole: false }

@@ -1,4 +1,4 @@
-import { mkdirSync, mkdtempSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, describe, expect, it } from 'vitest'
@@ -9,7 +9,8 @@ import { AgentScript } from '../participants/command-script.js'
 
 let server: Running
 let script: AgentScript | null = null
-const here = () => server
+// Without a tree of its own, a task works in the server's.
+const here = () => ({ call: server.call, operator: server.operator })
 afterEach(async () => {
   await server.stop()
   expect(server.faults).toEqual([])
@@ -37,6 +38,35 @@ describe('the work that reviewers vote on', () => {
     expect(headings).toEqual([
       ...['Task', 'Phase', 'Changed in this phase', 'Artifact notes', 'File evil.ts, as it is now'],
     ])
+  })
+
+  it('[REQ-BREAK-12] is all that the task changed, also before the phase and in earlier visits of it', async () => {
+    const contract = `
+name: voted
+version: "1"
+phases:
+  - {id: BUILD, allowed_tools: [write_files]}
+  - {id: CHECK, allowed_tools: [write_files], consensus: {agents: [reviewer_a], question: Ready?}}
+  - {id: DONE, allowed_tools: []}
+`
+    server = await start({ contract })
+    const ballot = await Ballot.lay(here, 't')
+    await ballot.write('evil.ts', 'evil()')
+    await ballot.write('gone.ts', 'was here')
+    await ballot.leave({ target_phase: 'CHECK', artifacts: {} })
+    const { question, headings } = await shown(ballot, { artifacts: {} })
+    expect(headings).toEqual([
+      ...['Task', 'Phase', 'Changed in this phase', 'Changed in this task before', 'File evil.ts, as it is now'],
+      'File gone.ts, as it is now',
+    ])
+    expect(question).toContain('Nothing was changed in the work tree.')
+    expect(question).toContain('created evil.ts\ncreated gone.ts\n')
+    expect(question).toContain('evil()')
+    await ballot.write('evil.ts', 'worse()')
+    rmSync(join(server.workspace, 'gone.ts'))
+    const later = await shown(ballot, { artifacts: {} })
+    expect(later.headings).toEqual([...['Task', 'Phase', 'Changed in this phase', 'File evil.ts, as it is now']])
+    expect(later.question).toContain('modified evil.ts\ndeleted gone.ts\n')
   })
 
   it('[REQ-BREAK-5] has no heading that its author wrote, in a file, an artifact or a name', async () => {

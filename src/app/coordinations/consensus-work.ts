@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import type { PhaseChange } from '../../checks/inputs.js'
+import type { PhaseChange, PhaseChanges } from '../../checks/inputs.js'
 import { canonicalJson } from '../../contract/fingerprint.js'
 import { phaseOf } from '../../core/access.js'
 import type { ArtifactOffered } from '../../core/command.js'
@@ -91,15 +91,16 @@ interface Part {
 async function shownWork(app: App, scene: WorkScene): Promise<readonly Part[]> {
   const { contract, state } = scene
   const phase = phaseOf(contract, state.phase)
-  const { changes, isComplete } = await changesOf(app, scene)
+  const { now, before } = await changesOf(app, scene)
   const parts = [
     { heading: 'Task', body: `${state.title}\n${cut(state.description, TEXT_CHARS_MAX)}` },
     { heading: 'Phase', body: `${phase.name}\n${cut(phase.description, TEXT_CHARS_MAX)}` },
-    changesPart(changes, isComplete),
+    changesPart('Changed in this phase', now),
+    ...(before.list.length === 0 ? [] : [changesPart('Changed in this task before', before)]),
     ...handedIn(scene),
   ]
   const room = WORK_CHARS_MAX - parts.reduce((sum, part) => sum + sizeOf(part), 0)
-  return [...parts, ...(await changedFiles(state.workspace, changes, room))]
+  return [...parts, ...(await changedFiles(state.workspace, [...now.list, ...before.list], room))]
 }
 
 function sizeOf({ heading, body }: Part): number {
@@ -131,19 +132,25 @@ function artifactsOf({ state, needed, ofVisit }: WorkScene): readonly (readonly 
   return [...ofVisit].filter(([type]) => !isMade(type)).sort(([a], [b]) => (a < b ? -1 : 1))
 }
 
+// What was done in earlier phases, or in a visit that the agent left again, is part of the work all the same.
 async function changesOf(app: App, { contract, state }: WorkScene) {
   const beside = contract.enforcement.reconcile === 'off' ? [] : (await app.trees.compare(state.workspace)).differences
   const isHidden = isHiddenBy(reservedIn(app, contract, state.workspace))
-  const { list, isComplete } = await phaseChanges(app, state, beside)
-  return { changes: list.filter(({ path }) => !isHidden(path)), isComplete }
+  const now = await phaseChanges(app, state, beside)
+  const all = await phaseChanges(app, state, beside, 'task')
+  const known = new Set(now.list.map(({ path }) => path))
+  const seen = ({ list, isComplete }: PhaseChanges): PhaseChanges => ({
+    list: list.filter(({ path }) => !isHidden(path)),
+    isComplete,
+  })
+  return { now: seen(now), before: seen({ ...all, list: all.list.filter(({ path }) => !known.has(path)) }) }
 }
 
-function changesPart(changes: readonly PhaseChange[], isComplete: boolean): Part {
-  const named = changes.slice(0, PATHS_SHOWN_MAX).map(({ path, change }) => `${change} ${shownPath(path)}`)
-  const body = cut(named.join('\n'), PATHS_CHARS_MAX)
-  if (named.length === 0) return { heading: 'Changed in this phase', body: 'Nothing was changed in the work tree.' }
-  const isAll = isComplete && named.length === changes.length
-  return { heading: `Changed in this phase${isAll ? '' : ' (and more)'}`, body }
+function changesPart(heading: string, { list, isComplete }: PhaseChanges): Part {
+  const named = list.slice(0, PATHS_SHOWN_MAX).map(({ path, change }) => `${change} ${shownPath(path)}`)
+  if (named.length === 0) return { heading, body: 'Nothing was changed in the work tree.' }
+  const isAll = isComplete && named.length === list.length
+  return { heading: `${heading}${isAll ? '' : ' (and more)'}`, body: cut(named.join('\n'), PATHS_CHARS_MAX) }
 }
 
 async function changedFiles(
@@ -154,7 +161,7 @@ async function changedFiles(
   const tree = openWorkTree(workspace)
   const out: Part[] = []
   let room = charsMax
-  for (const { path, change } of changes.slice(0, PATHS_SHOWN_MAX)) {
+  for (const { path, change } of changes) {
     if (change === 'deleted') continue
     const part = { heading: `File ${shownPath(path)}, as it is now`, body: await contentOf(tree, path) }
     room -= sizeOf(part)
