@@ -1,0 +1,65 @@
+import type { ServerResponse } from 'node:http'
+import type { Json, JsonObject } from '../../src/core/contract.js'
+import { about, listOf, type Spoken, type Talk, USAGE } from './talk.js'
+
+export function openaiTalk(body: JsonObject): Talk {
+  const items = listOf(body.input)
+  const tools = toolsOf(body.tools)
+  const texts = items.filter(({ role }) => role === 'user').map(({ content }) => textOf(content))
+  return {
+    ...about(texts, tools.length > 0),
+    step: items.filter(({ type, role }) => type === 'function_call' || role === 'assistant').length,
+    tools,
+    results: items
+      .filter(({ type }) => type === 'function_call_output')
+      .map(({ output }) => {
+        const text = typeof output === 'string' ? output : textOf(output)
+        // This dialect does not say that a result is an error; Phaselock's refusals carry a code.
+        return { text, isError: /"code":"[a-z_]+"|unsupported call/.test(text) }
+      }),
+  }
+}
+
+/** Tools stand in the list itself, or in groups of it that have the name of their server. */
+function toolsOf(tools: Json | undefined): readonly string[] {
+  return listOf(tools).flatMap(({ name, type, tools: inner }) =>
+    inner === undefined ? [String(name ?? type)] : toolsOf(inner).map((one) => `${String(name)}__${one}`),
+  )
+}
+
+function textOf(content: Json | undefined): string {
+  if (typeof content === 'string') return content
+  return listOf(content)
+    .map(({ text }) => (typeof text === 'string' ? text : ''))
+    .join('\n')
+}
+
+export function openaiAnswer(response: ServerResponse, _asked: JsonObject, { call, step }: Spoken): void {
+  response.writeHead(200, { 'content-type': 'text/event-stream' })
+  const send = (type: string, data: JsonObject): void => {
+    response.write(`event: ${type}\ndata: ${JSON.stringify({ type, ...data })}\n\n`)
+  }
+  const item: JsonObject =
+    call === null
+      ? {
+          ...{ type: 'message', id: `msg_${step}`, role: 'assistant', status: 'completed' },
+          content: [{ type: 'output_text', text: 'Done.', annotations: [] }],
+        }
+      : {
+          ...{ type: 'function_call', id: `fc_${step}`, call_id: `call_${step}`, status: 'completed' },
+          ...{ name: call.name, arguments: JSON.stringify(call.input) },
+          ...(call.isOwn === true ? {} : { namespace: 'mcp__phaselock' }),
+        }
+  const base: JsonObject = { id: `resp_${step}`, object: 'response', created_at: 1, model: 'scripted', output: [] }
+  const input = USAGE.input + USAGE.cacheRead
+  const usage = {
+    ...{ input_tokens: input, input_tokens_details: { cached_tokens: USAGE.cacheRead } },
+    ...{ output_tokens: USAGE.output, output_tokens_details: { reasoning_tokens: 0 } },
+    total_tokens: input + USAGE.output,
+  }
+  send('response.created', { response: { ...base, status: 'in_progress' } })
+  send('response.output_item.added', { output_index: 0, item })
+  send('response.output_item.done', { output_index: 0, item })
+  send('response.completed', { response: { ...base, status: 'completed', output: [item], usage } })
+  response.end()
+}
