@@ -4,12 +4,15 @@ import type { Orchestrator } from '../app/orchestrator.js'
 import type { Problem, Result } from '../app/result.js'
 import type { AgentBearer, ParticipantBearer, ReviewBearer } from '../core/admit.js'
 import type { JsonObject } from '../core/contract.js'
+import type { Supervisor } from '../spawn/supervisor.js'
 
 /** Who may call: agents with either of their tokens, operators, both, reviewers, participants of a coordination, or anybody. */
 export type Access = 'agent' | 'operator' | 'any' | 'reviewer' | 'participant' | 'public'
 
 export interface Call {
   readonly app: Orchestrator
+  /** Whoever starts and ends agents. */
+  readonly supervisor: Supervisor
   readonly principal: Principal
   readonly params: Readonly<Record<string, string>>
   readonly query: Readonly<Record<string, string>>

@@ -7,6 +7,7 @@ import { recall } from '../app/recall.js'
 import { ok, type Problem, refuse } from '../app/result.js'
 import type { JsonObject } from '../core/contract.js'
 import type { SpawnLimits } from '../spawn/port.js'
+import type { Supervisor } from '../spawn/supervisor.js'
 import { AgentSockets } from './agent-socket.js'
 import { ClientErrors } from './client-error.js'
 import { problemOfError } from './errors.js'
@@ -18,7 +19,6 @@ import { Metrics } from './metrics.js'
 import { addProcessRoutes } from './process-routes.js'
 import type { Call, Route } from './route.js'
 import { METRICS_SUMMARY, ROUTES } from './routes/all.js'
-import { SPAWN_ROUTES } from './routes/spawn.js'
 import { addStreams } from './stream-routes.js'
 import { superviseAgents } from './supervision.js'
 import { requestValidator } from './validate.js'
@@ -103,13 +103,11 @@ export function buildServer(app: Orchestrator, options: ServerOptions): Entrance
   )
   addProcessRoutes(server, { app, metrics })
   addMcp(server, { app, gate, onFault: options.onFault })
-  for (const route of [...ROUTES, { ...METRICS_SUMMARY, handle: async () => ok(await metrics.summary()) }])
-    addRoute(server, route, { app, gate })
   const scheme = options.tls === undefined ? 'http' : 'https'
   const limits = options.spawnLimits === undefined ? {} : { limits: options.spawnLimits }
   const supervisor = superviseAgents(server, { app, agentSockets, scheme, onFault: options.onFault, ...limits })
-  for (const { ask, ...route } of SPAWN_ROUTES)
-    addRoute(server, { ...route, handle: (call) => ask(supervisor, call) }, { app, gate })
+  for (const route of [...ROUTES, { ...METRICS_SUMMARY, handle: async () => ok(await metrics.summary()) }])
+    addRoute(server, route, { app, gate, supervisor })
   const streams = new EventStreams()
   closeWithoutWaitingForIdle(server, streams, agentSockets)
   agentSockets.attach(server, {
@@ -149,9 +147,9 @@ const SECURITY_HEADERS = { 'x-content-type-options': 'nosniff', 'cache-control':
 function addRoute(
   server: FastifyInstance,
   route: Route,
-  parts: { readonly app: Orchestrator; readonly gate: Gatekeeper },
+  parts: { readonly app: Orchestrator; readonly gate: Gatekeeper; readonly supervisor: Supervisor },
 ): void {
-  const { app, gate } = parts
+  const { app, gate, supervisor } = parts
   const validate = requestValidator(route)
   server.route({
     method: route.method,
@@ -166,6 +164,7 @@ function addRoute(
       if (wrong !== null) return gate.refuse(request, reply, wrong, principal)
       const call: Call = {
         app,
+        supervisor,
         principal,
         params: request.params as Record<string, string>,
         query: request.query as Record<string, string>,

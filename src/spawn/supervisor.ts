@@ -201,9 +201,12 @@ export class Supervisor {
   /** Runs a life to its end, and again after a fault: the ledger says where it was. */
   #keep<L extends Life>(life: L, run: (life: L) => Promise<void>, adoptions = 0): void {
     const { agentId } = life
-    const unbind = this.options.doors.bind(agentId)
+    let unbind = (): void => undefined
     const over = this.#openWindow(agentId)
-      .then(() => run(life))
+      .then(async () => {
+        unbind = await this.#bind(life)
+        await run(life)
+      })
       .then(
         () => true,
         async (error: unknown) => {
@@ -222,6 +225,13 @@ export class Supervisor {
       })
     over.catch(this.options.onFault)
     this.#lives.set(agentId, { life, over })
+  }
+
+  // Also while no process runs its tokens count through a socket only. Without a wall there are no sockets.
+  async #bind({ agentId, taskId }: Life): Promise<() => void> {
+    const state = await this.app.ledger.peek(taskId)
+    const wall = state === null ? null : await wallOf(this.app, await this.app.contracts.get(state.contract.hash))
+    return wall === null || wall.provider === 'none' ? () => undefined : this.options.doors.bind(agentId)
   }
 
   /** Goes on with an agent that nobody watches over. */

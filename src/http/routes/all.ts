@@ -32,6 +32,7 @@ export const ROUTES: readonly Route[] = [
   ...REVIEW_ROUTES,
   ...COORDINATION_ROUTES,
   ...ADMIN_ROUTES,
+  ...SPAWN_ROUTES,
   ...AUDIT_ROUTES,
 ]
 
@@ -64,10 +65,4 @@ export const METRICS_SUMMARY: RouteDescription = {
 }
 
 /** What the OpenAPI document and the reference list. */
-export const DESCRIBED: readonly RouteDescription[] = [
-  ...ROUTES,
-  ...SPAWN_ROUTES,
-  EVENTS,
-  COORDINATION_STREAM,
-  METRICS_SUMMARY,
-]
+export const DESCRIBED: readonly RouteDescription[] = [...ROUTES, EVENTS, COORDINATION_STREAM, METRICS_SUMMARY]

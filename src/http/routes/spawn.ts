@@ -2,14 +2,8 @@ import type { TaskRequest } from '../../app/operate.js'
 import { type Result, refuse } from '../../app/result.js'
 import type { JsonObject, Mode } from '../../core/contract.js'
 import { ADAPTERS, HARNESSES, type SpawnRequest } from '../../spawn/spawn-request.js'
-import type { Supervisor } from '../../spawn/supervisor.js'
 import { FIELD, shape } from '../fields.js'
-import { type Call, operatorOf, type RouteDescription } from '../route.js'
-
-/** A route that asks whoever starts and ends agents. */
-export interface SpawnRoute extends RouteDescription {
-  readonly ask: (supervisor: Supervisor, call: Call) => Promise<Result<JsonObject>>
-}
+import { type Call, operatorOf, type Route } from '../route.js'
 
 const METADATA_BYTES_MAX = 16 * 1024
 const WORD: JsonObject = { type: 'string', minLength: 1, maxLength: 4096, pattern: '^[^\\u0000]*$' }
@@ -30,7 +24,7 @@ const TASK: JsonObject = {
 }
 
 /** Agents that Phaselock starts, watches over and ends. */
-export const SPAWN_ROUTES: readonly SpawnRoute[] = [
+export const SPAWN_ROUTES: readonly Route[] = [
   {
     method: 'POST',
     path: '/agents/spawn',
@@ -50,7 +44,7 @@ export const SPAWN_ROUTES: readonly SpawnRoute[] = [
       task_id: FIELD.id,
     }),
     answer: '`{agent_id, task_id, state, …}`',
-    ask: spawnAgent,
+    handle: spawnAgent,
   },
   {
     method: 'GET',
@@ -59,7 +53,7 @@ export const SPAWN_ROUTES: readonly SpawnRoute[] = [
     summary: 'One agent that Phaselock started',
     access: 'operator',
     answer: '`{agent_id, task_id, state, role, restarts, lost, outcome, reason, exit_code, unenforced, window, …}`',
-    ask: async (supervisor, { params }) => supervisor.show(params.id ?? ''),
+    handle: async ({ supervisor, params }) => supervisor.show(params.id ?? ''),
   },
   {
     method: 'POST',
@@ -69,10 +63,10 @@ export const SPAWN_ROUTES: readonly SpawnRoute[] = [
     access: 'operator',
     body: shape({ reason: FIELD.reason, park: { type: 'boolean', description: 'Park its task.' } }),
     answer: 'The agent',
-    ask: async (supervisor, call) => {
+    handle: async (call) => {
       const { reason, park } = call.app.redact(call.body) as { reason?: string; park?: boolean }
       const about = { park: park === true, reason: reason ?? 'stopped by an operator' }
-      return supervisor.stop(call.params.id ?? '', about, { actor: operatorOf(call), once: call.once })
+      return call.supervisor.stop(call.params.id ?? '', about, { actor: operatorOf(call), once: call.once })
     },
   },
   {
@@ -83,7 +77,7 @@ export const SPAWN_ROUTES: readonly SpawnRoute[] = [
     access: 'operator',
     query: { cursor: { type: 'string', maxLength: 64, description: '`cursor` of the answer before.' } },
     answer: '`{agent_id, text, cursor, more, ended}`',
-    ask: async (supervisor, { params, query }) => supervisor.log(params.id ?? '', query.cursor ?? null),
+    handle: async ({ supervisor, params, query }) => supervisor.log(params.id ?? '', query.cursor ?? null),
   },
   {
     method: 'GET',
@@ -92,11 +86,11 @@ export const SPAWN_ROUTES: readonly SpawnRoute[] = [
     summary: 'What the window of an agent shows now',
     access: 'operator',
     answer: '`{agent_id, screen}`',
-    ask: async (supervisor, { params }) => supervisor.screen(params.id ?? ''),
+    handle: async ({ supervisor, params }) => supervisor.screen(params.id ?? ''),
   },
 ]
 
-async function spawnAgent(supervisor: Supervisor, call: Call): Promise<Result<JsonObject>> {
+async function spawnAgent(call: Call): Promise<Result<JsonObject>> {
   const { body } = call
   const task = body.task as JsonObject | undefined
   const taskId = body.task_id as string | undefined
@@ -114,7 +108,7 @@ async function spawnAgent(supervisor: Supervisor, call: Call): Promise<Result<Js
     adapter: (body.adapter as SpawnRequest['adapter'] | undefined) ?? 'subprocess',
   }
   const about = taskId === undefined ? { task: taskRequest(task ?? {}) } : { taskId }
-  return supervisor.spawn(request, about, { actor: operatorOf(call), once: call.once })
+  return call.supervisor.spawn(request, about, { actor: operatorOf(call), once: call.once })
 }
 
 function taskRequest(task: JsonObject): Omit<TaskRequest, 'id'> {
