@@ -1,4 +1,4 @@
-import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type Files, git, makeRepository } from '../e2e/projects.js'
@@ -25,7 +25,8 @@ export interface Stage {
   operate(id: string, action: string, body?: Record<string, unknown>): Promise<Answer>
   /** A file as the newest commit of the repository holds it. */
   committed(path: string): string | null
-  remove(): Promise<void>
+  /** Also of the server that was started in its place. */
+  remove(current?: Running): Promise<void>
 }
 
 export interface Worker {
@@ -68,8 +69,8 @@ export async function stage(files: Files = { 'a.txt': 'a\n' }, contract = CONTRA
         return null
       }
     },
-    remove: async () => {
-      await run.stop()
+    remove: async (current = run) => {
+      await current.stop()
       rmSync(dir, { recursive: true, force: true })
     },
   }
@@ -78,8 +79,4 @@ export async function stage(files: Files = { 'a.txt': 'a\n' }, contract = CONTRA
 /** A file of a work tree that exists although nobody committed it. */
 export function drop(tree: string, path: string, text: string): void {
   writeFileSync(join(tree, path), text)
-}
-
-export function isThere(path: string): boolean {
-  return existsSync(path)
 }
