@@ -5,7 +5,7 @@ import { runStream } from '../app/coordinations/run-book.js'
 import { withTexts } from '../app/coordinations/run-events.js'
 import type { Orchestrator } from '../app/orchestrator.js'
 import { eventView } from '../app/wire.js'
-import type { EventStreams } from './events.js'
+import type { EventStreams, Scope } from './events.js'
 
 const PAGE = 200
 const PENDING_BYTES_MAX = 4 * 1024 * 1024
@@ -17,7 +17,14 @@ const PART_CHARS_MAX = 4000
  * them what agents stream. Ends with the run.
  */
 export async function streamRun(
-  to: { readonly app: Orchestrator; readonly streams: EventStreams; readonly caller: string; readonly id: string },
+  to: {
+    readonly app: Orchestrator
+    readonly streams: EventStreams
+    readonly caller: string
+    readonly id: string
+    /** The right to follow it ends with this event. */
+    readonly endsWith: Scope['endsWith']
+  },
   request: FastifyRequest,
   reply: FastifyReply,
 ): Promise<void> {
@@ -48,7 +55,7 @@ export async function streamRun(
         const page = await store.readStream(runStream(id), version, PAGE)
         if (page.length === PAGE) isBehind = true
         for (const stored of page) {
-          if (raw.destroyed) return
+          if (raw.destroyed || raw.writableEnded) return
           const data = await withTexts(stored.data, (sha256) => store.blob(sha256))
           version = stored.version
           raw.write(
@@ -75,9 +82,13 @@ export async function streamRun(
   }
   const stop = app.coordinations.watch(id, watcher)
   if (stop === null) raw.end()
-  const keepAlive = setInterval(() => raw.write(': \n\n'), KEEP_ALIVE_MS)
+  const unsubscribe = app.feed.subscribe((event) => {
+    if (to.endsWith(event)) raw.end()
+  })
+  const keepAlive = setInterval(() => raw.writableEnded || raw.write(': \n\n'), KEEP_ALIVE_MS)
   raw.on('close', () => {
     clearInterval(keepAlive)
+    unsubscribe()
     stop?.()
   })
   await readOn()

@@ -48,9 +48,11 @@ async function followRun(
     return gate.refuse(request, reply, refuse('not_permitted', 'Only an operator may do this.').problem, principal)
   const { id } = request.params as { readonly id: string }
   if ((await app.coordinations.read(id)) === null) return gate.refuse(request, reply, noRun(id).problem, principal)
+  const seen = await streamScope(app, principal)
+  if (!seen.ok) return gate.refuse(request, reply, seen.problem, principal)
   const caller = callerOf(principal)
   if (!streams.hasRoom(caller)) return gate.refuse(request, reply, tooManyStreams(), principal)
-  return streamRun({ app, streams, caller, id }, request, reply)
+  return streamRun({ app, streams, caller, id, endsWith: seen.value.endsWith }, request, reply)
 }
 
 // Programs that Phaselock starts run on the same machine.
