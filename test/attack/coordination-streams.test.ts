@@ -18,10 +18,19 @@ describe('whoever follows a run', () => {
     const stream = await fetch(`${server.url}/api/v1/coordinations/${id}/stream`, {
       headers: { authorization: `Bearer ${String(added.body.operator_token)}` },
     })
+    let heard = ''
+    let isOver = false
+    const hearing = (async () => {
+      for await (const piece of stream.body ?? []) heard += Buffer.from(piece).toString()
+      isOver = true
+    })()
+    await expect.poll(() => heard).toContain('event: run_started')
     await server.call('POST', '/operators/guest/revoke', server.operator, { reason: 'gone' })
-    const heard = await Promise.race([stream.text(), new Promise((resolve) => setTimeout(resolve, 5000, 'open'))])
-    expect(heard).toContain('event: run_started')
-    await server.call('POST', `/coordinations/${id}/respond`, agents[0]?.token ?? '', answer('for others'))
+    await expect.poll(() => isOver, { timeout: 5000 }).toBe(true)
+    await hearing
+    const token = agents[0]?.token ?? ''
+    const said = await server.call('POST', `/coordinations/${id}/respond`, token, answer('for others'))
+    expect(said.body).toMatchObject({ accepted: true })
     expect(heard).not.toContain('for others')
     await server.call('POST', `/coordinations/${id}/cancel`, server.operator, { reason: 'enough' })
   })
