@@ -26,6 +26,8 @@ export interface TaskRequest {
   readonly priority: number
   /** A work tree of its own is made from the repository. */
   readonly worktree?: true
+  /** What git ignores and the new work tree is to have, too. */
+  readonly take?: readonly string[]
   /** Only this agent may claim it. */
   readonly reservedFor?: string
 }
@@ -57,7 +59,7 @@ export async function createTask(
   if (app.ledger.registry.coordinations.has(id))
     return refuse('conflict', `There is a coordination ${JSON.stringify(id)} already.`)
   if ((await app.ledger.peek(id)) !== null) return refuse('conflict', `There is a task ${JSON.stringify(id)} already.`)
-  const tree = await treeFor(app, { taskId: id, given, isOwn: request.worktree === true })
+  const tree = await treeFor(app, { taskId: id, given, isOwn: request.worktree === true, take: request.take ?? [] })
   if (!tree.ok) return tree
   let isCreated = false
   try {
@@ -89,7 +91,7 @@ async function create(
   }
   const pinned = await pinUpstream(app, contract, workspace)
   if (!pinned.ok) return pinned
-  const { contract: _, worktree: __, ...fresh } = { ...task, upstream: pinned.value?.ref ?? null }
+  const { contract: _, worktree: __, take: ___, ...fresh } = { ...task, upstream: pinned.value?.ref ?? null }
   const { once } = by
   const newTask = made === null ? fresh : { ...fresh, worktree: made.worktree }
   const answerOf = (state: TaskState): JsonObject => ({
@@ -118,10 +120,16 @@ interface TaskTree {
 
 async function treeFor(
   app: App,
-  one: { readonly taskId: string; readonly given: string; readonly isOwn: boolean },
+  one: {
+    readonly taskId: string
+    readonly given: string
+    readonly isOwn: boolean
+    readonly take: readonly string[]
+  },
 ): Promise<Result<TaskTree>> {
+  if (!one.isOwn && one.take.length > 0) return refuse('invalid_request', 'take: is for tasks with `worktree`.')
   if (!one.isOwn) return ok({ workspace: one.given, made: null })
-  const made = await makeWorktree(app.stateDir, { taskId: one.taskId, repository: one.given })
+  const made = await makeWorktree(app.stateDir, { taskId: one.taskId, repository: one.given, take: one.take })
   return made.ok ? ok({ workspace: made.value.workspace, made: made.value }) : made
 }
 

@@ -3,12 +3,13 @@ import { type Command, InvalidArgumentError } from 'commander'
 import type { JsonObject } from '../core/contract.js'
 import { Client, segment } from './client.js'
 import { type ClientOptions, clientOptions } from './connection.js'
+import { addMergeCommands } from './merge-commands.js'
 import { collect, examples, integer, positiveNumber } from './options.js'
 import { plainLine } from './plain-text.js'
 import { addReviewer } from './review-commands.js'
 import { reviewLines } from './review-text.js'
 import { showTask, taskTable } from './task-text.js'
-import { print, printJson } from './terminal.js'
+import { print, printJson, tell } from './terminal.js'
 import { given, listOf, objectOf, textOf } from './values.js'
 
 /** `phaselock task …` */
@@ -27,6 +28,7 @@ export function addTaskCommands(program: Command): void {
   addList(task)
   addShow(task)
   addSteering(task)
+  addMergeCommands(task)
   addAcceptTools(task)
   addReviewer(task)
 }
@@ -38,6 +40,8 @@ interface AddOptions extends ClientOptions {
   readonly dependsOn?: readonly string[]
   readonly requires?: readonly string[]
   readonly workspace?: string
+  readonly worktree?: boolean
+  readonly take?: readonly string[]
   readonly mode?: string
   readonly priority?: number
   readonly metadata?: JsonObject
@@ -51,6 +55,8 @@ function addAdd(task: Command): void {
     .option('--depends-on <id>', 'a task that must be completed first; repeatable', collect)
     .option('--requires <capability>', 'what the agent must be capable of; repeatable', collect)
     .option('--workspace <dir>', "work tree (default: the server's)")
+    .option('--worktree', 'make a work tree for this task alone, from the repository')
+    .option('--take <path>', 'with --worktree: copy this ignored path, such as node_modules; repeatable', collect)
     .option('--mode <mode>', 'strict, permissive or advisory, for this task only')
     .option('--priority <number>', 'higher is claimed first (default: 0)', integer)
     .option('--metadata <json>', 'a JSON object kept with the task', jsonObject)
@@ -63,15 +69,24 @@ function addAdd(task: Command): void {
     )
     .action(async (title: string, options: AddOptions) => {
       const { id, description, contract, dependsOn, requires, workspace, mode, priority, metadata } = options
+      const { worktree, take } = options
       const body = given({
-        ...{ title, id, description, contract, mode, priority, metadata, requires },
+        ...{ title, id, description, contract, mode, priority, metadata, requires, worktree, take },
         depends_on: dependsOn,
         workspace: workspace === undefined ? undefined : resolve(workspace),
       })
       const added = await new Client(options).post('/tasks', body)
       if (options.json === true) return printJson(added)
       print(`Added ${line(added.id)}: ${line(added.title)} (${line(added.status)}, starts in ${line(added.phase)})`)
+      if (worktree === true) tellTree(added)
     })
+}
+
+function tellTree(added: JsonObject): void {
+  print(`It works in ${line(added.workspace)}, on the branch ${line(objectOf(added.worktree).branch)}.`)
+  const { count, paths } = objectOf(added.uncommitted)
+  if (count === 0 || !Array.isArray(paths)) return
+  tell(`Not in it, because no commit holds it: ${paths.map((one) => plainLine(String(one))).join(', ')}`)
 }
 
 interface ListOptions extends ClientOptions {

@@ -1,4 +1,4 @@
-import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { git } from '../e2e/projects.js'
@@ -111,6 +111,50 @@ describe('work trees of tasks', () => {
       expect(git(worker.tree, 'for-each-ref', '--format=%(refname)').trim()).toBe('refs/heads/phaselock/one')
       expect(readFileSync(join(worker.tree, '.git/config'), 'utf8')).not.toContain('hooksPath')
       expect(JSON.stringify(wrote.body)).toMatch(/Read-only|denied|not permitted|git directory/)
+    },
+    MS,
+  )
+})
+
+describe('what is taken along', () => {
+  let at: Stage
+
+  beforeEach(async () => {
+    at = await stage({ '.gitignore': 'node_modules/\n', 'a.txt': 'a\n' })
+    mkdirSync(join(at.repository, 'node_modules/dep'), { recursive: true })
+    drop(at.repository, 'node_modules/dep/index.js', 'installed\n')
+    symlinkSync('dep', join(at.repository, 'node_modules/link'))
+  }, MS)
+  afterEach(() => at.remove(), MS)
+
+  it.each([
+    '../state',
+    '/etc',
+    'a.txt',
+    '.git/config',
+    'node_modules/../a.txt',
+    'missing',
+    '.',
+    'node_modules/link/index.js',
+  ])(
+    '[REQ-TREES-10] %s is not taken along, and then there is no task',
+    async (path) => {
+      const refused = await at.add('one', { take: [path] })
+      expect(refused, JSON.stringify(refused.body)).toMatchObject({ status: 400, body: { code: 'invalid_request' } })
+      expect((await at.run.call('GET', '/tasks/one', at.run.operator)).status).toBe(404)
+    },
+    MS,
+  )
+
+  it(
+    '[REQ-TREES-10] installed packages are, and are no change of the task',
+    async () => {
+      const added = await at.add('one', { take: ['node_modules'] })
+      expect(readFileSync(join(String(added.body.workspace), 'node_modules/link/index.js'), 'utf8')).toBe('installed\n')
+      await at.finish(await at.work('one', { 'a.txt': 'one\n' }))
+      expect((await at.operate('one', 'merge')).status).toBe(200)
+      expect(git(at.repository, 'ls-files').trim().split('\n')).toEqual(['.gitignore', 'a.txt'])
+      expect((await at.run.call('POST', '/tasks', at.run.operator, { title: 'x', take: ['a'] })).status).toBe(400)
     },
     MS,
   )

@@ -4,6 +4,7 @@ import type { NewWorktree } from '../../core/tree-event.js'
 import { ok, type Result, refuse } from '../result.js'
 import { askGit, type GitPlace, runGit } from './git.js'
 import { begunPlace, branchOf, placeOf, removePlace, type TreePlace } from './place.js'
+import { takeAlong } from './take.js'
 
 const DIRTY_TOLD_MAX = 20
 
@@ -20,7 +21,7 @@ export interface Made {
  */
 export async function makeWorktree(
   stateDir: string,
-  about: { readonly taskId: string; readonly repository: string },
+  about: { readonly taskId: string; readonly repository: string; readonly take: readonly string[] },
 ): Promise<Result<Made>> {
   const { taskId, repository } = about
   const origin: GitPlace = { at: repository, settings: 'operator' }
@@ -44,6 +45,8 @@ export async function makeWorktree(
   try {
     const base = await clone(origin, begun, branch)
     if (!base.ok) return base
+    const taken = await takeAlong(repository, begun.tree, about.take)
+    if (!taken.ok) return taken
     if (!named(begun, place)) return refuse('conflict', `worktree: ${branch} was made by somebody else just now.`)
     const into = await askGit(origin, ['symbolic-ref', '--quiet', '--short', 'HEAD'])
     const worktree = { repository, branch, base: base.value, into }

@@ -14,6 +14,7 @@ import { type Call, operatorOf, type Route } from '../route.js'
 const METADATA_BYTES_MAX = 16 * 1024
 
 const TREE_PATHS_MAX = 1000
+const TAKES_MAX = 20
 
 /** What operators do with tasks. */
 export const TASK_ROUTES: readonly Route[] = [
@@ -39,6 +40,13 @@ export const TASK_ROUTES: readonly Route[] = [
         worktree: {
           type: 'boolean',
           description: 'Make a work tree for this task alone, from the repository in `workspace`.',
+        },
+        take: {
+          type: 'array',
+          maxItems: TAKES_MAX,
+          items: { type: 'string', minLength: 1, maxLength: 4096 },
+          description:
+            'With `worktree`: ignored paths of the repository that the new tree has too, such as node_modules.',
         },
         depends_on: FIELD.ids,
         requires: FIELD.ids,
@@ -67,6 +75,7 @@ export const TASK_ROUTES: readonly Route[] = [
           mode: (body.mode as Mode | undefined) ?? null,
           priority: (body.priority as number | undefined) ?? 0,
           ...(body.worktree === true ? { worktree: true as const } : {}),
+          take: (body.take as readonly string[] | undefined) ?? [],
         },
         { actor: operatorOf({ app, body, once, ...call }), once },
       )
