@@ -21,6 +21,8 @@ export type Event = { readonly type: string; readonly data: Body; readonly seq: 
 /** A repository, a server over it, and a model that the agents of the server ask. */
 export class Stage {
   readonly #children: ChildProcess[] = []
+  /** What `phaselock run` had to say, once it is over. */
+  #over: string | null = null
 
   private constructor(
     readonly place: Place,
@@ -44,7 +46,10 @@ export class Stage {
 
   /** `phaselock run …`, to its end. */
   async run(...words: readonly string[]): Promise<{ readonly code: number | null; readonly output: string }> {
-    return this.phaselock('run', ...words)
+    this.#over = null
+    const ended = await this.phaselock('run', ...words)
+    this.#over = ended.output
+    return ended
   }
 
   /** A command of the operator. */
@@ -73,7 +78,10 @@ export class Stage {
   /** Approves the first plan that is asked for, as a person would. */
   async approve(): Promise<void> {
     const [first] = await until(
-      async () => (await this.get('/approvals')).approvals as Body[],
+      async () => {
+        if (this.#over !== null) throw new Error(`it ended without asking:\n${this.#over}`)
+        return (await this.get('/approvals')).approvals as Body[]
+      },
       (all) => all.length > 0,
     )
     const { status, body } = await this.server.call('POST', `/approvals/${first?.id}/decision`, this.server.operator, {
