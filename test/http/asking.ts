@@ -20,7 +20,8 @@ export async function asked(run: Running, token: string, question: string, optio
 /** An agent's call as it is before its tool runs. */
 export async function admitted(run: Running, token: string): Promise<AgentCall> {
   const bearer = run.app.tokens.bearer(token, run.now ?? Date.now())
-  if (bearer === null || bearer.kind === 'review') throw new Error('the token is not one of an agent of this server')
+  if (bearer === null || bearer.kind === 'review' || bearer.kind === 'participant')
+    throw new Error('the token is not one of an agent of this server')
   const call = await admitCall(run.app, bearer, undefined)
   if (!call.ok) throw new Error(call.problem.detail)
   return call.value
