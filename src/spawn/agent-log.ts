@@ -1,4 +1,4 @@
-import { mkdirSync, statSync } from 'node:fs'
+import { mkdirSync, readdirSync, rmSync, statSync } from 'node:fs'
 import { appendFile, type FileHandle, open, rename } from 'node:fs/promises'
 import { join } from 'node:path'
 import { StringDecoder } from 'node:string_decoder'
@@ -122,6 +122,19 @@ export class Lines {
     this.#rest = ''
     return line
   }
+}
+
+/** Folders of agents that have ended; those of the ones before are taken away. */
+const FOLDERS_KEPT_MAX = 100
+
+/** Takes away what agents wrote that ended long ago. */
+export function pruneLogs(stateDir: string, isAlive: (agentId: string) => boolean): void {
+  const dir = join(stateDir, 'agents')
+  const ended = readdirSync(dir).filter((name) => !isAlive(name))
+  const age = (name: string): number => statSync(join(dir, name), { throwIfNoEntry: false })?.mtimeMs ?? 0
+  const oldestFirst = ended.map((name) => ({ name, at: age(name) })).sort((a, b) => a.at - b.at)
+  for (const { name } of oldestFirst.slice(0, Math.max(0, ended.length - FOLDERS_KEPT_MAX)))
+    rmSync(join(dir, name), { recursive: true, force: true })
 }
 
 export interface LogPart {

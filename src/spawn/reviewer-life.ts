@@ -1,13 +1,13 @@
 import { reservedIn } from '../app/reserved.js'
 import { addReviewer } from '../app/reviews.js'
 import { contractView } from '../app/views.js'
-import { wallOf } from '../app/wall.js'
 import { isFinished } from '../core/review.js'
 import type { DropCause, Spawn, SpawnOutcome } from '../core/spawns.js'
 import type { TaskState } from '../core/state.js'
 import type { AgentProcess, ProcessEnd } from './agent-process.js'
 import { reviewPrompt } from './agent-prompt.js'
 import { Bell } from './bell.js'
+import { wallFor } from './wall-for.js'
 import type { LifeParts } from './worker-life.js'
 
 const RETRIES = 3
@@ -130,7 +130,7 @@ export class ReviewerLife {
       contract: contractView(contract, state),
       tree: state.workspace,
       hidden: reservedIn(app, contract, state.workspace).hidden,
-      wall: await wallOf(app, contract),
+      wall: await wallFor(app, contract),
     })
   }
 

@@ -6,7 +6,7 @@ import { spawnView } from '../app/spawn-view.js'
 import { unavailable, wallOf } from '../app/wall.js'
 import type { Contract, JsonObject } from '../core/contract.js'
 import type { Spawn } from '../core/spawns.js'
-import { AgentLog, readLog } from './agent-log.js'
+import { AgentLog, pruneLogs, readLog } from './agent-log.js'
 import { type Surroundings, startAgent, startProblem } from './agent-process.js'
 import { type Doors, LIVES_MAX, SPAWN_LIMITS, type SpawnLimits } from './port.js'
 import { ReviewerLife } from './reviewer-life.js'
@@ -38,6 +38,8 @@ export class Supervisor {
   readonly #around: Surroundings
   readonly #unsubscribe: () => void
   #reached: (url: string) => void = () => undefined
+  /** Tasks whose reviewers found no room. */
+  readonly #deferred = new Set<string>()
   #isClosed = false
   #isStarted = false
 
@@ -195,6 +197,7 @@ export class Supervisor {
   #parts(agentId: string): LifeParts {
     const { app } = this
     const log = new AgentLog(app.stateDir, agentId, (text) => String(app.redact(text)))
+    pruneLogs(app.stateDir, (id) => id === agentId || app.ledger.registry.spawns.get(id)?.ended === null)
     return { app, log, limits: this.#limits, start: (start) => startAgent(start, this.#around) }
   }
 
@@ -218,6 +221,10 @@ export class Supervisor {
       .then(async (isOver) => {
         unbind()
         this.#lives.delete(agentId)
+        for (const taskId of [...this.#deferred].slice(0, 1)) {
+          this.#deferred.delete(taskId)
+          this.#startReviewers(taskId).catch(this.options.onFault)
+        }
         const spawn = this.app.ledger.registry.spawns.get(agentId)
         if (isOver || this.#isClosed || spawn?.ended !== null || adoptions >= ADOPTIONS_MAX)
           return this.#closeWindow(agentId)
@@ -257,7 +264,11 @@ export class Supervisor {
   async #startReviewers(taskId: string): Promise<void> {
     if (this.#isClosed) return
     for (const fact of await wantedReviewers(this.app, taskId)) {
-      if (this.#lives.size >= LIVES_MAX || this.#isClosed) return
+      if (this.#isClosed) return
+      if (this.#lives.size >= LIVES_MAX) {
+        this.#deferred.add(taskId)
+        return
+      }
       if ((await this.app.ledger.record(fact, { now: this.app.now(), actor: 'system' })) !== null) continue
       const life = new ReviewerLife(fact.agentId, taskId, this.#parts(fact.agentId))
       this.#keep(life, (one) => one.run())

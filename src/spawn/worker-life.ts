@@ -3,7 +3,6 @@ import { type App, contextOf } from '../app/app.js'
 import { claimTask } from '../app/claim-task.js'
 import { reservedIn } from '../app/reserved.js'
 import type { Result } from '../app/result.js'
-import { wallOf } from '../app/wall.js'
 import type { Command } from '../core/command.js'
 import type { JsonObject } from '../core/contract.js'
 import type { DropCause, Spawn } from '../core/spawns.js'
@@ -14,6 +13,7 @@ import { workPrompt } from './agent-prompt.js'
 import { Bell } from './bell.js'
 import type { SpawnLimits } from './port.js'
 import { isHeldBy, type Over, overFor, waitsFor } from './task-view.js'
+import { wallFor } from './wall-for.js'
 
 export interface LifeParts {
   readonly app: App
@@ -120,8 +120,8 @@ export class WorkerLife {
   async #mustWait(state: TaskState): Promise<boolean> {
     const { app, limits } = this.parts
     const backOffMs = (state.claimableAt ?? 0) - app.now()
-    if (backOffMs > 0) {
-      await this.#bell.wait(Math.min(backOffMs, limits.lookMs))
+    if (backOffMs > 0 || app.ledger.registry.paused !== null) {
+      await this.#bell.wait(backOffMs > 0 ? Math.min(backOffMs, limits.lookMs) : limits.lookMs)
       return true
     }
     if (!this.#isWaiting || waitsFor(state) === null || state.held?.agentId !== this.agentId) {
@@ -183,7 +183,7 @@ export class WorkerLife {
       contract: (answer.contract ?? {}) as JsonObject,
       tree: state.workspace,
       hidden: reservedIn(app, contract, state.workspace).hidden,
-      wall: await wallOf(app, contract),
+      wall: await wallFor(app, contract),
     }
   }
 

@@ -1,7 +1,9 @@
-import { readFileSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, describe, expect, it } from 'vitest'
+import { openConfinement } from '../../src/confinement/open.js'
 import { processesWith } from '../confinement/scene.js'
 import { type Body, contractWith, openStage, type Stage, until } from './stage.js'
 
@@ -20,7 +22,7 @@ describe('starting an agent', () => {
     '[REQ-SPAWN-2] is refused for what is not known, not there or not to be written down, and leaves no task',
     async () => {
       const agents =
-        'agents: {coder: {harness: command, command: no-such-program}, needy: {harness: command, command: node, env: {KEY: "${env:NOT_SET}"}}}\n'
+        'agents: {coder: {harness: command, command: no-such-program}, needy: {harness: command, command: node, env: {KEY: "REF(NOT_SET)"}}}\n'
       stage = await openStage(contractWith({ more: agents }))
       const refused: readonly (readonly [Body, string, string])[] = [
         [{ agent: 'coderr', ...TASK }, 'not_found', 'Did you mean "coder"?'],
@@ -73,6 +75,19 @@ describe('starting an agent', () => {
   )
 })
 
+describe('a contract that requires the wall', () => {
+  it('[REQ-SPAWN-26] gets no agent where none holds, and nothing is started while all agents are paused', async () => {
+    const stateDir = mkdtempSync(join(tmpdir(), 'phaselock-nowall-'))
+    stage = await openStage(contractWith(), { confinement: () => openConfinement({ stateDir, only: 'none' }) })
+    const program = { harness: 'command', command: 'node', args: [stage.agent, 'whole'] }
+    expect(await ask({ ...program, ...TASK })).toMatchObject({ status: 503, body: { code: 'confinement_unavailable' } })
+    await stage.server.call('POST', '/pause', stage.server.operator, { reason: 'a look' })
+    expect((await ask({ ...program, ...TASK })).body.code).toBe('agents_paused')
+    expect((await stage.server.call('GET', '/tasks', stage.server.operator)).body.tasks).toEqual([])
+    rmSync(stateDir, { recursive: true, force: true })
+  })
+})
+
 describe('an agent that is started', () => {
   it(
     '[REQ-SPAWN-1] goes through the phases of the task that was made and claimed for it, and its end is recorded',
@@ -104,7 +119,7 @@ describe('an agent that is started', () => {
     async () => {
       stage = await openStage(
         contractWith({
-          more: 'agents: {coder: {harness: command, command: node, args: [AGENT, env], env: {COLOR: "${env:PAINT}"}}}\n',
+          more: 'agents: {coder: {harness: command, command: node, args: [AGENT, env], env: {COLOR: "REF(PAINT)"}}}\n',
         }),
         {
           environment: { PAINT: 'paint-is-blue' },
@@ -165,7 +180,7 @@ describe('an agent that is started', () => {
       })
       await new Promise<void>((resolve) => model.listen(0, '127.0.0.1', resolve))
       const { port } = model.address() as { port: number }
-      const env = `{OPENAI_BASE_URL: "http://127.0.0.1:${port}/v1", OPENAI_API_KEY: "$\{env:MODEL_KEY}"}`
+      const env = `{OPENAI_BASE_URL: "http://127.0.0.1:${port}/v1", OPENAI_API_KEY: "REF(MODEL_KEY)"}`
       stage = await openStage(
         contractWith({
           more: `agents: {coder: {harness: command, command: node, args: [AGENT, model], env: ${env}}}\n`,

@@ -52,13 +52,18 @@ export async function openStage(contract: string, options: StartOptions = {}): P
   mkdirSync(join(dir, 'server'))
   const environment = { PATH: process.env.PATH, ...options.environment }
   const server = await start({
-    contract: contract.replaceAll('AGENT', agent),
+    contract: filled(contract, agent),
     dir: join(dir, 'server'),
     spawnLimits: QUICK,
     ...options,
     environment,
   })
   return stageOf(server, agent, () => rmSync(dir, { recursive: true, force: true }))
+}
+
+// What is taken from the environment of the server is written REF(NAME) in tests.
+function filled(contract: string, agent: string): string {
+  return contract.replaceAll('AGENT', agent).replace(/REF\((\w+)\)/g, (_whole, name: string) => `$\{env:${name}}`)
 }
 
 export const QUICK = { graceMs: 3_000, retryMs: 100, lookMs: 200 }

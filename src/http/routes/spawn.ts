@@ -6,6 +6,7 @@ import { FIELD, shape } from '../fields.js'
 import { type Call, operatorOf, type Route } from '../route.js'
 
 const METADATA_BYTES_MAX = 16 * 1024
+const TAKES_MAX = 100
 const WORD: JsonObject = { type: 'string', minLength: 1, maxLength: 4096, pattern: '^[^\\u0000]*$' }
 const TASK: JsonObject = {
   ...shape(
@@ -14,6 +15,8 @@ const TASK: JsonObject = {
       description: FIELD.text,
       contract: { type: 'string', minLength: 1, maxLength: 200, description: 'Hash or name of a known contract.' },
       workspace: { type: 'string', minLength: 1, maxLength: 4096, description: 'Absolute path of the work tree.' },
+      worktree: { type: 'boolean', description: 'Make a work tree for this task alone.' },
+      take: { type: 'array', maxItems: TAKES_MAX, items: { type: 'string', minLength: 1, maxLength: 4096 } },
       metadata: FIELD.metadata,
       mode: FIELD.mode,
       priority: FIELD.priority,
@@ -122,5 +125,7 @@ function taskRequest(task: JsonObject): Omit<TaskRequest, 'id'> {
     metadata: (task.metadata as JsonObject | undefined) ?? {},
     mode: (task.mode as Mode | undefined) ?? null,
     priority: (task.priority as number | undefined) ?? 0,
+    ...(task.worktree === true ? { worktree: true as const } : {}),
+    take: (task.take as readonly string[] | undefined) ?? [],
   }
 }
