@@ -29,6 +29,11 @@ export function addStreams(server: FastifyInstance, parts: Parts): void {
     return streamEvents({ app, streams, scope: seen.value, caller: callerOf(principal) }, request, reply)
   })
   server.get(`${prefix}${COORDINATION_STREAM.path}`, (request, reply) => followRun(parts, request, reply))
+  // Whoever waits to be asked would hold up the end for as long as it waits.
+  server.addHook('preClose', (done) => {
+    app.coordinations.endWaits()
+    done()
+  })
   server.addHook('onListen', (done) => {
     const address = server.server.address()
     if (typeof address === 'object' && address !== null)

@@ -1,5 +1,6 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { answer, begin, vote } from '../coordination/council.js'
+import { makePlace, serve } from '../e2e/process.js'
 import { type Running, start } from '../http/harness.js'
 
 let server: Running
@@ -46,6 +47,29 @@ describe('an agent that waits', () => {
     const all = await Promise.all(waits)
     expect(all.filter(({ body }) => body.is_complete === true)).toHaveLength(1)
     expect(Date.now() - from).toBeLessThan(40_000)
+  }, 60_000)
+})
+
+describe('an agent that waits while the server stops', () => {
+  it('[REQ-BREAK-14] is answered, and holds nobody up', async () => {
+    const place = await makePlace()
+    const stopping = await serve(place, 'tdd')
+    try {
+      const { id, agents } = await begin(stopping, { agents: REMOTES })
+      const token = agents[0]?.token ?? ''
+      for (const body of [answer('one'), vote('agent1')])
+        await stopping.call('POST', `/coordinations/${id}/respond`, token, body)
+      const waiting = stopping.call('GET', `/coordinations/${id}?wait=50`, token)
+      await new Promise((resolve) => setTimeout(resolve, 500))
+      const from = Date.now()
+      const stopped = stopping.stop()
+      expect((await waiting).body).toMatchObject({ must: 'wait', is_complete: false })
+      expect(Date.now() - from).toBeLessThan(8000)
+      expect(await stopped).toBe(0)
+    } finally {
+      await stopping.stop()
+      place.remove()
+    }
   }, 60_000)
 })
 

@@ -198,6 +198,11 @@ export class Coordinations {
     }
   }
 
+  /** Whoever waits to be asked is answered now. */
+  endWaits(): void {
+    for (const end of [...this.waiting.values()]) end()
+  }
+
   /** Agents were paused, or let go on. */
   noticePause(): void {
     for (const council of this.#councils.values()) council.notice()
