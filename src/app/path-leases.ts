@@ -14,7 +14,7 @@ const HELD_MAX = 20_000
 
 /** A task that is about to be worked on in a phase. */
 export interface Entering {
-  readonly state: TaskState
+  readonly state: Pick<TaskState, 'id' | 'workspace'>
   readonly contract: Contract
   readonly phase: string
   readonly agentId: string

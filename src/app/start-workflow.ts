@@ -6,6 +6,7 @@ import type { TaskState } from '../core/state.js'
 import type { App } from './app.js'
 import { claimTask } from './claim-task.js'
 import { createTask, findContract } from './operate.js'
+import { pathConflict } from './path-leases.js'
 import { criteriaOf, outputsOf, phaseContent, progressOf, tasksView } from './phase-content.js'
 import { ok, type Result, refuse } from './result.js'
 
@@ -91,7 +92,7 @@ async function openSession(app: App, contract: Contract, session: Session): Prom
     const before = await app.ledger.read(id)
     if (before !== null && before.status !== 'completed' && before.status !== 'cancelled') return ok(before)
     if (before !== null) continue
-    const busy = await busyWith(app, session.by)
+    const busy = (await busyWith(app, session.by)) ?? (await pathsHeld(app, contract, { id, by: session.by }))
     if (busy !== null) return busy
     const created = await createTask(app, taskOf(contract, session, id), {
       actor: session.by.kind === 'agent' ? `agent:${session.by.bearer.agentId}` : `operator:${session.by.name}`,
@@ -122,6 +123,17 @@ async function busyWith(app: App, by: Starter): Promise<Result<TaskState> | null
     : refuse('conflict', `The agent holds task ${held.id}; finish or release it before starting another workflow.`, {
         session_id: held.id,
       })
+}
+
+// The same of one whose paths another task holds now.
+function pathsHeld(
+  app: App,
+  contract: Contract,
+  { id, by }: { readonly id: string; readonly by: Starter },
+): Promise<Result<TaskState> | null> {
+  const state = { id, workspace: app.workspace }
+  if (by.kind !== 'agent') return Promise.resolve(null)
+  return pathConflict(app, { state, contract, phase: contract.start, agentId: by.bearer.agentId })
 }
 
 function taskOf(contract: Contract, { target, task }: Session, id: string) {

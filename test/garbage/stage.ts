@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { asked } from '../http/asking.js'
-import { PLAN, type Running, start } from '../http/harness.js'
+import { ownTree, PLAN, type Running, start } from '../http/harness.js'
 
 /** A contract with a short way to the end. */
 export const SHORT = `
@@ -107,7 +107,7 @@ export class Stage {
 
   /** The same, approved: the task is in TDD, where shell and writing are allowed within limits. */
   async testing(): Promise<Pair> {
-    const pair = await this.pair()
+    const pair = await this.pair({ workspace: ownTree(this.run) })
     const { id, digest } = await this.pending(pair)
     await this.operate(`/approvals/${id}/decision`, { decision: 'approve', digest })
     const moved = await this.run.call('POST', '/tasks/transition', pair.phase, {

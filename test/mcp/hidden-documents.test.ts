@@ -104,6 +104,9 @@ describe.each(ERAS)('a client of $name in the first phase of a workflow of docum
     // A query comes back in no answer; whoever finds these words found the text.
     expect(seen.filter((one) => /UNSEEN (?:text|prompt|purpose|task|description)|UNSEEN_field/.test(one))).toEqual([])
     expect(seen.filter((one) => /LATERTASK (?:title|text)/.test(one))).toEqual([])
+    // The next one begins in the same tree.
+    const held = await server.app.ledger.store.heldBy(`agent-${era.name}`)
+    await server.call('POST', `/tasks/${held?.id}/cancel`, server.operator, { reason: 'seen' })
     await agent.close()
   }, 120_000)
 })
