@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { depth } from '../depth.js'
-import { type Running, start } from '../http/harness.js'
+import { ownTree, type Running, start } from '../http/harness.js'
 import { type Command, command, DENIALS_MAX, expected, type Model, NEW } from './model.js'
 
 const RUNS = Number(process.env.PHASELOCK_CALLS ?? depth(40, 100))
@@ -38,7 +38,7 @@ class Table {
   ) {}
 
   static async lay(run: () => Running, number: number): Promise<Table> {
-    const task = await run().addTask({ id: `task-${number}` })
+    const task = await run().addTask({ id: `task-${number}`, workspace: ownTree(run()) })
     const agents = new Map<string, string>()
     for (const name of ['a', 'b']) agents.set(name, await run().addAgent(`${name}-${number}`))
     return new Table(run, task, agents)
