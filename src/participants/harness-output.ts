@@ -9,6 +9,8 @@ export type Told =
   | ({ readonly type: 'usage' } & Usage)
   /** Its model called a tool of ours; the call itself comes through the door. */
   | { readonly type: 'announced'; readonly name: string; readonly arguments: Json }
+  /** Its model called a tool that the harness does not have or has switched off; of that nothing comes through the door. */
+  | { readonly type: 'turned_away'; readonly name: string }
   /** Its model writes a message, which may hold more calls than have come by now. */
   | { readonly type: 'message_began' | 'message_ended' }
   /** It says itself that it failed. */
@@ -56,6 +58,7 @@ function claudeCode(): Read {
     if (typeof line.parent_tool_use_id === 'string') return []
     if (line.type === 'stream_event') return onEvent(mapOf(line.event))
     if (line.type === 'assistant') return claudeMessage(mapOf(line.message), streamed)
+    if (line.type === 'user') return claudeResults(mapOf(line.message))
     if (line.type !== 'result' || line.is_error !== true) return []
     return [{ type: 'gave_up', detail: textOf(line.result) || textOf(line.subtype) }]
   }
@@ -74,6 +77,15 @@ function claudeMessage(message: JsonObject, streamed: string): readonly Told[] {
   })
 }
 
+function claudeResults(message: JsonObject): readonly Told[] {
+  const blocks = Array.isArray(message.content) ? (message.content as readonly Json[]).map(mapOf) : []
+  return blocks.flatMap((block): readonly Told[] => {
+    const [, name] = block.is_error === true ? (CLAUDE_TURNED_AWAY.exec(textOf(block.content)) ?? []) : []
+    return name === undefined ? [] : [{ type: 'turned_away', name: name.replace(CLAUDE_PREFIX, '') }]
+  })
+}
+
+const CLAUDE_TURNED_AWAY = /^<tool_use_error>Error: No such tool available: ([\w-]{1,200})/
 const CLAUDE_PREFIX = `mcp__${SERVER}__`
 
 const codex: Read = (line) => {

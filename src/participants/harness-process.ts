@@ -128,6 +128,8 @@ export class HarnessProcess {
       case 'message_ended':
         this.isWriting = false
         return
+      case 'turned_away':
+        return
       case 'gave_up':
         this.#gaveUp = told.detail
     }

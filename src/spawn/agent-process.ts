@@ -10,13 +10,12 @@ import { fillHome, type HarnessHome, makeHome } from '../participants/harness-ho
 import { outputReader } from '../participants/harness-output.js'
 import { findProgram } from '../participants/harness-program.js'
 import { RECIPES } from '../participants/harness-recipes.js'
-import type { Usage } from '../participants/participant.js'
 import { makeRedactor } from '../store/redact.js'
 import { givenVariables, sdkVariables } from './agent-environment.js'
 import { type AgentLog, Lines } from './agent-log.js'
 import { KEY_VARIABLES, type ModelDoor, modelDoor } from './model-door.js'
 import type { Doors } from './port.js'
-import { Teller } from './told.js'
+import { Teller, type Told } from './told.js'
 
 /** What it takes to start an agent once. */
 export interface Start {
@@ -40,7 +39,7 @@ export interface Surroundings {
   /** Where the server is reached without a wall. */
   readonly url: () => Promise<string>
   readonly lifeMs: number
-  readonly onUsage: (spawn: Spawn, usage: Usage) => void | Promise<void>
+  readonly onTold: (spawn: Spawn, told: Told) => Promise<void>
 }
 
 export interface ProcessEnd {
@@ -234,7 +233,7 @@ function watched({ start, around, confined, opened, redactor }: Watched): AgentP
   const said = pump(confined.stdout, isPlain ? new Lines() : new Lines(HARNESS_LINE_CHARS_MAX), async (lines) => {
     if (isPlain) return write(lines)
     const told = teller.take(lines)
-    for (const usage of told.usages) await around.onUsage(spawn, usage)
+    await around.onTold(spawn, told)
     return write(told.lines)
   })
   const complained = pump(confined.stderr, new Lines(), write)
@@ -250,7 +249,7 @@ function watched({ start, around, confined, opened, redactor }: Watched): AgentP
   )
   const done = ended.then(async (end) => {
     await Promise.all([said, complained])
-    for (const usage of teller.end()) await around.onUsage(spawn, usage)
+    await around.onTold(spawn, teller.end())
     await opened.close()
     return end
   })

@@ -9,12 +9,12 @@ import type { Spawn } from '../core/spawns.js'
 import { AgentLog, pruneLogs, readLog } from './agent-log.js'
 import { type Surroundings, startAgent, startProblem } from './agent-process.js'
 import { type Doors, LIVES_MAX, SPAWN_LIMITS, type SpawnLimits } from './port.js'
+import { recordTold } from './record-told.js'
 import { ReviewerLife } from './reviewer-life.js'
 import { wantedReviewers } from './reviewers.js'
 import { type Chosen, chosenProgram, type SpawnRequest } from './spawn-request.js'
 import { type By, contractFor, giveBack, recordSpawn, reserve, type SpawnTask } from './spawn-steps.js'
 import { Tmux } from './tmux.js'
-import { recordUsage } from './usage.js'
 import { type LifeParts, WorkerLife } from './worker-life.js'
 
 const ADOPTIONS_MAX = 5
@@ -58,7 +58,7 @@ export class Supervisor {
       environment: { ...environment, PATH: environment.PATH ?? process.env.PATH },
       url: () => url,
       lifeMs: this.#limits.lifeMs,
-      onUsage: (spawn, usage) => void recordUsage(app, spawn, usage).catch(options.onFault),
+      onTold: (spawn, told) => recordTold(app, spawn, told).catch(options.onFault),
     }
     this.#unsubscribe = app.feed.subscribe(({ type, stream }) => this.#notice(type, stream))
   }

@@ -7,6 +7,8 @@ const ARGUMENTS_CHARS_MAX = 200
 export interface Told {
   readonly lines: readonly string[]
   readonly usages: readonly Usage[]
+  /** Tools that its model called and that its harness does not have. */
+  readonly turnedAway: readonly string[]
 }
 
 /** Reads the output of one process, in order. */
@@ -19,6 +21,7 @@ export class Teller {
   take(lines: readonly string[]): Told {
     let text = ''
     const usages: Usage[] = []
+    const turnedAway: string[] = []
     for (const line of lines) {
       const told = this.read(line)
       if (told.length === 0 && !line.trimStart().startsWith('{')) text += `${line}\n`
@@ -27,18 +30,19 @@ export class Teller {
         else if (one.type === 'gave_up') text += `\n${one.detail}\n`
         else if (one.type === 'announced')
           text += `\n> ${one.name} ${JSON.stringify(one.arguments).slice(0, ARGUMENTS_CHARS_MAX)}\n`
+        else if (one.type === 'turned_away') turnedAway.push(one.name)
         else if (one.type === 'usage') this.#open = sum(this.#open, one)
         else if (one.type === 'message_began') usages.push(...this.#message(true))
         else if (one.type === 'message_ended') usages.push(...this.#message(false))
       }
       if (!this.#isWriting) usages.push(...this.#message(false))
     }
-    return { lines: text.split('\n').filter((line) => line.trim() !== ''), usages }
+    return { lines: text.split('\n').filter((line) => line.trim() !== ''), usages, turnedAway }
   }
 
   /** What a message took that was never finished. */
-  end(): readonly Usage[] {
-    return this.#message(false)
+  end(): Told {
+    return { lines: [], usages: this.#message(false), turnedAway: [] }
   }
 
   // A message is told in parts while it is written, and counts once.

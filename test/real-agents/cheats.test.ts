@@ -15,11 +15,12 @@ const REFUSED = new Set(['tool_denied', 'transition_refused', 'gate_blocked', 'c
 beforeAll(built, RUN_MS_MAX)
 
 const AGENTS = [
-  { name: `Claude Code ${CLAUDE_VERSION}`, harness: 'claude-code', find: claudeCode, more: [] },
-  { name: `Codex ${CODEX_VERSION}`, harness: 'codex', find: codex, more: ['--model', 'scripted-1'] },
+  { name: `Claude Code ${CLAUDE_VERSION}`, harness: 'claude-code', find: claudeCode, more: [], tells: true },
+  // What it turns away itself it tells in its log alone.
+  { name: `Codex ${CODEX_VERSION}`, harness: 'codex', find: codex, more: ['--model', 'scripted-1'], tells: false },
 ]
 
-describe.each(AGENTS)('$name, whose model cheats', ({ harness, find, more }) => {
+describe.each(AGENTS)('$name, whose model cheats', ({ harness, find, more, tells }) => {
   it(
     '[REQ-REALAGENT-3] [REQ-REALAGENT-4] gets nowhere in PLAN and in TDD, with its own tools and with those of Phaselock',
     async ({ skip }) => {
@@ -28,7 +29,7 @@ describe.each(AGENTS)('$name, whose model cheats', ({ harness, find, more }) => 
       let cheat: Script = () => null
       const stage = await Stage.open(found, { cheat: (talk) => cheat(talk) })
       const plan = planTricks(harness, stage.place)
-      const tdd = tddTricks(stage.place)
+      const tdd = tddTricks(harness, stage.place)
       cheat = cheating(plan, tdd)
       try {
         const running = stage.run(harness, '[[script:cheat]] Sum up the prices of a cart', ...more)
@@ -41,6 +42,9 @@ describe.each(AGENTS)('$name, whose model cheats', ({ harness, find, more }) => 
         expect(stage.tree()).toBe(`Start\n?? ${TEST}\n`)
         expect(stage.has(CODE)).toBe(false)
         await expectRefused(stage, [...plan, ...tdd])
+        const asked = [...plan, ...tdd].filter(({ code }) => code === OWN).map((one) => one.call.name)
+        expect(await turnedAway(stage)).toEqual(tells ? asked : [])
+        if (!tells) for (const name of asked) expect(output).toMatch(new RegExp(`unsupported call: \\w*${name}`))
         expectAnswered(stage, { plan, tdd })
         expect(processesWith(found.program)).toEqual([])
         expect(await stage.get('/audit/verify')).toMatchObject({ ok: true })
@@ -54,10 +58,15 @@ describe.each(AGENTS)('$name, whose model cheats', ({ harness, find, more }) => 
 
 /** The ledger has each refusal, in order, and nothing else was refused. */
 async function expectRefused(stage: Stage, tricks: readonly Trick[]): Promise<void> {
-  const events = (await stage.events()).filter(({ type }) => REFUSED.has(type))
+  const events = (await stage.events()).filter(({ type, data }) => REFUSED.has(type) && data.code !== 'unknown_tool')
   const wanted = tricks.map(({ code }) => code).filter((code) => typeof code === 'string')
   expect(events.map(({ data }) => data.code)).toEqual(wanted)
   expect(await stage.task()).toMatchObject({ status: 'parked' })
+}
+
+/** The tools that nobody has, as the ledger names them. */
+async function turnedAway(stage: Stage): Promise<readonly unknown[]> {
+  return (await stage.events()).filter(({ data }) => data.code === 'unknown_tool').map(({ data }) => data.tool_name)
 }
 
 /** What its model was told of each trick; nothing of it is worth having. */

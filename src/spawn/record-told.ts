@@ -1,16 +1,26 @@
 import { type App, contextOf } from '../app/app.js'
+import { checkTool } from '../app/use-tool.js'
 import type { Refusal } from '../core/refusal.js'
 import type { Spawn } from '../core/spawns.js'
 import type { TaskState } from '../core/state.js'
 import type { Usage } from '../participants/participant.js'
+import type { Told } from './told.js'
 
-/** Counts what the model of an agent took, as its harness wrote it, for the task that it works on. */
-export async function recordUsage(
-  app: App,
-  { agentId, taskId, program, review }: Spawn,
-  usage: Usage | null,
-): Promise<void> {
-  if (usage === null || review !== null || usage.input + usage.output + usage.cacheRead + usage.cacheWrite === 0) return
+/** Keeps what the output of a harness tells for the ledger: what its model took, and which tools it asked for in vain. */
+export async function recordTold(app: App, spawn: Spawn, { usages, turnedAway }: Told): Promise<void> {
+  if (spawn.review !== null) return
+  for (const usage of usages) await recordUsage(app, spawn, usage)
+  for (const tool of turnedAway) await recordTurnedAway(app, spawn, tool)
+}
+
+// Decided like a call that came through the door: who asks for such tools without end uses up its refusals.
+async function recordTurnedAway(app: App, { agentId, taskId }: Spawn, tool: string): Promise<void> {
+  const instance = app.ledger.registry.spawns.get(agentId)?.instance ?? ''
+  await checkTool(app, { bearer: { kind: 'agent', agentId, instance }, taskId, tool, args: {} })
+}
+
+async function recordUsage(app: App, { agentId, taskId, program }: Spawn, usage: Usage): Promise<void> {
+  if (usage.input + usage.output + usage.cacheRead + usage.cacheWrite === 0) return
   const state = await app.ledger.peek(taskId)
   if (state === null) return
   const contract = await app.contracts.get(state.contract.hash)
