@@ -2,6 +2,7 @@ import type { Blocker, Phase } from './contract.js'
 import { REVIEW_ARTIFACTS, REVIEW_CHECKS, reviewsAsked } from './review.js'
 import type { RunOptions } from './rounds/options.js'
 import type { CoordinationRun } from './rounds/run.js'
+import type { TaskState } from './state.js'
 
 /** A reviewer that votes: a program that Phaselock starts, or whoever an operator hands the token of this name. */
 export interface Voter {
@@ -27,12 +28,19 @@ export interface ConsensusSeen {
   readonly runId: string
   /** Hash of all that is voted on. */
   readonly subject: string
+  /** `workKey` of the task before it was looked at. */
+  readonly workKey: string
   /** Null: it was not opened. */
   readonly run: CoordinationRun | null
   /** Its last event in the ledger. */
   readonly last: { readonly seq: number; readonly hash: string } | null
   /** A run over other work of this visit that goes on. */
   readonly replaces: string | null
+}
+
+/** Another one after every call that may have changed the work: what was looked at before is not what there is now. */
+export function workKey({ visit, watch }: TaskState): string {
+  return JSON.stringify([visit, watch.mark, watch.facts.commands.added, watch.facts.edits.added])
 }
 
 /** The reviews of others that leaving the phase asks for; null: none, and then the agent's own counts. */

@@ -1,7 +1,7 @@
 import { blocker } from './blockers.js'
 import type { GateFacts } from './command.js'
 import type { ConsensusProof } from './consensus-event.js'
-import type { ConsensusPlan, ConsensusSeen } from './consensus-plan.js'
+import { type ConsensusPlan, type ConsensusSeen, workKey } from './consensus-plan.js'
 import type { BlockerFound, TaskFact } from './event.js'
 import { HOLDERS_MAX } from './review.js'
 import { firstChars } from './rounds/code-points.js'
@@ -49,11 +49,15 @@ export function consensusFor(
   if (known.subject !== seen.subject || (run !== null && !isOf(plan, seen.runId, run)))
     return blocked(blocker('check_error', { check: CHECK, message: `Coordination ${seen.runId} is about other work` }))
   if (run === null) return blocked(pending(`Coordination ${seen.runId} is being opened`))
-  return judged(run, seen)
+  const answer = judged(run, seen)
+  // A call that was let through since then may have changed what they approved.
+  const isStale = answer.kind === 'holds' && seen.workKey !== workKey(state)
+  return isStale ? blocked(blocker('check_error', { check: CHECK, message: CHANGED })) : answer
 }
 
 /** What the gates and messages call it. */
 const CHECK = 'consensus'
+const CHANGED = 'The work may have been changed while the gates were checked. Ask again'
 
 function judged(run: CoordinationRun, seen: ConsensusSeen): ConsensusAnswer {
   const { status, message } = consensusOf(run)

@@ -1,5 +1,5 @@
 import type { GateFacts } from '../../src/core/command.js'
-import type { ConsensusPlan, ConsensusSeen } from '../../src/core/consensus-plan.js'
+import { type ConsensusPlan, type ConsensusSeen, workKey } from '../../src/core/consensus-plan.js'
 import type { Phase } from '../../src/core/contract.js'
 import { reviewsKey } from '../../src/core/review.js'
 import type { RunCommand } from '../../src/core/rounds/command.js'
@@ -39,6 +39,7 @@ export class VotedTask extends World {
     return {
       runId: runIdOf(subject),
       subject,
+      workKey: workKey(this.state),
       run,
       last: run === null ? null : { seq: 7, hash: 'f'.repeat(64) },
       replaces: open === undefined ? null : runIdOf(open[0]),

@@ -1,4 +1,4 @@
-import type { ConsensusPlan, ConsensusSeen, Voter } from '../../core/consensus-plan.js'
+import { type ConsensusPlan, type ConsensusSeen, type Voter, workKey } from '../../core/consensus-plan.js'
 import type { CoordinationRun } from '../../core/rounds/run.js'
 import type { TaskState } from '../../core/state.js'
 import type { CouncilAgent } from '../../participants/read-agents.js'
@@ -41,6 +41,7 @@ export async function lookAtVote(
   const { consensus: plan } = scene.needed
   const { state } = scene
   if (plan === null) return null
+  const before = workKey((await app.ledger.read(state.id)) ?? state)
   const work = await attempt('What the reviewers vote on cannot be read', () => workOf(app, scene))
   if (work === null) return null
   const { subject } = work
@@ -61,11 +62,13 @@ export async function lookAtVote(
     seen: {
       runId,
       subject,
+      workKey: before,
       run,
       last: last === null ? null : { seq: last.seq, hash: last.hash },
       replaces: (await openRuns(app, state, runId))[0] ?? null,
     },
-    isUnchanged: async () => (await workOf(app, scene)).subject === subject,
+    // A call that runs now may still write.
+    isUnchanged: async () => (await workOf(app, scene)).subject === subject && !app.running.isBusy(state.id),
   }
 }
 
