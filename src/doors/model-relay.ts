@@ -21,6 +21,8 @@ const BODY_MS_MAX = 300_000
 const CONNECTIONS_MAX = 256
 /** A model may think for long before it says a word. */
 const SILENCE_MS_MAX = 900_000
+/** What is smaller is no answer, and below 100 it is a fault to pass it on. */
+const STATUS_MIN = 200
 
 export interface RelayUse {
   readonly method: string
@@ -123,12 +125,19 @@ class Relay {
     const received = new Counted(Number.POSITIVE_INFINITY)
     passedOn.on('timeout', () => passedOn.destroy(new Error('silent')))
     passedOn.on('response', (answer) => {
-      response.writeHead(answer.statusCode ?? 502, downstreamHeaders(answer.headers))
+      const { statusCode = 0 } = answer
+      if (statusCode < STATUS_MIN) return void passedOn.destroy(new Error('no status'))
+      response.writeHead(statusCode, downstreamHeaders(answer.headers))
       // A model's first word may be long in coming; that there is an answer is known now.
       response.flushHeaders()
       pipeline(answer, received, response, () => undefined)
     })
     passedOn.on('error', () => refuse(response, UNREACHABLE))
+    // Left to itself, one that goes over to another protocol is hung up on, and nobody is told.
+    passedOn.on('upgrade', (_answer, socket) => {
+      socket.destroy()
+      refuse(response, UNREACHABLE)
+    })
     sent.on('error', () => {
       refuse(response, TOO_LARGE)
       passedOn.destroy()

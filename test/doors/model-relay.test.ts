@@ -212,6 +212,18 @@ describe('what a relay carries', () => {
     for (const one of [hangsUp, babbles]) one.close()
   })
 
+  it('[REQ-SOCKET-8] an endpoint that answers with a status that is none, or with another protocol, is a 502', async () => {
+    for (const line of ['099 Odd', '000 Odd', '101 Switching\r\nConnection: upgrade\r\nUpgrade: other']) {
+      const odd = createTcpServer((socket) =>
+        socket.on('data', () => socket.end(`HTTP/1.1 ${line}\r\ncontent-length: 0\r\n\r\n`)),
+      )
+      await new Promise<void>((resolve) => odd.listen(0, '127.0.0.1', resolve))
+      const { path } = await open({ baseUrl: `http://127.0.0.1:${(odd.address() as AddressInfo).port}` })
+      expect((await askThrough(path, { method: 'POST', path: '/v1/messages', body: { a: 1 } })).status, line).toBe(502)
+      odd.close()
+    }
+  })
+
   it('[REQ-SOCKET-8] an answer that breaks off is broken off', async () => {
     answer = (_request, response) => {
       response.writeHead(200, { 'content-length': '100' })
