@@ -20,6 +20,8 @@ export class TestDoor {
         toldAsResult: (work) => work(),
         door: async () => ({
           needsVerdict: false,
+          looks: [],
+          looks: [],
           view: async () => ({ content: [{ type: 'text', text: 'Which is it?' }] }),
           call: async (call) => {
             this.calls.push(call)
