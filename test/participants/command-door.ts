@@ -21,7 +21,6 @@ export class TestDoor {
         door: async () => ({
           needsVerdict: false,
           looks: [],
-          looks: [],
           view: async () => ({ content: [{ type: 'text', text: 'Which is it?' }] }),
           call: async (call) => {
             this.calls.push(call)
