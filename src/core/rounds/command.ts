@@ -19,7 +19,7 @@ export interface Responded {
   readonly agent: string
   readonly text: string
   readonly toolCalls: readonly ResponseCall[]
-  /** Everything streamed in this turn, reasoning too; `text` counts where this is empty. */
+  /** All text streamed in this turn; `text` counts where this is empty. */
   readonly buffer: string
   /** How many characters were streamed, where `buffer` is only their beginning. */
   readonly bufferChars?: number
