@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process'
 import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { GREEN, RED, type Running, start } from './harness.js'
+import { GREEN, ownTree, RED, type Running, start } from './harness.js'
 
 const CONTRACT = `
 name: ways
@@ -32,9 +32,10 @@ describe('what an attacker tried', () => {
   afterAll(() => run.stop())
 
   const setUp = async (id: string) => {
-    await run.addTask({ id })
+    const tree = ownTree(run)
+    await run.addTask({ id, workspace: tree })
     const agent = await run.addAgent(`for-${id}`)
-    return { agent, token: await run.claim(`for-${id}`, agent, id) }
+    return { agent, tree, token: await run.claim(`for-${id}`, agent, id) }
   }
   const move = (id: string, token: string, target: string, about: Record<string, unknown> = {}) =>
     run.call('POST', '/tasks/transition', token, { task_id: id, target_phase: target, ...about })
@@ -82,15 +83,15 @@ describe('what an attacker tried', () => {
   })
 
   it('[REQ-API-5] a work tree that changed after the approval needs a new one', async () => {
-    const { token } = await setUp('tree')
-    writeFileSync(join(run.workspace, 'plan.md'), 'one')
+    const { token, tree } = await setUp('tree')
+    writeFileSync(join(tree, 'plan.md'), 'one')
     await approve((await move('tree', token, 'CHEAP')).body)
-    writeFileSync(join(run.workspace, 'plan.md'), 'two')
+    writeFileSync(join(tree, 'plan.md'), 'two')
     expect((await move('tree', token, 'CHEAP')).body).toMatchObject({
       allowed: false,
       blockers: [{ code: 'approval_pending' }],
     })
-    writeFileSync(join(run.workspace, 'plan.md'), 'one')
+    writeFileSync(join(tree, 'plan.md'), 'one')
     const again = await move('tree', token, 'CHEAP')
     await approve(again.body)
     expect((await move('tree', token, 'CHEAP')).body.allowed).toBe(true)
@@ -171,7 +172,7 @@ describe('what an attacker tried', () => {
 
   it('[REQ-OPERATE-2] resume that races a claim of the same agent never breaks', async () => {
     const { agent, token } = await setUp('racing')
-    await run.addTask({ id: 'other' })
+    await run.addTask({ id: 'other', workspace: ownTree(run) })
     for (let round = 0; round < 8; round += 1) {
       for (let i = 0; i < 10; i += 1)
         await run.call('POST', '/tools/check', round === 0 ? token : agent, {
@@ -237,7 +238,7 @@ describe('what an attacker tried', () => {
   })
 
   it('[REQ-API-16] a claim that was superseded is not answered again with the task as it is now', async () => {
-    await run.addTask({ id: 'moved-on' })
+    await run.addTask({ id: 'moved-on', workspace: ownTree(run) })
     const agent = await run.addAgent('first')
     const claim = () =>
       run.call('POST', '/tasks/claim', agent, { agent_id: 'first', task_id: 'moved-on' }, { 'idempotency-key': 'c-1' })
