@@ -50,19 +50,19 @@ export function agentAnswer(
 
 export async function listAgents(app: App): Promise<JsonObject> {
   const agents: JsonObject[] = []
-  const spawns = new Map([...app.ledger.registry.spawns].map(([id, spawn]) => [id, spawnView(spawn)]))
   for (const agent of app.ledger.registry.agents.values()) {
     const held = await app.ledger.store.heldBy(agent.id)
+    const spawn = app.ledger.registry.spawns.get(agent.id)
     agents.push({
       agent_id: agent.id,
       capabilities: agent.capabilities,
       status: agent.revokedAt === null ? (held === null ? 'idle' : 'working') : 'revoked',
       task_id: held?.id ?? null,
       phase: held?.phase ?? null,
-      last_activity: isoTimeOrNull(held?.updatedAt ?? null),
+      last_activity: isoTimeOrNull(held?.updatedAt ?? spawn?.ended?.at ?? spawn?.lost?.at ?? null),
       registered_at: isoTime(agent.registeredAt),
       expires_at: isoTime(agent.expiresAt),
-      spawn: spawns.get(agent.id) ?? null,
+      spawn: spawn === undefined ? null : spawnView(spawn),
     })
   }
   // Reviewers that were started prove themselves by another token, and are no agents of their own.

@@ -4,6 +4,7 @@ import { Client, segment } from './client.js'
 import { type ClientOptions, clientOptions } from './connection.js'
 import { collect, examples } from './options.js'
 import { plainLine } from './plain-text.js'
+import { durationText } from './run-text.js'
 import { table } from './table.js'
 import { paint, print, printJson } from './terminal.js'
 import { given, listOf, objectOf, textOf, timeOf } from './values.js'
@@ -53,11 +54,11 @@ function addAgents(program: Command): void {
       const agents = listOf(answer.agents)
       const text = table(agents, [
         { title: 'AGENT', text: (one) => textOf(one.agent_id) },
-        { title: 'STATUS', text: (one) => textOf(one.status) },
-        { title: 'TASK', text: (one) => textOf(one.task_id) || '-' },
-        { title: 'PHASE', text: (one) => textOf(one.phase) || '-' },
-        { title: 'ACTIVE', text: (one) => timeOf(one.last_activity) || '-' },
-        { title: 'STARTED', text: (one) => startedText(objectOf(one.spawn)) },
+        { title: 'STATE', text: stateText },
+        { title: 'AGAIN', text: (one) => textOf(objectOf(one.spawn).restarts) || '-' },
+        { title: 'TASK', text: (one) => textOf(one.task_id) || '-', isFlexible: true },
+        { title: 'PHASE', text: (one) => textOf(one.phase) || '-', isFlexible: true },
+        { title: 'ACTIVE', text: (one) => agoText(textOf(one.last_activity)) },
         { title: 'CAPABLE OF', text: (one) => textOf(one.capabilities) || '-', isFlexible: true },
       ])
       print(agents.length === 0 ? 'No agents. Let one in with `phaselock agent add ID`.' : text)
@@ -66,10 +67,14 @@ function addAgents(program: Command): void {
 }
 
 // Of agents that the server started: how that stands.
-function startedText({ state, outcome, restarts }: JsonObject): string {
-  if (state === undefined) return '-'
-  const again = restarts === 0 ? '' : `, ${textOf(restarts)} restarts`
-  return `${textOf(outcome) || textOf(state)}${again}`
+function stateText({ status, spawn }: JsonObject): string {
+  const { state, outcome } = objectOf(spawn)
+  return textOf(outcome) || textOf(state) || textOf(status)
+}
+
+function agoText(time: string): string {
+  const seconds = Math.round((Date.now() - Date.parse(time)) / 1000)
+  return Number.isFinite(seconds) ? durationText(Math.max(0, seconds)) : '-'
 }
 
 function addOperators(program: Command): void {
