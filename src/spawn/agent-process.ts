@@ -1,5 +1,4 @@
 import { randomUUID } from 'node:crypto'
-import type { Readable } from 'node:stream'
 import type { Confined, Confinement, Job } from '../confinement/port.js'
 import type { JsonObject } from '../core/contract.js'
 import type { AgentEntry, Spawn } from '../core/spawns.js'
@@ -15,6 +14,7 @@ import { givenVariables, sdkVariables } from './agent-environment.js'
 import { type AgentLog, Lines } from './agent-log.js'
 import { KEY_VARIABLES, type ModelDoor, modelDoor } from './model-door.js'
 import type { Doors } from './port.js'
+import { pump } from './pump.js'
 import { Teller, type Told } from './told.js'
 
 /** What it takes to start an agent once. */
@@ -65,6 +65,9 @@ export function startProblem(
   const door = modelDoor(program.harness, variablesOf(program.harness, given))
   return door !== null && 'problem' in door ? door.problem : null
 }
+
+// It holds every file as it ever was, also those that agents are not shown. The tools for git leave those out.
+const GIT = '.git'
 
 /** Where an agent has its home behind the wall: nobody else's, and gone with it. */
 const HOME_INSIDE = '/tmp/home'
@@ -204,7 +207,7 @@ function jobOf(
   const { socket, relay, door, home, program } = about
   const argv = [program.path, ...about.args]
   const common = {
-    ...({ tree: start.tree, cwd: '.', writes: 'read', git: 'read', hidden: start.hidden } as const),
+    ...({ tree: start.tree, cwd: '.', writes: 'read', git: 'read', hidden: [GIT, ...start.hidden] } as const),
     ...{ signal: new AbortController().signal, timeoutMs: about.lifeMs },
   }
   if (socket === null) return { ...common, argv, env: about.env, network: true }
@@ -263,20 +266,6 @@ function watched({ start, around, confined, opened, redactor }: Watched): AgentP
 }
 
 const HARNESS_LINE_CHARS_MAX = 4 * 1024 * 1024
-
-// Whoever writes faster than the log is written waits: a flood fills nothing but its own pipe.
-async function pump(stream: Readable, lines: Lines, take: (lines: readonly string[]) => Promise<void>): Promise<void> {
-  try {
-    for await (const chunk of stream) {
-      const whole = lines.push(chunk as Buffer)
-      if (whole.length > 0) await take(whole)
-    }
-  } catch {
-    // The pipe is gone with the process; what was read is written.
-  }
-  const rest = lines.end()
-  if (rest.length > 0) await take(rest)
-}
 
 /** A name that no other spawn has. */
 export function newAgentId(kind: string): string {

@@ -1,4 +1,4 @@
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -147,20 +147,28 @@ describe('an agent that is started', () => {
         },
       })
       const { workspace, stateDir, port, operator } = stage.server
-      for (const name of ['a.txt', 'agent_workflow.yaml']) writeFileSync(join(workspace, name), 'hello')
+      mkdirSync(join(workspace, '.git'))
+      for (const name of ['a.txt', 'agent_workflow.yaml', '.git/config']) writeFileSync(join(workspace, name), 'hello')
       const words = [
         `reach:${port}`,
         `write:${workspace}/b.txt`,
         `read:${workspace}/a.txt`,
         `read:${workspace}/agent_workflow.yaml`,
       ]
-      const { agentId } = await stage.spawn(['env', ...words, `list:${stateDir}`, 'write:/tmp/home/mine', 'whole'])
+      const { agentId } = await stage.spawn([
+        'env',
+        ...words,
+        `list:${stateDir}`,
+        `list:${workspace}/.git`,
+        'write:/tmp/home/mine',
+        'whole',
+      ])
       await stage.ended(agentId)
       const log = await stage.log(agentId)
       expect(log).toContain('reach ECONNREFUSED REACHED ENETUNREACH')
       expect(log).toContain('write EROFS')
       expect(log).toContain('write WRITTEN')
-      expect(log).toMatch(/read 5\nread EACCES\nlist ENOENT/)
+      expect(log).toMatch(/read 5\nread EACCES\nlist ENOENT\nlist ?\n/)
       const environment = log.split('\n').find((line) => line.startsWith('env ')) ?? ''
       expect(environment).toContain('HOME=/tmp/home')
       for (const secret of [operator, stateDir, 'sk-of-the-server', 'plop_', 'of-the-server', 'OPENAI'])
