@@ -34,10 +34,15 @@ export async function claimTask(app: App, request: ClaimRequest): Promise<Result
     return refuse('not_permitted', `Agent ${agentId} is not registered with the capabilities ${unknown.join(', ')}.`)
   const capabilities = request.capabilities ?? registered
 
+  const spawn = app.ledger.registry.spawns.get(agentId)
+  // One that was started for a task is ended with it: what it took besides would be left behind, and counted as lost. (REQ-SPAWNATTACK-1)
+  const own = spawn?.ended === null ? spawn.taskId : undefined
+  if (own !== undefined && (request.taskId ?? own) !== own)
+    return refuse('not_permitted', `Agent ${agentId} was started for task ${own} and gets no other.`)
   const held = await app.ledger.store.heldBy(agentId)
   if (held !== null && request.taskId !== undefined && held.id !== request.taskId)
     return refuse('conflict', `Agent ${agentId} holds task ${held.id}; release it before claiming ${request.taskId}.`)
-  const wanted = held?.id ?? request.taskId
+  const wanted = held?.id ?? own ?? request.taskId
   if (wanted !== undefined) return tryClaim(app, wanted, { ...request, capabilities })
   return claimOldest(app, { ...request, capabilities })
 }

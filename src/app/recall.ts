@@ -8,6 +8,7 @@ import type { Grant } from './grant.js'
 import { completionAnswer } from './phase-answer.js'
 import { ok, type Problem, type Result, refuse } from './result.js'
 import { type ReviewGrant, reviewerAnswer } from './reviews.js'
+import { spawnView } from './spawn-view.js'
 
 export interface Recalled {
   readonly status: number
@@ -35,6 +36,7 @@ async function rebuilt(app: App, answer: JsonObject): Promise<Result<JsonObject>
   if (answer.agent !== undefined)
     return ok(agentAnswer(app, answer.agent as unknown as { id: string; instance: string; expiresAt: number }))
   if (answer.reviewer !== undefined) return ok(reviewerAnswer(app, answer.reviewer as unknown as ReviewGrant))
+  if (answer.spawn !== undefined) return spawnedBefore(app, answer.spawn as JsonObject)
   if (answer.coordination !== undefined) return startedAnswer(app, String(answer.coordination))
   if (answer.ran !== undefined)
     return ok({ ...(answer.body as JsonObject), ...(await advancedSince(app, answer.ran as unknown as Grant)) })
@@ -47,6 +49,15 @@ async function claimedBefore(app: App, grant: Grant): Promise<Result<JsonObject>
   if (state?.epoch !== grant.epoch || state.held?.agentId !== grant.agentId)
     return refuse('token_stale', `The claim of task ${grant.taskId} was superseded; claim again.`)
   return ok(await claimAnswer(app, grant))
+}
+
+// It is written down before the agent has its task: one that never got it was refused, and still is. (REQ-SPAWNATTACK-3)
+function spawnedBefore(app: App, answer: JsonObject): Result<JsonObject> {
+  const spawn = app.ledger.registry.spawns.get(String(answer.agent_id))
+  if (spawn === undefined || spawn.taskId !== answer.task_id) return ok(answer)
+  if (spawn.starts === 0 && spawn.ended?.outcome === 'failed')
+    return refuse('conflict', `Agent ${spawn.agentId} was not started: ${spawn.ended.reason}`)
+  return ok({ agent_id: spawn.agentId, ...spawnView(spawn) })
 }
 
 /** Makes concurrent calls under one key wait for each other, so that the second finds what the first did. */

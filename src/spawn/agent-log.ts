@@ -58,7 +58,7 @@ export class AgentLog {
   /** Writes whole lines. Resolves when they are in the file, so that whoever writes faster than the disk waits. */
   write(lines: readonly string[], mask: (text: string) => string = (text) => text): Promise<void> {
     // Made plain first: what is split by a character that nobody sees would not be known as a secret.
-    const plain = lines.map((line) => cut(mask(this.redact(plainOf(line)))))
+    const plain = lines.map((line) => cut(mask(this.redact(plainOf(line.slice(0, LINE_CHARS_MAX))))))
     this.#last = [...this.#last, ...plain.filter((line) => line.trim() !== '')]
       .slice(-LAST_LINES)
       .map((line) => line.slice(0, LAST_LINE_CHARS).toWellFormed())

@@ -41,7 +41,7 @@ export async function recordSpawn(
   const { taskId, adapter } = about
   const wall = await wallOf(app, about.contract)
   const unenforced = [...new Set(wall.missing.map((one) => one.guarantee))]
-  const answer = { body: { agent_id: agentId, task_id: taskId } }
+  const answer = { spawn: { agent_id: agentId, task_id: taskId } }
   const remember = once === undefined ? {} : { remember: { ...once, status: 201, answer } }
   return app.ledger.record(
     { type: 'agent_spawned', agentId, taskId, review: null, entry: entryName, program, adapter, unenforced },

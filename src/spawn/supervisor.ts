@@ -3,16 +3,17 @@ import type { App } from '../app/app.js'
 import { createTask, operate } from '../app/operate.js'
 import { ok, type Result, refuse, refusedBy } from '../app/result.js'
 import { spawnView } from '../app/spawn-view.js'
-import { unavailable, wallOf } from '../app/wall.js'
-import type { Contract, JsonObject } from '../core/contract.js'
+import { wallOf } from '../app/wall.js'
+import type { JsonObject } from '../core/contract.js'
 import type { Spawn } from '../core/spawns.js'
 import { AgentLog, pruneLogs, readLog } from './agent-log.js'
-import { type Surroundings, startAgent, startProblem } from './agent-process.js'
+import { type Surroundings, startAgent } from './agent-process.js'
 import { type Doors, LIVES_MAX, SPAWN_LIMITS, type SpawnLimits } from './port.js'
 import { recordTold } from './record-told.js'
 import { ReviewerLife } from './reviewer-life.js'
 import { wantedReviewers } from './reviewers.js'
-import { type Chosen, chosenProgram, type SpawnRequest } from './spawn-request.js'
+import { type SpawnHow, spawnProblem } from './spawn-problem.js'
+import { chosenProgram, type SpawnRequest } from './spawn-request.js'
 import { type By, contractFor, giveBack, recordSpawn, reserve, type SpawnTask } from './spawn-steps.js'
 import { Tmux } from './tmux.js'
 import { type LifeParts, WorkerLife } from './worker-life.js'
@@ -34,6 +35,8 @@ type Life = WorkerLife | ReviewerLife
 export class Supervisor {
   readonly tmux: Tmux
   readonly #lives = new Map<string, { readonly life: Life; readonly over: Promise<void> }>()
+  /** Those that have no life yet: what is begun is brought to its end before anything else is done with it. */
+  readonly #beginning = new Map<string, Promise<unknown>>()
   readonly #limits: SpawnLimits
   readonly #around: Surroundings
   readonly #unsubscribe: () => void
@@ -76,6 +79,7 @@ export class Supervisor {
   async close(): Promise<void> {
     this.#isClosed = true
     this.#unsubscribe()
+    await Promise.allSettled(this.#beginning.values())
     const lives = [...this.#lives.values()]
     await Promise.all(lives.map(async ({ life, over }) => Promise.all([life.close(), over])))
     await Promise.all(lives.map(({ life }) => this.#closeWindow(life.agentId)))
@@ -85,29 +89,22 @@ export class Supervisor {
   async spawn(request: SpawnRequest, about: SpawnTask, by: By): Promise<Result<JsonObject>> {
     const { app } = this
     if (this.#isClosed) return refuse('shutting_down', 'The server is stopping.')
-    if (this.#lives.size >= LIVES_MAX) return refuse('conflict', `${LIVES_MAX} agents run already; stop one first.`)
     if (app.ledger.registry.paused !== null) return refuse('agents_paused', 'All agents are paused.')
     const contract = await contractFor(app, about)
     if (!contract.ok) return contract
     const chosen = chosenProgram(app, contract.value, request)
     if (!chosen.ok) return chosen
-    const problem = await this.#problemOf(contract.value, chosen.value, request)
+    const how = { chosen: chosen.value, contract: contract.value, adapter: request.adapter }
+    const problem = await spawnProblem(app, how, { around: this.#around, tmux: this.tmux })
     if (problem !== null) return problem
-    const taskId = 'taskId' in about ? about.taskId : `task-${randomBytes(6).toString('hex')}`
-    const spawned = await recordSpawn(
-      app,
-      chosen.value,
-      { contract: contract.value, taskId, adapter: request.adapter },
-      by,
-    )
-    if (spawned !== null) return refusedBy(spawned, {}, false)
     const { agentId } = chosen.value
-    const reserved =
-      'taskId' in about
-        ? await reserve(app, { taskId, agentId }, by)
-        : await createTask(app, { ...about.task, id: taskId, reservedFor: agentId }, { ...by, once: undefined })
-    if (!reserved.ok) return this.#failed(agentId, reserved)
-    return this.#begin(agentId, taskId, 'taskId' in about)
+    if (this.#isClosed) return refuse('shutting_down', 'The server is stopping.')
+    if (this.#lives.size + this.#beginning.size >= LIVES_MAX)
+      return refuse('conflict', `${LIVES_MAX} agents run already; stop one first.`)
+    if (this.#beginning.has(agentId)) return refuse('conflict', `There is an agent ${JSON.stringify(agentId)} already.`)
+    const begun = this.#begin(how, about, by)
+    this.#beginning.set(agentId, begun)
+    return begun.finally(() => this.#beginning.delete(agentId))
   }
 
   /** Ends an agent; its task can be claimed by others, or is parked. */
@@ -117,6 +114,7 @@ export class Supervisor {
     by: By,
   ): Promise<Result<JsonObject>> {
     const { app } = this
+    await this.#beginning.get(agentId)?.catch(() => undefined)
     const spawn = app.ledger.registry.spawns.get(agentId)
     if (spawn === undefined) return refuse('not_found', `No agent ${JSON.stringify(agentId)} was started here.`)
     if (spawn.ended !== null) return refuse('conflict', `Agent ${agentId} has ended already: ${spawn.ended.reason}`)
@@ -157,21 +155,20 @@ export class Supervisor {
     return ok({ agent_id: agentId, screen: this.app.redact(screen) })
   }
 
-  async #problemOf(
-    contract: Contract,
-    chosen: Chosen,
-    { adapter }: SpawnRequest,
-  ): Promise<ReturnType<typeof refuse> | null> {
-    const walled = unavailable({ contract }, await wallOf(this.app, contract))
-    if (walled !== null && !walled.ok) return refuse(walled.code, walled.detail, walled.extra)
-    const problem = startProblem(chosen, this.#around)
-    if (problem !== null) return refuse('agent_unavailable', `The agent cannot be started: ${problem}.`)
-    if (adapter === 'tmux' && !(await this.tmux.isThere()))
-      return refuse('agent_unavailable', 'tmux is not installed here. Install tmux, or use the adapter subprocess.')
-    return null
+  async #begin({ chosen, ...how }: SpawnHow, about: SpawnTask, by: By): Promise<Result<JsonObject>> {
+    const { app } = this
+    const { agentId } = chosen
+    const taskId = 'taskId' in about ? about.taskId : `task-${randomBytes(6).toString('hex')}`
+    const spawned = await recordSpawn(app, chosen, { ...how, taskId }, by)
+    if (spawned !== null) return refusedBy(spawned, {}, false)
+    const reserved =
+      'taskId' in about
+        ? await reserve(app, { taskId, agentId }, by)
+        : await createTask(app, { ...about.task, id: taskId, reservedFor: agentId }, { ...by, once: undefined })
+    return reserved.ok ? this.#claim(agentId, taskId, 'taskId' in about) : this.#failed(agentId, reserved)
   }
 
-  async #begin(agentId: string, taskId: string, isNamed: boolean): Promise<Result<JsonObject>> {
+  async #claim(agentId: string, taskId: string, isNamed: boolean): Promise<Result<JsonObject>> {
     const life = new WorkerLife(agentId, taskId, this.#parts(agentId))
     const claimed = await life.claim()
     if (!claimed.ok) {

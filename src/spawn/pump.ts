@@ -1,0 +1,35 @@
+import type { Readable } from 'node:stream'
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Lines } from './agent-log.js'
+
+const LINES_AT_ONCE = 200
+const PAUSE_FACTOR = 4
+const PAUSED_FROM_MS = 2
+
+/** Hands on what is written line by line. Whoever writes faster than it is taken waits: a flood fills nothing but its own pipe. */
+export async function pump(
+  stream: Readable,
+  lines: Lines,
+  take: (lines: readonly string[]) => Promise<void>,
+): Promise<void> {
+  try {
+    for await (const chunk of stream) {
+      const whole = lines.push(chunk as Buffer)
+      for (let at = 0; at < whole.length; at += LINES_AT_ONCE)
+        await unhurried(() => take(whole.slice(at, at + LINES_AT_ONCE)))
+    }
+  } catch {
+    // The pipe is gone with the process; what was read is written.
+  }
+  const rest = lines.end()
+  if (rest.length > 0) await take(rest)
+}
+
+// Secrets are looked for in every line: one agent that writes without end may take a fifth of the server's time, not all of it.
+async function unhurried(work: () => Promise<void>): Promise<void> {
+  const before = performance.now()
+  const working = work()
+  const tookMs = performance.now() - before
+  await working
+  if (tookMs >= PAUSED_FROM_MS) await sleep(tookMs * PAUSE_FACTOR)
+}

@@ -1,0 +1,30 @@
+import type { App } from '../app/app.js'
+import { refuse } from '../app/result.js'
+import { unavailable, wallOf } from '../app/wall.js'
+import type { Contract } from '../core/contract.js'
+import type { SpawnAdapter } from '../core/spawns.js'
+import { type Surroundings, startProblem } from './agent-process.js'
+import type { Chosen } from './spawn-request.js'
+import type { Tmux } from './tmux.js'
+
+/** What is to be started, and how. */
+export interface SpawnHow {
+  readonly chosen: Chosen
+  readonly contract: Contract
+  readonly adapter: SpawnAdapter
+}
+
+/** Why the agent could not be started here; null when it can. */
+export async function spawnProblem(
+  app: App,
+  { chosen, contract, adapter }: SpawnHow,
+  { around, tmux }: { readonly around: Surroundings; readonly tmux: Tmux },
+): Promise<ReturnType<typeof refuse> | null> {
+  const walled = unavailable({ contract }, await wallOf(app, contract))
+  if (walled !== null && !walled.ok) return refuse(walled.code, walled.detail, walled.extra)
+  const problem = startProblem(chosen, around)
+  if (problem !== null) return refuse('agent_unavailable', `The agent cannot be started: ${problem}.`)
+  if (adapter === 'tmux' && !(await tmux.isThere()))
+    return refuse('agent_unavailable', 'tmux is not installed here. Install tmux, or use the adapter subprocess.')
+  return null
+}
