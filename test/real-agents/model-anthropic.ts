@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http'
-import type { Json, JsonObject } from '../../src/core/contract.js'
-import { about, listOf, type Spoken, type Talk, USAGE } from './talk.js'
+import type { JsonObject } from '../../src/core/contract.js'
+import { about, listOf, type Spoken, type Talk, textOf, USAGE } from './talk.js'
 
 export function anthropicTalk(body: JsonObject): Talk {
   const messages = listOf(body.messages)
@@ -15,13 +15,6 @@ export function anthropicTalk(body: JsonObject): Talk {
       .filter(({ type }) => type === 'tool_result')
       .map(({ content, is_error }) => ({ text: textOf(content), isError: is_error === true })),
   }
-}
-
-function textOf(content: Json | undefined): string {
-  if (typeof content === 'string') return content
-  return listOf(content)
-    .map(({ text }) => (typeof text === 'string' ? text : ''))
-    .join('\n')
 }
 
 export function anthropicAnswer(response: ServerResponse, asked: JsonObject, { call, step }: Spoken): void {

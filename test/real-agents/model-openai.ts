@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http'
 import type { Json, JsonObject } from '../../src/core/contract.js'
-import { about, listOf, type Spoken, type Talk, USAGE } from './talk.js'
+import { about, listOf, type Spoken, type Talk, textOf, USAGE } from './talk.js'
 
 export function openaiTalk(body: JsonObject): Talk {
   const items = listOf(body.input)
@@ -25,13 +25,6 @@ function toolsOf(tools: Json | undefined): readonly string[] {
   return listOf(tools).flatMap(({ name, type, tools: inner }) =>
     inner === undefined ? [String(name ?? type)] : toolsOf(inner).map((one) => `${String(name)}__${one}`),
   )
-}
-
-function textOf(content: Json | undefined): string {
-  if (typeof content === 'string') return content
-  return listOf(content)
-    .map(({ text }) => (typeof text === 'string' ? text : ''))
-    .join('\n')
 }
 
 export function openaiAnswer(response: ServerResponse, _asked: JsonObject, { call, step }: Spoken): void {

@@ -2,6 +2,8 @@ import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'nod
 import type { AddressInfo } from 'node:net'
 import type { JsonObject } from '../../src/core/contract.js'
 import { anthropicAnswer, anthropicTalk } from './model-anthropic.js'
+import { completionsAnswer, completionsTalk } from './model-completions.js'
+import { geminiAnswer, geminiTalk } from './model-gemini.js'
 import { openaiAnswer, openaiTalk } from './model-openai.js'
 import type { Call, Talk } from './talk.js'
 
@@ -18,7 +20,7 @@ export interface Model {
   close(): void
 }
 
-/** A model on the loopback that does what scripts say, in the words of Anthropic and of OpenAI. */
+/** A model on the loopback that does what scripts say, in the words of Anthropic, OpenAI and Gemini. */
 export async function openModel(scripts: Readonly<Record<string, Script>>): Promise<Model> {
   const server = createServer((request, response) => {
     const chunks: Buffer[] = []
@@ -56,10 +58,15 @@ export async function openModel(scripts: Readonly<Record<string, Script>>): Prom
 const DIALECTS = [
   { ends: '/v1/messages', talk: anthropicTalk, answer: anthropicAnswer },
   { ends: '/v1/responses', talk: openaiTalk, answer: openaiAnswer },
+  { ends: '/v1/chat/completions', talk: completionsTalk, answer: completionsAnswer },
+  { ends: ':streamGenerateContent', talk: geminiTalk, answer: geminiAnswer },
 ]
 
 function keyOf(headers: IncomingHttpHeaders): string {
-  return String(headers['x-api-key'] ?? headers.authorization ?? '').replace(/^Bearer /, '')
+  return String(headers['x-api-key'] ?? headers['x-goog-api-key'] ?? headers.authorization ?? '').replace(
+    /^Bearer /,
+    '',
+  )
 }
 
 function plain(response: ServerResponse, body: JsonObject): void {

@@ -13,7 +13,7 @@ export const KEY = 'key-of-the-model-5511'
 const BUNDLED = new URL('../../contracts/tdd.yaml', import.meta.url)
 // Everything as it is bundled; only that a crash is not waited out for a minute.
 const QUICK = '\nrecovery: { agent_crash: { max_retries: 3, backoff_seconds: 1 } }\n'
-const UNTIL_MS_MAX = 60_000
+const UNTIL_MS_MAX = 90_000
 
 export type Body = Record<string, unknown>
 export type Event = { readonly type: string; readonly data: Body; readonly seq: number }
@@ -40,6 +40,7 @@ export class Stage {
       PATH: `${dirname(agent.program)}:${process.env.PATH}`,
       ...{ ANTHROPIC_API_KEY: KEY, ANTHROPIC_BASE_URL: model.url },
       ...{ OPENAI_API_KEY: KEY, OPENAI_BASE_URL: `${model.url}/v1` },
+      ...{ GEMINI_API_KEY: KEY, GOOGLE_GEMINI_BASE_URL: model.url },
     }
     return new Stage(place, model, environment, await serve(place, join(place.dir, 'tdd.yaml'), environment))
   }

@@ -47,3 +47,11 @@ const MARKER = /\[\[script:(\w+)\]\]/
 export function listOf(value: Json | undefined): readonly JsonObject[] {
   return Array.isArray(value) ? (value as readonly JsonObject[]) : []
 }
+
+/** Of a message: its text, or the texts of its parts. */
+export function textOf(content: Json | undefined): string {
+  if (typeof content === 'string') return content
+  return listOf(content)
+    .map(({ text }) => (typeof text === 'string' ? text : ''))
+    .join('\n')
+}
