@@ -97,7 +97,8 @@ export async function openOrchestrator(options: OrchestratorOptions): Promise<Or
     contractFile: options.contractFile ?? null,
   }
   const { confinement, trees } = workshop
-  const around = { ledger, contracts, tokens, now, redact, confinement, trees, defaultContract: contract.hash, ...places }
+  const defaultContract = contract.hash
+  const around = { ledger, contracts, tokens, now, redact, confinement, trees, defaultContract, ...places }
   const coordinations = new Coordinations(around, options.environment, onFault)
   const app: App = {
     ledger,
@@ -107,7 +108,7 @@ export async function openOrchestrator(options: OrchestratorOptions): Promise<Or
     secrets,
     now,
     redact,
-    defaultContract: contract.hash,
+    defaultContract,
     tokenRefusals: new Quota(TOKEN_REFUSALS_PER_MINUTE),
     checking: new Set(),
     advancing: new Set(),
