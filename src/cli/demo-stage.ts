@@ -30,7 +30,7 @@ export interface StageOptions {
 
 /** A temporary folder with two repositories, and a server with its own state that knows nothing else. */
 export class Stage {
-  readonly folder = realpathSync(mkdtempSync(join(tmpdir(), 'phaselock-demo-')))
+  readonly folder = newFolder()
   readonly stateDir = join(this.folder, 'state')
   readonly #options: StageOptions
   readonly #children: ChildProcess[] = []
@@ -133,6 +133,15 @@ export class Stage {
 
   #remove(): void {
     rmSync(this.folder, { recursive: true, force: true, maxRetries: 5, retryDelay: 100 })
+  }
+}
+
+function newFolder(): string {
+  try {
+    return realpathSync(mkdtempSync(join(tmpdir(), 'phaselock-demo-')))
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException
+    throw new Stop(EXIT.refused, `The demo makes a folder in ${tmpdir()}, and cannot (${code}). Set TMPDIR to another.`)
   }
 }
 

@@ -70,8 +70,10 @@ function alternatives(pattern: string): readonly string[] {
   const [whole, inside = ''] = found
   const before = pattern.slice(0, found.index)
   const after = pattern.slice(found.index + whole.length)
-  // A range or a single word in braces: from this name on it may be anything.
-  if (!inside.includes(',') || inside.includes('..')) return [upTo(before)]
+  // With a range the matcher takes every dot of the pattern for any character, a slash too.
+  if (inside.includes('..')) return [ANYTHING]
+  // A single word in braces: from this name on it may be anything.
+  if (!inside.includes(',')) return [upTo(before)]
   return inside.split(',').map((one) => `${before}${one}${after}`)
 }
 

@@ -36,6 +36,17 @@ it.each([
   SHOWING_MS_MAX,
 )
 
+it('[REQ-DEMO-12] where no folder can be made it says so in plain words', () => {
+  const ended = spawnSync(process.execPath, [SCRIPT, 'demo'], {
+    env: { ...process.env, TMPDIR: '/proc' },
+    encoding: 'utf8',
+  })
+  expect([ended.status, ended.stderr]).toEqual([
+    1,
+    expect.stringMatching(/^The demo makes a folder in \/proc, and cannot .*TMPDIR/),
+  ])
+})
+
 it(
   '[REQ-DEMO-11] a reader that has seen enough ends it, and it is no success',
   async () => {

@@ -1,4 +1,5 @@
 import { createHmac } from 'node:crypto'
+import { type AddressInfo, createServer, type Socket } from 'node:net'
 import { afterEach, describe, expect, it } from 'vitest'
 import { Webhooks } from '../../src/app/webhooks/webhooks.js'
 import { loadContractText } from '../../src/contract/load.js'
@@ -150,6 +151,29 @@ describe('notices', () => {
     const back = await openReceiver(port)
     ends.push(() => back.close())
     const again = await start({ contract: contract(hook.url), dir })
+    ends.push(() => again.stop())
+    await until(() => back.got.length === 1, 15_000)
+    expect(back.got[0]?.json.task_id).toBe(id)
+  })
+
+  it('[REQ-HOOKOUT-5] a receiver that never answers does not keep the server from stopping, and is told by the next', async () => {
+    const waits: Socket[] = []
+    const silent = createServer((socket) => waits.push(socket))
+    await new Promise<void>((resolve) => silent.listen(0, '127.0.0.1', resolve))
+    const { port } = silent.address() as AddressInfo
+    const url = `http://127.0.0.1:${port}/hook`
+    const server = await start({ contract: contract(url) })
+    const id = await cancel(server)
+    await until(() => waits.length === 1)
+    const dir = server.stateDir.replace(/\/state$/, '')
+    const began = performance.now()
+    await server.app.close()
+    expect(performance.now() - began).toBeLessThan(5000)
+    for (const socket of waits) socket.destroy()
+    await new Promise<void>((resolve) => silent.close(() => resolve()))
+    const back = await openReceiver(port)
+    ends.push(() => back.close())
+    const again = await start({ contract: contract(url), dir })
     ends.push(() => again.stop())
     await until(() => back.got.length === 1, 15_000)
     expect(back.got[0]?.json.task_id).toBe(id)

@@ -81,6 +81,11 @@ describe('paths that two patterns share', () => {
     expect([mayOverlap(one, other), mayOverlap(other, one)]).toEqual([true, true])
   })
 
+  it('[REQ-LEASES-3] a pattern with a range may match what its dots do not say', () => {
+    expect(matchesGlob('a.b/{a..c}', 'a/b/a')).toBe(true)
+    expect(mayOverlap('a.b/{a..c}', 'a/b/a')).toBe(true)
+  })
+
   it('[REQ-LEASES-3] long and deeply braced patterns are decided at once', () => {
     const deep = `${'{a,'.repeat(200)}b${'}'.repeat(200)}`
     const wide = '{a,b}'.repeat(300)

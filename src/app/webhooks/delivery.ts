@@ -11,15 +11,27 @@ export interface Receiver {
   readonly secret: string | null
 }
 
-/** Sends one event. Null when the receiver took it, or why it did not; the reason never holds the address. */
-export async function deliver(receiver: Receiver, event: StoredEvent, now: number): Promise<string | null> {
+/** Sends one event, at `now`, until `ended`. Null when the receiver took it, or why it did not; the reason never holds the address. */
+export async function deliver(
+  receiver: Receiver,
+  event: StoredEvent,
+  { now, ended }: { readonly now: number; readonly ended: AbortSignal },
+): Promise<string | null> {
   const body = JSON.stringify({ task_id: event.stream.replace(/^task:/, ''), ...eventView(event) })
   const timestamp = String(Math.floor(now / 1000))
+  const limit = new AbortController()
+  const end = (): void => limit.abort()
+  let isLate = false
+  const timer = setTimeout(() => {
+    isLate = true
+    end()
+  }, TIMEOUT_MS)
+  ended.addEventListener('abort', end)
   try {
     const response = await fetch(receiver.url, {
       method: 'POST',
       redirect: 'manual',
-      signal: AbortSignal.timeout(TIMEOUT_MS),
+      signal: limit.signal,
       headers: {
         'content-type': 'application/json',
         'user-agent': `phaselock/${PROGRAM_VERSION}`,
@@ -33,10 +45,11 @@ export async function deliver(receiver: Receiver, event: StoredEvent, now: numbe
     })
     await response.body?.cancel()
     return response.ok ? null : `it answered ${response.status}`
-  } catch (error) {
-    return error instanceof Error && error.name === 'TimeoutError'
-      ? `it did not answer within ${TIMEOUT_MS / 1000} seconds`
-      : 'it cannot be reached'
+  } catch {
+    return isLate ? `it did not answer within ${TIMEOUT_MS / 1000} seconds` : 'it cannot be reached'
+  } finally {
+    clearTimeout(timer)
+    ended.removeEventListener('abort', end)
   }
 }
 

@@ -84,9 +84,10 @@ export class Lane {
 
   async #send(event: StoredEvent): Promise<void> {
     const { attemptsMax, backoffMs } = this.parts.limits
-    for (let attempt = 1; !this.#abort.signal.aborted; attempt += 1) {
-      const problem = await deliver(this.receiver, event, this.parts.app.now())
-      if (problem === null) return
+    const ended = this.#abort.signal
+    for (let attempt = 1; !ended.aborted; attempt += 1) {
+      const problem = await deliver(this.receiver, event, { now: this.parts.app.now(), ended })
+      if (problem === null || ended.aborted) return
       if (attempt >= attemptsMax) return this.parts.gaveUp(event, `${attempt} attempts; the last: ${problem}`)
       await this.#pause(Math.min(BACKOFF_MS_MAX, backoffMs * 2 ** (attempt - 1)))
     }
