@@ -41,13 +41,21 @@ export async function recordSpawn(
   const { taskId, adapter } = about
   const wall = await wallOf(app, about.contract)
   const unenforced = [...new Set(wall.missing.map((one) => one.guarantee))]
-  const answer = { spawn: { agent_id: agentId, task_id: taskId } }
-  const remember = once === undefined ? {} : { remember: { ...once, status: 201, answer } }
   return app.ledger.record(
     { type: 'agent_spawned', agentId, taskId, review: null, entry: entryName, program, adapter, unenforced },
     { now: app.now(), actor },
-    remember,
+    remembered(once, 201, { agentId, taskId }),
   )
+}
+
+/** What a call is answered when it comes again with its key: the agent as it is then. */
+export function remembered(
+  once: Once | undefined,
+  status: number,
+  { agentId, taskId }: Pick<Spawn, 'agentId' | 'taskId'>,
+): Parameters<App['ledger']['record']>[2] {
+  const answer = { spawn: { agent_id: agentId, task_id: taskId } }
+  return once === undefined ? {} : { remember: { ...once, status, answer } }
 }
 
 /** Decided on the state of that moment: of two that want the same task, one gets it. */

@@ -14,7 +14,7 @@ import { ReviewerLife } from './reviewer-life.js'
 import { wantedReviewers } from './reviewers.js'
 import { type SpawnHow, spawnProblem } from './spawn-problem.js'
 import { chosenProgram, type SpawnRequest } from './spawn-request.js'
-import { type By, contractFor, giveBack, recordSpawn, reserve, type SpawnTask } from './spawn-steps.js'
+import { type By, contractFor, giveBack, recordSpawn, remembered, reserve, type SpawnTask } from './spawn-steps.js'
 import { Tmux } from './tmux.js'
 import { type LifeParts, WorkerLife } from './worker-life.js'
 
@@ -127,6 +127,7 @@ export class Supervisor {
     await app.ledger.record(
       { type: 'agent_ended', agentId, taskId: spawn.taskId, ...end },
       { now: app.now(), actor: by.actor },
+      remembered(by.once, 200, spawn),
     )
     return this.show(agentId)
   }

@@ -1,6 +1,7 @@
 import { addAgent } from '../app/administer.js'
 import { type App, contextOf } from '../app/app.js'
 import { claimTask } from '../app/claim-task.js'
+import { isPathConflict } from '../app/path-leases.js'
 import { reservedIn } from '../app/reserved.js'
 import type { Result } from '../app/result.js'
 import type { Command } from '../core/command.js'
@@ -92,7 +93,8 @@ export class WorkerLife {
       if (await this.#mustWait(state)) continue
       const result = await this.claim()
       if (result.ok) claimed = result.value
-      else if (RETRIED.has(result.problem.code)) await this.#bell.wait(this.parts.limits.retryMs)
+      else if (RETRIED.has(result.problem.code) || isPathConflict(result.problem))
+        await this.#bell.wait(this.parts.limits.retryMs)
       else return this.#end({ outcome: 'failed', reason: result.problem.detail })
     }
   }
@@ -280,7 +282,7 @@ export interface Claimed {
 const UNFINISHED = 'it ended with code 0 while the task is open'
 const HEARTBEAT_MS_MAX = 60_000
 const GONE: Over = { outcome: 'taken', reason: 'The task is gone.' }
-// What passes with time: a back-off that others see to, a pause of all agents, another process in between.
+// What passes with time, as paths do that another task holds: a back-off, a pause of all agents, another process in between.
 const RETRIED: ReadonlySet<string> = new Set([
   'task_not_active',
   'agents_paused',

@@ -128,4 +128,51 @@ describe('a spawn', () => {
     },
     RUN_MS_MAX,
   )
+
+  it(
+    '[REQ-SPAWNATTACK-5] is stopped once, however often that is asked for with the same key',
+    async () => {
+      stage = await openStage(contractWith())
+      const { body } = await ask({ ...program('hangs', HANGS), task: { title: 'Stop me' } })
+      const stop = () =>
+        stage.server.call(
+          'POST',
+          `/agents/${body.agent_id}/stop`,
+          stage.server.operator,
+          {},
+          { 'idempotency-key': 'k' },
+        )
+      const first = await stop()
+      expect(first).toMatchObject({ status: 200, body: { state: 'ended', outcome: 'stopped' } })
+      expect(await stop()).toMatchObject({ status: 200, body: { state: 'ended', outcome: 'stopped' } })
+    },
+    RUN_MS_MAX,
+  )
+
+  it(
+    '[REQ-SPAWNATTACK-6] whose paths another task took while it was away waits for them, and goes on',
+    async () => {
+      stage = await openStage(contractWith({ phases: WRITING, crash: '{max_retries: 3, backoff_seconds: 2}' }))
+      const crashes = program(
+        'crashes',
+        `const { readFileSync } = await import('node:fs')
+        if (!readFileSync(process.env.PHASELOCK_PROMPT_FILE, 'utf8').includes('started before')) process.exit(1)
+        await call('/tasks/claim', { agent_id: me })
+        await call('/tasks/transition', { task_id: task, target_phase: 'DONE' })`,
+      )
+      const { body } = await ask({ ...crashes, task: { title: 'Crash' } })
+      await until(
+        () => stage.task(String(body.task_id)),
+        (one) => one.status === 'interrupted',
+      )
+      const ada = await stage.server.addAgent('ada')
+      await stage.server.addTask({ id: 'other' })
+      const token = await stage.server.claim('ada', ada, 'other')
+      await new Promise((resolve) => setTimeout(resolve, 3500))
+      expect(await stage.show(String(body.agent_id))).toMatchObject({ state: 'waiting', outcome: null })
+      await stage.server.call('POST', '/tasks/release', token, { task_id: 'other' })
+      expect((await stage.ended(String(body.agent_id))).outcome).toBe('completed')
+    },
+    RUN_MS_MAX,
+  )
 })
