@@ -8,10 +8,12 @@ export function openaiTalk(body: JsonObject): Talk {
   const texts = items.filter(({ role }) => role === 'user').map(({ content }) => textOf(content))
   return {
     ...about(texts, tools.length > 0),
-    step: items.filter(({ type, role }) => type === 'function_call' || role === 'assistant').length,
+    step: items.filter(
+      ({ type, role }) => type === 'function_call' || type === 'custom_tool_call' || role === 'assistant',
+    ).length,
     tools,
     results: items
-      .filter(({ type }) => type === 'function_call_output')
+      .filter(({ type }) => type === 'function_call_output' || type === 'custom_tool_call_output')
       .map(({ output }) => {
         const text = typeof output === 'string' ? output : textOf(output)
         // This dialect does not say that a result is an error; Phaselock's refusals carry a code.
@@ -39,8 +41,10 @@ export function openaiAnswer(response: ServerResponse, _asked: JsonObject, { cal
           content: [{ type: 'output_text', text: 'Done.', annotations: [] }],
         }
       : {
-          ...{ type: 'function_call', id: `fc_${step}`, call_id: `call_${step}`, status: 'completed' },
-          ...{ name: call.name, arguments: JSON.stringify(call.input) },
+          ...{ id: `fc_${step}`, call_id: `call_${step}`, status: 'completed', name: call.name },
+          ...(call.text === undefined
+            ? { type: 'function_call', arguments: JSON.stringify(call.input) }
+            : { type: 'custom_tool_call', input: call.text }),
           ...(call.isOwn === true ? {} : { namespace: 'mcp__phaselock' }),
         }
   const base: JsonObject = { id: `resp_${step}`, object: 'response', created_at: 1, model: 'scripted', output: [] }

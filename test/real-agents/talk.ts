@@ -5,6 +5,8 @@ export interface Call {
   readonly input: JsonObject
   /** A tool of the harness itself and none of Phaselock's. */
   readonly isOwn?: boolean
+  /** Its arguments are one text: only OpenAI has such tools. */
+  readonly text?: string
 }
 
 /** What a model has before it when it is asked; everything follows from it, so that a new process goes on by itself. */
