@@ -114,7 +114,8 @@ export async function undoHalf(held: HeldIndex, files: Files): Promise<readonly 
     const path = entries[at + 1] ?? ''
     const found = await stateOf(ours, { path, was, now })
     if (found === 'stray') stray.push(path)
-    if (found === 'begun') rmSync(join(files.repository, path), { force: true })
+    if (found === 'begun' && !isThroughLink(files.repository, path))
+      rmSync(join(files.repository, path), { force: true })
     if (found === 'begun' && !/^0+$/.test(was)) await runGit(ours, ['checkout-index', '-f', '--', path])
   }
   return stray.slice(0, STRAY_TOLD_MAX)
@@ -127,12 +128,21 @@ interface Half {
 }
 
 async function stateOf(ours: GitPlace, { path, was, now }: Half): Promise<'before' | 'begun' | 'stray'> {
-  const here = contentOf(join(ours.at, path))
+  // What a link leads to is not of this repository, and git takes the link away before it writes there.
+  const here = isThroughLink(ours.at, path) ? null : contentOf(join(ours.at, path))
   const then = await blobOf(ours, was)
   if (here === then) return 'before'
   if (here === null) return 'begun'
   const next = await blobOf(ours, now)
   return next?.startsWith(here) === true ? 'begun' : 'stray'
+}
+
+function isThroughLink(repository: string, path: string): boolean {
+  const folders = path.split('/').slice(0, -1)
+  return folders.some((_, at) => {
+    const folder = join(repository, ...folders.slice(0, at + 1))
+    return lstatSync(folder, { throwIfNoEntry: false })?.isSymbolicLink() === true
+  })
 }
 
 function contentOf(file: string): string | null {
