@@ -1,5 +1,6 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
+import { mkdirSync } from 'node:fs'
 import { createServer } from 'node:http'
 import { join } from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
@@ -33,7 +34,9 @@ async function call(path: string, token: unknown, body: unknown): Promise<Answer
 
 /** A task whose plan waits for a human. */
 async function waitingTask(id: string): Promise<{ readonly request: () => Promise<Answer> }> {
-  await place.json(['task', 'add', `Task ${id}`, '--id', id])
+  const tree = join(place.home, `tree-${id}`)
+  mkdirSync(tree)
+  await place.json(['task', 'add', `Task ${id}`, '--id', id, '--workspace', tree])
   const { agent_token: token } = await place.json(['agent', 'add', `agent-${id}`])
   const claimed = await call('/tasks/claim', token, { agent_id: `agent-${id}`, task_id: id })
   const request = () =>
