@@ -9,7 +9,7 @@ const USAGE = {
 }
 
 function spending(): World {
-  const world = new World(contractOf([phase('ONLY', { rules: [RULE] })]))
+  const world = new World(contractOf([phase('WORK', { rules: [RULE] }), phase('END', { rules: [RULE] })]))
   world.claim()
   return world
 }
@@ -21,7 +21,7 @@ describe('tokens over the budget', () => {
 
   it('[REQ-REALAGENT-2] that are told after the task was completed are counted and park nothing', () => {
     const world = spending()
-    expect(world.move('ONLY')).toContain('task_completed')
+    expect(world.move('END')).toContain('task_completed')
     expect(world.do(USAGE, 'system')).toEqual(['usage_recorded'])
     expect(world.state.status).toBe('completed')
     world.expectReplayEqualsLive()
