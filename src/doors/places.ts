@@ -18,12 +18,17 @@ const OTHERS = 0o077
  */
 export function openSocketDir(stateDir: string): string {
   const dir = placeOf(stateDir)
+  privateFolder(dir)
+  for (const name of readdirSync(dir)) rmSync(join(dir, name), { recursive: true, force: true })
+  return dir
+}
+
+/** Makes the folder if it is not there. Throws when others can get in: where all may write, somebody else may have made it. */
+export function privateFolder(dir: string): void {
   mkdirSync(dir, { recursive: true, mode: PRIVATE_FOLDER })
   const stats = lstatSync(dir)
   if (!stats.isDirectory() || stats.uid !== process.getuid?.() || (stats.mode & OTHERS) !== 0)
     throw new Error(`${dir} is not a folder of this account alone`)
-  for (const name of readdirSync(dir)) rmSync(join(dir, name), { recursive: true, force: true })
-  return dir
 }
 
 /** A place in the folder for one more socket. */

@@ -1,8 +1,9 @@
 import { execFile } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { promisify } from 'node:util'
+import { privateFolder } from '../doors/places.js'
 
 const run = promisify(execFile)
 const RUN_MS_MAX = 10_000
@@ -15,6 +16,7 @@ const [COLUMNS, ROWS] = ['160', '48']
 export class Tmux {
   /** Of a tmux of our own: the user's sessions and settings are not touched. */
   readonly socket: string
+  readonly #isElsewhere: boolean
 
   constructor(
     stateDir: string,
@@ -22,7 +24,9 @@ export class Tmux {
   ) {
     const own = join(stateDir, 'tmux.sock')
     const hash = createHash('sha256').update(stateDir).digest('hex').slice(0, NAME_CHARS)
-    this.socket = Buffer.byteLength(own) <= SOCKET_PATH_BYTES_MAX ? own : join(tmpdir(), `phaselock-tmux-${hash}.sock`)
+    this.socket =
+      Buffer.byteLength(own) <= SOCKET_PATH_BYTES_MAX ? own : join(tmpdir(), `phaselock-tmux-${hash}`, 'sock')
+    this.#isElsewhere = this.socket !== own
   }
 
   async isThere(): Promise<boolean> {
@@ -64,7 +68,9 @@ export class Tmux {
     return { socket: this.socket, session: sessionOf(agentId) }
   }
 
-  #run(words: readonly string[]): Promise<{ readonly stdout: string }> {
+  async #run(words: readonly string[]): Promise<{ readonly stdout: string }> {
+    // Whoever could put a tmux of their own there would say what people see.
+    if (this.#isElsewhere) privateFolder(dirname(this.socket))
     return run('tmux', ['-S', this.socket, '-f', '/dev/null', ...words], {
       env: this.#env(),
       timeout: RUN_MS_MAX,
