@@ -72,7 +72,7 @@ export class Stage {
 
   async get(path: string): Promise<Body> {
     const { status, body } = await this.server.call('GET', path, this.server.operator)
-    expect(status, JSON.stringify(body)).toBe(200)
+    expect(status, `${JSON.stringify(body)}\n${this.server.output().slice(-2000)}`).toBe(200)
     return body
   }
 
