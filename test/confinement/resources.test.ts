@@ -76,7 +76,7 @@ async function attack(setting: Setting, script: string, seconds?: number): Promi
   const mark = newMark()
   const tree = await newTree(stage)
   const agent = await stage.agent(tree)
-  const other = await stage.agent()
+  const other = await stage.agent(await newTree(stage))
   const running = agent.bash(`mark=${mark}; export mark\n${script}`, seconds)
   const others = await askedMeanwhile(stage, other, running)
   return { ran: await running, mark, tree, others }

@@ -186,6 +186,12 @@ export async function openStage(program: Program, setting: Setting, options: Sta
     return { status: response.status, body: parsed(text) }
   }
   let count = 0
+  // Two tasks never hold one tree: whoever names none is the one agent of the common tree.
+  let common: Promise<Agent> | null = null
+  const agentIn = (tree: string): Promise<Agent> => {
+    count += 1
+    return newAgent({ call, operator }, `agent-${count}`, tree)
+  }
   return {
     ...setting,
     ...places,
@@ -195,9 +201,10 @@ export async function openStage(program: Program, setting: Setting, options: Sta
     answers,
     call,
     makeTree: (name) => makeFolder(join(dir, name), 0o755),
-    agent: async (tree) => {
-      count += 1
-      return newAgent({ call, operator }, `agent-${count}`, tree ?? places.tree)
+    agent: (tree) => {
+      if (tree !== undefined) return agentIn(tree)
+      common ??= agentIn(places.tree)
+      return common
     },
     outside: (line, more = {}) =>
       plainly(line, { account, cwd: places.tree, ...more, env: { HOME: places.home, ...more.env } }),
