@@ -74,6 +74,7 @@ export class BadPlace extends Error {
 export async function openOrchestrator(options: OrchestratorOptions): Promise<Orchestrator> {
   const now = options.now ?? Date.now
   const { contract } = options.contract
+  const { hash: defaultContract } = contract
   const { secrets, redact, clean } = keepSecrets(options)
   const tokens = new Tokens(secrets.signing())
   const ledger = new Ledger(options.store, clean, redact)
@@ -97,27 +98,20 @@ export async function openOrchestrator(options: OrchestratorOptions): Promise<Or
     contractFile: options.contractFile ?? null,
   }
   const { confinement, trees } = workshop
-  const defaultContract = contract.hash
   const around = { ledger, contracts, tokens, now, redact, confinement, trees, defaultContract, ...places }
   const coordinations = new Coordinations(around, options.environment, onFault)
   const app: App = {
-    ledger,
-    contracts,
-    tokens,
+    ...around,
     feed,
     secrets,
-    now,
-    redact,
-    defaultContract,
     tokenRefusals: new Quota(TOKEN_REFUSALS_PER_MINUTE),
     checking: new Set(),
     advancing: new Set(),
     alerts: new AlertBoard(),
     running: workshop.running,
-    confinement: workshop.confinement,
     upstream: workshop.upstream,
     observations: new Observations(),
-    ...{ trees: workshop.trees, scratch: workshop.scratch, library: workshop.library },
+    ...{ scratch: workshop.scratch, library: workshop.library },
     transcripts: new Transcripts(
       options.stateDir,
       claudeCodeFolders(options.environment, options.transcripts),
@@ -125,7 +119,6 @@ export async function openOrchestrator(options: OrchestratorOptions): Promise<Or
     ),
     runFiles,
     taskRuns: new TaskRuns({ ledger, contracts, now }),
-    ...places,
     coordinations,
   }
   const refusals = new RefusalLog(ledger, now)
