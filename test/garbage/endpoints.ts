@@ -2,7 +2,7 @@ import { mkdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { bundledContract } from '../../src/contract/bundled.js'
 import { git, makeRepository } from '../e2e/projects.js'
-import { PLAN, RED } from '../http/harness.js'
+import { ownTree, PLAN, RED } from '../http/harness.js'
 import { COORDINATION_ENDPOINTS } from './coordination-endpoints.js'
 import { nested } from './junk.js'
 import type { Base } from './mutate.js'
@@ -357,14 +357,14 @@ export const ENDPOINTS: Readonly<Record<string, Endpoint>> = {
   },
   getApproval: {
     prepare: async (stage) => {
-      const pair = await stage.pair()
+      const pair = await stage.pair({ workspace: ownTree(stage.run) })
       const { id } = await stage.pending(pair)
       return { pair, base: () => ({ params: { id }, also: { id: [stage.approval.id, 'apr-1-nope'] } }) }
     },
   },
   decideApproval: {
     prepare: async (stage) => {
-      const pair = await stage.pair()
+      const pair = await stage.pair({ workspace: ownTree(stage.run) })
       const { id, digest } = await stage.pending(pair)
       const body = { decision: 'approve', digest, comment: 'fine' }
       return { pair, base: () => ({ params: { id }, body, also: { decision: ['reject'], digest: ['0'.repeat(64)] } }) }
