@@ -46,7 +46,7 @@ export const TASK_ROUTES: readonly Route[] = [
           maxItems: TAKES_MAX,
           items: { type: 'string', minLength: 1, maxLength: 4096 },
           description:
-            'With `worktree`: ignored paths of the repository that the new tree has too, such as node_modules.',
+            'With `worktree`: ignored paths of the repository that the new tree has too, such as installed packages.',
         },
         depends_on: FIELD.ids,
         requires: FIELD.ids,
