@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import { createSocket } from 'node:dgram'
-import { lchownSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
+import { lchownSync, mkdirSync, readdirSync, readFileSync, readlinkSync, symlinkSync, writeFileSync } from 'node:fs'
 import { createServer, type Server } from 'node:net'
 import { networkInterfaces } from 'node:os'
 import { join } from 'node:path'
@@ -135,13 +135,14 @@ export interface Seen {
   readonly uids: readonly number[]
 }
 
-/** The processes of the machine that carry the mark as a word of their own, as the machine sees them. */
-export function processesWith(mark: string): readonly Seen[] {
+/** The processes of the machine that carry the mark as a word of their own, as the machine sees them; `at`: only those that work there. */
+export function processesWith(mark: string, at: string | null = null): readonly Seen[] {
   return readdirSync('/proc')
     .filter((name) => /^\d+$/.test(name))
     .flatMap((pid) => {
       try {
         if (!readFileSync(`/proc/${pid}/cmdline`, 'utf8').split('\0').includes(mark)) return []
+        if (at !== null && readlinkSync(`/proc/${pid}/cwd`) !== at) return []
         const uids = /^Uid:\s+(.*)$/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1] ?? ''
         return [{ pid: Number(pid), uids: uids.split(/\s+/).map(Number) }]
       } catch {

@@ -46,7 +46,7 @@ describe.each(AGENTS)('$name, whose model cheats', ({ harness, find, more, tells
         expect(await turnedAway(stage)).toEqual(tells ? asked : [])
         if (!tells) for (const name of asked) expect(output).toMatch(new RegExp(`unsupported call: \\w*${name}`))
         expectAnswered(stage, { plan, tdd })
-        expect(processesWith(found.program)).toEqual([])
+        expect(processesWith(found.program, stage.place.workspace)).toEqual([])
         expect(await stage.get('/audit/verify')).toMatchObject({ ok: true })
       } finally {
         await stage.close()

@@ -51,10 +51,11 @@ describe.each(AGENTS)('$name, whose server is killed', ({ harness, find, more })
         const before = await stage.events()
         const tree = stage.tree()
         expect([tree, await stage.phases()]).toEqual([`Start\n?? ${TEST}\n`, ['PLAN', 'TDD', 'IMPL']])
+        expect(processesWith(found.program, stage.place.workspace)).not.toEqual([])
         await stage.server.kill()
         expect((await running).code).not.toBe(0)
         await until(
-          () => processesWith(found.program),
+          () => processesWith(found.program, stage.place.workspace),
           (all) => all.length === 0,
         )
         // What its model says now reaches nobody.
