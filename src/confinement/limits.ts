@@ -72,9 +72,17 @@ function sweep(root: string): void {
 }
 
 function endAll(list: string): void {
-  if (!existsSync(list)) return
   // Processes that cannot be named from here are listed as 0, which would stand for our own.
-  for (const pid of readFileSync(list, 'utf8').split('\n').map(Number)) if (pid > 1) end(pid)
+  for (const pid of membersOf(list)) if (pid > 1) end(pid)
+}
+
+function membersOf(list: string): readonly number[] {
+  try {
+    return readFileSync(list, 'utf8').split('\n').map(Number)
+  } catch {
+    // Another server that starts in this moment sweeps too, and was first.
+    return []
+  }
 }
 
 function end(pid: number): boolean {

@@ -53,6 +53,20 @@ describe('a server that was killed while a command started', () => {
   })
 })
 
+describe('servers that start at the same time', () => {
+  it('[REQ-CALLOFF-2] take away the same groups, and none of them fails for it', async ({ skip }) => {
+    if (controlGroups() === null) return skip('control groups need root')
+    const root = existsSync('/sys/fs/cgroup/cgroup.controllers') ? '/sys/fs/cgroup' : '/sys/fs/cgroup/pids'
+    const gone = spawn('true')
+    await once(gone, 'exit')
+    for (let count = 0; count < 300; count += 1) mkdirSync(join(root, `phaselock-${gone.pid}-${count}`))
+    const program = "import('./dist/confinement/limits.js').then(({ controlGroups }) => controlGroups())"
+    const starts = Array.from({ length: 6 }, () => once(spawn(process.execPath, ['-e', program]), 'exit'))
+    expect(await Promise.all(starts)).toEqual(starts.map(() => [0, null]))
+    expect(readdirSync(root).filter((name) => name.startsWith(`phaselock-${gone.pid}-`))).toEqual([])
+  })
+})
+
 describe('a command that is called off while it starts', () => {
   it('[REQ-CALLOFF-1] ends at once and leaves nothing running, whenever that is', async () => {
     for (const delay of DELAYS_MS) {
