@@ -17,6 +17,8 @@ import { delimiter, join } from 'node:path'
 import type { Confined, Guarantee, Job, Missing } from './port.js'
 
 const PROBE_MS_MAX = 20_000
+const BEGIN_MS_MAX = 3000
+const BEGIN_POLL_MS = 10
 
 interface Sandboxed {
   start(job: Job): Promise<Confined>
@@ -123,15 +125,19 @@ async function attempt(sandbox: Sandboxed, scene: Scene): Promise<Seen> {
   let output = ''
   let errors = ''
   let realUid: number | null = null
+  let isLooking = false
   const sleeper = `7${scene.mark.replace(/\D/g, '').slice(0, 8)}`
   confined.stderr.on('data', (chunk: Buffer) => {
     errors = (errors + chunk.toString('utf8')).slice(0, 2000)
   })
   confined.stdout.on('data', (chunk: Buffer) => {
     output = (output + chunk.toString('utf8')).slice(0, 20_000)
-    if (realUid !== null || !output.includes('READY')) return
-    realUid = uidOfProcess(sleeper) ?? -1
-    confined.stdin.end('\n')
+    if (isLooking || !output.includes('READY')) return
+    isLooking = true
+    void uidWithin(sleeper, BEGIN_MS_MAX).then((uid) => {
+      realUid = uid ?? -1
+      confined.stdin.end('\n')
+    })
   })
   const ended = await confined.done
   const paths = ended.changes.list.map((change) => change.path)
@@ -139,6 +145,16 @@ async function attempt(sandbox: Sandboxed, scene: Scene): Promise<Seen> {
   if (!output.includes('READY'))
     throw new Error(`a command could not be started: ${errors.trim() || `exit ${ended.exitCode}`}`)
   return { lines: output.split('\n'), realUid, survivors: uidOfProcess(sleeper) !== null, paths }
+}
+
+// On a busy machine the command may say that it is ready before what it started in the background has begun.
+async function uidWithin(argument: string, ms: number): Promise<number | null> {
+  const deadline = Date.now() + ms
+  for (;;) {
+    const uid = uidOfProcess(argument)
+    if (uid !== null || Date.now() > deadline) return uid
+    await new Promise((resolve) => setTimeout(resolve, BEGIN_POLL_MS))
+  }
 }
 
 /** The real uid of the process that was started with this argument, as the machine sees it. */
