@@ -1,6 +1,7 @@
 import { spawn } from 'node:child_process'
 import { isAbsolute, resolve } from 'node:path'
 import type { JsonObject } from '../core/contract.js'
+import { counted } from '../core/rules/words.js'
 import { Client, segment } from './client.js'
 import type { ClientOptions } from './connection.js'
 import { EXIT, Stop } from './exit.js'
@@ -141,6 +142,6 @@ export async function attach(agent: string, options: ClientOptions): Promise<voi
 
 function endText(ended: JsonObject): string {
   const reason = plainLine(textOf(ended.reason))
-  const restarts = ended.restarts === 0 ? '' : ` after ${textOf(ended.restarts)} restarts`
+  const restarts = ended.restarts === 0 ? '' : ` after ${counted(Number(ended.restarts), 'restart')}`
   return `Agent ${plainLine(textOf(ended.agent_id))}: ${plainLine(textOf(ended.outcome))}${restarts}. ${reason}`
 }

@@ -26,6 +26,8 @@ export function globProblem(glob: string): string | null {
   if (glob.includes('\0')) return 'it contains a NUL'
   if (glob.startsWith('/')) return 'it is absolute; patterns are relative to the work tree'
   if (glob.split('/').includes('..')) return 'it leaves the work tree'
+  // The matcher takes the dots of such a pattern for any character: it would match more than it says.
+  if (/\{[^{}]*\.\.[^{}]*\}/.test(glob)) return 'it has a range ({a..b}); list the alternatives: {a,b}'
   if (glob.startsWith('!')) return 'it is negated; list what is forbidden under forbidden_patterns'
   return null
 }

@@ -5,7 +5,7 @@ import { runStream } from '../app/coordinations/run-book.js'
 import { withTexts } from '../app/coordinations/run-events.js'
 import type { Orchestrator } from '../app/orchestrator.js'
 import { eventView } from '../app/wire.js'
-import type { EventStreams, Scope } from './events.js'
+import { beginStream, type EventStreams, type Scope } from './events.js'
 
 const PAGE = 200
 const PENDING_BYTES_MAX = 4 * 1024 * 1024
@@ -31,15 +31,7 @@ export async function streamRun(
   const { app, id } = to
   const { store } = app.ledger
   const isOver = (await app.coordinations.read(id))?.endedAt !== null
-  reply.hijack()
-  const { raw } = reply
-  to.streams.add(raw, to.caller)
-  raw.writeHead(200, {
-    'content-type': 'text/event-stream',
-    'cache-control': 'no-store',
-    'x-content-type-options': 'nosniff',
-  })
-  raw.write(': phaselock\n\n')
+  const raw = beginStream(reply, to)
   let version = startOf(request)
   let isReading = false
   let isBehind = true

@@ -81,10 +81,11 @@ interface Target {
   readonly caller: string
 }
 
-/** Server-sent events: what was missed since `Last-Event-ID`, then what happens. */
-export async function streamEvents(to: Target, request: FastifyRequest, reply: FastifyReply): Promise<void> {
-  const { app, scope } = to
-  const since = startOf(request)
+/** Begins a stream: from here on the answer is written as it comes. */
+export function beginStream(
+  reply: FastifyReply,
+  to: { readonly streams: EventStreams; readonly caller: string },
+): ServerResponse {
   reply.hijack()
   const { raw } = reply
   to.streams.add(raw, to.caller)
@@ -94,6 +95,14 @@ export async function streamEvents(to: Target, request: FastifyRequest, reply: F
     'x-content-type-options': 'nosniff',
   })
   raw.write(': phaselock\n\n')
+  return raw
+}
+
+/** Server-sent events: what was missed since `Last-Event-ID`, then what happens. */
+export async function streamEvents(to: Target, request: FastifyRequest, reply: FastifyReply): Promise<void> {
+  const { app, scope } = to
+  const since = startOf(request)
+  const raw = beginStream(reply, to)
   const opened = await app.ledger.store.lastSeq()
   let last = since ?? opened
   const send = (event: StoredEvent): void => {

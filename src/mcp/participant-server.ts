@@ -1,4 +1,5 @@
 import { type CallToolResult, Server, type ServerContext, type Tool } from '@modelcontextprotocol/server'
+import { workflowTools } from '../app/coordinations/turn-prompts.js'
 import { PROGRAM_VERSION } from '../app/version.js'
 import type { Json, JsonObject } from '../core/contract.js'
 import { objectSchema } from './tool-schemas.js'
@@ -17,8 +18,6 @@ export interface ParticipantDoor {
 const INSTRUCTIONS = `Several agents answer one question in rounds. Read it with coordination_view, then end your turn with exactly one call: new_answer with an answer of your own, or vote for the best answer there is. A call that is refused says what is required instead. Only what is called here counts.`
 
 const VIEW = 'coordination_view'
-const TEXT: JsonObject = { type: 'string' }
-const VERDICT: JsonObject = { type: 'string', enum: ['approve', 'request_changes'] }
 
 /** How requests reach the door, and how faults on the way are worded. */
 export interface DoorWay {
@@ -50,28 +49,21 @@ export function buildParticipantServer(way: DoorWay): Server {
 }
 
 function toolsOf({ needsVerdict, looks }: Pick<ParticipantDoor, 'needsVerdict' | 'looks'>): Tool[] {
-  const given = needsVerdict ? ['content', 'verdict'] : ['content']
   return [
-    tool({
-      name: 'new_answer',
-      description:
-        'Give your answer to the question. It must be complete in itself and differ from those there are. When you are to present, it is the final answer.',
-      inputSchema: objectSchema({ content: TEXT, verdict: VERDICT }, given),
-    }),
-    tool({
-      name: 'vote',
-      description: 'Vote for the best answer there is.',
-      inputSchema: objectSchema(
-        { agent_id: { ...TEXT, description: 'Whose answer, for example agent1.' }, reason: TEXT },
-        ['agent_id', 'reason'],
-      ),
-    }),
+    ...workflowTools(needsVerdict).map(({ name, description, parameters }) =>
+      tool({ name, description: `${description}${MORE[name] ?? ''}`, inputSchema: parameters }),
+    ),
     { ...tool(VIEW_TOOL), annotations: READ_ONLY },
     ...looks.map(({ name, description, parameters }) => ({
       ...tool({ name, description, inputSchema: parameters }),
       annotations: READ_ONLY,
     })),
   ]
+}
+
+/** What differs from a model's turn: here the winner presents with a call too. */
+const MORE: Readonly<Record<string, string>> = {
+  new_answer: ' When you are to present, it is the final answer.',
 }
 
 const READ_ONLY = { readOnlyHint: true }

@@ -59,6 +59,7 @@ describe('upstream servers in a contract', () => {
     ['a password in the address', server('{url: "https://a:b@example.org/"}'), 'carries a user name'],
     ['an environment elsewhere', server('{url: "https://example.org/", env: {A: b}}'), "'env' has no effect"],
     ['writing from elsewhere', server('{url: "https://example.org/", writable: [a]}'), "'writable' has no effect"],
+    ['a glob with a range', server('{command: x, writable: ["a.b/{1..3}/x"]}'), 'list the alternatives: {a,b}'],
     ['a glob that leaves the tree', server('{command: x, writable: ["../a"]}'), 'it leaves the work tree'],
     ['a variable that cannot be named', server('{command: x, env: {"A=B": c}}'), "'A=B' is no name of a variable"],
     ['a broken reference', server(`{command: x, env: {A: "${ref('B C')}"}}`), 'has a broken reference'],

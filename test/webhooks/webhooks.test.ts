@@ -140,6 +140,17 @@ describe('notices', () => {
     expect(hook.got).toEqual([])
   })
 
+  it('[REQ-HOOKOUT-2] an address beyond the hundredth gets none, and the ledger says so once', async () => {
+    const hooks = Array.from({ length: 102 }, (_, at) => `{url: "http://127.0.0.1:1/${at}", events: [task_cancelled]}`)
+    const text = `name: many\nversion: "1"\nphases:\n  - {id: A}\nwebhooks: [${hooks.join(', ')}]\n`
+    const server = await serve(text)
+    await cancel(server, 'one')
+    await until(async () => (await failures(server)).length > 0)
+    await cancel(server, 'two')
+    const said = (await failures(server)).filter(({ reason }) => String(reason).startsWith('there are 100 addresses'))
+    expect(said).toHaveLength(1)
+  })
+
   it('[REQ-HOOKOUT-5] none is left out when the server stops before it was taken', async () => {
     const hook = await openReceiver()
     const port = Number(new URL(hook.url).port)

@@ -26,6 +26,7 @@ export class Webhooks {
   #isLooking = false
   #isBehind = false
   #isClosed = false
+  #isFullTold = false
   #saving: NodeJS.Timeout | null = null
   #stop: () => void = () => undefined
 
@@ -85,7 +86,7 @@ export class Webhooks {
   async #open({ url, secretEnvVar, after }: LaneMark): Promise<void> {
     const key = keyOf(url, secretEnvVar)
     if (this.#lanes.has(key) || this.#held.has(key) || this.#isClosed) return
-    if (this.#lanes.size + this.#held.size >= LANES_MAX) return
+    if (this.#lanes.size + this.#held.size >= LANES_MAX) return this.#tellFull(url)
     const secret = secretEnvVar === null ? null : (this.environment[secretEnvVar] ?? '')
     // Unsigned where a signature was promised is worse than late: it waits for a start with the variable set.
     if (secret === '') {
@@ -102,6 +103,17 @@ export class Webhooks {
       limits: this.limits,
     })
     this.#lanes.set(key, lane)
+  }
+
+  // Once for all: a contract with ever new addresses must not fill the ledger.
+  async #tellFull(url: string): Promise<void> {
+    if (this.#isFullTold) return
+    this.#isFullTold = true
+    await this.#record(
+      url,
+      null,
+      `there are ${LANES_MAX} addresses already; it gets no notices until a start with fewer`,
+    )
   }
 
   async #hooksOf(event: StoredEvent): Promise<readonly Webhook[]> {
