@@ -1,5 +1,6 @@
 import type { CheckOutcome } from '../core/command.js'
 import type { ObservedRun, PinnedRun } from '../core/observed.js'
+import { counted } from '../core/rules/words.js'
 import { type Check, errs, fails, field, holds, isText } from './inputs.js'
 
 const NAMED_MAX = 5
@@ -32,18 +33,14 @@ export function observedPassing(run: ObservedRun, pinned: PinnedRun | null): Che
   const { passed, failed } = run.counts
   const failing = run.tests.filter((test) => test.status === 'failed').map((test) => test.id)
   if (failed > 0) return fails(`${failed} failed${namesText(failing)}`, 'observed')
-  if (run.loadFailures.length > 0)
-    return fails(
-      `${run.loadFailures.length} test files did not load: ${run.loadFailures[0]?.message ?? ''}`,
-      'observed',
-    )
+  if (run.loadFailures.length > 0) return fails(notLoadedText(run), 'observed')
   if (run.exitCode !== 0) return fails(`exit code ${run.exitCode}`, 'observed')
   if (run.problem !== null) return fails(run.problem, 'observed')
   if (passed === 0) return fails('no test passed', 'observed')
   const lost = notRun(run, pinned)
   if (lost.length > 0) {
     const shown = lost.slice(0, NAMED_MAX).join(', ')
-    return fails(`${lost.length} tests that were recorded at RED did not run and pass: ${shown}`, 'observed')
+    return fails(`${counted(lost.length, 'test')} recorded at RED did not run and pass: ${shown}`, 'observed')
   }
   return holds(`${passed} passed`, 'observed')
 }
@@ -77,6 +74,14 @@ const LEFT_OUT: ReadonlySet<string> = new Set(['skipped', 'todo'])
 
 function countsText({ counts }: ObservedRun): string {
   return counts === null ? '' : ` (${counts.passed} passed, ${counts.failed} failed)`
+}
+
+// Nobody knows what is in a file that ended before its first test: it may not even have loaded.
+function notLoadedText({ loadFailures }: ObservedRun): string {
+  const files = loadFailures.flatMap(({ file }) => (file === null ? [] : [file]))
+  const whose = loadFailures.length === 1 ? 'its' : 'their'
+  const why = loadFailures[0]?.message ?? ''
+  return `${counted(loadFailures.length, 'test file')} did not run ${whose} tests${namesText(files)}${why === '' ? '' : ` (${why})`}`
 }
 
 function namesText(names: readonly string[]): string {

@@ -1,0 +1,35 @@
+import { describe, expect, it } from 'vitest'
+import { observedPassing } from '../../src/checks/observed-tests.js'
+import type { ObservedLoadFailure, ObservedRun } from '../../src/core/observed.js'
+
+const RUN: ObservedRun = {
+  name: 'tests',
+  command: 'npm test',
+  exitCode: 1,
+  counts: { passed: 1, failed: 0, skipped: 0 },
+  tests: [],
+  isComplete: true,
+  loadFailures: [],
+  coverage: null,
+  wasStopped: false,
+  problem: null,
+  durationMs: 1,
+  treeHash: 'none',
+}
+
+function notLoaded(file: string | null, message: string): ObservedLoadFailure {
+  return { file, kind: 'other', message }
+}
+
+describe('what agents are told of test files without results', () => {
+  it.each([
+    [[notLoaded('tests/a.test.js', 'test failed')], '1 test file did not run its tests: tests/a.test.js (test failed)'],
+    [[notLoaded(null, 'Cannot find module')], '1 test file did not run its tests (Cannot find module)'],
+    [
+      [notLoaded('a.test.js', ''), notLoaded('b.test.js', 'test failed')],
+      '2 test files did not run their tests: a.test.js, b.test.js',
+    ],
+  ])('[REQ-BYHAND-2] %j is told by name and number', (loadFailures, message) => {
+    expect(observedPassing({ ...RUN, loadFailures }, null)).toMatchObject({ result: 'fails', found: message })
+  })
+})
