@@ -10,6 +10,7 @@ import json
 import os
 import time
 import unittest
+from concurrent.futures import ThreadPoolExecutor
 from urllib.parse import urlsplit
 
 import orchestrator_agent_sdk as sdk
@@ -19,6 +20,8 @@ with open(os.environ["PHASELOCK_VECTORS"], encoding="utf-8") as file:
     FILE = json.load(file)
 
 PYTHON_NAMES = {"continue": "continue_"}
+# Most of a scenario is waiting, and each has a scene of its own.
+AT_ONCE_MAX = 8
 
 
 def on_stage(**asked):
@@ -58,7 +61,7 @@ class Player:
         self.test = test
         self.vector = vector
         self.make = make
-        self.scene = on_stage(do="scene", contract=vector["contract"], server=vector.get("server", "process"))
+        self.scene = on_stage(do="scene", contract=vector["contract"], server=vector.get("server", "shared"))
         self.saved = {"scene": self.scene, **FILE["values"]}
         self.clients = {}
         self.tokens = []
@@ -82,6 +85,9 @@ class Player:
         if isinstance(value, dict):
             return {name: self.filled(one) for name, one in value.items()}
         return value
+
+    def on_stage(self, **asked):
+        return on_stage(scene=self.scene["task_id"], **asked)
 
     def matches(self, wanted, found, at):
         told = difference(self.filled(wanted), found)
@@ -146,12 +152,13 @@ def play(test, vector):
     finally:
         for client in player.clients.values():
             client.close()
+        player.on_stage(do="leave")
 
 
 def outcome(player, step):
     try:
         if "stage" in step:
-            return on_stage(**player.filled(step["stage"])), None
+            return player.on_stage(**player.filled(step["stage"])), None
         if "follow" in step:
             return followed(player.clients[step.get("on", "main")], step["follow"]), None
         call, args, options = player.prepared(step)
@@ -184,13 +191,14 @@ async def play_async(test, vector):
     finally:
         for client in player.clients.values():
             await client.close()
+        player.on_stage(do="leave")
 
 
 async def outcome_async(player, step):
     try:
         if "stage" in step:
             asked = player.filled(step["stage"])
-            return await asyncio.get_running_loop().run_in_executor(None, lambda: on_stage(**asked)), None
+            return await asyncio.get_running_loop().run_in_executor(None, lambda: player.on_stage(**asked)), None
         if "follow" in step:
             return await followed_async(player.clients[step.get("on", "main")], step["follow"]), None
         call, args, options = player.prepared(step)
@@ -210,12 +218,25 @@ async def followed_async(client, wanted):
     return found
 
 
-class WithoutAsyncio(unittest.TestCase):
-    maxDiff = None
+class Vectors(unittest.TestCase):
+    """All scenarios are begun at once; each test tells what became of one."""
+
+    @classmethod
+    def setUpClass(cls):
+        cls.pool = ThreadPoolExecutor(AT_ONCE_MAX)
+        cls.played = {named(one): cls.pool.submit(cls.play, unittest.TestCase(), one) for one in FILE["vectors"]}
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.pool.shutdown()
 
 
-class WithAsyncio(unittest.TestCase):
-    maxDiff = None
+class WithoutAsyncio(Vectors):
+    play = staticmethod(play)
+
+
+class WithAsyncio(Vectors):
+    play = staticmethod(lambda test, vector: asyncio.run(play_async(test, vector)))
 
 
 def named(vector):
@@ -224,8 +245,8 @@ def named(vector):
 
 
 for one in FILE["vectors"]:
-    setattr(WithoutAsyncio, named(one), lambda self, vector=one: play(self, vector))
-    setattr(WithAsyncio, named(one), lambda self, vector=one: asyncio.run(play_async(self, vector)))
+    for kind in (WithoutAsyncio, WithAsyncio):
+        setattr(kind, named(one), lambda self, name=named(one): self.played[name].result())
 
 
 if __name__ == "__main__":

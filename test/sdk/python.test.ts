@@ -43,12 +43,12 @@ function python(args: readonly string[], env: Readonly<Record<string, string>> =
 }
 
 describe('the clients for Python', () => {
-  it('[REQ-SDK-16] show no token, end what waits, and take nothing for an answer that is none', async () => {
+  it.concurrent('[REQ-SDK-16] show no token, end what waits, and take nothing for an answer that is none', async () => {
     const { code, output } = await python(['-W', 'error', '-m', 'unittest', 'test_client'])
     expect(code, output).toBe(0)
   })
 
-  it.each(['WithoutAsyncio', 'WithAsyncio'])(
+  it.concurrent.each(['WithoutAsyncio', 'WithAsyncio'])(
     '[REQ-SDK-22] %s does in every vector what the client for TypeScript does',
     async (name) => {
       const { code, output } = await python(['-W', 'error', '-m', 'unittest', `test_vectors.${name}`], {

@@ -2,7 +2,8 @@ import { readFileSync } from 'node:fs'
 import { inspect } from 'node:util'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import * as sdk from '../../sdk/typescript/src/index.js'
-import { type Scene, Stage } from './stage.js'
+import type { Scene } from './scene.js'
+import { Stage } from './stage.js'
 
 type Data = Record<string, unknown>
 
@@ -65,6 +66,7 @@ class Player {
       for (const [index, step] of this.vector.steps.entries()) await this.#step(step, `step ${index}`)
     } finally {
       for (const client of this.#clients.values()) client.close()
+      await stage.do({ do: 'leave', scene: this.scene.task_id })
     }
   }
 
@@ -104,7 +106,7 @@ class Player {
   }
 
   async #outcome(client: sdk.AgentClient, step: Step): Promise<unknown> {
-    if (step.stage !== undefined) return stage.do(this.#filled(step.stage) as Data)
+    if (step.stage !== undefined) return stage.do({ scene: this.scene.task_id, ...(this.#filled(step.stage) as Data) })
     if (step.follow !== undefined) {
       const { after, until, take } = step.follow
       const events: sdk.TaskEvent[] = []
@@ -179,10 +181,10 @@ describe('the client for TypeScript', () => {
     expect([...new Set(vectors.map((vector) => vector.req))]).toEqual(HELD)
   })
 
-  it.each(vectors.map((vector) => [vector.req, vector.name, vector] as const))(
+  it.concurrent.each(vectors.map((vector) => [vector.req, vector.name, vector] as const))(
     '[%s] %s',
     async (_req, _name, vector) => {
-      const scene = await stage.do({ do: 'scene', contract: vector.contract, server: vector.server ?? 'process' })
+      const scene = await stage.do({ do: 'scene', contract: vector.contract, server: vector.server ?? 'shared' })
       await new Player(vector, scene as Scene).play()
     },
     120_000,
