@@ -12,6 +12,11 @@ export const REVIEW_TOOLS: readonly string[] = [
   ...['read_files', 'glob', 'grep', 'search_codebase', 'git_status', 'git_diff', 'git_log'],
 ]
 
+/** An own tool of the same name would run a command. */
+export function mayReviewWith(contract: Contract, tool: string): boolean {
+  return REVIEW_TOOLS.includes(tool) && !contract.extraTools.includes(tool) && !contract.tools.has(tool)
+}
+
 type UseTool = Command & { type: 'use_tool' }
 
 /** Decides the call of a reviewer. No mode lets anything through here: a review token is for looking. (REQ-REVIEW-3) */
@@ -38,8 +43,7 @@ export function useToolAsReviewer(
 
 function violationOf(contract: Contract, state: TaskState, command: UseTool, context: Context): Violation | null {
   const { tool, call } = command
-  // An own tool of the same name would run a command.
-  if (!REVIEW_TOOLS.includes(tool) || contract.extraTools.includes(tool) || contract.tools.has(tool))
+  if (!mayReviewWith(contract, tool))
     return {
       code: 'forbidden_tool',
       detail: `Called ${tool} (reviewers only look). Allowed: ${REVIEW_TOOLS.join(', ')}`,

@@ -1,8 +1,9 @@
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import { actorOf } from '../app/identity.js'
+import { actorOf, type Principal } from '../app/identity.js'
 import type { Orchestrator } from '../app/orchestrator.js'
 import { refuse } from '../app/result.js'
 import type { RecordRefusal } from '../mcp/call-tool.js'
+import type { McpBearer } from '../mcp/caller.js'
 import type { McpEntrance } from '../mcp/entrance.js'
 import { problemOfError } from './errors.js'
 import type { Gatekeeper } from './gatekeeper.js'
@@ -21,11 +22,7 @@ export function addMcp(
   const load = async (): Promise<McpEntrance> => {
     const { McpEntrance: Entrance } = await import('../mcp/entrance.js')
     const record: RecordRefusal = (problem, what, bearer) =>
-      gate.record(
-        problem,
-        { method: 'MCP', path: `${PATH}#${what}` },
-        actorOf(bearer.kind === 'participant' ? { kind: 'participant', bearer } : { kind: 'agent', bearer }),
-      )
+      gate.record(problem, { method: 'MCP', path: `${PATH}#${what}` }, actorOf(principalOf(bearer)))
     return new Entrance({ app, onFault, record })
   }
   server.addHook('preClose', (done) => {
@@ -42,8 +39,7 @@ export function addMcp(
         if (principal.code === 'token_missing') reply.header('www-authenticate', 'Bearer')
         return gate.refuse(request, reply, principal)
       }
-      if (principal.kind !== 'agent' && principal.kind !== 'participant')
-        return gate.refuse(request, reply, ONLY_AGENTS, principal)
+      if (principal.kind === 'operator') return gate.refuse(request, reply, ONLY_AGENTS, principal)
       loaded ??= load()
       const answer = await (await loaded).answer({
         request: webRequest(request, reply),
@@ -65,7 +61,12 @@ function opened(answer: Response): Response {
   return new Response(answer.body.pipeThrough(withFirstLine), answer)
 }
 
-const ONLY_AGENTS = refuse('not_permitted', 'MCP is for agents; use an agent or phase token.').problem
+const ONLY_AGENTS = refuse('not_permitted', 'MCP is for agents; use an agent, phase or review token.').problem
+
+function principalOf(bearer: McpBearer): Principal {
+  if (bearer.kind === 'participant') return { kind: 'participant', bearer }
+  return bearer.kind === 'review' ? { kind: 'reviewer', bearer } : { kind: 'agent', bearer }
+}
 
 const PASSED_ON = /^(accept|content-type|last-event-id|mcp-[a-z0-9-]+)$/
 

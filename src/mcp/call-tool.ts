@@ -34,15 +34,20 @@ function reworded(problem: Problem): Result<JsonObject> {
 }
 
 async function answerOf(app: App, { bearer, name, args }: ToolCall): Promise<Result<JsonObject>> {
-  if (name === '' || name.length > NAME_CHARS_MAX)
-    return refuse('invalid_request', `name: must have 1 to ${NAME_CHARS_MAX} characters.`)
+  const unreadable = nameProblem(name)
+  if (unreadable !== null) return refuse('invalid_request', unreadable)
   const tool = WORKFLOW_TOOLS.get(name)
   if (tool === undefined) return executeTool(app, { bearer, taskId: undefined, tool: name, args })
-  const problems = problemsOf(tool, args)
+  const problems = argumentProblems(tool, args)
   return problems === null ? tool.run(app, bearer, args) : refuse('invalid_request', problems)
 }
 
-function problemsOf(tool: WorkflowTool, args: JsonObject): string | null {
+export function nameProblem(name: string): string | null {
+  return name === '' || name.length > NAME_CHARS_MAX ? `name: must have 1 to ${NAME_CHARS_MAX} characters.` : null
+}
+
+/** What is wrong with the arguments of a tool that is no tool of a contract; null when nothing is. */
+export function argumentProblems(tool: Pick<WorkflowTool, 'name' | 'inputSchema'>, args: JsonObject): string | null {
   const found = compileSchema(tool.inputSchema)(args)
   if (found.length === 0) return null
   const said = found

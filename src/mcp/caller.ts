@@ -1,29 +1,40 @@
 import type { AuthInfo, ServerContext } from '@modelcontextprotocol/server'
-import type { AgentBearer, ParticipantBearer } from '../core/admit.js'
+import { type AgentBearer, nameOf, type ParticipantBearer, type ReviewBearer } from '../core/admit.js'
 
-/** Who may come in: agents of tasks, and participants of coordinations. */
-export type McpBearer = AgentBearer | ParticipantBearer
+/** Who may come in: agents of tasks, their reviewers, and participants of coordinations. */
+export type McpBearer = AgentBearer | ReviewBearer | ParticipantBearer
 
 /** How the protocol layer carries the caller from the entrance to a handler: what the token says, never the token. */
 export function authInfoOf(bearer: McpBearer): AuthInfo {
-  return { token: '', clientId: bearer.agentId, scopes: [], extra: { bearer } }
+  return { token: '', clientId: ownerOf(bearer), scopes: [], extra: { bearer } }
 }
 
-/** Whose sessions and connections are counted together. An agent and a participant of the same name are two. */
+/** Whose sessions and connections are counted together. An agent, a reviewer and a participant of the same name are three. */
 export function ownerOf(bearer: McpBearer): string {
-  return bearer.kind === 'participant' ? `participant:${bearer.agentId}@${bearer.runId}` : bearer.agentId
+  if (bearer.kind === 'participant') return `participant:${bearer.agentId}@${bearer.runId}`
+  return bearer.kind === 'review' ? `${nameOf(bearer)}@${bearer.taskId}` : bearer.agentId
+}
+
+export function isAgent(bearer: McpBearer): bearer is AgentBearer {
+  return bearer.kind === 'agent' || bearer.kind === 'phase'
 }
 
 /** Who sent the request that is being handled. Every request proves it anew, also within a session. */
 export function bearerOf(context: ServerContext): AgentBearer {
   const bearer = callerOf(context)
-  if (bearer.kind === 'participant') throw new Error('a participant reached the tools of tasks')
+  if (!isAgent(bearer)) throw new Error('the tools of agents were reached by somebody else')
+  return bearer
+}
+
+export function reviewerOf(context: ServerContext): ReviewBearer {
+  const bearer = callerOf(context)
+  if (bearer.kind !== 'review') throw new Error('the tools of reviewers were reached by somebody else')
   return bearer
 }
 
 export function participantOf(context: ServerContext): ParticipantBearer {
   const bearer = callerOf(context)
-  if (bearer.kind !== 'participant') throw new Error('an agent reached the tools of a coordination')
+  if (bearer.kind !== 'participant') throw new Error('the tools of a coordination were reached by somebody else')
   return bearer
 }
 

@@ -5,7 +5,9 @@ import {
   type McpHttpHandler,
   type ServerEvent,
 } from '@modelcontextprotocol/server'
+import { admitCall } from '../app/agent-call.js'
 import { type Problem, refuse } from '../app/result.js'
+import type { ReviewBearer } from '../core/admit.js'
 import { authInfoOf, type McpBearer, ownerOf } from './caller.js'
 import { Changes } from './changes.js'
 import { RESOURCES } from './resources.js'
@@ -36,14 +38,25 @@ export class McpEntrance {
   }
 
   async answer(exchange: Exchange): Promise<Response | Problem> {
-    const { request, body } = exchange
+    const { request, body, bearer } = exchange
     if (Array.isArray(body) && body.length > BATCH_MAX) return rpcError(400, BATCH_TOO_LONG)
+    const refused = bearer.kind === 'review' ? await this.#refusedToReviewer(exchange, bearer) : null
+    if (refused !== null) return refused
     return (await isLegacyRequest(request, body)) ? this.#inSession(exchange) : this.#alone(exchange)
   }
 
   close(): void {
     this.#sessions.close()
     this.#changes.close()
+  }
+
+  // Nothing that a reviewer is shown changes, so that it has nothing to listen to; and a dead token opens no session.
+  async #refusedToReviewer({ request, body }: Exchange, bearer: ReviewBearer): Promise<Response | Problem | null> {
+    if (request.method === 'GET') return rpcError(405, NO_STREAM)
+    if (methodOf(body) === 'subscriptions/listen') return rpcError(404, NO_STREAM)
+    if (!isInitializeRequest(body)) return null
+    const admitted = await admitCall(this.parts.app, bearer, undefined)
+    return admitted.ok ? null : admitted.problem
   }
 
   async #inSession({ request, body, bearer }: Exchange): Promise<Response | Problem> {
@@ -102,6 +115,7 @@ function methodOf(body: unknown): string | null {
 
 const BATCH_TOO_LONG = { code: -32600, message: `Invalid Request: at most ${BATCH_MAX} messages in one batch` }
 const NO_SESSION = { code: -32001, message: 'Session not found' }
+const NO_STREAM = { code: -32601, message: 'Method not found: reviewers are sent nothing unasked' }
 const SESSION_NEEDED = { code: -32000, message: 'Bad Request: begin with initialize, then send Mcp-Session-Id' }
 
 function rpcError(status: number, error: { readonly code: number; readonly message: string }): Response {

@@ -7,10 +7,9 @@ import { ok, type Problem, type Result, refuse } from '../app/result.js'
 import type { ParticipantBearer } from '../core/admit.js'
 import type { Json, JsonObject } from '../core/contract.js'
 import { type CoordinationRun, isAwaited, isPresenting, unseen } from '../core/rounds/run.js'
+import { nameProblem } from './call-tool.js'
 import type { ParticipantDoor } from './participant-server.js'
 import { refusalError, refusalResult } from './results.js'
-
-const NAME_CHARS_MAX = 200
 
 interface Call {
   readonly name: string
@@ -49,8 +48,8 @@ export async function participantDoor(
 }
 
 function callProblem(run: CoordinationRun, { name }: Call): Result<never> | null {
-  if (name === '' || name.length > NAME_CHARS_MAX)
-    return refuse('invalid_request', `name: must have 1 to ${NAME_CHARS_MAX} characters.`)
+  const unreadable = nameProblem(name)
+  if (unreadable !== null) return refuse('invalid_request', unreadable)
   if (run.endedAt === null) return null
   const next = 'Nothing is left to do: coordination_view shows how it ended.'
   return refuse('conflict', 'The coordination is over.', { next_step: next })

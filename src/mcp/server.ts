@@ -4,12 +4,14 @@ import { refuse } from '../app/result.js'
 import { PROGRAM_VERSION } from '../app/version.js'
 import type { JsonObject } from '../core/contract.js'
 import { callTool, type RecordRefusal } from './call-tool.js'
-import { bearerOf, type McpBearer, participantOf } from './caller.js'
+import { bearerOf, isAgent, type McpBearer, participantOf, reviewerOf } from './caller.js'
 import { participantDoor } from './participant-door.js'
 import { buildParticipantServer } from './participant-server.js'
 import { listPrompts, readPrompt } from './prompts.js'
 import { RESOURCES, readResource } from './resources.js'
 import { refusalError, refusalResult } from './results.js'
+import { buildReviewerServer } from './reviewer-server.js'
+import { callReviewerTool, listReviewerTools } from './reviewer-tools.js'
 import { listTools } from './tool-list.js'
 
 const INSTRUCTIONS = `Phaselock leads you through a task in phases. Claim a task, read its prompt, work with the tools that the phase allows, and request the next phase with what the phase demands. A call that is refused says what is allowed now and what to do next. Only what was decided here counts as done.`
@@ -20,16 +22,25 @@ export interface ServerParts {
   readonly onFault: (error: unknown) => void
 }
 
-/** The server that this kind of caller talks to. Neither kind sees anything of the other's. */
-export function serverFor(parts: ServerParts, { kind }: McpBearer): Server {
-  if (kind !== 'participant') return buildMcpServer(parts)
+/** The server that this kind of caller talks to. No kind sees anything of another's. */
+export function serverFor(parts: ServerParts, bearer: McpBearer): Server {
+  if (isAgent(bearer)) return buildMcpServer(parts)
   const { app, record } = parts
+  const wording = {
+    told: <T>(work: () => Promise<T>) => told(parts, work),
+    toldAsResult: (work: () => ReturnType<typeof callTool>) => toldAsResult(parts, work),
+  }
+  if (bearer.kind === 'review')
+    return buildReviewerServer({
+      ...wording,
+      tools: (context) => listReviewerTools(app, reviewerOf(context)),
+      call: (context, call) => callReviewerTool(app, { bearer: reviewerOf(context), ...call }, record),
+    })
   return buildParticipantServer({
-    told: (work) => told(parts, work),
-    toldAsResult: (work) => toldAsResult(parts, work),
+    ...wording,
     door: (context) => {
-      const bearer = participantOf(context)
-      return participantDoor(app, bearer, (problem, what) => record(problem, what, bearer))
+      const participant = participantOf(context)
+      return participantDoor(app, participant, (problem, what) => record(problem, what, participant))
     },
   })
 }

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { type Server, WebStandardStreamableHTTPServerTransport } from '@modelcontextprotocol/server'
 import type { App } from '../app/app.js'
-import { type McpBearer, ownerOf } from './caller.js'
+import { isAgent, type McpBearer, ownerOf } from './caller.js'
 import type { Changes } from './changes.js'
 import { addSubscriptions, type ServerParts, serverFor } from './server.js'
 
@@ -59,7 +59,7 @@ export class Sessions {
     const id = randomUUID()
     const transport = new WebStandardStreamableHTTPServerTransport({ sessionIdGenerator: () => id })
     const server = serverFor(this.parts, bearer)
-    const subscribed = bearer.kind === 'participant' ? new Set<string>() : addSubscriptions(server)
+    const subscribed = isAgent(bearer) ? addSubscriptions(server) : new Set<string>()
     const close = (): void => void server.close().catch(this.parts.onFault)
     const forget = this.changes.add({
       agentId,

@@ -26,7 +26,7 @@ export async function listTools(app: App, bearer: AgentBearer): Promise<Tool[]> 
   return [...[...WORKFLOW_TOOLS.values()].map(asTool), ...offered]
 }
 
-function asTool(tool: { name: string; description: string; inputSchema: JsonObject; isReader: boolean }): Tool {
+export function asTool(tool: { name: string; description: string; inputSchema: JsonObject; isReader: boolean }): Tool {
   return {
     name: tool.name,
     description: tool.description,

@@ -8,6 +8,15 @@ export function interruptWords(text: string): string {
   return text.replace(OVER_REST, OVER_MCP)
 }
 
+const REPORT_OVER_REST = /send your report to POST \S+\/reviews/
+
+/** A reviewer reports with a tool. */
+export function reviewWords(answer: JsonObject): JsonObject {
+  const { next_step: step } = answer
+  if (typeof step !== 'string') return answer
+  return { ...answer, next_step: step.replace(REPORT_OVER_REST, 'report with the tool submit_review') }
+}
+
 /** The same for an answer that is an interrupt or carries one. Nothing else of it is touched. */
 export function inWordsOfMcp(answer: JsonObject): JsonObject {
   const { interrupt } = answer

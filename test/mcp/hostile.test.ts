@@ -86,16 +86,6 @@ describe('who may speak MCP', () => {
     expect([got.status, JSON.parse(got.text).code]).toEqual([403, 'not_permitted'])
   })
 
-  it("[REQ-MCP-1] a reviewer's token is refused", async () => {
-    const worker = await server.addAgent('worker')
-    const task = await server.addTask()
-    await server.claim('worker', worker, task)
-    const added = await server.call('POST', `/tasks/${task}/reviewers`, server.operator, { name: 'rita' })
-    expect(added.body.review_token, JSON.stringify(added.body)).toBeTypeOf('string')
-    const got = await send('POST', { token: String(added.body.review_token), ...modern('tools/list') })
-    expect([got.status, JSON.parse(got.text).code]).toEqual([403, 'not_permitted'])
-  })
-
   it('[REQ-MCP-1] an agent whose token was replaced or revoked is refused, and its session is gone', async () => {
     const old = await server.addAgent('oscar')
     const session = await openSession(old)

@@ -1,53 +1,18 @@
 import { operate } from '../../app/operate.js'
+import { REVIEW_SHAPE } from '../../app/review-shape.js'
 import { showArtifact } from '../../app/review-snapshot.js'
 import { addReviewer, listReviews, submitReview } from '../../app/reviews.js'
-import { REVIEW_STATUSES } from '../../core/command.js'
 import type { JsonObject } from '../../core/contract.js'
 import { REVIEWER_NAME } from '../../core/review.js'
 import { FIELD, shape } from '../fields.js'
 import { operatorOf, partyOf, type Route, reviewBearerOf, taskPrincipalOf } from '../route.js'
 
 const EXPIRES_SECONDS_MAX = 30 * 24 * 3600
-const COMMENTS_MAX = 200
-const ISSUES_MAX = 100
 
 const NAME: JsonObject = {
   type: 'string',
   pattern: REVIEWER_NAME,
   description: 'Letters, digits, `_`, `.`, `-`, a letter or digit first; at most 64.',
-}
-const WORDS: JsonObject = {
-  type: 'string',
-  minLength: 1,
-  maxLength: 4000,
-  pattern: '\\S',
-  description: 'Text that says something.',
-}
-const PLACE: Record<string, JsonObject> = {
-  text: WORDS,
-  path: { type: 'string', minLength: 1, maxLength: 1024 },
-  line: { type: 'integer', minimum: 1, maximum: 10_000_000 },
-}
-const REPORT: JsonObject = {
-  ...shape(
-    {
-      status: { enum: [...REVIEW_STATUSES], description: '`completed` and `approved` finish the review.' },
-      summary: WORDS,
-      comments: {
-        type: 'array',
-        maxItems: COMMENTS_MAX,
-        items: shape({ ...PLACE, resolved: { type: 'boolean' } }, ['text']),
-      },
-      blocking_issues: {
-        type: 'array',
-        maxItems: ISSUES_MAX,
-        items: { anyOf: [WORDS, shape(PLACE, ['text'])] },
-      },
-    },
-    ['status'],
-  ),
-  description:
-    '`{status, summary?, comments?: [{text, path?, line?, resolved?}], blocking_issues?: [text or {text, path?, line?}]}`',
 }
 
 /** Reviewers: who may look at a task, and what they say. */
@@ -120,17 +85,7 @@ export const REVIEW_ROUTES: readonly Route[] = [
     access: 'reviewer',
     forReviewers: true,
     success: 201,
-    body: shape(
-      {
-        report: REPORT,
-        subject: {
-          type: 'string',
-          pattern: '^[0-9a-f]{64}$',
-          description: '`subject` of the snapshot: refused when the work has changed since.',
-        },
-      },
-      ['report'],
-    ),
+    body: REVIEW_SHAPE,
     answer: '`{task_id, reviewer, status, finished, subject}`',
     handle: async (call) =>
       submitReview(call.app, reviewBearerOf(call), {

@@ -1,0 +1,105 @@
+import type { CallToolResult, Tool } from '@modelcontextprotocol/server'
+import { admitCall } from '../app/agent-call.js'
+import type { App } from '../app/app.js'
+import { ok, type Problem, type Result, refuse } from '../app/result.js'
+import { REVIEW_SHAPE } from '../app/review-shape.js'
+import { reviewSnapshot, showArtifact } from '../app/review-snapshot.js'
+import { submitReview } from '../app/reviews.js'
+import { executeTool } from '../app/use-tool.js'
+import type { ReviewBearer } from '../core/admit.js'
+import type { JsonObject } from '../core/contract.js'
+import { mayReviewWith, REVIEW_TOOLS } from '../core/review-tool.js'
+import { BUILT_IN_TOOLS } from '../core/tools.js'
+import { argumentProblems, nameProblem, type RecordRefusal } from './call-tool.js'
+import { refusalError, toolResult } from './results.js'
+import { asTool } from './tool-list.js'
+import { builtInNote, builtInSchema, ID, objectSchema } from './tool-schemas.js'
+import { reviewWords } from './words.js'
+
+interface ReviewerTool {
+  readonly name: string
+  readonly description: string
+  readonly inputSchema: JsonObject
+  /** It changes nothing. */
+  readonly isReader: boolean
+  readonly run: (app: App, bearer: ReviewBearer, args: JsonObject) => Promise<Result<JsonObject>>
+}
+
+const TOOLS: readonly ReviewerTool[] = [
+  {
+    name: 'review_view',
+    description:
+      'What you review: the task, its phase, the artifacts that were handed in, your report so far, and the subject, which stands for the work as it is now. Begin with this.',
+    inputSchema: objectSchema({}),
+    isReader: true,
+    run: (app, bearer) => reviewSnapshot(app, bearer),
+  },
+  {
+    name: 'review_artifact',
+    description: 'One artifact of the task, whole. review_view leaves out the contents of those that are too large.',
+    inputSchema: objectSchema({ type: ID }, ['type']),
+    isReader: true,
+    run: (app, bearer, { type }) =>
+      showArtifact(app, { kind: 'reviewer', bearer }, { taskId: bearer.taskId, type: String(type) }),
+  },
+  {
+    name: 'submit_review',
+    description:
+      'Hand in your report, which replaces the one before. approved and completed finish the review: then you are done. With changes_requested say in blocking_issues what must change. Give the subject of review_view, so that your report is about what you looked at.',
+    inputSchema: REVIEW_SHAPE,
+    isReader: false,
+    run: (app, bearer, { report, subject }) =>
+      submitReview(app, bearer, {
+        taskId: bearer.taskId,
+        report: report as JsonObject,
+        seen: (subject as string | undefined) ?? null,
+        once: undefined,
+      }),
+  },
+]
+
+const BY_NAME: ReadonlyMap<string, ReviewerTool> = new Map(TOOLS.map((tool) => [tool.name, tool]))
+
+/** What a review token opens: looking at its task, and its report. Throws when it opens nothing any more. */
+export async function listReviewerTools(app: App, bearer: ReviewBearer): Promise<Tool[]> {
+  const admitted = await admitCall(app, bearer, undefined)
+  if (!admitted.ok) throw refusalError(admitted.problem)
+  const { contract } = admitted.value
+  const looks = REVIEW_TOOLS.flatMap((name) => {
+    const spec = BUILT_IN_TOOLS.get(name)
+    if (spec === undefined || !mayReviewWith(contract, name)) return []
+    const description = spec.description + builtInNote(spec)
+    return [asTool({ name, description, inputSchema: builtInSchema(spec), isReader: true })]
+  })
+  return [...TOOLS.map(asTool), ...looks]
+}
+
+export interface ReviewerCall {
+  readonly bearer: ReviewBearer
+  readonly name: string
+  readonly args: JsonObject
+}
+
+/** Makes a call by the same way as over REST. What a reviewer may not use is decided, counted and recorded there, too. */
+export async function callReviewerTool(app: App, call: ReviewerCall, record: RecordRefusal): Promise<CallToolResult> {
+  const answer = await answerOf(app, call)
+  if (answer.ok) return toolResult(ok(reviewWords(answer.value)))
+  await record(answer.problem, call.name, call.bearer)
+  return toolResult({ ok: false, problem: reworded(answer.problem) })
+}
+
+async function answerOf(app: App, { bearer, name, args }: ReviewerCall): Promise<Result<JsonObject>> {
+  const unreadable = nameProblem(name)
+  if (unreadable !== null) return refuse('invalid_request', unreadable)
+  const tool = BY_NAME.get(name)
+  if (tool === undefined) return executeTool(app, { bearer, taskId: undefined, tool: name, args })
+  const problems = argumentProblems(tool, args)
+  if (problems === null) return tool.run(app, bearer, args)
+  // A token that is dead learns that first.
+  const admitted = await admitCall(app, bearer, undefined)
+  return admitted.ok ? refuse('invalid_request', problems) : admitted
+}
+
+function reworded(problem: Problem): Problem {
+  return { ...problem, extra: reviewWords(problem.extra) }
+}
