@@ -1,7 +1,7 @@
 import type { Command } from 'commander'
 import { attach, type FollowOptions, logs, type RunOptions, run, type StopOptions, stop } from './agent-run.js'
 import { type ClientOptions, clientOptions } from './connection.js'
-import { examples } from './options.js'
+import { collect, examples } from './options.js'
 
 /** `run`, `attach`, `stop` and `logs`: agents that the server starts. */
 export function addAgentRunCommands(program: Command): void {
@@ -32,6 +32,9 @@ function addRun(program: Command): void {
     .option('--arg <word>', 'a word for the program; repeatable', gathered)
     .option('--model <name>', 'the model')
     .option('--task <id>', 'a task that there is, in place of a new one')
+    .option('--id <id>', 'what the new task is called (default: made up)')
+    .option('--worktree', 'make a work tree for the new task alone, from the repository')
+    .option('--take <path>', 'with --worktree: copy this ignored path, such as node_modules; repeatable', collect)
     .option('--name <id>', 'what the agent is called (default: a new name)')
     .option('--tmux', 'with a window to look at')
     .option('--detach', 'return at once')
@@ -40,6 +43,7 @@ function addRun(program: Command): void {
       `${examples([
         ['phaselock run coder "Add a health endpoint"', ''],
         ['phaselock run claude-code --task task-1f0c --tmux --detach', ''],
+        ['phaselock run coder "Write the docs" --id docs --worktree', ''],
         ['phaselock run --command ./my-agent "Add a health endpoint"', ''],
       ])}\n\nExit codes: 0 the task is completed, 1 refused or it ended otherwise.`,
     )

@@ -7,6 +7,7 @@ import type { ClientOptions } from './connection.js'
 import { EXIT, Stop } from './exit.js'
 import { plainLine, plainText } from './plain-text.js'
 import { print, printJson } from './terminal.js'
+import { tellTree } from './tree-text.js'
 import { given, objectOf, textOf } from './values.js'
 
 const FOLLOW_MS = 500
@@ -18,6 +19,9 @@ export interface RunOptions extends ClientOptions {
   readonly arg?: readonly string[]
   readonly model?: string
   readonly task?: string
+  readonly id?: string
+  readonly worktree?: boolean
+  readonly take?: readonly string[]
   readonly name?: string
   readonly tmux?: boolean
   readonly detach?: boolean
@@ -39,28 +43,34 @@ export async function run(first: string | undefined, second: string | undefined,
     throw new Stop(EXIT.usage, 'Name an agent: an entry of the contract, a harness, or --command PROGRAM.')
   if ((title === undefined) === (options.task === undefined))
     throw new Stop(EXIT.usage, 'Say what is to be done, or name a task that there is with --task ID; not both.')
+  const { id: taskId, worktree, take } = options
+  if (options.task !== undefined && (taskId ?? worktree ?? take) !== undefined)
+    throw new Stop(EXIT.usage, '--id, --worktree and --take are for a new task; one that there is has its work tree.')
   const client = new Client(options)
   const about = given({
     args: options.arg,
     model: options.model,
     agent_id: options.name,
     adapter: options.tmux === true ? 'tmux' : undefined,
-    ...(title === undefined ? { task_id: options.task } : { task: { title } }),
+    ...(title === undefined ? { task_id: options.task } : { task: given({ title, id: taskId, worktree, take }) }),
   })
   const answer = await started(client, agent, { about, command: options.command })
   const id = textOf(answer.agent_id)
-  if (options.detach === true)
-    return options.json === true
-      ? printJson(answer)
-      : print(
-          `Agent ${plainLine(id)} works on task ${plainLine(textOf(answer.task_id))}.\nFollow it with \`phaselock logs ${plainLine(id)} --follow\`.`,
-        )
-  if (options.json !== true) print(`Agent ${plainLine(id)} works on task ${plainLine(textOf(answer.task_id))}.`)
+  if (options.json !== true) tellStart(answer, options.detach === true)
+  else if (options.detach === true) printJson(answer)
+  if (options.detach === true) return
   await follow(client, id, options.json !== true)
   const ended = await client.get(`/agents/${segment(id)}`)
   if (options.json === true) printJson(ended)
   else print(endText(ended))
   if (ended.outcome !== 'completed') process.exitCode = EXIT.refused
+}
+
+function tellStart(answer: JsonObject, isDetached: boolean): void {
+  const agent = plainLine(textOf(answer.agent_id))
+  print(`Agent ${agent} works on task ${plainLine(textOf(answer.task_id))}.`)
+  if (answer.worktree !== undefined) tellTree(answer)
+  if (isDetached) print(`Follow it with \`phaselock logs ${agent} --follow\`.`)
 }
 
 // A name is an entry of the contract first; the names of harnesses are known everywhere.

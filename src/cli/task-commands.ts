@@ -9,7 +9,8 @@ import { plainLine } from './plain-text.js'
 import { addReviewer } from './review-commands.js'
 import { reviewLines } from './review-text.js'
 import { showTask, taskTable } from './task-text.js'
-import { print, printJson, tell } from './terminal.js'
+import { print, printJson } from './terminal.js'
+import { tellTree } from './tree-text.js'
 import { given, listOf, objectOf, textOf } from './values.js'
 
 /** `phaselock task …` */
@@ -80,13 +81,6 @@ function addAdd(task: Command): void {
       print(`Added ${line(added.id)}: ${line(added.title)} (${line(added.status)}, starts in ${line(added.phase)})`)
       if (worktree === true) tellTree(added)
     })
-}
-
-function tellTree(added: JsonObject): void {
-  print(`It works in ${line(added.workspace)}, on the branch ${line(objectOf(added.worktree).branch)}.`)
-  const { count, paths } = objectOf(added.uncommitted)
-  if (count === 0 || !Array.isArray(paths)) return
-  tell(`Not in it, because no commit holds it: ${paths.map((one) => plainLine(String(one))).join(', ')}`)
 }
 
 interface ListOptions extends ClientOptions {

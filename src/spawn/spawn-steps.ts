@@ -1,5 +1,5 @@
 import { type App, contextOf, type Once } from '../app/app.js'
-import { findContract, type TaskRequest } from '../app/operate.js'
+import { createTask, findContract, type TaskRequest } from '../app/operate.js'
 import { ok, type Result, refuse, refusedBy } from '../app/result.js'
 import { wallOf } from '../app/wall.js'
 import type { Contract, JsonObject } from '../core/contract.js'
@@ -10,7 +10,7 @@ import type { Chosen } from './spawn-request.js'
 import { overFor } from './task-view.js'
 
 /** A task that there is, or one that is to be made. */
-export type SpawnTask = { readonly taskId: string } | { readonly task: Omit<TaskRequest, 'id'> }
+export type SpawnTask = { readonly taskId: string } | { readonly task: TaskRequest }
 
 export interface By {
   readonly actor: string
@@ -25,7 +25,9 @@ export async function contractFor(app: App, about: SpawnTask): Promise<Result<Co
     const taken = reservable(state)
     return taken === null ? ok(await app.contracts.get(state.contract.hash)) : refusedBy(taken, {}, false)
   }
-  const { contract } = about.task
+  const { contract, id } = about.task
+  if (id !== undefined && (await app.ledger.peek(id)) !== null)
+    return refuse('conflict', `There is a task ${JSON.stringify(id)} already.`)
   const hash = contract === undefined ? app.defaultContract : findContract(app, contract)
   if (hash === null) return refuse('not_found', `There is no contract ${JSON.stringify(contract)}.`)
   return ok(await app.contracts.get(hash))
@@ -58,8 +60,23 @@ export function remembered(
   return once === undefined ? {} : { remember: { ...once, status, answer } }
 }
 
+/** Makes the task for the agent, or keeps the named one for it. Of a work tree that was made for it the answer tells. */
+export async function taskFor(
+  app: App,
+  about: SpawnTask,
+  { taskId, agentId }: { readonly taskId: string; readonly agentId: string },
+  by: By,
+): Promise<Result<JsonObject>> {
+  if ('taskId' in about) return reserve(app, { taskId, agentId }, by)
+  const request = { ...about.task, id: taskId, reservedFor: agentId }
+  const created = await createTask(app, request, { ...by, once: undefined })
+  if (!created.ok) return created
+  const { workspace = null, worktree, uncommitted } = created.value
+  return ok(worktree === undefined || uncommitted === undefined ? {} : { workspace, worktree, uncommitted })
+}
+
 /** Decided on the state of that moment: of two that want the same task, one gets it. */
-export async function reserve(
+async function reserve(
   app: App,
   { taskId, agentId }: { readonly taskId: string; readonly agentId: string },
   by: By,

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import type { App } from '../app/app.js'
-import { createTask, operate } from '../app/operate.js'
+import { operate } from '../app/operate.js'
 import { ok, type Result, refuse, refusedBy } from '../app/result.js'
 import { spawnView } from '../app/spawn-view.js'
 import { wallOf } from '../app/wall.js'
@@ -14,7 +14,7 @@ import { ReviewerLife } from './reviewer-life.js'
 import { wantedReviewers } from './reviewers.js'
 import { type SpawnHow, spawnProblem } from './spawn-problem.js'
 import { chosenProgram, type SpawnRequest } from './spawn-request.js'
-import { type By, contractFor, giveBack, recordSpawn, remembered, reserve, type SpawnTask } from './spawn-steps.js'
+import { type By, contractFor, giveBack, recordSpawn, remembered, type SpawnTask, taskFor } from './spawn-steps.js'
 import { Tmux } from './tmux.js'
 import { type LifeParts, WorkerLife } from './worker-life.js'
 
@@ -159,14 +159,13 @@ export class Supervisor {
   async #begin({ chosen, ...how }: SpawnHow, about: SpawnTask, by: By): Promise<Result<JsonObject>> {
     const { app } = this
     const { agentId } = chosen
-    const taskId = 'taskId' in about ? about.taskId : `task-${randomBytes(6).toString('hex')}`
+    const taskId = 'taskId' in about ? about.taskId : (about.task.id ?? `task-${randomBytes(6).toString('hex')}`)
     const spawned = await recordSpawn(app, chosen, { ...how, taskId }, by)
     if (spawned !== null) return refusedBy(spawned, {}, false)
-    const reserved =
-      'taskId' in about
-        ? await reserve(app, { taskId, agentId }, by)
-        : await createTask(app, { ...about.task, id: taskId, reservedFor: agentId }, { ...by, once: undefined })
-    return reserved.ok ? this.#claim(agentId, taskId, 'taskId' in about) : this.#failed(agentId, reserved)
+    const task = await taskFor(app, about, { taskId, agentId }, by)
+    if (!task.ok) return this.#failed(agentId, task)
+    const begun = await this.#claim(agentId, taskId, 'taskId' in about)
+    return begun.ok ? ok({ ...begun.value, ...task.value }) : begun
   }
 
   async #claim(agentId: string, taskId: string, isNamed: boolean): Promise<Result<JsonObject>> {

@@ -11,6 +11,7 @@ const WORD: JsonObject = { type: 'string', minLength: 1, maxLength: 4096, patter
 const TASK: JsonObject = {
   ...shape(
     {
+      id: { ...FIELD.id, description: 'Default: made up. The branch of a work tree of its own has this name.' },
       title: FIELD.title,
       description: FIELD.text,
       contract: { type: 'string', minLength: 1, maxLength: 200, description: 'Hash or name of a known contract.' },
@@ -46,7 +47,7 @@ export const SPAWN_ROUTES: readonly Route[] = [
       task: TASK,
       task_id: FIELD.id,
     }),
-    answer: '`{agent_id, task_id, state, …}`',
+    answer: '`{agent_id, task_id, state, …}`; with `worktree` also `workspace`, `worktree` and `uncommitted`',
     handle: spawnAgent,
   },
   {
@@ -114,8 +115,9 @@ async function spawnAgent(call: Call): Promise<Result<JsonObject>> {
   return call.supervisor.spawn(request, about, { actor: operatorOf(call), once: call.once })
 }
 
-function taskRequest(task: JsonObject): Omit<TaskRequest, 'id'> {
+function taskRequest(task: JsonObject): TaskRequest {
   return {
+    id: task.id as string | undefined,
     title: task.title as string,
     description: (task.description as string | undefined) ?? '',
     contract: task.contract as string | undefined,
