@@ -17,10 +17,24 @@ import { isoTime, isoTimeOrNull } from './wire.js'
 /** What a review token is minted from. Kept with an idempotent answer, so that the token can be minted anew. */
 export type ReviewGrant = Omit<ReviewBearer, 'kind'> & { readonly expiresAt: number }
 
+// No grant has a dot by chance. It is signed with the token, so that every server knows whom the token is for.
+const CONFINED = 'wall.'
+
+/** True when the token was given to a reviewer behind the wall: whoever else has it was handed it. */
+export function isConfinedReviewer({ grant }: ReviewBearer): boolean {
+  return grant.startsWith(CONFINED)
+}
+
 /** Lets a reviewer in for the visit that the task is in. The token is shown once and never kept. */
 export async function addReviewer(
   app: App,
-  request: { readonly taskId: string; readonly name: string; readonly expiresSeconds: number | undefined },
+  request: {
+    readonly taskId: string
+    readonly name: string
+    readonly expiresSeconds: number | undefined
+    /** For a reviewer behind the wall: its token counts through its own socket alone. */
+    readonly isConfined?: boolean
+  },
   by: { readonly actor: string; readonly once: Once | undefined },
 ): Promise<Result<JsonObject>> {
   const { taskId, name: reviewer } = request
@@ -30,7 +44,7 @@ export async function addReviewer(
   const contract = await app.contracts.get(known.contract.hash)
   const now = app.now()
   const expiresAt = now + (request.expiresSeconds ?? contract.enforcement.tokenExpirySeconds) * 1000
-  const grant = randomBytes(12).toString('base64url')
+  const grant = `${request.isConfined === true ? CONFINED : ''}${randomBytes(12).toString('base64url')}`
   const { once } = by
   const grantIn = ({ phase, visit }: TaskState): ReviewGrant => ({
     ...{ reviewer, taskId, phase, visit, contract: contract.hash, grant, expiresAt },

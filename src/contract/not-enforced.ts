@@ -13,7 +13,7 @@ export interface Unenforced {
 
 /** Everything in a canonical document that this version would not hold anybody to. */
 export function findUnenforced(document: ContractDocument): Unenforced[] {
-  return [...inRoot(document), ...document.phases.flatMap((phase) => inPhase(phase, document.agents ?? {}))]
+  return [...inRoot(document), ...document.phases.flatMap(inPhase)]
 }
 
 function inRoot(document: ContractDocument): Unenforced[] {
@@ -26,17 +26,9 @@ function inRoot(document: ContractDocument): Unenforced[] {
   return found
 }
 
-function inPhase(phase: PhaseDocument, agents: NonNullable<ContractDocument['agents']>): Unenforced[] {
+function inPhase(phase: PhaseDocument): Unenforced[] {
   const base = `phases.${phase.id}`
-  const found: Unenforced[] = []
-  // Reviewers report over HTTP, which only programs of one's own can be taught.
-  const harnesses = (phase.auto_spawn ?? []).flatMap(({ agent }) =>
-    typeof agent === 'string' && Object.hasOwn(agents, agent) ? [agents[agent]?.harness] : [],
-  )
-  const other = harnesses.find((harness) => harness !== 'command')
-  if (other !== undefined)
-    found.push({ path: `${base}.auto_spawn`, feature: `auto_spawn of ${other}`, made: phase, key: 'auto_spawn' })
-  return [...found, ...inCheckpoint(phase, base), ...inChecks(phase, base)]
+  return [...inCheckpoint(phase, base), ...inChecks(phase, base)]
 }
 
 function inCheckpoint(phase: PhaseDocument, base: string): Unenforced[] {

@@ -4,6 +4,7 @@ import type { FastifyInstance } from 'fastify'
 import type { AgentDoors, AgentSocketOptions } from '../app/agent-doors.js'
 import { actorOf, type Principal } from '../app/identity.js'
 import { type Problem, refuse } from '../app/result.js'
+import { isConfinedReviewer } from '../app/reviews.js'
 import { listenAt, newSocketPath, openSocketDir } from '../doors/places.js'
 import type { DoorSocket } from '../doors/port.js'
 
@@ -110,10 +111,11 @@ export class AgentSockets implements AgentDoors {
   }
 
   #problemOnPort(principal: Principal): Problem | null {
+    if (principal.kind === 'reviewer' && isConfinedReviewer(principal.bearer))
+      return refuse('token_mismatch', `Reviewer ${principal.bearer.reviewer} is confined: ${OWN_SOCKET}`).problem
     if (principal.kind !== 'agent' || !this.#bound.has(principal.bearer.agentId)) return null
     const { agentId } = principal.bearer
-    return refuse('token_mismatch', `Agent ${agentId} is confined: its tokens count only through its own socket.`)
-      .problem
+    return refuse('token_mismatch', `Agent ${agentId} is confined: ${OWN_SOCKET}`).problem
   }
 
   #serverFor(options: AgentSocketOptions): Server {
@@ -131,6 +133,8 @@ export class AgentSockets implements AgentDoors {
     return server
   }
 }
+
+const OWN_SOCKET = 'its tokens count only through its own socket.'
 
 interface Handler {
   readonly answer: (request: IncomingMessage, response: ServerResponse) => void

@@ -6,6 +6,7 @@ import { spawnView } from '../app/spawn-view.js'
 import { wallOf } from '../app/wall.js'
 import type { JsonObject } from '../core/contract.js'
 import type { Spawn } from '../core/spawns.js'
+import type { LifeParts } from './agent-life.js'
 import { AgentLog, pruneLogs, readLog } from './agent-log.js'
 import { type Surroundings, startAgent } from './agent-process.js'
 import { type Doors, LIVES_MAX, SPAWN_LIMITS, type SpawnLimits } from './port.js'
@@ -16,7 +17,7 @@ import { type SpawnHow, spawnProblem } from './spawn-problem.js'
 import { chosenProgram, type SpawnRequest } from './spawn-request.js'
 import { type By, contractFor, giveBack, recordSpawn, remembered, type SpawnTask, taskFor } from './spawn-steps.js'
 import { Tmux } from './tmux.js'
-import { type LifeParts, WorkerLife } from './worker-life.js'
+import { WorkerLife } from './worker-life.js'
 
 const ADOPTIONS_MAX = 5
 const ADOPT_MS = 2_000
@@ -119,7 +120,7 @@ export class Supervisor {
     if (spawn === undefined) return refuse('not_found', `No agent ${JSON.stringify(agentId)} was started here.`)
     if (spawn.ended !== null) return refuse('conflict', `Agent ${agentId} has ended already: ${spawn.ended.reason}`)
     const running = this.#lives.get(agentId)
-    await running?.life.stop(about.reason)
+    await running?.life.stop()
     await running?.over
     if (spawn.review === null) await giveBack(app, spawn, about, by)
     const { exitCode } = running?.life.last ?? { exitCode: null }
@@ -211,7 +212,7 @@ export class Supervisor {
         () => true,
         async (error: unknown) => {
           if (!this.#isClosed) this.options.onFault(error)
-          await life.stop('a fault')
+          await life.stop()
           return false
         },
       )

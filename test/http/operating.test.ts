@@ -407,14 +407,14 @@ describe('contracts', () => {
 
   it('[REQ-API-34] a contract that asks for what cannot be enforced yet is known but gets no task', async () => {
     const run = await start()
-    const source = `name: later\nversion: "1"\nphases:\n  - {id: A, allowed_tools: [], auto_spawn: [{agent: a}]}\nagents: {a: {harness: codex}}\n`
+    const source = `name: later\nversion: "1"\nphases:\n  - {id: A, allowed_tools: [], consensus: {agents: [a], question: ok}}\nagents: {a: {harness: codex, env: {X: "1"}}}\n`
     const added = await run.call('POST', '/contracts', run.operator, { source })
     expect(added).toMatchObject({ status: 201, body: { name: 'later' } })
     expect(added.body.warnings).toMatchObject([{ code: 'contract.not_enforced_yet' }])
     const refused = await run.call('POST', '/tasks', run.operator, { title: 'x', contract: 'later' })
     expect(refused).toMatchObject({
       status: 409,
-      body: { code: 'contract.not_enforced_yet', not_enforced: [{ path: 'phases.A.auto_spawn' }] },
+      body: { code: 'contract.not_enforced_yet', not_enforced: [{ path: 'agents' }] },
     })
     expect(await run.call('POST', '/contracts', run.operator, { source: 'phases: []' })).toMatchObject({
       status: 400,

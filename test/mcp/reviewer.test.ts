@@ -144,7 +144,7 @@ describe.each(ERAS)('a review token over MCP $name', (era: Era) => {
       'submit_review',
     ])
     expect(agent.client.getServerCapabilities()).toEqual({ tools: {} })
-    for (const method of ['resources/list', 'prompts/list'])
+    for (const method of ['resources/list', 'prompts/list'] as const)
       await expect(agent.client.request({ method })).rejects.toThrow(/method not found/i)
   })
 

@@ -1,0 +1,163 @@
+import type { App } from '../app/app.js'
+import { reservedIn } from '../app/reserved.js'
+import type { Contract } from '../core/contract.js'
+import type { DropCause, Spawn } from '../core/spawns.js'
+import type { TaskState } from '../core/state.js'
+import type { AgentLog } from './agent-log.js'
+import type { AgentProcess, ProcessEnd, Start } from './agent-process.js'
+import { Bell } from './bell.js'
+import type { SpawnLimits } from './port.js'
+import type { Over } from './task-view.js'
+import { wallFor } from './wall-for.js'
+
+export interface LifeParts {
+  readonly app: App
+  readonly limits: SpawnLimits
+  readonly start: (start: Start) => Promise<AgentProcess>
+  readonly log: AgentLog
+}
+
+/** What its process finds around it, whatever it is told. */
+export type Setting = Pick<Start, 'spawn' | 'entry' | 'tree' | 'hidden' | 'wall' | 'log'>
+
+/** Before the first process, and where none could be started. */
+const NO_END: ProcessEnd = { exitCode: null, detail: '' }
+
+/** An agent that Phaselock started: at most one process at a time, until there is nothing left to do for it. */
+export abstract class AgentLife {
+  protected readonly bell = new Bell()
+  #process: AgentProcess | null = null
+  #isClosed = false
+  #isStopped = false
+  #last: ProcessEnd = NO_END
+
+  constructor(
+    readonly agentId: string,
+    readonly taskId: string,
+    protected readonly parts: LifeParts,
+  ) {}
+
+  /** Something happened to its task, or around it. */
+  notice(): void {
+    this.bell.ring()
+  }
+
+  /** Its process is ended and none is started any more. What becomes of the task is the caller's to say. */
+  async stop(): Promise<void> {
+    this.#isStopped = true
+    this.bell.ring()
+    await this.#process?.kill()
+  }
+
+  /** The server stops: the agent goes on with the next one. */
+  async close(): Promise<void> {
+    this.#isClosed = true
+    this.bell.ring()
+    await this.#process?.kill()
+  }
+
+  get spawn(): Spawn {
+    const spawn = this.parts.app.ledger.registry.spawns.get(this.agentId)
+    if (spawn === undefined) throw new Error(`agent ${this.agentId} was never started`)
+    return spawn
+  }
+
+  /** The end of its process, as far as it is known. */
+  get last(): ProcessEnd {
+    return this.#last
+  }
+
+  protected get isClosed(): boolean {
+    return this.#isClosed
+  }
+
+  protected get isHalted(): boolean {
+    return this.#isClosed || this.#isStopped
+  }
+
+  protected peek(): Promise<TaskState | null> {
+    return this.parts.app.ledger.peek(this.taskId)
+  }
+
+  protected async settingIn(state: TaskState, contract: Contract): Promise<Setting> {
+    const { app, log } = this.parts
+    const { spawn } = this
+    return {
+      ...{ spawn, log, entry: contract.agents?.get(spawn.entry ?? '') ?? null, tree: state.workspace },
+      hidden: reservedIn(app, contract, state.workspace).hidden,
+      wall: await wallFor(app, contract),
+    }
+  }
+
+  /** Recorded before the process is there: what was begun is known to the server that comes after a killed one. */
+  protected async launch(start: Start, instance: string, how: string): Promise<AgentProcess> {
+    const { agentId, taskId } = this
+    await this.parts.app.ledger.record({ type: 'agent_started', agentId, taskId, instance }, this.#by())
+    await this.#write(`start ${this.spawn.starts} ${how}`)
+    const process = await this.parts.start(start)
+    this.#process = process
+    if (this.isHalted) void process.kill()
+    return process
+  }
+
+  /** True when the process ended by itself; false when there is nothing for it to do any more. */
+  protected async watch(process: AgentProcess, isWanted: (state: TaskState | null) => boolean): Promise<boolean> {
+    let isGone = false
+    const gone = process.done.then(() => {
+      isGone = true
+      this.bell.ring()
+    })
+    gone.catch(() => undefined)
+    while (!isGone) {
+      if (!isWanted(await this.peek())) return isGone
+      if (!isGone) await this.bell.wait(this.parts.limits.lookMs)
+    }
+    return true
+  }
+
+  /** One that has done its work may end by itself; one that lost it is ended. */
+  protected async ended(process: AgentProcess, hasDoneItsWork: boolean): Promise<ProcessEnd> {
+    const mayGoOn = hasDoneItsWork && !this.isHalted
+    const timer = setTimeout(() => void process.kill(), mayGoOn ? this.parts.limits.graceMs : 0)
+    try {
+      this.#last = await process.done
+    } finally {
+      clearTimeout(timer)
+    }
+    this.#process = null
+    await this.#write(this.#last.detail)
+    return this.#last
+  }
+
+  /** Keeps why there is no process any more. */
+  protected async note(cause: DropCause, end: ProcessEnd = this.#last): Promise<void> {
+    const { app, log } = this.parts
+    const { agentId, taskId } = this
+    const { exitCode, detail } = end
+    this.#last = end
+    await app.ledger.record(
+      { type: 'agent_process_lost', agentId, taskId, cause, exitCode, detail, lastLines: log.lastLines },
+      this.#by(),
+    )
+  }
+
+  /** There is nothing left to do for it. */
+  protected async end({ outcome, reason }: Over): Promise<void> {
+    const { app, log } = this.parts
+    const { agentId, taskId } = this
+    const { exitCode } = this.#last
+    await app.ledger.record(
+      { type: 'agent_ended', agentId, taskId, outcome, reason, exitCode, lastLines: log.lastLines },
+      this.#by(),
+    )
+  }
+
+  async #write(what: string): Promise<void> {
+    const { app, log } = this.parts
+    await log.write([`--- ${new Date(app.now()).toISOString()} ${what}`])
+  }
+
+  #by(): { readonly now: number; readonly actor: string } {
+    return { now: this.parts.app.now(), actor: 'system' }
+  }
+}
