@@ -2,17 +2,21 @@ import type { ClientRequest, ServerResponse } from 'node:http'
 import { createServer, Agent as HttpAgent, request as httpRequest, type IncomingMessage, type Server } from 'node:http'
 import { Agent as HttpsAgent, request as httpsRequest } from 'node:https'
 import type { Socket } from 'node:net'
-import { pipeline, Transform } from 'node:stream'
+import { Transform } from 'node:stream'
+import { type AnswerReader, CARRY_LIMITS, type Carried, type CarryLimits, carryAnswer } from './carry-answer.js'
 import { listenAt, newSocketPath } from './places.js'
 import { type DoorSocket, MODEL_ORIGIN } from './port.js'
 import {
   downstreamHeaders,
+  isEncoded,
   type RelayRefusal,
   relayProblem,
   type Upstream,
   upstreamHeaders,
   upstreamOf,
 } from './relay-request.js'
+import { type Taken, TakenBook } from './taken.js'
+import { type Metered, UsageMeter } from './usage-meter.js'
 
 const HEADER_BYTES_MAX = 64 * 1024
 const HEADERS_MS_MAX = 10_000
@@ -23,6 +27,7 @@ const CONNECTIONS_MAX = 256
 const SILENCE_MS_MAX = 900_000
 /** What is smaller is no answer, and below 100 it is a fault to pass it on. */
 const STATUS_MIN = 200
+const STATUS_REFUSED_MIN = 300
 
 export interface RelayUse {
   readonly method: string
@@ -44,7 +49,14 @@ export interface ModelRelayOptions {
   readonly headers?: Readonly<Record<string, string>>
   /** Called once for each request that was passed on. */
   readonly onUse?: (use: RelayUse) => void
+  /** Called for each answer of a model, when it is over or cut off, with what the model said that it took. */
+  readonly onTaken?: (taken: Taken) => void
+  /** Called for each answer that somebody wrote and that did not say what it took, or not so that it can be read. */
+  readonly onUntold?: () => void
+  /** Milliseconds. */
+  readonly now?: () => number
   readonly bodyBytesMax?: number
+  readonly carryLimits?: Partial<CarryLimits>
 }
 
 export interface ModelRelay extends DoorSocket {
@@ -66,6 +78,8 @@ class Relay {
   readonly #agent: HttpAgent | HttpsAgent
   readonly #added: Readonly<Record<string, string>>
   readonly #bodyBytesMax: number
+  readonly #answers = new Set<Carried>()
+  readonly #book = new TakenBook()
 
   constructor(
     private readonly upstream: Upstream,
@@ -89,6 +103,7 @@ class Relay {
   async close(): Promise<void> {
     const closed = new Promise<void>((resolve) => this.server.close(() => resolve()))
     this.server.closeAllConnections()
+    for (const carried of this.#answers) carried.cut()
     this.#agent.destroy()
     await closed
   }
@@ -122,7 +137,7 @@ class Relay {
   #passOn(request: IncomingMessage, response: ServerResponse, passedOn: ClientRequest): void {
     const startedAt = performance.now()
     const sent = new Counted(this.#bodyBytesMax)
-    const received = new Counted(Number.POSITIVE_INFINITY)
+    let carried: Carried | null = null
     passedOn.on('timeout', () => passedOn.destroy(new Error('silent')))
     passedOn.on('response', (answer) => {
       const { statusCode = 0 } = answer
@@ -130,7 +145,7 @@ class Relay {
       response.writeHead(statusCode, downstreamHeaders(answer.headers))
       // A model's first word may be long in coming; that there is an answer is known now.
       response.flushHeaders()
-      pipeline(answer, received, response, () => undefined)
+      carried = this.#carry(request, response, answer)
     })
     passedOn.on('error', () => refuse(response, UNREACHABLE))
     // Left to itself, one that goes over to another protocol is hung up on, and nobody is told.
@@ -144,16 +159,45 @@ class Relay {
     })
     request.pipe(sent).pipe(passedOn)
     response.on('close', () => {
-      passedOn.destroy()
+      if (carried === null) passedOn.destroy()
       this.options.onUse?.({
         method: request.method ?? 'GET',
         path: (request.url ?? '/').split('?')[0] ?? '/',
         status: response.headersSent ? response.statusCode : null,
         sentBytes: sent.bytes,
-        receivedBytes: received.bytes,
+        receivedBytes: carried?.bytes() ?? 0,
         durationMs: Math.round(performance.now() - startedAt),
       })
     })
+  }
+
+  #carry(request: IncomingMessage, response: ServerResponse, answer: IncomingMessage): Carried {
+    const limits = { ...CARRY_LIMITS, ...this.options.carryLimits }
+    const carried = carryAnswer(answer, response, this.#readerOf(request, answer), limits)
+    this.#answers.add(carried)
+    answer.on('close', () => this.#answers.delete(carried))
+    return carried
+  }
+
+  /** Null where nothing can be taken: an endpoint that refuses has asked no model. */
+  #readerOf({ method }: IncomingMessage, { statusCode = 0, headers }: IncomingMessage): AnswerReader | null {
+    const { onTaken, onUntold } = this.options
+    if (onTaken === undefined || statusCode >= STATUS_REFUSED_MIN) return null
+    const meter = new UsageMeter()
+    const beganAt = (this.options.now ?? Date.now)()
+    const isAsked = method === 'POST'
+    let isTold = false
+    const told = (all: readonly Metered[]): void => {
+      for (const one of all) onTaken({ ...this.#book.name(one, isAsked), beganAt })
+      isTold ||= all.length > 0
+    }
+    return {
+      take: (bytes) => told(meter.take(bytes)),
+      end: () => {
+        told(meter.end())
+        if (!isTold && isAsked && (meter.isEvents || isEncoded(headers))) onUntold?.()
+      },
+    }
   }
 }
 

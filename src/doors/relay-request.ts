@@ -65,12 +65,14 @@ function leadsUp(segment: string): boolean {
 const OF_CONNECTION =
   /^(connection|keep-alive|proxy-.*|te|trailer|transfer-encoding|content-length|upgrade|http2-settings|expect)$/
 const OF_CLIENT = /^(host|forwarded|via|x-forwarded-.*|x-real-ip|x-http-method.*|x-original-url|x-rewrite-url)$/
+// In parts, an answer could be had without the part that says what it took.
+const OF_PARTS = /^(range|if-range)$/
 const CREDENTIALS: ReadonlySet<string> = new Set([
   ...['authorization', 'cookie', 'x-api-key', 'api-key', 'x-goog-api-key', 'x-auth-token'],
 ])
 
 /**
- * What is sent upstream. Where the key is added outside, no other one passes: with the key of somebody else's account, an
+ * What is sent upstream. Answers are asked for as they are, because they are read on their way. Where the key is added outside, no other one passes: with the key of somebody else's account, an
  * agent could carry out what it has read.
  */
 export function upstreamHeaders(
@@ -83,11 +85,13 @@ export function upstreamHeaders(
   const isOurs = new Set(own.map(([name]) => name))
   const headers: OutgoingHttpHeaders = {}
   for (const [name, values] of Object.entries(request.headersDistinct)) {
-    if (values === undefined || !isKept(name) || OF_CLIENT.test(name) || isOurs.has(name)) continue
+    if (values === undefined || !isKept(name) || isOurs.has(name)) continue
+    if (OF_CLIENT.test(name) || OF_PARTS.test(name)) continue
     if (own.length > 0 && CREDENTIALS.has(name)) continue
     headers[name] = values.length === 1 ? values[0] : values
   }
-  return { ...headers, ...Object.fromEntries(own), ...framing(request.headers), host: upstream.url.host }
+  const plain = { 'accept-encoding': 'identity', host: upstream.url.host }
+  return { ...headers, ...Object.fromEntries(own), ...framing(request.headers), ...plain }
 }
 
 // Where a body ends is said here and nowhere else: without it, a body of a GET would be read as the next request, and that
@@ -96,6 +100,11 @@ function framing(headers: IncomingHttpHeaders): OutgoingHttpHeaders {
   const { 'content-length': length, 'transfer-encoding': encoding } = headers
   if (length !== undefined) return { 'content-length': length }
   return encoding === undefined ? {} : { 'transfer-encoding': 'chunked' }
+}
+
+/** Whether an answer came packed all the same. */
+export function isEncoded(headers: IncomingHttpHeaders): boolean {
+  return !['', 'identity'].includes((headers['content-encoding'] ?? '').trim().toLowerCase())
 }
 
 /** What comes back. */

@@ -155,7 +155,7 @@ describe('where a relay leads', () => {
     }
     const told = await askThrough(path, { path: '/v1/models', headers })
     const names = (arrived[0]?.rawHeaders ?? []).filter((_, at) => at % 2 === 0).map((name) => name.toLowerCase())
-    expect(names.sort()).toEqual(['anthropic-version', 'connection', 'host'])
+    expect(names.sort()).toEqual(['accept-encoding', 'anthropic-version', 'connection', 'host'])
     expect(told.headers).toMatchObject({ 'x-kept': 'a, b' })
     expect(told.headers['alt-svc'] ?? told.headers['x-private']).toBeUndefined()
   })

@@ -1,0 +1,87 @@
+import type { IncomingMessage, ServerResponse } from 'node:http'
+
+export interface CarryLimits {
+  /** One that takes nothing for so long has hung up. */
+  readonly stalledMsMax: number
+  readonly readOnMsMax: number
+  readonly readOnBytesMax: number
+}
+
+export const CARRY_LIMITS: CarryLimits = {
+  stalledMsMax: 60_000,
+  readOnMsMax: 120_000,
+  readOnBytesMax: 64 * 1024 * 1024,
+}
+
+export interface AnswerReader {
+  take(bytes: Uint8Array): void
+  /** Called once, when nothing more comes of the answer. */
+  end(): void
+}
+
+export interface Carried {
+  readonly bytes: () => number
+  /** Nothing more is read of it. */
+  readonly cut: () => void
+}
+
+/**
+ * Passes an answer on as it comes, and shows it to the reader. Whoever hangs up before its end has had most of it: the rest is
+ * still read, for the reader alone, because what an answer took is said at its end.
+ */
+export function carryAnswer(
+  answer: IncomingMessage,
+  response: ServerResponse,
+  reader: AnswerReader | null,
+  limits: CarryLimits,
+): Carried {
+  let bytes = 0
+  let unheardBytes = 0
+  let isOver = false
+  let timer: NodeJS.Timeout | undefined
+  const wait = (ms: number, then: () => void): void => {
+    clearTimeout(timer)
+    timer = setTimeout(then, ms)
+    timer.unref()
+  }
+  const finish = (): void => {
+    clearTimeout(timer)
+    if (isOver) return
+    isOver = true
+    reader?.end()
+  }
+  const cut = (): void => {
+    finish()
+    answer.destroy()
+    response.destroy()
+  }
+  answer.on('data', (chunk: Buffer) => {
+    if (isOver) return
+    bytes += chunk.length
+    if (response.destroyed) unheardBytes += chunk.length
+    else if (!response.write(chunk)) {
+      answer.pause()
+      wait(limits.stalledMsMax, () => response.destroy())
+    }
+    reader?.take(chunk)
+    if (unheardBytes > limits.readOnBytesMax) cut()
+  })
+  response.on('drain', () => {
+    clearTimeout(timer)
+    answer.resume()
+  })
+  answer.on('end', () => {
+    finish()
+    response.end()
+  })
+  answer.on('error', cut)
+  answer.on('close', () => (answer.complete ? finish() : cut()))
+  response.on('error', () => undefined)
+  response.on('close', () => {
+    if (isOver) return
+    if (reader === null) return cut()
+    wait(limits.readOnMsMax, cut)
+    answer.resume()
+  })
+  return { bytes: () => bytes, cut }
+}
