@@ -84,7 +84,7 @@ export class WorkerLife extends AgentLife {
     // has a time of its own, or it would answer itself without end.
     const leaseMs = (state.held.leaseExpiresAt - app.now()) / 2
     const dueAt = this.#extendedAt + Math.max(limits.retryMs, Math.min(leaseMs, HEARTBEAT_MS_MAX))
-    if (dueAt > app.now()) await this.bell.wait(dueAt - app.now())
+    if (dueAt > app.now()) await this.bell.wait(Math.min(dueAt - app.now(), HEARTBEAT_MS_MAX))
     if (dueAt > app.now()) return true
     this.#extendedAt = app.now()
     const now = await this.peek()
