@@ -61,6 +61,13 @@ const steps = {
     const { status: code, body } = await call('POST', '/tasks/' + task + '/reviews', { report: { status, comments: [], blocking_issues: [] } })
     console.log('review', code, body.code ?? body.status)
   },
+  judge: async () => {
+    const isAgain = readFileSync(process.env.PHASELOCK_PROMPT_FILE, 'utf8').includes('asked for changes before')
+    const report = isAgain ? { status: 'approved' } : { status: 'changes_requested', blocking_issues: ['a hole'] }
+    const { status, body } = await call('POST', '/tasks/' + task + '/reviews', { report })
+    console.log('judge', status, body.code ?? body.status)
+  },
+  mirror: async () => console.log('mirror', token.split('').reverse().join('')),
   model: async () => {
     const answer = await fetch(process.env.OPENAI_BASE_URL + '/chat', { headers: { authorization: 'Bearer ' + process.env.OPENAI_API_KEY } })
     console.log('model', answer.status, await answer.text(), process.env.OPENAI_API_KEY)

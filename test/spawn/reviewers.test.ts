@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it } from 'vitest'
 import { processesWith } from '../confinement/scene.js'
-import { type Body, contractWith, openStage, type Stage, until } from './stage.js'
+import { type Body, contractWith, openStage, QUICK, type Stage, until } from './stage.js'
 
 const RUN_MS_MAX = 90_000
 let stage: Stage
@@ -22,6 +22,20 @@ const reviewers = async (): Promise<readonly Body[]> => {
   return (body.agents as Body[]).filter((one) => (one.spawn as Body | null)?.role === 'reviewer')
 }
 
+let ada: string
+
+const go = (taskId: string, target_phase: string) =>
+  stage.server.call('POST', '/tasks/transition', ada, { task_id: taskId, target_phase })
+
+/** A task whose agent has gone on to the phase that starts reviewers. */
+async function inReview(): Promise<string> {
+  ada = await stage.server.addAgent('ada')
+  const taskId = await stage.server.addTask()
+  await stage.server.claim('ada', ada)
+  expect((await go(taskId, 'REVIEW')).body).toMatchObject({ allowed: true })
+  return taskId
+}
+
 describe('reviewers that a phase starts by itself', () => {
   it(
     '[REQ-SPAWN-16] have places of their own, see the tree read-only, report, and end; the phase waits for them',
@@ -31,13 +45,8 @@ describe('reviewers that a phase starts by itself', () => {
         more: agents('"write:x.txt", spawn, claim, review'),
       })
       stage = await openStage(contract)
-      const ada = await stage.server.addAgent('ada')
-      const taskId = await stage.server.addTask()
-      await stage.server.claim('ada', ada)
-      const go = (target_phase: string) =>
-        stage.server.call('POST', '/tasks/transition', ada, { task_id: taskId, target_phase })
-      expect((await go('REVIEW')).body).toMatchObject({ allowed: true })
-      expect((await go('DONE')).body).toMatchObject({ allowed: false })
+      const taskId = await inReview()
+      expect((await go(taskId, 'DONE')).body).toMatchObject({ allowed: false })
       const over = await until(reviewers, (all) => all.length === 2 && all.every((one) => one.status === 'ended'))
       expect(over.map(({ spawn }) => (spawn as Body).reviewer).sort()).toEqual(['critic-1', 'critic-2'])
       for (const { agent_id, spawn } of over) {
@@ -48,7 +57,7 @@ describe('reviewers that a phase starts by itself', () => {
         expect(log).toContain('claim 403 not_permitted')
         expect(log).toContain('review 201 approved')
       }
-      expect((await go('DONE')).body).toMatchObject({ allowed: true })
+      expect((await go(taskId, 'DONE')).body).toMatchObject({ allowed: true })
     },
     RUN_MS_MAX,
   )
@@ -58,10 +67,7 @@ describe('reviewers that a phase starts by itself', () => {
     async () => {
       const mark = 'left-phase-8821'
       stage = await openStage(contractWith({ phases: phases('{agent: critic}'), more: agents(`hang, ${mark}`) }))
-      const ada = await stage.server.addAgent('ada')
-      const taskId = await stage.server.addTask()
-      await stage.server.claim('ada', ada)
-      await stage.server.call('POST', '/tasks/transition', ada, { task_id: taskId, target_phase: 'REVIEW' })
+      const taskId = await inReview()
       await until(
         () => processesWith(mark).length,
         (count) => count > 0,
@@ -73,12 +79,81 @@ describe('reviewers that a phase starts by itself', () => {
       const [first] = await until(reviewers, ([one]) => one?.status === 'ended')
       expect(first?.spawn).toMatchObject({ outcome: 'taken' })
       expect(processesWith(mark)).toEqual([])
-      await stage.server.call('POST', '/tasks/transition', ada, { task_id: taskId, target_phase: 'REVIEW' })
+      await go(taskId, 'REVIEW')
       await until(reviewers, (all) => all.length === 2 && all[1]?.status === 'reviewing')
       await until(
         () => processesWith(mark).length,
         (count) => count > 0,
       )
+    },
+    RUN_MS_MAX,
+  )
+
+  it(
+    '[REQ-SPAWN-29] are known through their own socket alone: what came out of it with their token opens nothing',
+    async () => {
+      stage = await openStage(contractWith({ phases: phases('{agent: critic}'), more: agents('mirror, hang') }))
+      const taskId = await inReview()
+      const [one] = await until(reviewers, ([first]) => first?.status === 'reviewing')
+      const written = await until(
+        () => stage.log(String(one?.agent_id)),
+        (log) => log.includes('mirror '),
+      )
+      const token = (/mirror (\S+)/.exec(written)?.[1] ?? '').split('').reverse().join('')
+      const report = { report: { status: 'approved' } }
+      for (const [method, path, body] of [
+        ['POST', `/tasks/${taskId}/reviews`, report],
+        ['GET', '/state/snapshot', undefined],
+      ] as const)
+        expect(await stage.server.call(method, path, token, body)).toMatchObject({
+          status: 403,
+          body: { code: 'token_mismatch' },
+        })
+      // The same name, let in by an operator, is somebody else.
+      const added = await stage.server.call('POST', `/tasks/${taskId}/reviewers`, stage.server.operator, {
+        name: 'critic',
+      })
+      const own = String(added.body.review_token)
+      expect((await stage.server.call('POST', `/tasks/${taskId}/reviews`, own, report)).status).toBe(201)
+    },
+    RUN_MS_MAX,
+  )
+
+  it(
+    '[REQ-SPAWN-30] that ask for changes wait for them, are asked again about other work alone, and count as no loss',
+    async () => {
+      const contract = contractWith({
+        phases: `phases:
+  - {id: PLAN, allowed_tools: []}
+  - id: REVIEW
+    allowed_tools: [write_files]
+    required_artifacts: [{type: review_report, schema: schemas/review.json}]
+    gates: [{id: g, type: validation, blockers: [{check: no_blocking_issues}]}]
+    auto_spawn: [{agent: critic, wait_for_completion: true}]
+  - {id: DONE, allowed_tools: []}
+`,
+        crash: '{max_retries: 1, backoff_seconds: 60}',
+        more: agents('judge'),
+      })
+      stage = await openStage(contract)
+      const taskId = await inReview()
+      const starts = async (): Promise<number> => {
+        const [one] = await reviewers()
+        return (await stage.facts(String(one?.agent_id))).filter(({ type }) => type === 'agent_started').length
+      }
+      const [one] = await until(reviewers, ([first]) => (first?.spawn as Body | undefined)?.state === 'waiting')
+      expect(one?.spawn).toMatchObject({ lost: { detail: 'it asked for changes and waits for them' } })
+      // Asking again without having changed anything asks nobody.
+      expect((await go(taskId, 'DONE')).body).toMatchObject({ allowed: false })
+      await stage.server.call('POST', '/tools/execute', ada, {
+        ...{ task_id: taskId, tool_name: 'write_files', args: { path: 'a.txt', content: 'better' } },
+      })
+      await new Promise((resolve) => setTimeout(resolve, QUICK.lookMs * 3))
+      expect(await starts()).toBe(1)
+      expect((await go(taskId, 'DONE')).body).toMatchObject({ allowed: false })
+      const [over] = await until(reviewers, ([first]) => first?.status === 'ended')
+      expect(over?.spawn).toMatchObject({ outcome: 'finished', restarts: 1 })
+      expect((await go(taskId, 'DONE')).body).toMatchObject({ allowed: true })
     },
     RUN_MS_MAX,
   )
@@ -91,10 +166,7 @@ describe('reviewers that a phase starts by itself', () => {
         more: agents('"exit:4"'),
       })
       stage = await openStage(contract)
-      const ada = await stage.server.addAgent('ada')
-      const taskId = await stage.server.addTask()
-      await stage.server.claim('ada', ada)
-      await stage.server.call('POST', '/tasks/transition', ada, { task_id: taskId, target_phase: 'REVIEW' })
+      const taskId = await inReview()
       const [one] = await until(reviewers, ([first]) => first?.status === 'ended')
       expect(one?.spawn).toMatchObject({ outcome: 'failed', restarts: 1, exit_code: 4 })
       expect(await stage.task(taskId)).toMatchObject({ status: 'active', phase: 'REVIEW' })
