@@ -51,12 +51,25 @@ const onStash: Endpoint = {
   isSpentBySuccess: true,
 }
 
+// Tasks that come after each other take their trees from the same repository: to make one takes long.
+const repositories = new WeakMap<Stage, Map<number, string>>()
+
+function repositoryOf(stage: Stage, lane: number): string {
+  const known = repositories.get(stage) ?? new Map<number, string>()
+  repositories.set(stage, known)
+  const made = known.get(lane)
+  if (made !== undefined) return made
+  const path = join(stage.run.workspace, '..', stage.fresh('repository'))
+  makeRepository(path, { 'a.txt': 'a' })
+  git(path, 'branch', '-M', 'main')
+  known.set(lane, path)
+  return path
+}
+
 /** A task with a work tree of its own that nobody works on any more. */
 const onWorktree = (fields: Record<string, unknown>): Endpoint => ({
-  prepare: async (stage) => {
-    const workspace = join(stage.run.workspace, '..', stage.fresh('repository'))
-    makeRepository(workspace, { 'a.txt': 'a' })
-    git(workspace, 'branch', '-M', 'main')
+  prepare: async (stage, lane) => {
+    const workspace = repositoryOf(stage, lane)
     const pair = await stage.pair({ workspace, worktree: true })
     await stage.operate(`/tasks/${pair.task}/cancel`, { reason: 'not needed' })
     const body = { reason: 'because', ...fields }
