@@ -1,8 +1,8 @@
-import { addAgent } from '../app/administer.js'
+import { addAgent, agentAnswer } from '../app/administer.js'
 import { contextOf } from '../app/app.js'
 import { claimTask } from '../app/claim-task.js'
 import { isPathConflict } from '../app/path-leases.js'
-import type { Result } from '../app/result.js'
+import { ok, type Result } from '../app/result.js'
 import type { Command } from '../core/command.js'
 import type { JsonObject } from '../core/contract.js'
 import type { DropCause } from '../core/spawns.js'
@@ -18,6 +18,8 @@ export class WorkerLife extends AgentLife {
   #isWaiting = false
   /** When its lease was last extended while nothing ran. */
   #extendedAt = 0
+  /** An instance that was registered and has claimed nothing yet. */
+  #spare: string | null = null
   /** The visit in which the process that runs now asked people for something. */
   #asked: { readonly visit: number; readonly what: string } | null = null
 
@@ -28,15 +30,24 @@ export class WorkerLife extends AgentLife {
     const contract = state === null ? null : await app.contracts.get(state.contract.hash)
     const entry = contract?.agents?.get(this.spawn.entry ?? '') ?? null
     const capabilities = entry?.capabilities ?? []
-    const by = { actor: 'system', once: undefined }
-    const added = await addAgent(app, { agentId: this.agentId, capabilities }, by)
+    const added = await this.#register(capabilities)
     if (!added.ok) return added
     const instance = app.ledger.registry.agents.get(this.agentId)?.instance ?? ''
     const bearer = { kind: 'agent', agentId: this.agentId, instance } as const
     const asked = { bearer, capabilities, taskId: this.taskId, once: undefined, isSpawned: true } as const
     const claimed = await claimTask(app, asked)
+    this.#spare = claimed.ok ? null : instance
     if (!claimed.ok) return claimed
     return { ok: true, value: { instance, token: String(added.value.agent_token), answer: claimed.value } }
+  }
+
+  // A claim that is tried again and again must not register an instance each time.
+  async #register(capabilities: readonly string[]): Promise<Result<JsonObject>> {
+    const { app } = this.parts
+    const agent = app.ledger.registry.agents.get(this.agentId)
+    const isSpare = agent !== undefined && agent.instance === this.#spare && agent.revokedAt === null
+    if (isSpare && agent.expiresAt - app.now() > TOKEN_LEFT_MS_MIN) return ok(agentAnswer(app, agent))
+    return addAgent(app, { agentId: this.agentId, capabilities }, { actor: 'system', once: undefined })
   }
 
   /** Ends when there is nothing left to do for the agent. `first`: what was claimed already. */
@@ -176,6 +187,7 @@ export interface Claimed {
 
 const UNFINISHED = 'it ended with code 0 while the task is open'
 const HEARTBEAT_MS_MAX = 60_000
+const TOKEN_LEFT_MS_MIN = 7 * 24 * 3600 * 1000
 const GONE: Over = { outcome: 'taken', reason: 'The task is gone.' }
 // What passes with time, as paths do that another task holds: a back-off, a pause of all agents, another process in between.
 const RETRIED: ReadonlySet<string> = new Set([

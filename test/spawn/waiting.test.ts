@@ -30,3 +30,34 @@ describe('an agent that ended while an approval is awaited', () => {
     RUN_MS_MAX,
   )
 })
+
+const WRITING = `phases:
+  - {id: PLAN, allowed_tools: [write_files]}
+  - {id: DONE, allowed_tools: []}
+`
+
+describe('an agent that waits for paths', () => {
+  it(
+    '[REQ-BYHAND-4] is registered anew once, however often its claim is tried',
+    async () => {
+      stage = await openStage(contractWith({ phases: WRITING, crash: '{max_retries: 3, backoff_seconds: 1}' }))
+      const { agentId, taskId } = await stage.spawn(['exit:3'])
+      await until(
+        () => stage.task(taskId),
+        (one) => one.status === 'interrupted',
+      )
+      const ada = await stage.server.addAgent('ada')
+      await stage.server.addTask({ id: 'other' })
+      const token = await stage.server.claim('ada', ada, 'other')
+      await new Promise((resolve) => setTimeout(resolve, 3_000))
+      const registered = (await stage.facts(agentId)).filter((one) => one.type === 'agent_registered')
+      expect(registered.length).toBeLessThanOrEqual(2)
+      await stage.server.call('POST', '/tasks/release', token, { task_id: 'other' })
+      await until(
+        () => stage.show(agentId),
+        (one) => Number(one.restarts) > 0,
+      )
+    },
+    RUN_MS_MAX,
+  )
+})
