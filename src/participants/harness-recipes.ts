@@ -41,6 +41,7 @@ export interface Recipe {
 /** The name that agents know Phaselock's MCP server by. */
 export const SERVER = 'phaselock'
 const CALL_SECONDS_MAX = 3600
+const START_SECONDS_MAX = 120
 const PROXIES = ['HTTP_PROXY', 'HTTPS_PROXY', 'NO_PROXY']
 
 const CLAUDE_CODE: Recipe = {
@@ -103,6 +104,8 @@ function codexConfig(door: Door, model: string | null, baseUrl: string): string 
     ...['[model_providers.endpoint]', 'name = "endpoint"', `base_url = ${text(baseUrl)}`],
     ...['env_key = "OPENAI_API_KEY"', 'wire_api = "responses"', 'supports_websockets = false'],
     ...[`[mcp_servers.${SERVER}]`, `url = ${text(door.url)}`, 'bearer_token_env_var = "MCP_BEARER"'],
+    // A server that is not required has a second to answer; after that its model is asked without any tools.
+    ...['required = true', `startup_timeout_sec = ${START_SECONDS_MAX}`],
     ...[`tool_timeout_sec = ${CALL_SECONDS_MAX}`, 'default_tools_approval_mode = "approve"', ''],
   ].join('\n')
 }
