@@ -2,6 +2,7 @@ import type { JsonObject } from '../core/contract.js'
 import { nextStep } from '../core/next-step.js'
 import { unavailableMetrics } from '../core/watch.js'
 import { type App, contextOf } from './app.js'
+import { pendingVoteView } from './coordinations/pending-vote.js'
 import { violationView } from './interrupts.js'
 import { ok, type Result, refuse } from './result.js'
 import { taskView } from './views.js'
@@ -25,6 +26,7 @@ export async function showTask(app: App, taskId: string): Promise<Result<JsonObj
       acknowledged: isUnderWay ? [...acknowledged.keys()] : [],
       unavailable: isUnderWay ? unavailableMetrics(contract, state, context) : [],
     },
+    pending_consensus: await pendingVoteView(app, contract, state),
     next_step: nextStep(contract, state),
   })
 }

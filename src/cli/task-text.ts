@@ -47,6 +47,7 @@ function fieldsOf(task: JsonObject): readonly (readonly [string, string])[] {
     ['Agent', textOf(task.agent_id)],
     ['Lease until', timeOf(task.lease_expires_at)],
     ['Approval', approval.id === undefined ? '' : `${textOf(approval.id)} is waiting`],
+    ['Vote', voteText(objectOf(task.pending_consensus))],
     ['Claimable', timeOf(task.claimable_at)],
     ['Reviewers', waitingText(listOf(task.reviewers_wanted))],
     [
@@ -68,6 +69,14 @@ function fieldsOf(task: JsonObject): readonly (readonly [string, string])[] {
     ['Changed', timeOf(task.updated_at)],
   ]
   return all.filter(([, text]) => text !== '')
+}
+
+function voteText(vote: JsonObject): string {
+  if (vote.id === undefined) return ''
+  const { voters, voted, awaited } = vote
+  const counts = Array.isArray(voters) && Array.isArray(voted) ? `${voted.length} of ${voters.length} voted` : 'goes on'
+  const whom = Array.isArray(awaited) && awaited.length > 0 ? `, waiting for ${textOf(awaited)}` : ''
+  return `${textOf(vote.id)}: ${counts}${whom}`
 }
 
 function waitingText(slots: readonly JsonObject[]): string {

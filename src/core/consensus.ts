@@ -2,6 +2,7 @@ import { blocker } from './blockers.js'
 import type { GateFacts } from './command.js'
 import type { ConsensusProof } from './consensus-event.js'
 import { type ConsensusPlan, type ConsensusSeen, workKey } from './consensus-plan.js'
+import { consensusProgress } from './consensus-progress.js'
 import type { BlockerFound, TaskFact } from './event.js'
 import { HOLDERS_MAX } from './review.js'
 import { firstChars } from './rounds/code-points.js'
@@ -121,16 +122,14 @@ function isOf(plan: ConsensusPlan, runId: string, run: CoordinationRun): boolean
 
 // Who, never what: what the others say is for the reviewers alone until all have voted.
 function progressOf(run: CoordinationRun): string {
-  const all = [...run.agents.values()]
-  if (run.options.skipVoting) return `${run.newest.size} of ${all.length} answered${namesOf([...run.newest.keys()])}`
-  const voted = all.filter((agent) => agent.vote !== null).map(({ id }) => id)
-  const open = all.filter((agent) => agent.vote === null && agent.status === 'live')
-  const answered = open.filter(({ id }) => run.newest.has(id)).map(({ id }) => id)
-  const silent = open.filter(({ id }) => !run.newest.has(id)).map(({ id }) => id)
-  const gone = all.filter((agent) => agent.vote === null && agent.status !== 'live').map(({ id }) => id)
+  const { voters, voted, answered, gone } = consensusProgress(run)
+  if (run.options.skipVoting) return `${run.newest.size} of ${voters.length} answered${namesOf([...run.newest.keys()])}`
+  const open = voters.filter((id) => !voted.includes(id) && !gone.includes(id))
+  const waiting = open.filter((id) => answered.includes(id))
+  const silent = open.filter((id) => !answered.includes(id))
   const parts = [
-    `${voted.length} of ${all.length} voted${namesOf(voted)}`,
-    ...(answered.length === 0 ? [] : [`answered and not voted: ${answered.join(', ')}`]),
+    `${voted.length} of ${voters.length} voted${namesOf(voted)}`,
+    ...(waiting.length === 0 ? [] : [`answered and not voted: ${waiting.join(', ')}`]),
     ...(silent.length === 0 ? [] : [`not answered: ${silent.join(', ')}`]),
     ...(gone.length === 0 ? [] : [`no longer taking part: ${gone.join(', ')}`]),
   ]
