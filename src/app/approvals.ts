@@ -34,15 +34,14 @@ export async function listApprovals(
 /** One approval with the content that is to be approved. */
 export async function showApproval(app: App, principal: TaskPrincipal, id: string): Promise<Result<JsonObject>> {
   if (isElsewhere(principal, id)) return elsewhere()
-  const found = await findApproval(app, id)
-  if (found === null) return refuse('not_found', `There is no approval ${JSON.stringify(id)}.`)
-  const { state, approval } = found
-  if (principal.kind === 'reviewer') {
-    const admitted = await admitCall(app, principal.bearer, state.id)
-    if (!admitted.ok) return admitted
-  }
-  if (principal.kind === 'agent') {
-    if (!isOwn(principal, state)) return refuse('not_permitted', 'An agent sees the approvals of its own task only.')
+  const state = await taskOf(app, id)
+  // Whether other tasks have such an approval is nothing an agent learns.
+  if (principal.kind === 'agent' && !isOwn(principal, state))
+    return refuse('not_permitted', 'An agent sees the approvals of its own task only.')
+  const approval = state?.approvals.get(id)
+  if (state === null || approval === undefined)
+    return refuse('not_found', `There is no approval ${JSON.stringify(id)}.`)
+  if (principal.kind !== 'operator') {
     const admitted = await admitCall(app, principal.bearer, state.id)
     if (!admitted.ok) return admitted
   }
@@ -135,16 +134,17 @@ function elsewhere() {
   return refuse('not_permitted', 'A reviewer sees the approvals of its own task only.')
 }
 
-function isOwn(
-  principal: TaskPrincipal & { kind: 'agent' },
-  state: { readonly id: string; readonly held: { readonly agentId: string } | null },
-): boolean {
-  return state.held?.agentId === principal.bearer.agentId
+function isOwn(principal: TaskPrincipal & { kind: 'agent' }, state: TaskState | null): boolean {
+  return state?.held?.agentId === principal.bearer.agentId
+}
+
+async function taskOf(app: App, id: string): Promise<TaskState | null> {
+  const taskId = APPROVAL_ID.exec(id)?.[1]
+  return taskId === undefined ? null : app.ledger.read(taskId)
 }
 
 async function findApproval(app: App, id: string) {
-  const taskId = APPROVAL_ID.exec(id)?.[1]
-  const state = taskId === undefined ? null : await app.ledger.read(taskId)
+  const state = await taskOf(app, id)
   const approval = state?.approvals.get(id)
   return state === null || approval === undefined ? null : { state, approval }
 }

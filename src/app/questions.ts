@@ -76,11 +76,13 @@ function plain(app: App, text: string): string {
 
 /** One question; an agent sees those of its own task. */
 export async function showQuestion(app: App, principal: Party, id: string): Promise<Result<JsonObject>> {
-  const found = await findQuestion(app, id)
-  if (found === null) return noQuestion(id)
-  const { state, question } = found
+  const state = await taskOf(app, id)
+  // Whether other tasks have such a question is nothing an agent learns.
+  if (principal.kind === 'agent' && !isOwn(principal, state))
+    return refuse('not_permitted', 'An agent sees the questions of its own task only.')
+  const question = state?.questions.get(id)
+  if (state === null || question === undefined) return noQuestion(id)
   if (principal.kind === 'agent') {
-    if (!isOwn(principal, state)) return refuse('not_permitted', 'An agent sees the questions of its own task only.')
     const admitted = await admitCall(app, principal.bearer, state.id)
     if (!admitted.ok) return admitted
   }
@@ -98,11 +100,12 @@ export async function answerQuestion(
     readonly once: Once | undefined
   },
 ): Promise<Result<JsonObject>> {
-  const found = await findQuestion(app, given.id)
-  if (found === null) return noQuestion(given.id)
-  const { state, question } = found
+  const state = await taskOf(app, given.id)
+  if (principal.kind === 'agent' && !isOwn(principal, state))
+    return refuse('not_permitted', 'An agent may not answer a question.')
+  const question = state?.questions.get(given.id)
+  if (state === null || question === undefined) return noQuestion(given.id)
   if (principal.kind === 'agent') {
-    if (!isOwn(principal, state)) return refuse('not_permitted', 'An agent may not answer a question.')
     const admitted = await admitCall(app, principal.bearer, state.id)
     if (!admitted.ok) return admitted
   }
@@ -135,13 +138,11 @@ function noQuestion(id: string) {
   return refuse('not_found', `There is no question ${JSON.stringify(id)}.`)
 }
 
-function isOwn(principal: Party & { kind: 'agent' }, state: TaskState): boolean {
-  return state.held?.agentId === principal.bearer.agentId
+function isOwn(principal: Party & { kind: 'agent' }, state: TaskState | null): boolean {
+  return state?.held?.agentId === principal.bearer.agentId
 }
 
-async function findQuestion(app: App, id: string) {
+async function taskOf(app: App, id: string): Promise<TaskState | null> {
   const taskId = QUESTION_ID.exec(id)?.[1]
-  const state = taskId === undefined ? null : await app.ledger.read(taskId)
-  const question = state?.questions.get(id)
-  return state === null || question === undefined ? null : { state, question }
+  return taskId === undefined ? null : app.ledger.read(taskId)
 }

@@ -7,6 +7,8 @@ const APPROVALS_KEPT_MAX = 50
 export function approvalRequested(state: TaskState, event: TaskEvent & { type: 'approval_requested' }): TaskState {
   const approval: Approval = {
     id: event.approvalId,
+    agentId: state.held?.agentId ?? null,
+    phase: state.phase,
     gate: event.gate,
     to: event.to,
     visit: state.visit,
@@ -17,6 +19,7 @@ export function approvalRequested(state: TaskState, event: TaskEvent & { type: '
     expiresAt: event.expiresAt,
     artifacts: event.artifacts,
     evidence: event.evidence,
+    warnings: event.warnings,
     decisions: [],
     status: 'pending',
   }

@@ -21,9 +21,22 @@ export function nextStep(contract: Contract, state: TaskState): string {
       return 'Wait for the approval, then send the same transition request again.'
     case 'active':
       return state.watch.open === null
-        ? leavePhase(contract, state)
+        ? (afterAnswer(contract, state) ?? leavePhase(contract, state))
         : 'Acknowledge the interrupt (continue), or ask for help.'
   }
+}
+
+// What was answered last in this visit is what the agent has to act on.
+function afterAnswer(contract: Contract, state: TaskState): string | null {
+  const newest = [...state.approvals.values()].filter((one) => one.visit === state.visit).at(-1)
+  if (newest === undefined) return null
+  const { id, to, gate, status } = newest
+  const rejects = phaseOf(contract, state.phase).gates.find((one) => one.id === gate)?.onTimeout === 'reject'
+  if (status === 'approved') return `Approval ${id} was given: send the same transition request to ${to} again.`
+  if (status === 'rejected') return `Change what approval ${id} was rejected for, then request ${to} again.`
+  return status === 'expired' && rejects
+    ? `Nobody answered approval ${id} in time: change the work or ask the operator, then request ${to} again.`
+    : null
 }
 
 function leavePhase(contract: Contract, state: TaskState): string {

@@ -90,7 +90,7 @@ export function answerQuestion(contract: Contract, state: TaskState, command: An
       }),
     })
   if (question.status !== 'open')
-    return unrecorded('conflict', `Question ${question.id} is ${question.status} and cannot be answered.`)
+    return unrecorded('conflict', `Question ${question.id} was ${question.status} already; an answer is final.`)
   const { answer } = command
   if (answer.trim() === '') return unrecorded('invalid_request', 'answer: is empty.')
   if (isLonger(answer, ANSWER_CHARS_MAX))

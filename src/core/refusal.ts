@@ -41,11 +41,12 @@ export function numbered(contract: Contract, state: TaskState, refusal: RefusalT
   const before = counted ? (state.refusals.get(refusal.code) ?? 0) : 0
   const attempt = Math.min(before + 1, max)
   const advice = counted && before + 1 >= max ? ` ${usedUp(before + 1 > max)}` : ''
+  const stop = advice === '' || /[.!?]$/.test(refusal.detail) ? '' : '.'
   return {
     code: refusal.code,
     detail: refusal.detail,
     success: false,
-    retry: { attempt, max, text: `Retry (${attempt}/${max}): ${refusal.detail}${advice}` },
+    retry: { attempt, max, text: `Retry (${attempt}/${max}): ${refusal.detail}${stop}${advice}` },
     counted,
   }
 }

@@ -2,7 +2,7 @@ import type { RaisedAlert } from './alerts.js'
 import type { EvidenceProof } from './checkpoint-event.js'
 import type { ReviewStatus, UpstreamRef } from './command.js'
 import type { JsonObject, Mode } from './contract.js'
-import type { ArtifactRef } from './event.js'
+import type { ArtifactRef, BlockerFound } from './event.js'
 import type { Slot } from './slots.js'
 import type { Watch } from './watch.js'
 import type { Worktree } from './worktree.js'
@@ -25,6 +25,9 @@ export interface ApprovalDecision {
 
 export interface Approval {
   readonly id: string
+  /** Who asked, and in which phase: the task may be in another one and with another agent by now. */
+  readonly agentId: string | null
+  readonly phase: string
   readonly gate: string
   readonly to: string
   readonly visit: number
@@ -35,6 +38,8 @@ export interface Approval {
   readonly expiresAt: number
   readonly artifacts: readonly ArtifactRef[]
   readonly evidence: JsonObject
+  /** What does not hold and blocks nothing. */
+  readonly warnings: readonly BlockerFound[]
   readonly decisions: readonly ApprovalDecision[]
   readonly status: 'pending' | 'approved' | 'rejected' | 'expired' | 'used' | 'void'
 }

@@ -178,7 +178,7 @@ describe('questions', () => {
     expect(both.map((one) => one.status).sort()).toEqual([200, 409])
     expect(await answer(id, run.operator, { answer: 'maybe' })).toMatchObject({
       status: 409,
-      body: { code: 'conflict', detail: expect.stringContaining('is answered') },
+      body: { code: 'conflict', detail: expect.stringContaining('was answered already') },
     })
     for (const none of ['qst-99-final', 'qst-1-nope', 'nope', 'qst-1-', 'apr-1-final', '__proto__'])
       expect(await answer(none, run.operator, { answer: 'x' }), none).toMatchObject({ status: 404 })
