@@ -70,6 +70,11 @@ export class Transcripts {
     return note
   }
 
+  /** A violation was noticed behind the answers: it is told with the next one. */
+  leaveUntold(taskId: string, rule: string): void {
+    this.#untold.set(taskId, rule)
+  }
+
   /** Whether this violation was noticed while reading and has not been told. True once. */
   takeUntold(taskId: string, rule: string): boolean {
     const isUntold = this.#untold.get(taskId) === rule
@@ -173,7 +178,7 @@ export class Transcripts {
       const handled = await app.ledger.apply({ taskId: of.taskId, contract }, command, context, { guard })
       if (handled === null || refused !== null) return false
       const violated = handled.events.find((event) => event.type === 'rule_violated' && !event.shadow)
-      if (violated?.type === 'rule_violated') this.#untold.set(of.taskId, violated.rule)
+      if (violated?.type === 'rule_violated') this.leaveUntold(of.taskId, violated.rule)
     }
     return !this.#isClosed
   }

@@ -52,6 +52,7 @@ async function decideAndRun(
   if (!decided.ok) return decided
   if (decided.value.allowed !== true) return { ok: false, problem: denial(call, decided.value) }
   const violation = decided.value.violation as JsonObject | undefined
+  const untold = untoldIn(app, call)
   const { once } = request
   const ran = call.bearer.kind === 'review' ? null : { ...grantOf(call.state, call.bearer.agentId) }
   const answerAs: RememberAs = (outcome, about) =>
@@ -62,7 +63,7 @@ async function decideAndRun(
             outcome: droppedBy(done) ?? outcome,
             ...about,
             events: done.events,
-            violation,
+            ...{ violation, untold },
           })
           return {
             ...once,
@@ -76,7 +77,7 @@ async function decideAndRun(
   if (!done.ok) return done
   if (done.value.events.some((event) => event.type === 'tool_finished' && (event.changeCount ?? 0) > 0))
     wantAdvance(app, call)
-  return answered(app, call, { ...done.value, violation })
+  return answered(app, call, { ...done.value, violation, untold })
 }
 
 // What only looks at the tree may go on while gates are checked.
@@ -91,8 +92,9 @@ const READERS: ReadonlySet<string> = new Set([
 function answered(
   app: App,
   call: AgentCall<Bearer>,
-  ran: Ran & { readonly violation: JsonObject | undefined },
+  ran: Ran & { readonly violation: JsonObject | undefined; readonly untold: JsonObject },
 ): Result<JsonObject> {
+  const interrupt = { ...ran.untold, ...interruptIn(call, ran.events) }
   const unenforced = ran.unenforced.length === 0 ? {} : { unenforced: ran.unenforced }
   const { outcome } = ran
   if (!outcome.ok)
@@ -104,13 +106,12 @@ function answered(
         extra: {
           ...helpFor(call),
           ...unenforced,
-          ...interruptIn(call, ran.events),
+          ...interrupt,
           ...(app.redact(outcome.extra ?? {}) as JsonObject),
         },
         recorded: true,
       },
     }
-  const interrupt = interruptIn(call, ran.events)
   const finished = ran.events.find((event) => event.type === 'tool_finished')
   const violation = (finished?.type === 'tool_finished' ? finished.violation : null) ?? ran.violation
   return ok({
@@ -129,6 +130,13 @@ function interruptIn(call: AgentCall<Bearer>, events: readonly TaskEvent[]): Jso
   const violated = events.find((event) => event.type === 'rule_violated' && !event.shadow)
   if (violated?.type !== 'rule_violated') return {}
   return { interrupt: interruptView(call.state, violated.violation) }
+}
+
+// A budget that was passed by what a model took was noticed when nobody was there to be told.
+function untoldIn(app: App, { bearer, state }: AgentCall<Bearer>): JsonObject {
+  const { open } = state.watch
+  if (bearer.kind === 'review' || open === null || !app.transcripts.takeUntold(state.id, open.rule)) return {}
+  return { interrupt: interruptView(state, open.violation) }
 }
 
 function denial(call: AgentCall<Bearer>, answer: JsonObject): Problem {

@@ -27,8 +27,8 @@ export function record(contract: Contract, state: TaskState, command: Record, co
           durationMs: command.durationMs,
           factId: command.factId,
         }
-  // What comes to light after the end is counted, and holds nobody back any more.
-  if (state.status === 'completed') return decided([fact])
+  // What comes to light when nobody works on the task is counted, and holds nobody back.
+  if (state.status === 'completed' || state.held === null) return decided([fact])
   // The rules are held against what is true with it.
   const after = evolve(state, {
     ...fact,

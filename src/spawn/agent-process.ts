@@ -3,7 +3,7 @@ import type { Confined, Confinement, Job } from '../confinement/port.js'
 import type { JsonObject } from '../core/contract.js'
 import type { AgentEntry, Spawn } from '../core/spawns.js'
 import { insideCommand } from '../doors/inside-command.js'
-import { type ModelRelay, openModelRelay } from '../doors/model-relay.js'
+import type { ModelRelay } from '../doors/model-relay.js'
 import { type DoorSocket, ORCHESTRATOR_URL } from '../doors/port.js'
 import { fillHome, type HarnessHome, makeHome } from '../participants/harness-home.js'
 import { outputReader } from '../participants/harness-output.js'
@@ -12,6 +12,7 @@ import { RECIPES } from '../participants/harness-recipes.js'
 import { makeRedactor } from '../store/redact.js'
 import { givenVariables, sdkVariables } from './agent-environment.js'
 import { type AgentLog, Lines } from './agent-log.js'
+import { openMeteredRelay } from './metered-relay.js'
 import { KEY_VARIABLES, type ModelDoor, modelDoor } from './model-door.js'
 import type { Doors } from './port.js'
 import { pump } from './pump.js'
@@ -39,6 +40,7 @@ export interface Surroundings {
   /** Where the server is reached without a wall. */
   readonly url: () => Promise<string>
   readonly lifeMs: number
+  readonly now: () => number
   readonly onTold: (spawn: Spawn, told: Told) => Promise<void>
 }
 
@@ -91,10 +93,7 @@ export async function startAgent(start: Start, around: Surroundings): Promise<Ag
   const opened = new Opened()
   try {
     const socket = isWalled ? opened.keep(await around.doors.open({ agentId, ...allowedOf(start.spawn) })) : null
-    const relay =
-      isWalled && door !== null
-        ? opened.keep(await openModelRelay({ baseUrl: door.baseUrl, dir: around.doors.dir, headers: door.headers }))
-        : null
+    const relay = isWalled && door !== null ? opened.keep(await relayOf(start, door, around)) : null
     const home = makeHome()
     opened.keep({ close: async () => home.remove() })
     const url = isWalled ? ORCHESTRATOR_URL : await around.url()
@@ -104,11 +103,22 @@ export async function startAgent(start: Start, around: Surroundings): Promise<Ag
     confined.stdin.on('error', () => undefined)
     confined.stdin.end(start.prompt.toWellFormed())
     const secrets = [start.token, ...given.secrets, ...Object.values(door?.headers ?? {})]
-    return watched({ start, around, confined, opened, redactor: makeRedactor(secrets) })
+    return watched({ start, around, confined, opened, redactor: makeRedactor(secrets), isMetered: relay !== null })
   } catch (error) {
     await opened.close()
     throw error
   }
+}
+
+function relayOf({ spawn, log }: Start, { baseUrl, headers }: ModelDoor, around: Surroundings): Promise<ModelRelay> {
+  return openMeteredRelay(
+    { baseUrl, headers, dir: around.doors.dir, now: around.now },
+    {
+      record: (usages) => around.onTold(spawn, { lines: [], usages, turnedAway: [] }),
+      onUntold: () =>
+        void log.write(['--- The model gave an answer that does not say what it took. It is not counted.']),
+    },
+  )
 }
 
 /** What was opened for one process and closes with it. */
@@ -226,17 +236,21 @@ interface Watched {
   readonly confined: Confined
   readonly opened: Opened
   readonly redactor: ReturnType<typeof makeRedactor>
+  /** What its model takes is counted on the way. */
+  readonly isMetered: boolean
 }
 
-function watched({ start, around, confined, opened, redactor }: Watched): AgentProcess {
+function watched({ start, around, confined, opened, redactor, isMetered }: Watched): AgentProcess {
   const { log, spawn } = start
   const write = (lines: readonly string[]): Promise<void> => log.write(lines, (text) => String(redactor(text)))
+  // What the agent says of it is not counted a second time.
+  const tell = (told: Told): Promise<void> => around.onTold(spawn, isMetered ? { ...told, usages: [] } : told)
   const teller = new Teller(outputReader(spawn.program.harness))
   const isPlain = spawn.program.harness === 'command'
   const said = pump(confined.stdout, isPlain ? new Lines() : new Lines(HARNESS_LINE_CHARS_MAX), async (lines) => {
     if (isPlain) return write(lines)
     const told = teller.take(lines)
-    await around.onTold(spawn, told)
+    await tell(told)
     return write(told.lines)
   })
   const complained = pump(confined.stderr, new Lines(), write)
@@ -252,7 +266,7 @@ function watched({ start, around, confined, opened, redactor }: Watched): AgentP
   )
   const done = ended.then(async (end) => {
     await Promise.all([said, complained])
-    await around.onTold(spawn, teller.end())
+    await tell(teller.end())
     await opened.close()
     return end
   })

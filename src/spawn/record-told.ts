@@ -3,11 +3,11 @@ import { checkTool } from '../app/use-tool.js'
 import type { Refusal } from '../core/refusal.js'
 import type { Spawn } from '../core/spawns.js'
 import type { TaskState } from '../core/state.js'
-import type { Usage } from '../participants/participant.js'
-import type { Told } from './told.js'
+import type { Told, UsageTold } from './told.js'
 
-/** Keeps what the output of a harness tells for the ledger: what its model took, and which tools it asked for in vain. */
+/** Keeps for the ledger what the model of an agent took, and which tools it asked its harness for in vain. */
 export async function recordTold(app: App, spawn: Spawn, { usages, turnedAway }: Told): Promise<void> {
+  // What reviewers take is no work of the agent, which the rules of the phase are about.
   if (spawn.review !== null) return
   for (const usage of usages) await recordUsage(app, spawn, usage)
   for (const tool of turnedAway) await recordTurnedAway(app, spawn, tool)
@@ -19,20 +19,27 @@ async function recordTurnedAway(app: App, { agentId, taskId }: Spawn, tool: stri
   await checkTool(app, { bearer: { kind: 'agent', agentId, instance }, taskId, tool, args: {} })
 }
 
-async function recordUsage(app: App, { agentId, taskId, program }: Spawn, usage: Usage): Promise<void> {
-  if (usage.input + usage.output + usage.cacheRead + usage.cacheWrite === 0) return
+async function recordUsage(app: App, { agentId, taskId, program }: Spawn, told: UsageTold): Promise<void> {
+  const { input, output, cacheRead, cacheWrite } = told
+  if (input + output + cacheRead + cacheWrite === 0) return
   const state = await app.ledger.peek(taskId)
   if (state === null) return
   const contract = await app.contracts.get(state.contract.hash)
   const context = contextOf(app, 'system')
   const guard = (now: TaskState): Refusal | null =>
     isOf(app, agentId, now) ? null : { code: 'task_not_active', detail: 'Its agent is gone.' }
-  const about = { grade: 'observed', model: program.model, usageId: null, occurredAt: context.now } as const
-  await app.ledger.apply({ taskId, contract }, { type: 'record_usage', ...usage, ...about }, context, { guard })
+  const command = {
+    ...({ type: 'record_usage', grade: 'observed', model: told.model ?? program.model } as const),
+    ...{ input, output, cacheRead, cacheWrite, usageId: told.id ?? null },
+    occurredAt: Math.min(told.beganAt ?? context.now, context.now),
+  }
+  const handled = await app.ledger.apply({ taskId, contract }, command, context, { guard })
+  const violated = handled?.events.find((event) => event.type === 'rule_violated' && !event.shadow)
+  if (violated?.type === 'rule_violated') app.transcripts.leaveUntold(taskId, violated.rule)
 }
 
-// Some harnesses say only at their end what they took, and that comes after the task.
+// Also what comes to light when the agent has lost its task is counted, until its process is over and nobody else has it.
 function isOf(app: App, agentId: string, now: TaskState): boolean {
   if (now.held !== null) return now.held.agentId === agentId
-  return now.status === 'completed' && app.ledger.registry.spawns.get(agentId)?.ended === null
+  return app.ledger.registry.spawns.get(agentId)?.ended === null
 }

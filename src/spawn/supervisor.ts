@@ -62,6 +62,7 @@ export class Supervisor {
       environment: { ...environment, PATH: environment.PATH ?? process.env.PATH },
       url: () => url,
       lifeMs: this.#limits.lifeMs,
+      now: app.now,
       onTold: (spawn, told) => recordTold(app, spawn, told).catch(options.onFault),
     }
     this.#unsubscribe = app.feed.subscribe(({ type, stream }) => this.#notice(type, stream))

@@ -1,12 +1,16 @@
+import type { Taken } from '../doors/taken.js'
 import type { OutputReader } from '../participants/harness-output.js'
 import type { Usage } from '../participants/participant.js'
 
 const ARGUMENTS_CHARS_MAX = 200
 
+/** What a message took. Read off the answer of the model itself, it has a name and the time at which it began. */
+export type UsageTold = Usage & Partial<Pick<Taken, 'id' | 'model' | 'beganAt'>>
+
 /** What lines of a harness come to: text for people, and what each message of its model took. */
 export interface Told {
   readonly lines: readonly string[]
-  readonly usages: readonly Usage[]
+  readonly usages: readonly UsageTold[]
   /** Tools that its model called and that its harness does not have. */
   readonly turnedAway: readonly string[]
 }

@@ -180,7 +180,7 @@ describe('fields of documents', () => {
     const make = (depth: number): unknown => {
       const kind = next(depth > 6 ? 4 : 7)
       if (kind === 0) return next(1000) - 500
-      if (kind === 1) return names[next(names.length)] + ['', '"', '\\', '}]', '\n', '…'][next(6)]
+      if (kind === 1) return `${names[next(names.length)]}${['', '"', '\\', '}]', '\n', '…'][next(6)]}`
       if (kind === 2) return [true, false, null][next(3)]
       if (kind === 3) return next(1000) / 8
       if (kind === 4) return Array.from({ length: next(4) }, () => make(depth + 1))

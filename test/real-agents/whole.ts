@@ -75,10 +75,10 @@ async function expectLedger(stage: Stage): Promise<void> {
   expect(verified.code, verified.output).toBe(0)
 }
 
-/** Every answer of the model is counted, also the one after the task was completed. */
+/** Every answer of the model is counted, titles and the like included, also the one after the task was completed. */
 async function expectUsage(stage: Stage, each: typeof USAGE): Promise<void> {
   const { id } = await stage.task()
-  const answers = stage.model.talks.length
+  const { answers } = stage.model
   const wanted = {
     ...{ input: each.input * answers, output: each.output * answers },
     ...{ cache_read: each.cacheRead * answers, cache_write: each.cacheWrite * answers },

@@ -1,0 +1,68 @@
+import { type ModelRelay, type ModelRelayOptions, openModelRelay } from '../doors/model-relay.js'
+import type { Taken } from '../doors/taken.js'
+
+/** Answers that wait to be recorded; what comes beyond that is added to the last of them. */
+const WAITING_MAX = 1000
+
+export interface Metering {
+  /** Records what answers took. It never throws. */
+  readonly record: (taken: readonly Taken[]) => Promise<void>
+  /** Called once, when an answer did not say what it took. */
+  readonly onUntold: () => void
+}
+
+/** A relay whose answers are counted: once it is closed, everything that they took has been recorded. */
+export async function openMeteredRelay(
+  options: Omit<ModelRelayOptions, 'onTaken' | 'onUntold'>,
+  { record, onUntold }: Metering,
+): Promise<ModelRelay> {
+  const counting = new Counting(record)
+  let isUntold = false
+  const relay = await openModelRelay({
+    ...options,
+    onTaken: (taken) => counting.add(taken),
+    onUntold: () => {
+      if (!isUntold) onUntold()
+      isUntold = true
+    },
+  })
+  const close = async (): Promise<void> => {
+    await relay.close()
+    await counting.settled()
+  }
+  return { path: relay.path, url: relay.url, close }
+}
+
+/** Records in the order in which answers ended. What ends meanwhile waits: no answer is held back for it. */
+export class Counting {
+  readonly #waiting: Taken[] = []
+  #work: Promise<void> | null = null
+
+  constructor(private readonly record: Metering['record']) {}
+
+  add(taken: Taken): void {
+    const last = this.#waiting.at(-1)
+    if (last === undefined || this.#waiting.length < WAITING_MAX) this.#waiting.push(taken)
+    else this.#waiting.splice(-1, 1, sum(last, taken))
+    this.#work ??= this.#recordAll()
+  }
+
+  async settled(): Promise<void> {
+    while (this.#work !== null) await this.#work
+  }
+
+  async #recordAll(): Promise<void> {
+    while (this.#waiting.length > 0) await this.record(this.#waiting.splice(0))
+    this.#work = null
+  }
+}
+
+function sum(last: Taken, more: Taken): Taken {
+  return {
+    ...last,
+    input: last.input + more.input,
+    output: last.output + more.output,
+    cacheRead: last.cacheRead + more.cacheRead,
+    cacheWrite: last.cacheWrite + more.cacheWrite,
+  }
+}
