@@ -42,7 +42,8 @@ recovery: {agent_crash: {max_retries: 1, backoff_seconds: 1}}
 /** Which of the two reviewers the model speaks for. */
 const whose = ({ prompt }: Talk): string => /as (\w+)\./.exec(prompt)?.[1] ?? ''
 /** What review_view said in the first call. */
-const subjectIn = ({ results }: Talk): string => /"subject":"([0-9a-f]{64})"/.exec(results[0]?.text ?? '')?.[1] ?? ''
+const subjectIn = ({ results }: Talk): string =>
+  /subject\\*":\\*"([0-9a-f]{64})/.exec(results[0]?.text ?? '')?.[1] ?? ''
 const approve = (talk: Talk, more: JsonObject = {}): Call =>
   call('submit_review', {
     ...{ report: { status: 'approved', comments: [{ text: `read by ${whose(talk)}` }] }, subject: subjectIn(talk) },
