@@ -1,5 +1,7 @@
 import { type App, contextOf } from '../app/app.js'
+import { isConfinedReviewer } from '../app/reviews.js'
 import { checkTool } from '../app/use-tool.js'
+import type { Bearer } from '../core/admit.js'
 import type { Refusal } from '../core/refusal.js'
 import type { Spawn } from '../core/spawns.js'
 import type { TaskState } from '../core/state.js'
@@ -8,15 +10,26 @@ import type { Told, UsageTold } from './told.js'
 /** Keeps for the ledger what the model of an agent took, and which tools it asked its harness for in vain. */
 export async function recordTold(app: App, spawn: Spawn, { usages, turnedAway }: Told): Promise<void> {
   // What reviewers take is no work of the agent, which the rules of the phase are about.
-  if (spawn.review !== null) return
-  for (const usage of usages) await recordUsage(app, spawn, usage)
+  if (spawn.review === null) for (const usage of usages) await recordUsage(app, spawn, usage)
   for (const tool of turnedAway) await recordTurnedAway(app, spawn, tool)
 }
 
 // Decided like a call that came through the door: who asks for such tools without end uses up its refusals.
-async function recordTurnedAway(app: App, { agentId, taskId }: Spawn, tool: string): Promise<void> {
-  const instance = app.ledger.registry.spawns.get(agentId)?.instance ?? ''
-  await checkTool(app, { bearer: { kind: 'agent', agentId, instance }, taskId, tool, args: {} })
+async function recordTurnedAway(app: App, spawn: Spawn, tool: string): Promise<void> {
+  const bearer = await bearerOf(app, spawn)
+  if (bearer !== null) await checkTool(app, { bearer, taskId: spawn.taskId, tool, args: {} })
+}
+
+async function bearerOf(app: App, { agentId, taskId, review }: Spawn): Promise<Bearer | null> {
+  if (review === null)
+    return { kind: 'agent', agentId, instance: app.ledger.registry.spawns.get(agentId)?.instance ?? '' }
+  const state = await app.ledger.peek(taskId)
+  const reviewer = state?.reviewers.get(review.name)
+  if (state === null || reviewer?.visit !== review.visit) return null
+  const { phase, visit, grant } = reviewer
+  const bearer = { kind: 'review', reviewer: review.name, taskId, phase, visit, grant } as const
+  // Whom an operator let in under the same name has not asked for it.
+  return isConfinedReviewer(bearer) ? { ...bearer, contract: state.contract.hash } : null
 }
 
 async function recordUsage(app: App, { agentId, taskId, program }: Spawn, told: UsageTold): Promise<void> {

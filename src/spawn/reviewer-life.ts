@@ -69,15 +69,17 @@ export class ReviewerLife extends AgentLife {
   }
 
   async #begin(state: TaskState): Promise<AgentProcess> {
-    const { app } = this.parts
+    const { app, limits } = this.parts
     const { agentId, taskId, spawn } = this
     const name = spawn.review?.name ?? agentId
     const contract = await app.contracts.get(state.contract.hash)
     const setting = await this.settingIn(state, contract)
     const isConfined = setting.wall.provider !== 'none'
+    // Behind the wall it is of no use to anybody else, and dies with the visit: it lasts for as long as the process may.
+    const expiresSeconds = isConfined ? Math.ceil(limits.lifeMs / 1000) : undefined
     const added = await addReviewer(
       app,
-      { taskId, name, expiresSeconds: undefined, isConfined },
+      { taskId, name, expiresSeconds, isConfined },
       { actor: 'system', once: undefined },
     )
     if (!added.ok) throw new Error(added.problem.detail)
