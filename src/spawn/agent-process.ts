@@ -42,6 +42,7 @@ export interface Surroundings {
   readonly lifeMs: number
   readonly now: () => number
   readonly onTold: (spawn: Spawn, told: Told) => Promise<void>
+  readonly onFault: (error: unknown) => void
 }
 
 export interface ProcessEnd {
@@ -115,11 +116,14 @@ function relayOf({ spawn, log }: Start, { baseUrl, headers }: ModelDoor, around:
     { baseUrl, headers, dir: around.doors.dir, now: around.now },
     {
       record: (usages) => around.onTold(spawn, { lines: [], usages, turnedAway: [] }),
-      onUntold: () =>
-        void log.write(['--- The model gave an answer that does not say what it took. It is not counted.']),
+      onUntold: () => {
+        log.write([UNTOLD]).catch(around.onFault)
+      },
     },
   )
 }
+
+const UNTOLD = '--- The model gave an answer that does not say what it took. It is not counted.'
 
 /** What was opened for one process and closes with it. */
 class Opened {

@@ -51,7 +51,7 @@ export class Supervisor {
     private readonly app: App,
     private readonly options: SupervisorOptions,
   ) {
-    const { environment } = options
+    const { environment, onFault } = options
     this.#limits = { ...SPAWN_LIMITS, ...options.limits }
     this.tmux = new Tmux(app.stateDir, environment.PATH ?? process.env.PATH ?? '')
     const url = new Promise<string>((resolve) => {
@@ -63,7 +63,8 @@ export class Supervisor {
       url: () => url,
       lifeMs: this.#limits.lifeMs,
       now: app.now,
-      onTold: (spawn, told) => recordTold(app, spawn, told).catch(options.onFault),
+      onTold: (spawn, told) => recordTold(app, spawn, told).catch(onFault),
+      onFault,
     }
     this.#unsubscribe = app.feed.subscribe(({ type, stream }) => this.#notice(type, stream))
   }

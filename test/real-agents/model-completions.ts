@@ -17,7 +17,7 @@ export function completionsTalk(body: JsonObject): Talk {
   }
 }
 
-export function completionsAnswer(response: ServerResponse, _asked: JsonObject, { call, step }: Spoken): void {
+export function completionsAnswer(response: ServerResponse, asked: JsonObject, { call, step }: Spoken): void {
   response.writeHead(200, { 'content-type': 'text/event-stream' })
   const send = (more: JsonObject): void => {
     const chunk = { id: `c_${step}`, object: 'chat.completion.chunk', created: 1, model: 'scripted' }
@@ -39,6 +39,7 @@ export function completionsAnswer(response: ServerResponse, _asked: JsonObject, 
     ...{ prompt_tokens: prompt, completion_tokens: USAGE.output, total_tokens: prompt + USAGE.output },
     prompt_tokens_details: { cached_tokens: USAGE.cacheRead },
   }
-  send({ choices: [], usage })
+  // As endpoints do: only to those who ask for it.
+  if ((asked.stream_options as JsonObject | undefined)?.include_usage === true) send({ choices: [], usage })
   response.end('data: [DONE]\n\n')
 }
