@@ -5,6 +5,8 @@ import { errorMessage, type Message, memberOf, methodOf, modernHeaders, requestI
 
 const RUNNING_MAX = 256
 const LEAVE_MS_MAX = 5000
+/** The server has nothing to say by itself to whoever bears this token. */
+const NO_STREAM = 405
 const RETRY_MS_MIN = 500
 const RETRY_MS_MAX = 30_000
 const PARSE_ERROR = -32700
@@ -204,7 +206,8 @@ export class McpBridge {
         if (response.ok) {
           wait = RETRY_MS_MIN
           await this.#hand(response, [])
-        } else if (response.status === 404) await this.#renew(signal)
+        } else if (response.status === NO_STREAM) return
+        else if (response.status === 404) await this.#renew(signal)
       } catch (error) {
         if (!signal.aborted && wait === RETRY_MS_MAX) this.parts.onTrouble(this.#unreachable(error))
       }

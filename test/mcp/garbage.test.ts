@@ -4,26 +4,35 @@ import { type Running, start } from '../http/harness.js'
 import { INITIALIZE, modern } from './clients.js'
 
 let server: Running
-let token: string
-let session: string
+let callers: readonly { readonly token: string; readonly session: string }[]
 
-const BASE = () => ({
+const BASE = (token: string) => ({
   accept: 'application/json, text/event-stream',
   'content-type': 'application/json',
   authorization: `Bearer ${token}`,
 })
 
-beforeAll(async () => {
-  server = await start()
-  token = await server.addAgent('mallory')
-  await server.claim('mallory', token, await server.addTask())
+async function openSession(token: string): Promise<string> {
   const opened = await fetch(`${server.url}/mcp`, {
     method: 'POST',
-    headers: BASE(),
+    headers: BASE(token),
     body: JSON.stringify(INITIALIZE),
   })
-  session = opened.headers.get('mcp-session-id') ?? ''
   await opened.text()
+  return opened.headers.get('mcp-session-id') ?? ''
+}
+
+beforeAll(async () => {
+  // Nobody is sent away for what they send.
+  const endless = 'enforcement: {denial_budget: 1000000, confinement: best_effort}'
+  server = await start({ contract: `name: open\nversion: "1"\nphases: [{id: A}, {id: B}]\n${endless}\n` })
+  const agent = await server.addAgent('mallory')
+  const task = await server.addTask()
+  await server.claim('mallory', agent, task)
+  const added = await server.call('POST', `/tasks/${task}/reviewers`, server.operator, { name: 'rita' })
+  const tokens = [agent, String(added.body.review_token)]
+  callers = await Promise.all(tokens.map(async (token) => ({ token, session: await openSession(token) })))
+  for (const { session } of callers) expect(session).not.toBe('')
 })
 afterAll(() => server.stop())
 
@@ -40,7 +49,7 @@ const message = fc.record(
     params: fc.oneof(
       fc.jsonValue(),
       fc.record({
-        name: fc.oneof(fc.constantFrom('grep', 'next', 'claim_task'), fc.jsonValue()),
+        name: fc.oneof(fc.constantFrom('grep', 'next', 'claim_task', 'submit_review', 'review_view'), fc.jsonValue()),
         arguments: fc.jsonValue(),
       }),
       fc.record({ uri: fc.oneof(fc.webUrl(), fc.jsonValue()) }),
@@ -69,11 +78,13 @@ it('[REQ-MCP-3] nothing that a client can send ends in a fault', { timeout: 180_
         { requiredKeys: [] },
       ),
       fc.constantFrom('POST', 'POST', 'POST', 'DELETE'),
-      async (sent, headers, method) => {
+      fc.constantFrom(0, 1),
+      async (sent, headers, method, who) => {
+        const { token, session } = callers[who] ?? { token: '', session: '' }
         const named = headers['mcp-session-id'] === 'SESSION' && method === 'POST' ? { 'mcp-session-id': session } : {}
         const response = await fetch(`${server.url}/mcp`, {
           method,
-          headers: { ...BASE(), ...headers, ...named },
+          headers: { ...BASE(token), ...headers, ...named },
           body: JSON.stringify(sent),
           signal: AbortSignal.timeout(20_000),
         })
@@ -81,7 +92,7 @@ it('[REQ-MCP-3] nothing that a client can send ends in a fault', { timeout: 180_
         expect(response.status).toBeLessThan(500)
       },
     ),
-    { numRuns: 300 },
+    { numRuns: 500 },
   )
   expect(server.faults).toEqual([])
 })

@@ -76,6 +76,24 @@ describe('phaselock mcp', () => {
     expect(await pipe([], environment({ PHASELOCK_TOKEN: 'a b' }))).toMatchObject({ code: 2, lines: [] })
   })
 
+  it('[REQ-REVIEWDOOR-2] [REQ-REVIEWDOOR-3] carries the tools of reviewers with a review token, in both eras', async () => {
+    await server.claim('ada', token, task)
+    for (const era of ERAS) {
+      const added = await server.call('POST', `/tasks/${task}/reviewers`, server.operator, { name: 'rita' })
+      token = String(added.body.review_token)
+      const { agent, client } = await connected(era)
+      const { tools } = await client.listTools()
+      expect(tools.map(({ name }) => name)).toContain('submit_review')
+      await agent.refused('claim_task')
+      const { subject } = await agent.does('review_view')
+      expect(await agent.does('submit_review', { report: { status: 'approved' }, subject })).toMatchObject({
+        ...{ reviewer: 'rita', finished: true },
+      })
+      expect((await agent.refused('review_view')).structured).toMatchObject({ code: 'token_stale' })
+      await agent.close()
+    }
+  })
+
   it('[REQ-MCP-13] answers every request with an error when the server is not there', async () => {
     const { code, lines } = await pipe(
       [JSON.stringify(INITIALIZE)],
