@@ -67,6 +67,10 @@ class RawServer:
             if answer is None:
                 self.held.append(connection)
                 continue
+            if callable(answer):
+                self.held.append(connection)
+                answer(connection)
+                continue
             connection.sendall(answer)
             connection.close()
 
@@ -103,6 +107,22 @@ def chunked(body, ends=True):
     head = b"HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n"
     parts = b"".join(b"%x\r\n%s\r\n" % (len(one), one) for one in (body[:7], body[7:]))
     return head + parts + (b"0\r\n\r\n" if ends else b"")
+
+
+def begun(connection):
+    """The beginning of a stream in which nothing happens."""
+    connection.sendall(chunked(b": nothing yet\n\n", ends=False))
+
+
+def trickled(connection):
+    """An answer that never ends, and never stands still."""
+    try:
+        connection.sendall(b"HTTP/1.1 200 OK\r\ncontent-length: 99999\r\n\r\n")
+        for _ in range(200):
+            connection.sendall(b" ")
+            time.sleep(0.05)
+    except OSError:
+        return
 
 
 class Both(unittest.TestCase):
@@ -225,6 +245,44 @@ class Both(unittest.TestCase):
 
         self.both(work)
 
+    def test_something_that_is_nested_too_deeply_is_no_answer(self):
+        deep = b"[" * 100_000 + b"]" * 100_000
+        for answer, status in [
+            (whole(deep), 200),
+            (whole(b'{"a": ' * 100_000 + b"1" + b"}" * 100_000), 200),
+            (whole(b'{"code": "x", "detail": ' + deep + b"}", "400 Bad Request"), 400),
+            (whole(b'{"task": NaN}'), 200),
+        ]:
+
+            def work(call, make, answer=answer, status=status):
+                client = make(self.serve([answer]).url, AGENT)
+                with self.assertRaises(sdk.ApiError) as caught:
+                    call(client, "claim_task")
+                self.assertEqual((caught.exception.code, caught.exception.status), ("unreadable_answer", status))
+
+            self.both(work)
+
+    def test_a_token_that_says_nothing_readable_of_itself_is_kept_all_the_same(self):
+        payload = base64.urlsafe_b64encode(b"[" * 6000).decode()
+        answer = json.dumps({"task": 1, "phase": "PLAN", "phase_token": f"a.{payload}.b", "allowed_tools": 7}).encode()
+
+        def work(call, make):
+            client = make(self.serve([whole(answer)]).url, AGENT, heartbeat=False)
+            self.assertEqual(call(client, "claim_task"), {"task": 1, "phase": "PLAN", "allowed_tools": 7})
+            self.assertEqual((client.phase, client.allowed_tools), ("PLAN", []))
+
+        self.both(work)
+
+    def test_an_answer_that_never_ends_is_given_up(self):
+        def work(call, make):
+            client = make(self.serve([trickled] * 9).url, AGENT, call_seconds_max=0.5)
+            began = time.monotonic()
+            with self.assertRaises(sdk.Unreachable):
+                call(client, "claim_task")
+            self.assertLess(time.monotonic() - began, 5)
+
+        self.both(work)
+
     def test_a_server_that_never_answers_is_given_up(self):
         def work(call, make):
             client = make(self.serve([None] * 9).url, AGENT, call_seconds_max=0.5)
@@ -253,6 +311,38 @@ class Closing(unittest.TestCase):
                 await asyncio.sleep(0.3)
             with self.assertRaisesRegex(sdk.PhaselockError, "the client is closed"):
                 await waiting
+
+        asyncio.run(main())
+
+    def test_closing_ends_a_stream_that_is_waited_for(self):
+        server = RawServer([whole(claim())] + [whole(b"{}", "503 Busy")] * 9)
+        self.addCleanup(server.close)
+        client = sdk.AgentClient(server.url, AGENT, heartbeat=False)
+        client.claim_task()
+        threading.Timer(0.25, client.close).start()
+        self.assertEqual(list(client.events(after=0)), [])
+
+    def test_closing_ends_a_stream_in_which_nothing_happens(self):
+        server = RawServer([whole(claim()), begun])
+        self.addCleanup(server.close)
+        client = sdk.AgentClient(server.url, AGENT, heartbeat=False)
+        client.claim_task()
+        threading.Timer(0.3, client.close).start()
+        began = time.monotonic()
+        self.assertEqual(list(client.events(after=0)), [])
+        self.assertLess(time.monotonic() - began, 5)
+
+    def test_closing_ends_a_stream_in_which_nothing_happens_with_asyncio(self):
+        server = RawServer([whole(claim()), begun])
+        self.addCleanup(server.close)
+
+        async def main():
+            client = sdk.AsyncAgentClient(server.url, AGENT, heartbeat=False)
+            await client.claim_task()
+            asyncio.get_running_loop().call_later(0.3, lambda: asyncio.ensure_future(client.close()))
+            began = time.monotonic()
+            self.assertEqual([one async for one in client.events(after=0)], [])
+            self.assertLess(time.monotonic() - began, 5)
 
         asyncio.run(main())
 

@@ -180,6 +180,33 @@ describe('answers that are none', () => {
   })
 })
 
+describe('a stream of events', () => {
+  /** Claims, and follows what the server sends of events. */
+  async function following(answer: (response: ServerResponse) => void) {
+    const port = await listen(
+      respond((request, response) => {
+        if (request.url?.endsWith('/tasks/claim')) response.end(claim())
+        else answer(response)
+      }),
+    )
+    const client = new AgentClient({ url: `http://127.0.0.1:${port}`, token: AGENT, heartbeat: false })
+    open.push(client)
+    await client.claimTask()
+    return client
+  }
+
+  it.each([
+    ['in which nothing happens', (response: ServerResponse) => response.write(': nothing yet\n\n')],
+    ['that is waited for', (response: ServerResponse) => response.writeHead(503).end('{}')],
+  ])('[REQ-SDK-17] %s ends when the client is closed', async (_name, answer) => {
+    const client = await following(answer)
+    setTimeout(() => client.close(), 250)
+    const events: unknown[] = []
+    for await (const event of client.events({ after: 0 })) events.push(event)
+    expect(events).toEqual([])
+  })
+})
+
 describe('a program that is done', () => {
   it('[REQ-SDK-13] ends, though its client was never closed', async () => {
     const port = await listen(respond((_request, response) => response.end(claim())))

@@ -13,7 +13,7 @@ export interface Fault {
   readonly kind: 'drop' | 'cut' | number
   readonly path: string
   readonly times: number
-  readonly retryAfter?: number
+  readonly retryAfter?: number | string
   readonly body?: string
 }
 

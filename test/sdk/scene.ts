@@ -51,7 +51,7 @@ export async function act(ground: Ground, proxy: FaultyProxy, asked: Body): Prom
     case 'sends':
       return sends(proxy, String(asked.path))
     case 'fail':
-      proxy.fail(asked as unknown as Fault)
+      proxy.fail({ ...(asked as unknown as Fault), ...bodyOf(asked) })
       return {}
     case 'clear':
       proxy.forget()
@@ -64,6 +64,12 @@ export async function act(ground: Ground, proxy: FaultyProxy, asked: Body): Prom
     default:
       return ground.change(String(asked.do), Number(asked.seconds))
   }
+}
+
+/** `$TASK` in a body is the task of the scene; `nested` is how many lists there are in each other. */
+function bodyOf({ body, nested, scene }: Body): Pick<Fault, 'body'> {
+  if (typeof nested === 'number') return { body: '['.repeat(nested) + ']'.repeat(nested) }
+  return typeof body === 'string' ? { body: body.replaceAll('$TASK', String(scene)) } : {}
 }
 
 function soon(work: () => Promise<unknown>): Body {

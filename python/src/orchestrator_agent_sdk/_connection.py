@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
-import json
 import random
+import re
 import time
 from dataclasses import dataclass
-from typing import Any, Callable, Dict, List, Optional, Tuple
+from typing import Callable, Dict, List, Optional, Tuple
 
 from ._effects import Answer, Flow, NetworkFailure, Pause, Request, Send
 from ._errors import JsonObject, PhaselockError, Unreachable, api_error
+from ._json import parsed
 from ._token import Secret
 
 WAIT_SECONDS_FIRST = 0.2
 WAIT_SECONDS_MAX = 10.0
 RETRY_AFTER_SECONDS_MAX = 60.0
+SECONDS = re.compile(r"[0-9]{1,9}(\.[0-9]{1,9})?")
 # An attempt that was broken off after so long was being worked on: it is no sign that the server is gone.
 WORKING_SECONDS = 20.0
 ATTEMPT_SECONDS_MAX = 660.0
@@ -91,8 +93,7 @@ class Connection:
         return None, retry_after(received.headers), lambda _attempts: api_error(received.status, problem)
 
     def problem_in(self, body: bytes) -> JsonObject:
-        problem = parsed(self.hidden(body.decode("utf-8", "replace")))
-        return problem if isinstance(problem, dict) else {}
+        return object_in(self.hidden(body.decode("utf-8", "replace"))) or {}
 
     def hidden(self, text: str) -> str:
         for secret in self._secrets:
@@ -111,22 +112,21 @@ def is_passing(status: int, problem: JsonObject) -> bool:
 
 
 def retry_after(headers: Dict[str, str]) -> Optional[float]:
-    try:
-        seconds = float(headers.get("retry-after", ""))
-    except ValueError:
-        return None
-    return min(seconds, RETRY_AFTER_SECONDS_MAX) if seconds >= 0 else None
+    said = headers.get("retry-after", "").strip()
+    # A date is not read: the clocks of server and client need not agree.
+    return min(float(said), RETRY_AFTER_SECONDS_MAX) if SECONDS.fullmatch(said) else None
 
 
 def answer_of(received: Answer) -> JsonObject:
-    answer = parsed(received.body.decode("utf-8", "replace"))
-    if not isinstance(answer, dict):
+    answer = object_in(received.body.decode("utf-8", "replace"))
+    if answer is None:
         raise api_error(received.status, {"detail": "The answer is not JSON: is this a Phaselock server?"})
     return answer
 
 
-def parsed(text: str) -> Any:
+def object_in(text: str) -> Optional[JsonObject]:
     try:
-        return json.loads(text)
+        found = parsed(text)
     except ValueError:
         return None
+    return found if isinstance(found, dict) else None

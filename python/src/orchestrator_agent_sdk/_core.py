@@ -114,8 +114,7 @@ class Core:
         task_id = self.session.require().task_id
         if after is None:
             snapshot = yield from self.get("/state/snapshot")
-            newest = (snapshot.get("events") or [{}])[0]
-            after = int(newest.get("seq", 0))
+            after = _newest(snapshot.get("events"))
         yield from follow(self.connection, self.token, task_id, after)
 
     def release(self, reason: Optional[str]) -> Flow[JsonObject]:
@@ -186,6 +185,12 @@ def beat_seconds(task: JsonObject) -> float:
     except (KeyError, TypeError, ValueError):
         return BEAT_SECONDS_MAX
     return min(BEAT_SECONDS_MAX, max(BEAT_SECONDS_MIN, lease / BEATS_PER_LEASE))
+
+
+def _newest(events: Any) -> int:
+    newest = events[0] if isinstance(events, list) and events else None
+    number = newest.get("seq") if isinstance(newest, dict) else None
+    return number if isinstance(number, int) else 0
 
 
 def _time(text: str) -> float:

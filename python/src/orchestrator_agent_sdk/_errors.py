@@ -27,6 +27,7 @@ class Unreachable(PhaselockError):
 
     def __init__(self, attempts: int, reason: str) -> None:
         self.attempts = attempts
+        self.reason = reason
         word = "attempt" if attempts == 1 else "attempts"
         super().__init__(f"the server did not answer ({attempts} {word}): {reason}")
 
@@ -45,7 +46,7 @@ class ApiError(PhaselockError):
         self.code: str = _text(problem.get("code")) or "unreadable_answer"
         self.detail: str = _text(problem.get("detail")) or f"The server answered with status {status}."
         self.remedy: Optional[str] = _text(problem.get("remedy"))
-        self.allowed_tools: List[str] = _texts(problem.get("allowed_tools"))
+        self.allowed_tools: List[str] = texts_of(problem.get("allowed_tools"))
         self.next_step: Optional[str] = _text(problem.get("next_step"))
         self.retry: Optional[JsonObject] = _object(problem.get("retry"))
         super().__init__(f"{self.detail} [{self.code}]")
@@ -74,7 +75,7 @@ class TransitionBlocked(PhaselockError):
         self.warnings: List[JsonObject] = _objects(answer.get("warnings"))
         self.retry: Optional[JsonObject] = _object(answer.get("retry"))
         self.pending_approval: Optional[JsonObject] = _object(answer.get("pending_approval"))
-        self.allowed_tools: List[str] = _texts(answer.get("allowed_tools"))
+        self.allowed_tools: List[str] = texts_of(answer.get("allowed_tools"))
         self.next_step: Optional[str] = _text(answer.get("next_step"))
         told = "; ".join(f"{one.get('message')} [{one.get('code')}]" for one in self.blockers)
         super().__init__(f"{target} is blocked: {told}")
@@ -102,7 +103,7 @@ def _text(value: object) -> Optional[str]:
     return value if isinstance(value, str) else None
 
 
-def _texts(value: object) -> List[str]:
+def texts_of(value: object) -> List[str]:
     return [one for one in value if isinstance(one, str)] if isinstance(value, list) else []
 
 

@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
-import json
+import re
 import time
 from dataclasses import dataclass
-from typing import Any, List, Tuple
+from typing import Any, Iterator, List, Tuple
 
 from ._connection import WORKING_SECONDS, Connection, back_off, is_passing
 from ._effects import Emit, Flow, NetworkFailure, Open, Pause, Read, Request
 from ._errors import JsonObject, PhaselockError, Unreachable, api_error
+from ._json import parsed
 from ._token import Secret
 
 # The server says something at least every 15 seconds.
 SILENCE_SECONDS_MAX = 45.0
 PENDING_BYTES_MAX = 16 * 1024 * 1024
+EVENT_ID = re.compile(r"[0-9]{1,15}")
 # After these the agent holds the task no more: there is nothing left to follow.
 LAST = frozenset(["task_completed", "task_released", "task_cancelled", "task_reassigned", "lease_lapsed"])
 
@@ -70,6 +72,7 @@ def follow(connection: Connection, token: Secret, task_id: str, after: int) -> F
                     if chunk == b"":
                         break
                     for event in _events_in(reader, chunk, task_id):
+                        # What is known already is no progress: a stream that brings nothing else must end.
                         if event.id <= last:
                             continue
                         failures = 0
@@ -79,15 +82,23 @@ def follow(connection: Connection, token: Secret, task_id: str, after: int) -> F
                             return
             finally:
                 stream.abandon()
-        except (NetworkFailure, Unreachable) as error:
-            reason = connection.hidden(str(error))
+        except (NetworkFailure, PhaselockError) as error:
+            if connection.is_closed:
+                return
+            if not isinstance(error, (NetworkFailure, Unreachable)):
+                raise
+            reason = connection.hidden(error.reason)
         if connection.is_closed:
             return
         # A stream that lasted was no failure, however quiet the task was.
         failures = 1 if time.monotonic() - opened > WORKING_SECONDS else failures + 1
         if failures >= connection.limits.attempts_max:
             raise Unreachable(failures, reason)
-        yield Pause(back_off(failures))
+        try:
+            yield Pause(back_off(failures))
+        except PhaselockError:
+            # Only closing the client ends a pause early, and ends the stream with it.
+            return
 
 
 def _opened(connection: Connection, token: Secret, last: int) -> Flow[Any]:
@@ -97,22 +108,33 @@ def _opened(connection: Connection, token: Secret, last: int) -> Flow[Any]:
     if stream.status == 200:
         return stream
     body = b""
-    while len(body) < PENDING_BYTES_MAX:
-        chunk: bytes = yield Read(stream)
-        if chunk == b"":
-            break
-        body += chunk
-    stream.abandon()
+    try:
+        while len(body) < PENDING_BYTES_MAX:
+            chunk: bytes = yield Read(stream)
+            if chunk == b"":
+                break
+            body += chunk
+    finally:
+        stream.abandon()
     problem = connection.problem_in(body)
     error = api_error(stream.status, problem)
     raise Unreachable(1, str(error)) if is_passing(stream.status, problem) else error
 
 
-def _events_in(reader: FrameReader, chunk: bytes, task_id: str) -> List[TaskEvent]:
-    found: List[TaskEvent] = []
+def _events_in(reader: FrameReader, chunk: bytes, task_id: str) -> Iterator[TaskEvent]:
     for number, kind, text in reader.take(chunk):
-        data = json.loads(text)
+        try:
+            data = parsed(text)
+        except ValueError:
+            raise _unreadable() from None
         # The token stands for whatever the agent holds: events of a later task are not this one's.
-        if isinstance(data, dict) and data.get("stream") == f"task:{task_id}":
-            found.append(TaskEvent(int(number), kind, data))
-    return found
+        if not isinstance(data, dict) or data.get("stream") != f"task:{task_id}":
+            continue
+        if EVENT_ID.fullmatch(number) is None:
+            raise _unreadable()
+        yield TaskEvent(int(number), kind, data)
+
+
+def _unreadable() -> PhaselockError:
+    """Going on without it would lose it, and without its number nobody could say where to go on."""
+    return api_error(200, {"detail": "An event of the stream cannot be read."})

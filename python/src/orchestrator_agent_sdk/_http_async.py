@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import re
 import ssl
 from typing import Dict, Tuple
 
@@ -15,6 +16,7 @@ from ._wire import body_of, headers_of
 
 LINE_BYTES_MAX = 65536
 HEADERS_MAX = 200
+CHUNK_SIZE = re.compile("[0-9a-fA-F]{1,8}")
 FAILURES = (OSError, EOFError, ValueError, asyncio.TimeoutError, asyncio.LimitOverrunError)
 
 
@@ -33,7 +35,7 @@ class AsyncStream:
 
     async def begin(self) -> None:
         words = (await self._line()).split(" ", 2)
-        if len(words) < 2 or not words[0].startswith("HTTP/1.") or not words[1].isdigit():
+        if len(words) < 2 or not words[0].startswith("HTTP/1.") or not words[1].isdecimal():
             raise ValueError("the answer is not HTTP")
         self.status = int(words[1])
         for _ in range(HEADERS_MAX):
@@ -42,9 +44,11 @@ class AsyncStream:
                 break
             name, _, value = line.partition(":")
             self.headers[name.strip().lower()] = value.strip()
+        else:
+            raise ValueError("the answer has too many headers")
         self._is_chunked = self.headers.get("transfer-encoding", "").lower() == "chunked"
         length = self.headers.get("content-length", "")
-        if not self._is_chunked and length.isdigit():
+        if not self._is_chunked and length.isdecimal():
             self._left = int(length)
 
     async def read(self) -> bytes:
@@ -60,7 +64,7 @@ class AsyncStream:
         if self._is_done or self._left == 0 and not self._is_chunked:
             return b""
         if self._is_chunked and self._left <= 0:
-            self._left = int((await self._line()).split(";")[0], 16)
+            self._left = _chunk_size(await self._line())
             if self._left == 0:
                 self._is_done = True
                 return b""
@@ -82,11 +86,24 @@ class AsyncStream:
         return line.decode("latin-1").rstrip("\r\n")
 
 
+def _chunk_size(line: str) -> int:
+    size = line.split(";")[0].strip()
+    if CHUNK_SIZE.fullmatch(size) is None:
+        raise ValueError("the answer is not HTTP")
+    return int(size, 16)
+
+
 class AsyncTransport:
     def __init__(self, address: Address) -> None:
         self._address = address
 
     async def send(self, request: Request, seconds_max: float) -> Answer:
+        try:
+            return await asyncio.wait_for(self._sent(request, seconds_max), seconds_max)
+        except asyncio.TimeoutError:
+            raise NetworkFailure("the answer took too long") from None
+
+    async def _sent(self, request: Request, seconds_max: float) -> Answer:
         stream = await self.open(request, seconds_max)
         try:
             body = bytearray()

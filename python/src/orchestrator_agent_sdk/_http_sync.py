@@ -6,6 +6,7 @@ import http.client
 import socket
 import ssl
 import threading
+import time
 from typing import Callable, Dict, Set
 
 from ._address import Address
@@ -31,10 +32,11 @@ class _SocketConnection(http.client.HTTPConnection):
 
 
 class SyncStream:
-    def __init__(self, response: http.client.HTTPResponse, drop: Callable[[], None]) -> None:
+    def __init__(self, response: http.client.HTTPResponse, sock: socket.socket, drop: Callable[[], None]) -> None:
         self.status = response.status
         self.headers: Dict[str, str] = {name.lower(): value for name, value in response.getheaders()}
         self._response = response
+        self._sock = sock
         self._drop = drop
 
     def read(self) -> bytes:
@@ -42,6 +44,13 @@ class SyncStream:
             return self._response.read1(CHUNK_BYTES)
         except FAILURES as error:
             raise NetworkFailure(reason_of(error)) from None
+
+    def read_until(self, deadline: float) -> bytes:
+        left = deadline - time.monotonic()
+        if left <= 0:
+            raise NetworkFailure("the answer took too long")
+        self._sock.settimeout(left)
+        return self.read()
 
     def abandon(self) -> None:
         self._drop()
@@ -51,17 +60,19 @@ class SyncStream:
 class SyncTransport:
     def __init__(self, address: Address) -> None:
         self._address = address
-        self._open: Set[http.client.HTTPConnection] = set()
+        self._open: Set[socket.socket] = set()
+        self._is_closed = False
         self._lock = threading.Lock()
 
     def send(self, request: Request, seconds_max: float) -> Answer:
+        deadline = time.monotonic() + seconds_max
         stream = self.open(request, seconds_max)
         try:
             said = stream.headers.get("content-length", "")
-            length = int(said) if said.isdigit() else None
+            length = int(said) if said.isdecimal() else None
             body = bytearray()
             while length is None or len(body) < length:
-                chunk = stream.read()
+                chunk = stream.read_until(deadline)
                 if chunk == b"":
                     break
                 body += chunk
@@ -77,36 +88,46 @@ class SyncTransport:
     def open(self, request: Request, silence_seconds_max: float) -> SyncStream:
         body = body_of(request)
         connection = self._connection()
-        with self._lock:
-            self._open.add(connection)
         try:
             connection.connect()
-            connection.sock.settimeout(silence_seconds_max)
+            # The connection forgets its socket as soon as the answer begins; whoever closes the client needs it.
+            sock: socket.socket = connection.sock
+            self._keep(sock)
+        except FAILURES as error:
+            connection.close()
+            raise NetworkFailure(reason_of(error)) from None
+        try:
+            sock.settimeout(silence_seconds_max)
             headers = {**headers_of(request), "host": self._address.host_header}
             connection.request(request.method, self._address.base + request.path, body, headers)
-            return SyncStream(connection.getresponse(), lambda: self._drop(connection))
+            return SyncStream(connection.getresponse(), sock, lambda: self._drop(connection, sock))
         except FAILURES as error:
-            self._drop(connection)
+            self._drop(connection, sock)
             raise NetworkFailure(reason_of(error)) from None
         except BaseException:
-            self._drop(connection)
+            self._drop(connection, sock)
             raise
 
     def close(self) -> None:
         """Whoever waits for an answer waits no longer."""
         with self._lock:
+            self._is_closed = True
             waiting = list(self._open)
-        for connection in waiting:
-            sock = connection.sock
-            if sock is not None:
-                try:
-                    sock.shutdown(socket.SHUT_RDWR)
-                except OSError:
-                    continue
+        for sock in waiting:
+            try:
+                sock.shutdown(socket.SHUT_RDWR)
+            except OSError:
+                continue
 
-    def _drop(self, connection: http.client.HTTPConnection) -> None:
+    def _keep(self, sock: socket.socket) -> None:
         with self._lock:
-            self._open.discard(connection)
+            if self._is_closed:
+                raise OSError("the client is closed")
+            self._open.add(sock)
+
+    def _drop(self, connection: http.client.HTTPConnection, sock: socket.socket) -> None:
+        with self._lock:
+            self._open.discard(sock)
         connection.close()
 
     def _connection(self) -> http.client.HTTPConnection:

@@ -10,7 +10,7 @@ from typing import List, Optional
 
 from ._connection import Connection
 from ._effects import Flow, Request
-from ._errors import ApiError, JsonObject, NotClaimed, PhaselockError, TokenRefused
+from ._errors import ApiError, JsonObject, NotClaimed, PhaselockError, TokenRefused, texts_of
 from ._token import Secret, claims_in
 
 # The part of its life after which a token is renewed.
@@ -138,7 +138,7 @@ def _held_of(answer: JsonObject) -> Optional[Held]:
         task_id=str(claims.get("task_id", "")),
         phase=str(claims.get("phase", answer.get("phase", ""))),
         epoch=epoch if isinstance(epoch, int) else 0,
-        allowed_tools=list(answer.get("allowed_tools") or []),
+        allowed_tools=texts_of(answer.get("allowed_tools")),
         token=token,
         renew_at=time.monotonic() + life * RENEW_AFTER,
     )

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import base64
-import json
 import re
 from typing import Any
 
 from ._errors import InvalidOptions, JsonObject
+from ._json import parsed
 
 _TOKEN = re.compile(r"[\x21-\x7e]{1,8192}")
 
@@ -44,7 +44,7 @@ def claims_in(token: Secret) -> JsonObject:
     """What a token says of itself. It is not verified: it is only for knowing when to renew, never for deciding."""
     try:
         payload = token.reveal().split(".")[1]
-        claims = json.loads(base64.urlsafe_b64decode(payload + "=" * (-len(payload) % 4)))
+        claims = parsed(base64.urlsafe_b64decode(payload + "=" * (-len(payload) % 4)).decode("utf-8"))
     except (IndexError, ValueError):
         return {}
     return claims if isinstance(claims, dict) else {}

@@ -1,6 +1,6 @@
 import type { Address } from './address.js'
 import { apiError, PhaselockError, Unreachable } from './errors.js'
-import { isObject, type JsonObject } from './json.js'
+import { isObject, type JsonObject, parsedJson } from './json.js'
 import { type Received, type Sent, send } from './transport.js'
 
 export interface Limits {
@@ -24,6 +24,7 @@ const WAIT_MS_MAX = 10_000
 const RETRY_AFTER_MS_MAX = 60_000
 /** An attempt that was broken off after so long was being worked on: it is no sign that the server is gone. */
 export const WORKING_MS = 20_000
+const SECONDS = /^\d{1,9}(\.\d{1,9})?$/
 const ATTEMPT_MS_MAX = 660_000
 const ANSWER_BYTES_MAX = 64 * 1024 * 1024
 const RETRIED: ReadonlySet<number> = new Set([429, 502, 503, 504])
@@ -92,9 +93,14 @@ export class Connection {
     throw apiError(received.status, problem)
   }
 
-  /** Waits, unless the client is closed. */
+  /** Waits. Throws when the client is closed. */
   async pause(ms: number): Promise<void> {
-    this.#checkOpen()
+    if (!(await this.paused(ms))) this.#checkOpen()
+  }
+
+  /** Waits; false when the client is closed before the time is over. */
+  async paused(ms: number): Promise<boolean> {
+    if (this.isClosed) return false
     const { signal } = this.#ended
     await new Promise<void>((resolve) => {
       const done = (): void => {
@@ -105,7 +111,7 @@ export class Connection {
       const timer = setTimeout(done, ms)
       signal.addEventListener('abort', done)
     })
-    this.#checkOpen()
+    return !this.isClosed
   }
 
   async #attempt(request: Request): Promise<Outcome> {
@@ -185,8 +191,9 @@ function isPassing(status: number, problem: JsonObject): boolean {
 }
 
 function retryAfterMs(received: Received): number | null {
-  const seconds = Number(received.header('retry-after') ?? Number.NaN)
-  return Number.isFinite(seconds) && seconds >= 0 ? Math.min(seconds * 1000, RETRY_AFTER_MS_MAX) : null
+  const said = received.header('retry-after')?.trim() ?? ''
+  // A date is not read: the clocks of server and client need not agree.
+  return SECONDS.test(said) ? Math.min(Number(said) * 1000, RETRY_AFTER_MS_MAX) : null
 }
 
 async function textIn(received: Received, bytesMax: number): Promise<string> {
@@ -202,22 +209,14 @@ async function textIn(received: Received, bytesMax: number): Promise<string> {
 }
 
 function answerOf(status: number, text: string): JsonObject {
-  const answer = parsed(text)
+  const answer = parsedJson(text)
   if (!isObject(answer)) throw apiError(status, { detail: 'The answer is not JSON: is this a Phaselock server?' })
   return answer
 }
 
 function problemOf(text: string): JsonObject {
-  const problem = parsed(text)
+  const problem = parsedJson(text)
   return isObject(problem) ? problem : {}
-}
-
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return null
-  }
 }
 
 // `fetch` says only "fetch failed"; what failed is in its cause.

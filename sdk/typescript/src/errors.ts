@@ -25,7 +25,7 @@ export class Unreachable extends PhaselockError {
 
   constructor(
     readonly attempts: number,
-    reason: string,
+    readonly reason: string,
   ) {
     super(`the server did not answer (${attempts} ${attempts === 1 ? 'attempt' : 'attempts'}): ${reason}`)
   }

@@ -1,6 +1,6 @@
 import { backOffMs, type Connection, WORKING_MS } from './connection.js'
-import { PhaselockError, Unreachable } from './errors.js'
-import { isObject, type JsonObject } from './json.js'
+import { apiError, PhaselockError, Unreachable } from './errors.js'
+import { isObject, type JsonObject, parsedJson } from './json.js'
 import { FrameReader } from './sse.js'
 
 /** One event of the task, as the ledger has it. */
@@ -21,6 +21,7 @@ export interface Following {
 
 /** The server says something at least every 15 seconds. */
 const SILENCE_MS_MAX = 45_000
+const EVENT_ID = /^\d{1,15}$/
 /** After these the agent holds the task no more: there is nothing left to follow. */
 const LAST: ReadonlySet<string> = new Set([
   ...['task_completed', 'task_released', 'task_cancelled', 'task_reassigned', 'lease_lapsed'],
@@ -32,24 +33,26 @@ export async function* follow(following: Following): AsyncGenerator<TaskEvent, v
   let last = following.after
   for (let failures = 0; !connection.isClosed; ) {
     const opened = performance.now()
-    let error: PhaselockError | null = null
+    let reason = 'the stream of events was cut off'
     try {
       for await (const event of streamed(following, last)) {
-        failures = 0
+        // What is known already is no progress: a stream that brings nothing else must not go on for ever.
         if (event.id <= last) continue
+        failures = 0
         last = event.id
         yield event
         if (LAST.has(event.type)) return
       }
     } catch (thrown) {
+      if (connection.isClosed) return
       if (thrown instanceof PhaselockError && !(thrown instanceof Unreachable)) throw thrown
-      error = thrown instanceof Unreachable ? thrown : null
+      if (thrown instanceof Unreachable) reason = thrown.reason
     }
     if (connection.isClosed) return
     // A stream that lasted was no failure, however quiet the task was.
     failures = performance.now() - opened > WORKING_MS ? 1 : failures + 1
-    if (failures >= connection.limits.attemptsMax) throw error ?? lost(failures)
-    await connection.pause(backOffMs(failures))
+    if (failures >= connection.limits.attemptsMax) throw new Unreachable(failures, reason)
+    if (!(await connection.paused(backOffMs(failures)))) return
   }
 }
 
@@ -67,9 +70,11 @@ async function* streamed(following: Following, last: number): AsyncGenerator<Tas
       clearTimeout(timer)
       timer = setTimeout(abort, SILENCE_MS_MAX)
       for (const frame of reader.take(chunk)) {
-        const data: unknown = JSON.parse(frame.data)
+        const data = parsedJson(frame.data)
+        if (data === undefined) throw unreadable()
         // The token stands for whatever the agent holds: events of a later task are not this one's.
         if (!isObject(data) || data.stream !== `task:${taskId}`) continue
+        if (!EVENT_ID.test(frame.id)) throw unreadable()
         yield { id: Number(frame.id), type: frame.event, data }
       }
     }
@@ -80,6 +85,7 @@ async function* streamed(following: Following, last: number): AsyncGenerator<Tas
   }
 }
 
-function lost(failures: number): Unreachable {
-  return new Unreachable(failures, 'the stream of events was cut off')
+// Going on without it would lose it, and without its number nobody could say where to go on.
+function unreadable(): PhaselockError {
+  return apiError(200, { detail: 'An event of the stream cannot be read.' })
 }

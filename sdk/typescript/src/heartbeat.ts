@@ -1,3 +1,5 @@
+import { isObject, textOf } from './json.js'
+
 const MS_MIN = 500
 const MS_MAX = 5 * 60_000
 const BEATS_PER_LEASE = 3
@@ -26,7 +28,8 @@ export class Heartbeat {
 }
 
 /** Three beats in a lease: two may be lost. The lease is read off the server's own times. */
-export function beatMs(task: { readonly lease_expires_at: string | null; readonly updated_at: string }): number {
-  const leaseMs = Date.parse(task.lease_expires_at ?? '') - Date.parse(task.updated_at)
+export function beatMs(task: unknown): number {
+  const { lease_expires_at, updated_at } = isObject(task) ? task : {}
+  const leaseMs = Date.parse(textOf(lease_expires_at) ?? '') - Date.parse(textOf(updated_at) ?? '')
   return Number.isFinite(leaseMs) ? Math.min(MS_MAX, Math.max(MS_MIN, leaseMs / BEATS_PER_LEASE)) : MS_MAX
 }

@@ -9,6 +9,15 @@ export function isObject(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
+/** What a text says as JSON; undefined when it says nothing. */
+export function parsedJson(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}
+
 export function textOf(value: unknown): string | null {
   return typeof value === 'string' ? value : null
 }
