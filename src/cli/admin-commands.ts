@@ -32,7 +32,13 @@ function addAgents(program: Command): void {
     .command('agent')
     .alias('agents')
     .description('let agents in, list and revoke them')
-    .addHelpText('after', examples([['phaselock agent add coder', '']]))
+    .addHelpText(
+      'after',
+      examples([
+        ['phaselock agents', 'what each of them does'],
+        ['phaselock agent add coder', 'let one in'],
+      ]),
+    )
   clientOptions(agent.command('add').argument('<id>').description('register an agent and print its token once'))
     .option('--capability <name>', 'what it is capable of; repeatable', collect)
     .addHelpText('after', examples([['phaselock agent add coder --capability python', '']]))

@@ -7,7 +7,7 @@ import { collect, examples } from './options.js'
 export function addAgentRunCommands(program: Command): void {
   addRun(program)
   clientOptions(program.command('logs').argument('<agent>').description('print what an agent wrote'))
-    .option('-f, --follow', 'go on until the agent has ended')
+    .option('-f, --follow', 'go on until the agent has ended; with --json one document a line')
     .addHelpText('after', examples([['phaselock logs coder-3f2a91 --follow', '']]))
     .action((agent: string, options: FollowOptions) => logs(agent, options))
   clientOptions(program.command('attach').argument('<agent>').description('look at the window of an agent'))
@@ -45,7 +45,7 @@ function addRun(program: Command): void {
         ['phaselock run claude-code --task task-1f0c --tmux --detach', ''],
         ['phaselock run coder "Write the docs" --id docs --worktree', ''],
         ['phaselock run --command ./my-agent "Add a health endpoint"', ''],
-      ])}\n\nExit codes: 0 the task is completed, 1 refused or it ended otherwise.`,
+      ])}\n\nExit codes: 0 the task is completed, 1 refused or it ended otherwise,\n4 interrupted: the agent goes on.`,
     )
     .action((agent: string | undefined, task: string | undefined, options: RunOptions) => run(agent, task, options))
 }

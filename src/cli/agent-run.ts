@@ -2,11 +2,13 @@ import { spawn } from 'node:child_process'
 import { isAbsolute, resolve } from 'node:path'
 import type { JsonObject } from '../core/contract.js'
 import { counted } from '../core/rules/words.js'
+import { WaitingNotice } from './agent-waiting.js'
 import { Client, segment } from './client.js'
 import type { ClientOptions } from './connection.js'
+import { Signals } from './coordinate-signals.js'
 import { EXIT, Stop } from './exit.js'
-import { plainLine, plainText } from './plain-text.js'
-import { print, printJson } from './terminal.js'
+import { plainJson, plainLine, plainText } from './plain-text.js'
+import { print, printJson, tell } from './terminal.js'
 import { tellTree } from './tree-text.js'
 import { given, objectOf, textOf } from './values.js'
 
@@ -59,7 +61,7 @@ export async function run(first: string | undefined, second: string | undefined,
   if (options.json !== true) tellStart(answer, options.detach === true)
   else if (options.detach === true) printJson(answer)
   if (options.detach === true) return
-  await follow(client, id, options.json !== true)
+  await followRun(client, answer, options.json !== true)
   const ended = await client.get(`/agents/${segment(id)}`)
   if (options.json === true) printJson(ended)
   else print(endText(ended))
@@ -71,6 +73,20 @@ function tellStart(answer: JsonObject, isDetached: boolean): void {
   print(`Agent ${agent} works on task ${plainLine(textOf(answer.task_id))}.`)
   if (answer.worktree !== undefined) tellTree(answer)
   if (isDetached) print(`Follow it with \`phaselock logs ${agent} --follow\`.`)
+}
+
+// It is the server that keeps the agent: whoever goes is told how to come back.
+async function followRun(client: Client, answer: JsonObject, isShown: boolean): Promise<void> {
+  const id = textOf(answer.agent_id)
+  const signals = new Signals()
+  signals.onFirst(() => {
+    const agent = plainLine(id)
+    tell(`Agent ${agent} goes on. Follow it: phaselock logs ${agent} --follow. End it: phaselock stop ${agent}`)
+    process.exit(EXIT.interrupted)
+  })
+  const notice = new WaitingNotice(client, textOf(answer.task_id))
+  await follow(client, id, { show: isShown ? write : null, idle: () => notice.look() })
+  signals.close()
 }
 
 // A name is an entry of the contract first; the names of harnesses are known everywhere.
@@ -94,26 +110,38 @@ async function started(
 
 export async function logs(agent: string, options: FollowOptions): Promise<void> {
   const client = new Client(options)
-  if (options.follow === true) return follow(client, agent, true)
+  if (options.follow === true) return follow(client, agent, { show: options.json === true ? writeLine : write })
   const part = await client.get(`/agents/${segment(agent)}/log`)
   if (options.json === true) printJson(part)
   else write(part)
 }
 
-async function follow(client: Client, agent: string, isShown: boolean): Promise<void> {
+interface Following {
+  /** What is done with each part of the log; null: nothing. */
+  readonly show: ((part: JsonObject) => void) | null
+  /** Called whenever there is nothing new. */
+  readonly idle?: () => Promise<void>
+}
+
+async function follow(client: Client, agent: string, { show, idle }: Following): Promise<void> {
   let cursor: string | undefined
   for (;;) {
     const part = await client.get(`/agents/${segment(agent)}/log`, { cursor })
-    if (isShown) write(part)
+    if (textOf(part.text) !== '' || part.ended === true) show?.(part)
     cursor = textOf(part.cursor) || cursor
     if (part.more === true) continue
     if (part.ended === true) return
+    await idle?.()
     await new Promise((done) => setTimeout(done, FOLLOW_MS))
   }
 }
 
 function write(part: JsonObject): void {
   process.stdout.write(plainText(textOf(part.text)))
+}
+
+function writeLine(part: JsonObject): void {
+  print(plainJson(part))
 }
 
 export async function stop(agent: string, options: StopOptions): Promise<void> {

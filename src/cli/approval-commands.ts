@@ -1,6 +1,6 @@
 import type { Command } from 'commander'
 import type { JsonObject } from '../core/contract.js'
-import { approvalTable, approvalText } from './approval-text.js'
+import { approvalTable, approvalText, decidedText, endedText } from './approval-text.js'
 import { Client, segment } from './client.js'
 import { type ClientOptions, clientOptions } from './connection.js'
 import { EXIT, Stop } from './exit.js'
@@ -33,7 +33,7 @@ function addAnswer(program: Command, decision: 'approve' | 'reject'): void {
     program
       .command(decision)
       .argument('[id]', 'an approval, or a task that waits for one; without it, those waiting are listed')
-      .description(`${decision} what a task waits with`),
+      .description(`${decision} the step that a task waits for`),
   )
     .option('--comment <text>', decision === 'reject' ? 'what must change (needed)' : 'kept in the ledger')
     .option('--digest <sha256>', `${decision} only if this is still what is to be approved`)
@@ -62,6 +62,8 @@ async function answer(
   const digest = textOf(approval.digest)
   if (options.digest !== undefined && options.digest !== digest)
     throw new Stop(EXIT.refused, `What is to be approved now has the digest ${plainLine(digest)}, not the one given.`)
+  if (approval.status !== 'pending')
+    throw new Stop(EXIT.refused, `Approval ${plainLine(textOf(approval.id))} ${endedText(approval)}.`)
   if (options.json !== true) print(approvalText(approval))
   if (options.yes !== true) {
     if (!canAsk()) throw new Stop(EXIT.usage, 'There is no terminal to ask on: give --yes.')
@@ -77,7 +79,7 @@ async function answer(
     given({ decision, digest, comment: options.comment }),
   )
   if (options.json === true) return printJson(decided)
-  print(`${plainLine(textOf(decided.id))} is ${plainLine(textOf(decided.status))}.`)
+  print(`${plainLine(textOf(decided.id))} ${decidedText(decided)}.`)
 }
 
 /** The id of an approval, where a task was named: of the one it waits for. */
@@ -101,5 +103,8 @@ async function list(client: Client, id: string | undefined, options: ClientOptio
   const answer: JsonObject = await client.get('/approvals', { limit: PAGE })
   if (options.json === true) return printJson(answer)
   const approvals = listOf(answer.approvals)
-  print(approvals.length === 0 ? 'Nothing waits for an approval.' : approvalTable(approvals))
+  if (approvals.length === 0) return print('Nothing waits for an approval.')
+  print(approvalTable(approvals))
+  if (typeof answer.next_cursor === 'string') print(`Only the first ${approvals.length} are shown.`)
+  print('Look and answer: phaselock approve ID, phaselock reject ID --comment TEXT')
 }

@@ -23,28 +23,74 @@ export function approvalText(approval: JsonObject): string {
     `${paint('bold', plainLine(textOf(approval.id)))}  ${plainLine(textOf(approval.task_title))}`,
     field('Task', `${textOf(approval.task_id)}, agent ${textOf(approval.agent_id) || '-'}`),
     field('Step', `${textOf(approval.phase)} -> ${textOf(approval.target_phase)}, gate ${textOf(approval.gate)}`),
-    field('Approvers', `${textOf(approval.min_approvals)} of ${textOf(approval.approvers)}`),
+    field('Approvers', approversText(approval)),
     field('Status', textOf(approval.status)),
     field('Expires', timeOf(approval.expires_at)),
     field('Digest', textOf(approval.digest)),
-    ...listOf(approval.decisions).map((one) =>
-      field('Decided', `${textOf(one.decision)} by ${textOf(one.by)} ${textOf(one.comment)}`),
-    ),
+    ...listOf(approval.decisions).map((one) => field('Decided', decisionText(one))),
+    ...listOf(approval.warnings).map((one) => field('Warning', textOf(one.message))),
     ...listOf(approval.artifacts).flatMap((artifact) => artifactLines(artifact, contents[textOf(artifact.type)])),
     ...(listOf(approval.artifacts).length === 0 ? ['', '  There are no artifacts.'] : []),
+    ...evidenceLines(objectOf(approval.evidence)),
     '',
   ].join('\n')
 }
 
+/** What became of an approval with the answer that was just given. */
+export function decidedText(approval: JsonObject): string {
+  if (approval.status !== 'pending') return `is ${plainLine(textOf(approval.status))}`
+  const given = listOf(approval.decisions).filter((one) => one.decision === 'approve').length
+  const more = Number(approval.min_approvals) - given
+  return `has your approval and needs ${more} more of ${plainLine(textOf(approval.approvers))}`
+}
+
+/** Why an approval takes no answer any more. */
+export function endedText(approval: JsonObject): string {
+  const by = plainLine(textOf(listOf(approval.decisions).at(-1)?.by))
+  switch (approval.status) {
+    case 'approved':
+    case 'used':
+      return `was approved already, by ${by}`
+    case 'rejected':
+      return `was rejected already, by ${by}`
+    case 'expired':
+      return `has expired: nobody answered until ${timeOf(approval.expires_at)}`
+    default:
+      return 'is void: the task does not wait with this content any more'
+  }
+}
+
+function approversText(approval: JsonObject): string {
+  const names = textOf(approval.approvers)
+  if (approval.min_approvals !== 1) return `${textOf(approval.min_approvals)} of ${names}`
+  return names.includes(',') ? `one of ${names}` : names
+}
+
+function decisionText({ decision, by, comment }: JsonObject): string {
+  const said = textOf(comment)
+  return `${decision === 'approve' ? 'approved' : 'rejected'} by ${textOf(by)}${said === '' ? '' : `: ${said}`}`
+}
+
 function artifactLines(artifact: JsonObject, content: Json | undefined): readonly string[] {
-  const raw = readable(content ?? null, '').replace(/^\n/, '')
-  const text = plainText(raw)
-  const lines = text.split('\n')
-  const hidden = raw.length - text.length
   return [
     '',
     `${paint('bold', plainLine(textOf(artifact.type)))}  ${textOf(artifact.bytes)} bytes, ${textOf(artifact.grade)}`,
     `  sha256 ${plainLine(textOf(artifact.sha256))}`,
+    ...contentLines(content ?? null),
+  ]
+}
+
+function evidenceLines(evidence: JsonObject): readonly string[] {
+  return Object.keys(evidence).length === 0 ? [] : ['', paint('bold', 'Evidence'), ...contentLines(evidence)]
+}
+
+/** What an agent wrote, made safe to print, with a word about what is not shown. */
+function contentLines(content: Json): readonly string[] {
+  const raw = readable(content, '').replace(/^\n/, '')
+  const text = plainText(raw)
+  const lines = text.split('\n')
+  const hidden = raw.length - text.length
+  return [
     ...lines.slice(0, LINES_MAX).map((line) => `  ${line}`),
     ...(lines.length > LINES_MAX
       ? [`  … ${lines.length - LINES_MAX} lines are not shown: read them with \`phaselock approvals ID --json\``]

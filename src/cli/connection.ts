@@ -60,6 +60,11 @@ function stateDirOf(options: ClientOptions): string | null {
   return likelyStateDirs().find((dir) => liveServerNote(dir) !== null) ?? null
 }
 
+/** The state directory of the server that a command run here finds by itself; null when it finds none. */
+export function stateDirFound(): string | null {
+  return stateDirOf({}) ?? stateDirServing(DEFAULT_URL)
+}
+
 /** The state directories a command run here could mean, likeliest first. */
 export function likelyStateDirs(): readonly string[] {
   return [...upwards(process.cwd()), samplePath()].map((folder) => defaultStateDir(folder))

@@ -69,6 +69,8 @@ async function list(client: Client, id: string | undefined, options: ListOptions
   print(questionTable(questions))
   if (typeof found.next_cursor === 'string')
     print(`Only the first ${questions.length} are shown; name one with --task.`)
+  if (questions.some((one) => one.status === 'open'))
+    print('Look and answer: phaselock questions ID, phaselock answer ID TEXT')
 }
 
 async function answer(id: string, words: readonly string[], options: AnswerOptions): Promise<void> {
@@ -79,8 +81,14 @@ async function answer(id: string, words: readonly string[], options: AnswerOptio
     throw new Stop(EXIT.usage, 'Give the answer: a text, or --option NUMBER.')
   const client = new Client(options)
   const found = await questionId(client, id)
-  const chosen =
-    options.option === undefined ? text : optionAt(await client.get(`/questions/${segment(found)}`), options.option)
+  const question = await client.get(`/questions/${segment(found)}`)
+  const chosen = options.option === undefined ? text : optionAt(question, options.option)
+  const known = optionsOf(question)
+  if (question.status === 'open' && known.length > 0 && !known.includes(chosen) && options.other !== true)
+    throw new Stop(
+      EXIT.refused,
+      `That is none of the options:\n${optionLines(question)}\nAnswer with --option NUMBER, or with --other and a text of your own.`,
+    )
   const answered = await client.post(
     `/questions/${segment(found)}/answer`,
     given({ answer: chosen, other: options.other === true ? true : undefined }),
@@ -99,8 +107,14 @@ function optionAt(question: JsonObject, number: number): string {
     EXIT.usage,
     options.length === 0
       ? `Question ${plainLine(textOf(question.id))} has no options: give a text.`
-      : `There is no option ${number}. The options are:\n${options.map((one, at) => `  ${at + 1}  ${plainLine(one)}`).join('\n')}`,
+      : `There is no option ${number}. The options are:\n${optionLines(question)}`,
   )
+}
+
+function optionLines(question: JsonObject): string {
+  return optionsOf(question)
+    .map((one, at) => `  ${at + 1}  ${plainLine(one)}`)
+    .join('\n')
 }
 
 /** The id of a question, where a task was named: of the only one that is open there. */

@@ -1,5 +1,6 @@
 import type { Orchestrator } from '../app/orchestrator.js'
 import type { Confinement } from '../confinement/port.js'
+import { stateDirFound } from './connection.js'
 import { plainLine } from './plain-text.js'
 import { programName } from './program-name.js'
 import { paint } from './terminal.js'
@@ -39,18 +40,24 @@ export function readyText(running: {
       : []),
   ]
   const program = programName()
+  // What is told to be typed must reach this server, also from a folder where nothing leads to it.
+  const where = stateDirFound() === app.stateDir ? '' : ` --state-dir ${shellWord(app.stateDir)}`
   return [
     paint('bold', `Phaselock ${programVersion()} is ready.`),
     '',
     ...lines.map(([label, text]) => `  ${paint('cyan', label.padEnd(10))} ${text}`),
     '',
     'Next:',
-    `  1. Add a task:         ${program} task add "Add a health endpoint"`,
-    `  2. Let an agent in:    ${program} agent add coder`,
-    `  3. See what happens:   ${program} status`,
+    `  1. Add a task:         ${program} task add${where} "Add a health endpoint"`,
+    `  2. Let an agent in:    ${program} agent add${where} coder`,
+    `  3. See what happens:   ${program} status${where}`,
     '',
     'Ctrl-C stops.',
   ].join('\n')
+}
+
+function shellWord(text: string): string {
+  return /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`
 }
 
 // Every guarantee was tried a moment ago; a missing one is named with its remedy.

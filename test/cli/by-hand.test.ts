@@ -1,0 +1,200 @@
+import { spawn } from 'node:child_process'
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { AGENT } from '../spawn/agent.js'
+import { until } from '../spawn/stage.js'
+import { type Answer, built, Place, SCRIPT, type Server } from './program.js'
+
+const RUN_MS_MAX = 120_000
+const CONTRACT = `name: by-hand
+version: "1"
+phases:
+  - id: PLAN
+    allowed_tools: [ask_user_question]
+    checkpoint: {evidence: {why: {type: string, min_length: 1, description: why}}}
+    gates: [{id: ok, type: approval, approvers: [human, lead], min_approvals: 2}]
+  - {id: DONE, allowed_tools: []}
+agents: {coder: {harness: command, command: node, args: [AGENT]}}
+enforcement: {reconcile: off}
+`
+const PLAIN = `name: plain
+version: "1"
+phases:
+  - {id: PLAN, allowed_tools: [], gates: [{id: ok, type: approval, approvers: [human]}]}
+  - {id: DONE, allowed_tools: []}
+agents: {coder: {harness: command, command: node, args: [AGENT]}}
+enforcement: {reconcile: off}
+`
+
+async function placeWith(contract: string): Promise<{ place: Place; server: Server }> {
+  const place = new Place(afterAll)
+  const agent = join(place.home, 'program', 'agent.mjs')
+  mkdirSync(join(place.home, 'program'))
+  writeFileSync(agent, AGENT)
+  writeFileSync(join(place.work, 'agent_workflow.yaml'), contract.replace('AGENT', `"${agent}"`))
+  return { place, server: await place.serve() }
+}
+
+describe('approvals and questions on the command line', () => {
+  let place: Place
+  let server: Server
+  let token = ''
+  beforeAll(async () => {
+    await built()
+    ;({ place, server } = await placeWith(CONTRACT))
+    await place.run(['operator', 'add', 'ada'])
+    await place.run(['task', 'add', 'Look at me', '--id', 'one'])
+    token = String((await place.json(['agent', 'add', 'eve'])).agent_token)
+    await call('/tasks/claim', { agent_id: 'eve' })
+  }, RUN_MS_MAX)
+
+  const call = async (path: string, body: object): Promise<Answer> => {
+    const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' }
+    const answer = await fetch(`${server.url}/api/v1${path}`, { method: 'POST', headers, body: JSON.stringify(body) })
+    return (await answer.json()) as Answer
+  }
+  const request = (why: string) =>
+    call('/tasks/transition', { task_id: 'one', target_phase: 'DONE', evidence: { why } })
+
+  it('[REQ-BYHAND-10] an approval shows its evidence, who may answer, and how it is answered', async () => {
+    await request('because it is right')
+    const listed = (await place.run(['approvals'])).stdout
+    expect(listed).toContain('Look and answer: phaselock approve ID, phaselock reject ID --comment TEXT')
+    const shown = (await place.run(['approvals', 'one'])).stdout
+    expect(shown).toContain('Approvers  2 of human, lead\n')
+    expect(shown).toContain('Evidence\n  why: because it is right\n')
+  })
+
+  it('[REQ-BYHAND-10] one approval of two is told as such, and what is decided is not asked about again', async () => {
+    const id = String((await place.json(['approvals', 'one'])).id)
+    const first = await place.run(['approve', 'one', '--yes'])
+    expect(first.stdout.trimEnd().split('\n').at(-1)).toBe(`${id} has your approval and needs 1 more of human, lead.`)
+    expect((await place.run(['approvals', id])).stdout).toContain('Decided    approved by admin\n')
+    await request('for another reason')
+    const voided = await place.run(['approve', id, '--yes'])
+    expect(voided).toMatchObject({ code: 1, stdout: '' })
+    expect(voided.stderr).toBe(`Approval ${id} is void: the task does not wait with this content any more.\n`)
+    const rejected = await place.run(['reject', 'one', '--yes', '--comment', 'no error cases'])
+    expect(rejected.stdout).toMatch(/ is rejected\.\n$/)
+    const other = /(apr-\S+) is rejected/.exec(rejected.stdout)?.[1] ?? ''
+    expect((await place.run(['approvals', other])).stdout).toContain('Decided    rejected by admin: no error cases\n')
+    expect((await place.run(['approve', other])).stderr).toBe(`Approval ${other} was rejected already, by admin.\n`)
+  })
+
+  it('[REQ-BYHAND-11] an answer that is none of the options is told how to choose, in words of the command line', async () => {
+    const args = { question: 'Which port?', options: ['80', '8080'] }
+    await call('/tools/execute', { task_id: 'one', tool_name: 'ask_user_question', args })
+    expect((await place.run(['questions'])).stdout).toContain('phaselock answer ID TEXT')
+    expect(await place.run(['answer', 'one', '90'])).toMatchObject({
+      code: 1,
+      stdout: '',
+      stderr:
+        'That is none of the options:\n  1  80\n  2  8080\nAnswer with --option NUMBER, or with --other and a text of your own.\n',
+    })
+    expect((await place.run(['answer', 'one', '90', '--other'])).code).toBe(0)
+  })
+})
+
+describe('an agent that waits for people', () => {
+  let place: Place
+  beforeAll(async () => {
+    await built()
+    ;({ place } = await placeWith(PLAIN))
+  }, RUN_MS_MAX)
+
+  const words = (...list: readonly string[]) => list.flatMap((one) => ['--arg', one])
+
+  it(
+    '[REQ-BYHAND-12] run says what it waits for, once, and goes on with the answer',
+    async () => {
+      const done = place.run(['run', 'coder', 'Do it', '--name', 'ada', ...words('claim', 'go:DONE')])
+      const { id } = await until(
+        async () => ((await place.json(['approvals'])).approvals as { id: string }[])[0] ?? { id: '' },
+        (one) => one.id !== '',
+      )
+      await new Promise((resolve) => setTimeout(resolve, 5000))
+      await place.run(['approve', id, '--yes'])
+      const ended = await done
+      expect(ended.stderr).toBe(`It waits for you. Look at it and answer: phaselock approve ${id}\n`)
+      expect([ended.code, ended.stdout.includes('Agent ada: completed')]).toEqual([0, true])
+    },
+    RUN_MS_MAX,
+  )
+
+  it(
+    '[REQ-BYHAND-13] whoever interrupts run is told how to come back, and the agent goes on; its log comes as JSON too',
+    async () => {
+      const child = spawn(
+        process.execPath,
+        [SCRIPT, 'run', 'coder', 'Do it', '--name', 'eve', ...words('claim', 'beat')],
+        {
+          cwd: place.work,
+          env: place.environment,
+          stdio: ['ignore', 'pipe', 'pipe'],
+        },
+      )
+      let said = ''
+      child.stderr.on('data', (chunk) => (said += chunk))
+      child.stdout.on('data', (chunk) => String(chunk).includes('claim 200') && child.kill('SIGINT'))
+      expect(await new Promise((resolve) => child.once('close', resolve))).toBe(4)
+      expect(said).toBe('Agent eve goes on. Follow it: phaselock logs eve --follow. End it: phaselock stop eve\n')
+      expect(await place.json(['agents'])).toMatchObject({
+        agents: expect.arrayContaining([expect.objectContaining({ agent_id: 'eve', status: 'working' })]),
+      })
+      const followed = place.run(['logs', 'eve', '--follow', '--json'])
+      await new Promise((resolve) => setTimeout(resolve, 1500))
+      expect((await place.run(['stop', 'eve'])).code).toBe(0)
+      const parts = (await followed).stdout
+        .trimEnd()
+        .split('\n')
+        .map((line) => JSON.parse(line) as Answer)
+      expect(parts.map((one) => String(one.text)).join('')).toContain('claim 200')
+      expect(parts.at(-1)).toMatchObject({ agent_id: 'eve', ended: true })
+    },
+    RUN_MS_MAX,
+  )
+})
+
+describe('a server that was started for a folder elsewhere', () => {
+  it(
+    '[REQ-BYHAND-14] names commands that reach it from where it was started',
+    async () => {
+      await built()
+      const place = new Place(afterAll)
+      writeFileSync(join(place.work, 'agent_workflow.yaml'), PLAIN.replace('[AGENT]', '[]'))
+      const state = join(place.home, 'state of mine')
+      const log = join(place.home, 'said')
+      const serve = (...args: readonly string[]) =>
+        spawn('sh', ['-c', `exec "$0" "$@" > '${log}'`, process.execPath, SCRIPT, 'serve', '--port', '0', ...args], {
+          cwd: place.home,
+          env: place.environment,
+          stdio: 'ignore',
+        })
+      for (const [args, expected] of [
+        [['--state-dir', state], `status --state-dir '${state}'`],
+        [[], 'status --state-dir /'],
+      ] as const) {
+        const child = serve('--workspace', place.work, ...args)
+        const said = await until(
+          () => {
+            try {
+              return readFileSync(log, 'utf8')
+            } catch {
+              return ''
+            }
+          },
+          (text) => text.includes('Ctrl-C stops.'),
+        )
+        expect(said).toContain(expected)
+        const line = /3\. See what happens: +(.*)/.exec(said)?.[1] ?? ''
+        const typed = spawn('sh', ['-c', line], { cwd: place.home, env: place.environment, stdio: 'ignore' })
+        expect(await new Promise((resolve) => typed.once('close', resolve))).toBe(0)
+        child.kill('SIGTERM')
+        await new Promise((resolve) => child.once('close', resolve))
+        writeFileSync(log, '')
+      }
+    },
+    RUN_MS_MAX,
+  )
+})
