@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import asyncio
 from types import TracebackType
-from typing import Any, AsyncIterator, Coroutine, List, Mapping, Optional, Sequence, Set, Type, TypeVar, Union
+from typing import Any, AsyncIterator, Coroutine, Mapping, Optional, Sequence, Set, Type, TypeVar, Union
 
-from ._address import environment_of
-from ._connection import Limits
-from ._core import Core, beat_seconds
+from ._base import BaseClient
+from ._core import beat_seconds
 from ._effects import Done, Effect, Emit, Flow, NetworkFailure, Open, Pause, Read, Send, advance
 from ._errors import JsonObject, PhaselockError
 from ._follow import TaskEvent
@@ -17,7 +16,7 @@ from ._http_async import AsyncTransport
 T = TypeVar("T")
 
 
-class AsyncAgentClient:
+class AsyncAgentClient(BaseClient):
     """An agent's side of Phaselock, with asyncio. Before a claim every other call raises ``NotClaimed``.
 
     ``url`` is ``http://localhost:8000`` or ``unix:///path/to.sock``; ``token`` is the agent's token, or a
@@ -25,45 +24,10 @@ class AsyncAgentClient:
     ``call_seconds_max``. With ``heartbeat=False`` the lease is not kept alive between calls.
     """
 
-    def __init__(
-        self,
-        url: str,
-        token: str,
-        agent_id: Optional[str] = None,
-        *,
-        attempts_max: int = 8,
-        call_seconds_max: float = 1800.0,
-        heartbeat: bool = True,
-    ) -> None:
-        self._core = Core(url, token, agent_id, Limits(attempts_max, call_seconds_max))
+    def _prepare(self) -> None:
         self._transport = AsyncTransport(self._core.address)
-        self._beats = heartbeat
         self._beating: "Optional[asyncio.Future[None]]" = None
         self._waiting: "Set[asyncio.Future[Any]]" = set()
-
-    @classmethod
-    def from_env(cls, environment: Optional[Mapping[str, str]] = None) -> "AsyncAgentClient":
-        """From ``PHASELOCK_URL``, ``PHASELOCK_TOKEN`` and ``PHASELOCK_AGENT_ID``."""
-        return cls(*environment_of(environment))
-
-    @property
-    def agent_id(self) -> str:
-        return self._core.agent_id
-
-    @property
-    def task_id(self) -> Optional[str]:
-        held = self._core.session.held
-        return None if held is None else held.task_id
-
-    @property
-    def phase(self) -> Optional[str]:
-        held = self._core.session.held
-        return None if held is None else held.phase
-
-    @property
-    def allowed_tools(self) -> List[str]:
-        held = self._core.session.held
-        return [] if held is None else list(held.allowed_tools)
 
     async def claim_task(
         self, *, task_id: Optional[str] = None, capabilities: Optional[Sequence[str]] = None
@@ -213,9 +177,6 @@ class AsyncAgentClient:
         trace: Optional[TracebackType],
     ) -> None:
         await self.close()
-
-    def __repr__(self) -> str:
-        return f"AsyncAgentClient(agent_id={self.agent_id!r}, task_id={self.task_id!r}, phase={self.phase!r})"
 
     async def _run(self, flow: Flow[T]) -> T:
         effect = advance(flow)

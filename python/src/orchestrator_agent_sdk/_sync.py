@@ -5,11 +5,10 @@ from __future__ import annotations
 import threading
 import weakref
 from types import TracebackType
-from typing import Any, Iterator, List, Mapping, Optional, Sequence, Type, TypeVar, Union
+from typing import Any, Iterator, Mapping, Optional, Sequence, Type, TypeVar, Union
 
-from ._address import environment_of
-from ._connection import Limits
-from ._core import Core, beat_seconds
+from ._base import BaseClient
+from ._core import beat_seconds
 from ._effects import Done, Effect, Emit, Flow, NetworkFailure, Open, Pause, Read, Send, advance
 from ._errors import JsonObject, PhaselockError
 from ._follow import TaskEvent
@@ -18,7 +17,7 @@ from ._http_sync import SyncTransport
 T = TypeVar("T")
 
 
-class AgentClient:
+class AgentClient(BaseClient):
     """An agent's side of Phaselock. Before a claim every other call raises ``NotClaimed``.
 
     ``url`` is ``http://localhost:8000`` or ``unix:///path/to.sock``; ``token`` is the agent's token, or a
@@ -26,45 +25,10 @@ class AgentClient:
     ``call_seconds_max``. With ``heartbeat=False`` the lease is not kept alive between calls.
     """
 
-    def __init__(
-        self,
-        url: str,
-        token: str,
-        agent_id: Optional[str] = None,
-        *,
-        attempts_max: int = 8,
-        call_seconds_max: float = 1800.0,
-        heartbeat: bool = True,
-    ) -> None:
-        self._core = Core(url, token, agent_id, Limits(attempts_max, call_seconds_max))
+    def _prepare(self) -> None:
         self._transport = SyncTransport(self._core.address)
         self._closed = threading.Event()
-        self._beats = heartbeat
         self._stop_beating = threading.Event()
-
-    @classmethod
-    def from_env(cls, environment: Optional[Mapping[str, str]] = None) -> "AgentClient":
-        """From ``PHASELOCK_URL``, ``PHASELOCK_TOKEN`` and ``PHASELOCK_AGENT_ID``."""
-        return cls(*environment_of(environment))
-
-    @property
-    def agent_id(self) -> str:
-        return self._core.agent_id
-
-    @property
-    def task_id(self) -> Optional[str]:
-        held = self._core.session.held
-        return None if held is None else held.task_id
-
-    @property
-    def phase(self) -> Optional[str]:
-        held = self._core.session.held
-        return None if held is None else held.phase
-
-    @property
-    def allowed_tools(self) -> List[str]:
-        held = self._core.session.held
-        return [] if held is None else list(held.allowed_tools)
 
     def claim_task(self, *, task_id: Optional[str] = None, capabilities: Optional[Sequence[str]] = None) -> JsonObject:
         """Gets a task, or the one back that this agent holds. The phase token is kept and renewed from here on."""
@@ -212,9 +176,6 @@ class AgentClient:
         trace: Optional[TracebackType],
     ) -> None:
         self.close()
-
-    def __repr__(self) -> str:
-        return f"AgentClient(agent_id={self.agent_id!r}, task_id={self.task_id!r}, phase={self.phase!r})"
 
     def _run(self, flow: Flow[T]) -> T:
         effect = advance(flow)
