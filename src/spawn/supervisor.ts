@@ -22,6 +22,8 @@ import { WorkerLife } from './worker-life.js'
 const ADOPTIONS_MAX = 5
 const ADOPT_MS = 2_000
 const TASKS_LOOKED_AT_MAX = 500
+// What happens to no task and may end any agent's waiting.
+const FOR_ALL: ReadonlySet<string> = new Set(['agents_paused', 'agents_unpaused', 'agent_revoked'])
 
 export interface SupervisorOptions {
   readonly doors: Doors
@@ -255,7 +257,7 @@ export class Supervisor {
 
   #notice(type: string, stream: string): void {
     const taskId = stream.startsWith('task:') ? stream.slice('task:'.length) : null
-    const isForAll = type === 'agents_paused' || type === 'agents_unpaused'
+    const isForAll = FOR_ALL.has(type)
     for (const { life } of this.#lives.values()) if (isForAll || life.taskId === taskId) life.notice()
     if (type === 'reviewers_wanted' && taskId !== null && this.#isStarted)
       this.#startReviewers(taskId).catch(this.options.onFault)

@@ -62,6 +62,7 @@ export class WorkerLife extends AgentLife {
       const state = await this.peek()
       const over = overFor(state, this.agentId)
       if (over !== null || state === null) return this.#over(over ?? GONE)
+      if (this.#isRevoked) return this.#over(REVOKED)
       if (await this.#mustWait(state)) continue
       const result = await this.claim()
       if (result.ok) claimed = result.value
@@ -115,12 +116,12 @@ export class WorkerLife extends AgentLife {
       const detail = `it could not be started: ${error instanceof Error ? error.message : String(error)}`
       return this.#lose('not_started', { exitCode: null, detail }, instance)
     }
-    const isGone = await this.watch(process, (state) => this.#isOwn(state, instance))
+    const isGone = await this.watch(process, (state) => !this.#isRevoked && this.#isOwn(state, instance))
     const end = await this.ended(process, (await this.peek())?.status === 'completed')
     if (this.isClosed) return this.note('server_stopped', { ...end, detail: 'the server was stopped' })
     if (this.isHalted) return
     const state = await this.peek()
-    if (overFor(state, this.agentId) !== null) return
+    if (overFor(state, this.agentId) !== null || this.#isRevoked) return
     if (!isGone) return this.note('silent', { ...end, detail: 'it was not heard of for its lease' })
     const awaited = end.exitCode === 0 ? this.#awaited(state) : null
     this.#isWaiting = awaited !== null
@@ -136,6 +137,11 @@ export class WorkerLife extends AgentLife {
       ...(await this.settingIn(state, contract)),
       ...{ token, prompt: workPrompt(this.spawn, answer), contract: (answer.contract ?? {}) as JsonObject },
     }
+  }
+
+  // An operator has taken its tokens away: it gets no others.
+  get #isRevoked(): boolean {
+    return (this.parts.app.ledger.registry.agents.get(this.agentId)?.revokedAt ?? null) !== null
   }
 
   #isOwn(state: TaskState | null, instance: string): boolean {
@@ -163,7 +169,8 @@ export class WorkerLife extends AgentLife {
 
   async #over(over: Over): Promise<void> {
     const { outcome, reason } = over
-    if (outcome === 'failed') await this.#apply({ type: 'reassign', agentId: null, reason }, true)
+    if (outcome === 'failed' || outcome === 'stopped')
+      await this.#apply({ type: 'reassign', agentId: null, reason }, true)
     await this.end(over)
   }
 
@@ -188,6 +195,7 @@ export interface Claimed {
 const UNFINISHED = 'it ended with code 0 while the task is open'
 const HEARTBEAT_MS_MAX = 60_000
 const TOKEN_LEFT_MS_MIN = 7 * 24 * 3600 * 1000
+const REVOKED: Over = { outcome: 'stopped', reason: 'Its tokens were revoked.' }
 const GONE: Over = { outcome: 'taken', reason: 'The task is gone.' }
 // What passes with time, as paths do that another task holds: a back-off, a pause of all agents, another process in between.
 const RETRIED: ReadonlySet<string> = new Set([
