@@ -28,6 +28,11 @@ export function outputReader(harness: HarnessName): OutputReader {
   }
 }
 
+/** Reads what a process writes besides, where it tells anything there. */
+export function complaintReader(harness: HarnessName): OutputReader {
+  return harness === 'codex' ? codexComplaint : () => []
+}
+
 type Read = (line: JsonObject) => readonly Told[]
 
 function claudeCode(): Read {
@@ -98,12 +103,33 @@ const codex: Read = (line) => {
   }
   if (line.type !== 'item.completed') return []
   const item = mapOf(line.item)
+  const own = CODEX_OWN.get(textOf(item.type))
+  if (own !== undefined) return [turnedAway('codex', own)]
   if (item.type === 'agent_message') return told('text', `${textOf(item.text)}\n`)
   return item.type === 'reasoning' ? told('reasoning', textOf(item.text)) : []
 }
 
+/** What cannot be switched off, or comes back with another version. Nothing comes of it behind the wall. */
+const CODEX_OWN: ReadonlyMap<string, string> = new Map([
+  ['file_change', 'apply_patch'],
+  ['command_execution', 'exec_command'],
+])
+
+const codexComplaint: OutputReader = (line) => {
+  const [, name] = CODEX_TURNED_AWAY.exec(line) ?? []
+  return name === undefined ? [] : [turnedAway('codex', name)]
+}
+
+const CODEX_TURNED_AWAY =
+  /^\S{1,40} ERROR codex_core::tools::router: error=unsupported (?:custom tool )?call: (.{1,200})/
+
 const gemini: Read = (line) => {
   if (line.type === 'message' && line.role === 'assistant') return told('text', textOf(line.content))
+  if (line.type === 'tool_result') {
+    const error = mapOf(line.error)
+    const [, name] = GEMINI_TURNED_AWAY.exec(textOf(error.message)) ?? []
+    return error.type === 'tool_not_registered' ? [turnedAway('gemini', name ?? '')] : []
+  }
   if (line.type !== 'result') return []
   if (line.status === 'error') return [{ type: 'gave_up', detail: textOf(mapOf(line.error).message) }]
   const stats = mapOf(line.stats)
@@ -112,8 +138,14 @@ const gemini: Read = (line) => {
   return [{ type: 'usage', input, output: countOf(stats.output_tokens), cacheRead, cacheWrite: 0 }]
 }
 
+const GEMINI_TURNED_AWAY = /^Tool "(.{1,200}?)" not found/
+
 const opencode: Read = (line) => {
   const part = mapOf(line.part)
+  if (line.type === 'tool_use') {
+    const isAbsent = textOf(mapOf(part.state).error).startsWith(OPENCODE_TURNED_AWAY)
+    return isAbsent ? [turnedAway('opencode', textOf(part.tool))] : []
+  }
   if (line.type === 'text') return told('text', `${textOf(part.text)}\n`)
   if (line.type === 'reasoning') return told('reasoning', textOf(part.text))
   if (line.type === 'error') return [{ type: 'gave_up', detail: textOf(mapOf(mapOf(line.error).data).message) }]
@@ -129,6 +161,21 @@ const opencode: Read = (line) => {
       cacheWrite: countOf(cache.write),
     },
   ]
+}
+
+const OPENCODE_TURNED_AWAY = 'Model tried to call unavailable tool'
+
+/** One of Phaselock's that there is not has its own name; one of the harness may be called as a tool of the contract is. */
+function turnedAway(harness: 'codex' | 'gemini' | 'opencode', asked: string): Told {
+  const name = asked.replace(/[^\w.-]/g, '_')
+  const ours = OURS[harness].exec(name)?.[1]
+  return { type: 'turned_away', name: ours ?? `${harness}.${name}` }
+}
+
+const OURS = {
+  codex: new RegExp(`^mcp__${SERVER}_{0,2}(.+)$`),
+  gemini: new RegExp(`^mcp_${SERVER}_(.+)$`),
+  opencode: new RegExp(`^${SERVER}_(.+)$`),
 }
 
 function usageOf(usage: JsonObject, output: number): Told {

@@ -6,7 +6,7 @@ import { insideCommand } from '../doors/inside-command.js'
 import type { ModelRelay } from '../doors/model-relay.js'
 import { type DoorSocket, ORCHESTRATOR_URL } from '../doors/port.js'
 import { fillHome, type HarnessHome, makeHome } from '../participants/harness-home.js'
-import { outputReader } from '../participants/harness-output.js'
+import { complaintReader, outputReader } from '../participants/harness-output.js'
 import { findProgram } from '../participants/harness-program.js'
 import { RECIPES } from '../participants/harness-recipes.js'
 import { makeRedactor } from '../store/redact.js'
@@ -16,7 +16,7 @@ import { openMeteredRelay } from './metered-relay.js'
 import { KEY_VARIABLES, type ModelDoor, modelDoor } from './model-door.js'
 import type { Doors } from './port.js'
 import { pump } from './pump.js'
-import { Teller, type Told } from './told.js'
+import { complained, Teller, type Told } from './told.js'
 
 /** What it takes to start an agent once. */
 export interface Start {
@@ -112,18 +112,10 @@ export async function startAgent(start: Start, around: Surroundings): Promise<Ag
 }
 
 function relayOf({ spawn, log }: Start, { baseUrl, headers }: ModelDoor, around: Surroundings): Promise<ModelRelay> {
-  return openMeteredRelay(
-    { baseUrl, headers, dir: around.doors.dir, now: around.now },
-    {
-      record: (usages) => around.onTold(spawn, { lines: [], usages, turnedAway: [] }),
-      onUntold: () => {
-        log.write([UNTOLD]).catch(around.onFault)
-      },
-    },
-  )
+  const record = (usages: Told['usages']): Promise<void> => around.onTold(spawn, { lines: [], usages, turnedAway: [] })
+  const options = { baseUrl, headers, dir: around.doors.dir, now: around.now }
+  return openMeteredRelay(options, { record, log, onFault: around.onFault })
 }
-
-const UNTOLD = '--- The model gave an answer that does not say what it took. It is not counted.'
 
 /** What was opened for one process and closes with it. */
 class Opened {
@@ -257,7 +249,11 @@ function watched({ start, around, confined, opened, redactor, isMetered }: Watch
     await tell(told)
     return write(told.lines)
   })
-  const complained = pump(confined.stderr, new Lines(), write)
+  const complains = complaintReader(spawn.program.harness)
+  const besides = pump(confined.stderr, new Lines(), async (lines) => {
+    await tell(complained(complains, lines))
+    return write(lines)
+  })
   const ended = confined.done.then(
     ({ exitCode, stopped }): ProcessEnd => ({
       exitCode,
@@ -269,7 +265,7 @@ function watched({ start, around, confined, opened, redactor, isMetered }: Watch
     }),
   )
   const done = ended.then(async (end) => {
-    await Promise.all([said, complained])
+    await Promise.all([said, besides])
     await tell(teller.end())
     await opened.close()
     return end

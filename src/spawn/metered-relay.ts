@@ -1,5 +1,6 @@
 import { type ModelRelay, type ModelRelayOptions, openModelRelay } from '../doors/model-relay.js'
 import type { Taken } from '../doors/taken.js'
+import type { AgentLog } from './agent-log.js'
 
 /** Answers that wait to be recorded; what comes beyond that is added to the last of them. */
 const WAITING_MAX = 1000
@@ -7,14 +8,17 @@ const WAITING_MAX = 1000
 export interface Metering {
   /** Records what answers took. It never throws. */
   readonly record: (taken: readonly Taken[]) => Promise<void>
-  /** Called once, when an answer did not say what it took. */
-  readonly onUntold: () => void
+  /** Where it is said that an answer did not say what it took. */
+  readonly log: AgentLog
+  readonly onFault: (error: unknown) => void
 }
+
+const UNTOLD = '--- The model gave an answer that does not say what it took. It is not counted.'
 
 /** A relay whose answers are counted: once it is closed, everything that they took has been recorded. */
 export async function openMeteredRelay(
   options: Omit<ModelRelayOptions, 'onTaken' | 'onUntold'>,
-  { record, onUntold }: Metering,
+  { record, log, onFault }: Metering,
 ): Promise<ModelRelay> {
   const counting = new Counting(record)
   let isUntold = false
@@ -22,7 +26,7 @@ export async function openMeteredRelay(
     ...options,
     onTaken: (taken) => counting.add(taken),
     onUntold: () => {
-      if (!isUntold) onUntold()
+      if (!isUntold) log.write([UNTOLD]).catch(onFault)
       isUntold = true
     },
   })

@@ -58,6 +58,12 @@ export class Teller {
   }
 }
 
+/** What a harness writes besides its output. */
+export function complained(read: OutputReader, lines: readonly string[]): Told {
+  const told = lines.flatMap(read)
+  return { lines, usages: [], turnedAway: told.flatMap((one) => (one.type === 'turned_away' ? [one.name] : [])) }
+}
+
 function sum(before: Usage | null, more: Usage): Usage {
   return {
     input: (before?.input ?? 0) + more.input,

@@ -15,12 +15,11 @@ const REFUSED = new Set(['tool_denied', 'transition_refused', 'gate_blocked', 'c
 beforeAll(built, RUN_MS_MAX)
 
 const AGENTS = [
-  { name: `Claude Code ${CLAUDE_VERSION}`, harness: 'claude-code', find: claudeCode, more: [], tells: true },
-  // What it turns away itself it tells in its log alone.
-  { name: `Codex ${CODEX_VERSION}`, harness: 'codex', find: codex, more: ['--model', 'scripted-1'], tells: false },
+  { name: `Claude Code ${CLAUDE_VERSION}`, harness: 'claude-code', find: claudeCode, more: [] },
+  { name: `Codex ${CODEX_VERSION}`, harness: 'codex', find: codex, more: ['--model', 'scripted-1'] },
 ]
 
-describe.each(AGENTS)('$name, whose model cheats', ({ harness, find, more, tells }) => {
+describe.each(AGENTS)('$name, whose model cheats', ({ harness, find, more }) => {
   it(
     '[REQ-REALAGENT-3] [REQ-REALAGENT-4] gets nowhere in PLAN and in TDD, with its own tools and with those of Phaselock',
     async ({ skip }) => {
@@ -42,9 +41,11 @@ describe.each(AGENTS)('$name, whose model cheats', ({ harness, find, more, tells
         expect(stage.tree()).toBe(`Start\n?? ${TEST}\n`)
         expect(stage.has(CODE)).toBe(false)
         await expectRefused(stage, [...plan, ...tdd])
-        const asked = [...plan, ...tdd].filter(({ code }) => code === OWN).map((one) => one.call.name)
-        expect(await turnedAway(stage)).toEqual(tells ? asked : [])
-        if (!tells) for (const name of asked) expect(output).toMatch(new RegExp(`unsupported call: \\w*${name}`))
+        // Its own tools are called by names of its own; one of Phaselock's that there is not, by its name.
+        const named = ({ name, isOwn }: Trick['call']): string =>
+          isOwn === true && harness !== 'claude-code' ? `${harness}.${name}` : name
+        const asked = [...plan, ...tdd].filter(({ code }) => code === OWN).map((one) => named(one.call))
+        expect(await turnedAway(stage)).toEqual(asked)
         expectAnswered(stage, { plan, tdd })
         expect(processesWith(found.program, stage.place.workspace)).toEqual([])
         expect(await stage.get('/audit/verify')).toMatchObject({ ok: true })

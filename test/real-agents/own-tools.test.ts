@@ -61,6 +61,12 @@ describe.each(AGENTS)('$name', ({ harness, find, model, calls }) => {
           () => stage.model.talks.find(({ step }) => step === made.length) ?? { results: [] },
           (talk) => talk.results.length === made.length,
         )
+        const denied = await until(
+          async () => (await stage.events()).filter(({ data }) => data.code === 'unknown_tool'),
+          (all) => all.length >= made.length,
+        )
+        const names = made.map(({ name }) => `${harness}.${name}`)
+        expect(denied.map(({ data }) => String(data.tool_name)).toSorted()).toEqual(names.toSorted())
         await stage.phaselock('stop', 'it', '--park')
         expect(stage.tree()).toBe('Start\n')
         for (const { text } of results) expect(text).toMatch(TURNED_AWAY)

@@ -194,12 +194,13 @@ describe.skipIf(missing.length > 0)(
           expect(reports).toHaveLength(1)
           expect(results[tricks.length + 2]?.text ?? 'token_stale').toContain('token_stale')
         }
-        // What Claude Code turns away itself it tells, and then the ledger has that, too; Codex tells it in its log alone.
+        // What a harness turns away itself it tells, and then the ledger has that, too.
         const denied = (await events(taskId)).filter(({ type }) => type === 'tool_denied')
         const names = (name: string) =>
           denied.filter(({ actor }) => actor === `reviewer:${name}`).map(({ data }) => data.tool_name)
         expect(names('claude').toSorted()).toEqual([...ABSENT.map((one) => one.name), 'read_files'].toSorted())
-        expect(names('codex')).toEqual(['read_files'])
+        const ofCodex = ABSENT.map((one) => (one.isOwn === true ? `codex.${one.name}` : one.name))
+        expect(names('codex').toSorted()).toEqual([...ofCodex, 'read_files'].toSorted())
         const { body } = await stage.server.call('GET', `/tasks/${other}/reviews`, stage.server.operator)
         expect((body.reviews as Body[]).filter(({ status }) => status !== null)).toEqual([])
         const approvals = (await stage.server.call('GET', '/approvals', stage.server.operator)).body.approvals as Body[]

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { outputReader } from '../../src/participants/harness-output.js'
-import { Teller } from '../../src/spawn/told.js'
+import { complaintReader, outputReader } from '../../src/participants/harness-output.js'
+import { complained, Teller } from '../../src/spawn/told.js'
 
 const event = (data: unknown): string => JSON.stringify({ type: 'stream_event', event: data })
 const BEGAN = event({ type: 'message_start', message: { id: 'm', usage: { input_tokens: 5 } } })
@@ -47,5 +47,53 @@ describe('what a harness writes', () => {
       ...[result(`${text}../x`, true), '{"type":"user","message":null}', '{"type":"user"}'],
     ]
     expect(teller.take(lines).turnedAway).toEqual(['Bash', 'approve'])
+  })
+
+  it('[REQ-REALAGENT-4] a tool that Codex does not have is told by its name where it complains, and its own patches are', () => {
+    const said = '2026-11-15T23:02:52.270426Z ERROR codex_core::tools::router: error='
+    const lines = [
+      ...[`${said}unsupported call: exec_command`, `${said}unsupported custom tool call: apply_patch`],
+      ...[`${said}unsupported call: mcp__phaselockapprove`, `${said}unsupported call: mcp__phaselock__approve`],
+      ...[`${said}Exit code: 1`, 'unsupported call: shell', `x ${said}unsupported call: shell`, ''],
+      `${said}unsupported call: rm -rf /`,
+    ]
+    const { turnedAway, usages } = complained(complaintReader('codex'), lines)
+    expect(turnedAway).toEqual(['codex.exec_command', 'codex.apply_patch', 'approve', 'approve', 'codex.rm_-rf__'])
+    expect(usages).toEqual([])
+    for (const harness of ['claude-code', 'gemini', 'opencode', 'command'] as const)
+      expect(complained(complaintReader(harness), lines).turnedAway).toEqual([])
+    const teller = new Teller(outputReader('codex'))
+    const item = (type: unknown): string => JSON.stringify({ type: 'item.completed', item: { type, status: 'failed' } })
+    const items = ['file_change', 'mcp_tool_call', 'constructor', 5, 'command_execution'].map(item)
+    expect(teller.take(items).turnedAway).toEqual(['codex.apply_patch', 'codex.exec_command'])
+  })
+
+  it('[REQ-REALAGENT-4] tools that Gemini CLI and OpenCode do not have are told by their names, and failures of others are not', () => {
+    const gemini = new Teller(outputReader('gemini'))
+    const result = (type: unknown, message: unknown): string =>
+      JSON.stringify({ type: 'tool_result', status: 'error', error: { type, message } })
+    const results = [
+      ...[
+        result('tool_not_registered', 'Tool "glob" not found. Did you mean "x"?'),
+        result('other', 'Tool "x" not found.'),
+      ],
+      ...[
+        result('tool_not_registered', 'Tool "mcp_phaselock_approve" not found.'),
+        result('tool_not_registered', null),
+      ],
+      '{"type":"tool_result","status":"success"}',
+    ]
+    expect(gemini.take(results).turnedAway).toEqual(['gemini.glob', 'approve', 'gemini.'])
+    const opencode = new Teller(outputReader('opencode'))
+    const used = (tool: unknown, error: unknown): string =>
+      JSON.stringify({ type: 'tool_use', part: { type: 'tool', tool, state: { status: 'error', error } } })
+    const absent = "Model tried to call unavailable tool 'invalid'. Available tools: x."
+    const uses = [
+      used('bash', absent),
+      used('phaselock_approve', absent),
+      used('phaselock_bash', 'refused: x'),
+      used('x', null),
+    ]
+    expect(opencode.take(uses).turnedAway).toEqual(['opencode.bash', 'approve'])
   })
 })
