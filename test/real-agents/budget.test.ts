@@ -79,8 +79,8 @@ describe.each(AGENTS)('$name', ({ harness, find, model: name }) => {
       const script: Script = async ({ step, results }) => {
         const isTold = results.some(({ text }) => text.includes('Token Budget Exceeded'))
         if (isTold && told === null) {
-          told = step
           state = await look()
+          told = step
         }
         return isTold || step >= STEPS_MAX ? null : read
       }
