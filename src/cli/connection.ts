@@ -3,6 +3,7 @@ import { dirname, join } from 'node:path'
 import type { Command } from 'commander'
 import { EXIT, Stop } from './exit.js'
 import { defaultStateDir, givenStateDir, samplePath, upwards } from './places.js'
+import { programName } from './program-name.js'
 import { liveServerNote } from './server-file.js'
 
 const DEFAULT_URL = 'http://localhost:8000'
@@ -48,6 +49,13 @@ export function serverOf(options: ClientOptions): { readonly url: string; readon
     const url = checkedUrl(named)
     return { url, stateDir: givenStateDir(options.stateDir) ?? stateDirServing(url) }
   }
+  const asked = givenStateDir(options.stateDir)
+  // Whoever names a server means that one: what was meant for it must reach no other.
+  if (asked !== null && liveServerNote(asked) === null)
+    throw new Stop(
+      EXIT.unreachable,
+      `No server runs on the state directory ${asked}.\nStart one with \`${programName()} serve\`, or name another with --state-dir or --url.`,
+    )
   const stateDir = stateDirOf(options)
   if (stateDir !== null) return { url: checkedUrl(liveServerNote(stateDir)?.url ?? DEFAULT_URL), stateDir }
   return { url: DEFAULT_URL, stateDir: stateDirServing(DEFAULT_URL) }

@@ -198,3 +198,25 @@ describe('a server that was started for a folder elsewhere', () => {
     RUN_MS_MAX,
   )
 })
+
+describe('a server that somebody names', () => {
+  it(
+    '[REQ-BYHAND-16] and that does not run is said to be down; no other is asked in its place',
+    async () => {
+      await built()
+      const place = new Place(afterAll)
+      writeFileSync(join(place.work, 'agent_workflow.yaml'), PLAIN.replace('[AGENT]', '[]'))
+      await place.serve()
+      const gone = join(place.home, 'gone')
+      for (const ended of [
+        await place.run(['pause', '--state-dir', gone]),
+        await place.run(['pause'], { env: { PHASELOCK_STATE_DIR: gone } }),
+      ]) {
+        expect(ended.code).toBe(3)
+        expect(ended.stderr).toContain(`No server runs on the state directory ${gone}.\n`)
+      }
+      expect((await place.json(['status'])).paused).toBe(null)
+    },
+    RUN_MS_MAX,
+  )
+})
