@@ -26,6 +26,9 @@ export async function contractFor(app: App, about: SpawnTask): Promise<Result<Co
     return taken === null ? ok(await app.contracts.get(state.contract.hash)) : refusedBy(taken, {}, false)
   }
   const { contract, id } = about.task
+  // Before it is written down that an agent is started for it: the name would be blanked there.
+  if (id !== undefined && app.redact(id) !== id)
+    return refuse('invalid_request', 'task.id: looks like a secret; choose another.')
   if (id !== undefined && (await app.ledger.peek(id)) !== null)
     return refuse('conflict', `There is a task ${JSON.stringify(id)} already.`)
   const hash = contract === undefined ? app.defaultContract : findContract(app, contract)

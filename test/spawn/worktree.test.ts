@@ -85,6 +85,11 @@ describe('an agent with a work tree of its own', () => {
         code: 'invalid_request',
         detail: expect.stringContaining('worktree'),
       })
+      const secret = 'sk-ant-api03-abcdefghijklmnopqrstuvwxyz0123'
+      expect((await ask({ id: secret, worktree: true }, { agent_id: 'ada' })).body).toMatchObject({
+        code: 'invalid_request',
+        detail: expect.stringContaining('looks like a secret'),
+      })
       expect(await stage.task('docs')).toMatchObject({ workspace: before.workspace, status: 'queued', agent_id: null })
       expect([trees(), (await stage.show('ada')).code]).toEqual([[], 'not_found'])
     },
