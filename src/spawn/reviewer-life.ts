@@ -83,7 +83,8 @@ export class ReviewerLife extends AgentLife {
       { actor: 'system', once: undefined },
     )
     if (!added.ok) throw new Error(added.problem.detail)
-    const about = { phase: state.phase, title: state.title, isAgain: asksForChanges(this.#reviewerIn(state)) }
+    const before = this.#reviewerIn(state)?.report?.status ?? null
+    const about = { phase: state.phase, title: state.title, before }
     const start = {
       ...setting,
       token: String(added.value.review_token),
@@ -113,8 +114,14 @@ export class ReviewerLife extends AgentLife {
     if (state.visit !== review.visit) return 'taken'
     const reviewer = this.#reviewerIn(state)
     if (reviewer === null) return null
-    if (reviewer.report !== null && isFinished(reviewer.report.status)) return 'finished'
+    if (reviewer.report !== null && isFinished(reviewer.report.status) && this.#isOwn(reviewer.report))
+      return 'finished'
     return reviewer.status === 'revoked' ? 'taken' : null
+  }
+
+  // What the one before it reported in this place is about other work.
+  #isOwn({ at }: { readonly at: number }): boolean {
+    return at >= this.spawn.spawnedAt
   }
 
   #reviewerIn(state: TaskState | null): Reviewer | null {

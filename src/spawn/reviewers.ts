@@ -1,12 +1,56 @@
 import type { App } from '../app/app.js'
+import { subjectOf } from '../app/review-subject.js'
+import { readable } from '../app/reviews.js'
 import { wallOf } from '../app/wall.js'
-import type { SpawnFact } from '../core/spawns.js'
+import type { Spawn, SpawnFact } from '../core/spawns.js'
+import type { TaskState } from '../core/state.js'
 import { newAgentId } from './agent-process.js'
 
-type Spawned = SpawnFact & { type: 'agent_spawned' }
+export type ReviewerWanted = SpawnFact & { type: 'agent_spawned' }
 
-/** The reviewers that the phase of a task starts by itself and that nobody has started in this visit. */
-export async function wantedReviewers(app: App, taskId: string): Promise<readonly Spawned[]> {
+const TASKS_LOOKED_AT_MAX = 500
+
+/** Starts the reviewers that phases want, one task after the other: who looks while another starts them would start them too. */
+export class ReviewerStarts {
+  /** Tasks whose reviewers found no room. */
+  readonly #deferred = new Set<string>()
+  #last: Promise<void> = Promise.resolve()
+
+  constructor(
+    private readonly app: App,
+    /** False when there is no room for it. */
+    private readonly begin: (fact: ReviewerWanted) => Promise<boolean>,
+  ) {}
+
+  start(taskId: string): Promise<void> {
+    const started = this.#last.then(async () => {
+      for (const fact of await wantedReviewers(this.app, taskId)) {
+        if (await this.begin(fact)) continue
+        this.#deferred.add(taskId)
+        return
+      }
+    })
+    this.#last = started.catch(() => undefined)
+    return started
+  }
+
+  /** An agent is gone: there is room for another one. */
+  async haveRoom(): Promise<void> {
+    const [taskId] = this.#deferred
+    if (taskId === undefined) return
+    this.#deferred.delete(taskId)
+    await this.start(taskId)
+  }
+
+  /** For phases that were entered just before a server was killed. */
+  async startAll(): Promise<void> {
+    const active = await this.app.ledger.store.tasks({ status: 'active', limit: TASKS_LOOKED_AT_MAX })
+    for (const { id } of active.items) await this.start(id)
+  }
+}
+
+/** The reviewers that the phase of a task starts by itself and that nobody has started in this visit, or that approved other work. */
+async function wantedReviewers(app: App, taskId: string): Promise<readonly ReviewerWanted[]> {
   const state = await app.ledger.peek(taskId)
   if (state === null || state.visit === 0) return []
   const contract = await app.contracts.get(state.contract.hash)
@@ -15,16 +59,18 @@ export async function wantedReviewers(app: App, taskId: string): Promise<readonl
   const { visit } = state
   const wall = await wallOf(app, contract)
   const unenforced = [...new Set(wall.missing.map((one) => one.guarantee))]
-  const known = [...app.ledger.registry.spawns.values()].filter((one) => one.taskId === taskId)
-  const isThere = (name: string): boolean =>
-    known.some(({ review }) => review !== null && review.name === name && review.visit === visit)
+  const known = [...app.ledger.registry.spawns.values()].filter(
+    (one) => one.taskId === taskId && one.review?.visit === visit,
+  )
+  const outdated = await approvedOtherWork(app, state, known)
+  const isThere = (name: string): boolean => known.some((one) => one.review?.name === name && !outdated.has(one))
   return wanted.flatMap(({ agent, names }) => {
     const entry = contract.agents?.get(agent)
     if (entry === undefined) return []
     const { harness, command, args, model } = entry
     return names
       .filter((name) => !isThere(name))
-      .map((name): Spawned => {
+      .map((name): ReviewerWanted => {
         const about = {
           entry: agent,
           program: { harness, command, args, model },
@@ -34,4 +80,16 @@ export async function wantedReviewers(app: App, taskId: string): Promise<readonl
         return { type: 'agent_spawned', agentId: newAgentId(name), taskId, review: { name, visit }, ...about }
       })
   })
+}
+
+/** Those that approved work which is another one by now: their report opens nothing, and they have ended. */
+async function approvedOtherWork(app: App, state: TaskState, known: readonly Spawn[]): Promise<ReadonlySet<Spawn>> {
+  const finished = known.filter(({ ended }) => ended?.outcome === 'finished')
+  const subject = finished.length === 0 ? null : await readable(() => subjectOf(app, state))
+  if (subject === null) return new Set()
+  const isOutdated = ({ review }: Spawn): boolean => {
+    const reviewer = state.reviewers.get(review?.name ?? '')
+    return reviewer?.visit === state.visit && reviewer.report !== null && reviewer.report.subject !== subject
+  }
+  return new Set(finished.filter(isOutdated))
 }

@@ -12,18 +12,19 @@ import { type Surroundings, startAgent } from './agent-process.js'
 import { type Doors, LIVES_MAX, SPAWN_LIMITS, type SpawnLimits } from './port.js'
 import { recordTold } from './record-told.js'
 import { ReviewerLife } from './reviewer-life.js'
-import { wantedReviewers } from './reviewers.js'
+import { ReviewerStarts, type ReviewerWanted } from './reviewers.js'
 import { type SpawnHow, spawnProblem } from './spawn-problem.js'
 import { chosenProgram, type SpawnRequest } from './spawn-request.js'
 import { type By, contractFor, giveBack, recordSpawn, remembered, type SpawnTask, taskFor } from './spawn-steps.js'
-import { Tmux } from './tmux.js'
+import { openWindow, Tmux } from './tmux.js'
 import { WorkerLife } from './worker-life.js'
 
 const ADOPTIONS_MAX = 5
 const ADOPT_MS = 2_000
-const TASKS_LOOKED_AT_MAX = 500
 // What happens to no task and may end any agent's waiting.
 const FOR_ALL: ReadonlySet<string> = new Set(['agents_paused', 'agents_unpaused', 'agent_revoked'])
+// A phase wants its reviewers, or the agent was turned back: perhaps since it has changed what they approved.
+const REVIEWS: ReadonlySet<string> = new Set(['reviewers_wanted', 'gate_blocked'])
 
 export interface SupervisorOptions {
   readonly doors: Doors
@@ -44,8 +45,7 @@ export class Supervisor {
   readonly #around: Surroundings
   readonly #unsubscribe: () => void
   #reached: (url: string) => void = () => undefined
-  /** Tasks whose reviewers found no room. */
-  readonly #deferred = new Set<string>()
+  readonly #reviewers: ReviewerStarts
   #isClosed = false
   #isStarted = false
 
@@ -54,6 +54,7 @@ export class Supervisor {
     private readonly options: SupervisorOptions,
   ) {
     const { environment, onFault } = options
+    this.#reviewers = new ReviewerStarts(app, (fact) => this.#beginReview(fact))
     this.#limits = { ...SPAWN_LIMITS, ...options.limits }
     this.tmux = new Tmux(app.stateDir, environment.PATH ?? process.env.PATH ?? '')
     const url = new Promise<string>((resolve) => {
@@ -77,7 +78,7 @@ export class Supervisor {
     if (this.#isStarted || this.#isClosed) return
     this.#isStarted = true
     for (const spawn of this.app.ledger.registry.spawns.values()) if (spawn.ended === null) this.#adopt(spawn)
-    this.#lookForReviewers().catch(this.options.onFault)
+    this.#reviewers.startAll().catch(this.options.onFault)
   }
 
   /** Ends every process. Their agents go on with the next server. */
@@ -207,7 +208,9 @@ export class Supervisor {
   #keep<L extends Life>(life: L, run: (life: L) => Promise<void>, adoptions = 0): void {
     const { agentId } = life
     let unbind = (): void => undefined
-    const over = this.#openWindow(agentId)
+    // A window is for looking: that there is none keeps nobody from working.
+    const over = openWindow(this.app, this.tmux, agentId)
+      .catch(this.options.onFault)
       .then(async () => {
         unbind = await this.#bind(life)
         await run(life)
@@ -223,10 +226,7 @@ export class Supervisor {
       .then(async (isOver) => {
         unbind()
         this.#lives.delete(agentId)
-        for (const taskId of [...this.#deferred].slice(0, 1)) {
-          this.#deferred.delete(taskId)
-          this.#startReviewers(taskId).catch(this.options.onFault)
-        }
+        this.#reviewers.haveRoom().catch(this.options.onFault)
         const spawn = this.app.ledger.registry.spawns.get(agentId)
         if (isOver || this.#isClosed || spawn?.ended !== null || adoptions >= ADOPTIONS_MAX)
           return this.#closeWindow(agentId)
@@ -259,37 +259,18 @@ export class Supervisor {
     const taskId = stream.startsWith('task:') ? stream.slice('task:'.length) : null
     const isForAll = FOR_ALL.has(type)
     for (const { life } of this.#lives.values()) if (isForAll || life.taskId === taskId) life.notice()
-    if (type === 'reviewers_wanted' && taskId !== null && this.#isStarted)
-      this.#startReviewers(taskId).catch(this.options.onFault)
+    if (REVIEWS.has(type) && taskId !== null && this.#isStarted)
+      this.#reviewers.start(taskId).catch(this.options.onFault)
   }
 
-  async #startReviewers(taskId: string): Promise<void> {
-    if (this.#isClosed) return
-    for (const fact of await wantedReviewers(this.app, taskId)) {
-      if (this.#isClosed) return
-      if (this.#lives.size >= LIVES_MAX) {
-        this.#deferred.add(taskId)
-        return
-      }
-      if ((await this.app.ledger.record(fact, { now: this.app.now(), actor: 'system' })) !== null) continue
-      const life = new ReviewerLife(fact.agentId, taskId, this.#parts(fact.agentId))
-      this.#keep(life, (one) => one.run())
-    }
-  }
-
-  // Phases that were entered just before a server was killed.
-  async #lookForReviewers(): Promise<void> {
-    const active = await this.app.ledger.store.tasks({ status: 'active', limit: TASKS_LOOKED_AT_MAX })
-    for (const { id } of active.items) await this.#startReviewers(id)
-  }
-
-  async #openWindow(agentId: string): Promise<void> {
-    const spawn = this.app.ledger.registry.spawns.get(agentId)
-    if (spawn?.adapter !== 'tmux') return
-    const log = new AgentLog(this.app.stateDir, agentId, (text) => text)
-    await log.write([`--- agent ${agentId}`])
-    // A window is for looking: that there is none keeps nobody from working.
-    await this.tmux.open(agentId, log.file).catch(this.options.onFault)
+  /** False when there is no room for another one. */
+  async #beginReview(fact: ReviewerWanted): Promise<boolean> {
+    if (this.#isClosed) return true
+    if (this.#lives.size >= LIVES_MAX) return false
+    const { agentId, taskId } = fact
+    if ((await this.app.ledger.record(fact, { now: this.app.now(), actor: 'system' })) !== null) return true
+    this.#keep(new ReviewerLife(agentId, taskId, this.#parts(agentId)), (one) => one.run())
+    return true
   }
 
   async #closeWindow(agentId: string): Promise<void> {

@@ -3,7 +3,9 @@ import { createHash } from 'node:crypto'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { promisify } from 'node:util'
+import type { App } from '../app/app.js'
 import { privateFolder } from '../doors/places.js'
+import { AgentLog } from './agent-log.js'
 
 const run = promisify(execFile)
 const RUN_MS_MAX = 10_000
@@ -86,4 +88,12 @@ export class Tmux {
 // Dots and colons mean something else in the names of sessions.
 function sessionOf(agentId: string): string {
   return `agent-${createHash('sha256').update(agentId).digest('hex').slice(0, NAME_CHARS)}`
+}
+
+/** Opens the window of an agent that is to have one. */
+export async function openWindow(app: App, tmux: Tmux, agentId: string): Promise<void> {
+  if (app.ledger.registry.spawns.get(agentId)?.adapter !== 'tmux') return
+  const log = new AgentLog(app.stateDir, agentId, (text) => text)
+  await log.write([`--- agent ${agentId}`])
+  await tmux.open(agentId, log.file)
 }

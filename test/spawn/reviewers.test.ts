@@ -159,6 +159,45 @@ describe('reviewers that a phase starts by itself', () => {
   )
 
   it(
+    '[REQ-SPAWN-31] that approved are followed by another one when the work was changed after that, and by one alone',
+    async () => {
+      const contract = contractWith({
+        phases: `phases:
+  - {id: PLAN, allowed_tools: []}
+  - id: REVIEW
+    allowed_tools: [write_files]
+    required_artifacts: [{type: review_report, schema: schemas/review.json}]
+    auto_spawn: [{agent: critic, wait_for_completion: true}]
+  - {id: DONE, allowed_tools: []}
+`,
+        more: agents('prompt, review'),
+      })
+      stage = await openStage(contract)
+      const taskId = await inReview()
+      const [first] = await until(reviewers, ([one]) => one?.status === 'ended')
+      expect(first?.spawn).toMatchObject({ outcome: 'finished' })
+      await stage.server.call('POST', '/tools/execute', ada, {
+        ...{ task_id: taskId, tool_name: 'write_files', args: { path: 'a.txt', content: 'other' } },
+      })
+      // Several requests at once want one reviewer, not several.
+      const refused = await Promise.all([1, 2, 3].map(() => go(taskId, 'DONE')))
+      expect(refused.map(({ body }) => body.allowed ?? false)).toEqual([false, false, false])
+      const all = await until(reviewers, (some) => some.length > 1 && some.every((one) => one.status === 'ended'))
+      expect(all).toHaveLength(2)
+      const second = all.find((one) => one.agent_id !== first?.agent_id)
+      expect(second?.spawn).toMatchObject({ outcome: 'finished', restarts: 0 })
+      const { body: log } = await stage.server.call(
+        'GET',
+        `/agents/${String(second?.agent_id)}/log`,
+        stage.server.operator,
+      )
+      expect(JSON.stringify(log)).toContain('You approved before, and the work has changed since')
+      expect((await go(taskId, 'DONE')).body).toMatchObject({ allowed: true })
+    },
+    RUN_MS_MAX,
+  )
+
+  it(
     '[REQ-SPAWN-18] that crash are started again after a back-off, then given up; the task goes on waiting',
     async () => {
       const contract = contractWith({
