@@ -103,7 +103,13 @@ async function started(
     return await client.post('/agents/spawn', { ...about, agent: agent ?? '' })
   } catch (error) {
     const problem = error instanceof Stop ? (error.details.problem as JsonObject | undefined) : undefined
-    if (!Array.isArray(problem?.agents) || !HARNESSES.has(agent ?? '')) throw error
+    if (!Array.isArray(problem?.agents) || !(error instanceof Stop)) throw error
+    if (!HARNESSES.has(agent ?? ''))
+      throw new Stop(
+        error.exit,
+        `${error.message}\nHarnesses can be named too: ${[...HARNESSES].join(', ')}.`,
+        error.details,
+      )
     return client.post('/agents/spawn', { ...about, harness: agent ?? '' })
   }
 }
@@ -166,6 +172,11 @@ export async function attach(agent: string, options: ClientOptions): Promise<voi
   if (!isAbsolute(socket) || !SESSION.test(session))
     throw new Stop(EXIT.refused, 'What the server says of the window cannot be right.')
   if (options.json === true) return printJson({ socket, session })
+  if (process.stdin.isTTY !== true || process.stdout.isTTY !== true)
+    throw new Stop(
+      EXIT.usage,
+      `There is no terminal to show the window on. Follow what it writes with \`phaselock logs ${plainLine(agent)} --follow\`.`,
+    )
   const args = ['-S', socket, '-f', '/dev/null', 'attach-session', '-r', '-t', `=${session}`]
   const code = await new Promise<number>((done, failed) => {
     const child = spawn('tmux', args, { stdio: 'inherit' })

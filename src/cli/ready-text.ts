@@ -35,6 +35,7 @@ export function readyText(running: {
         : `secret from the variable ${secrets.variable}`,
     ],
     ...confinedLines(running.confinement),
+    ...unsentLines(app),
     ...(running.isInsecure
       ? [['Warning', 'plain HTTP on an open address: tokens can be read on the way'] as const]
       : []),
@@ -54,6 +55,15 @@ export function readyText(running: {
     '',
     'Ctrl-C stops.',
   ].join('\n')
+}
+
+// Nothing is sent unsigned where a signature was asked for: whoever waits for notices must know.
+function unsentLines({ contractOf, environment }: Orchestrator): readonly (readonly [string, string])[] {
+  return (contractOf.webhooks ?? []).flatMap(({ url, secretEnvVar }) =>
+    secretEnvVar === null || (environment[secretEnvVar] ?? '') !== ''
+      ? []
+      : [['Webhooks', `NOT SENT to ${new URL(url).origin}: the variable ${secretEnvVar} is not set`] as const],
+  )
 }
 
 function shellWord(text: string): string {

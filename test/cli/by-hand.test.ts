@@ -156,13 +156,53 @@ describe('an agent that waits for people', () => {
   )
 })
 
+describe('what cannot be done', () => {
+  let place: Place
+  beforeAll(async () => {
+    await built()
+    ;({ place } = await placeWith(PLAIN))
+  }, RUN_MS_MAX)
+
+  it(
+    '[REQ-BYHAND-17] a window without a terminal and an agent that nobody knows are refused with what there is instead',
+    async () => {
+      await place.run([
+        'run',
+        'coder',
+        'Do it',
+        '--detach',
+        '--tmux',
+        '--name',
+        'tim',
+        '--arg',
+        'claim',
+        '--arg',
+        'beat',
+      ])
+      expect(await place.run(['attach', 'tim'])).toMatchObject({
+        code: 2,
+        stderr:
+          'There is no terminal to show the window on. Follow what it writes with `phaselock logs tim --follow`.\n',
+      })
+      const unknown = await place.run(['run', 'claude', 'Do it'])
+      expect(unknown.code).toBe(1)
+      expect(unknown.stderr).toContain('Known agents: coder')
+      expect(unknown.stderr).toContain('Harnesses can be named too: claude-code, codex, gemini, opencode.')
+      expect((await place.run(['stop', 'tim'])).code).toBe(0)
+    },
+    RUN_MS_MAX,
+  )
+})
+
 describe('a server that was started for a folder elsewhere', () => {
   it(
-    '[REQ-BYHAND-14] names commands that reach it from where it was started',
+    '[REQ-BYHAND-14] [REQ-BYHAND-18] names commands that reach it from where it was started, and webhooks that get nothing',
     async () => {
       await built()
       const place = new Place(afterAll)
-      writeFileSync(join(place.work, 'agent_workflow.yaml'), PLAIN.replace('[AGENT]', '[]'))
+      const webhooks =
+        'webhooks: [{url: "https://example.org/x", events: [task_parked], secret_env_var: NOT_SET}]\n'
+      writeFileSync(join(place.work, 'agent_workflow.yaml'), PLAIN.replace('[AGENT]', '[]') + webhooks)
       const state = join(place.home, 'state of mine')
       const log = join(place.home, 'said')
       const serve = (...args: readonly string[]) =>
@@ -187,6 +227,7 @@ describe('a server that was started for a folder elsewhere', () => {
           (text) => text.includes('Ctrl-C stops.'),
         )
         expect(said).toContain(expected)
+        expect(said).toContain('Webhooks   NOT SENT to https://example.org: the variable NOT_SET is not set\n')
         const line = /3\. See what happens: +(.*)/.exec(said)?.[1] ?? ''
         const typed = spawn('sh', ['-c', line], { cwd: place.home, env: place.environment, stdio: 'ignore' })
         expect(await new Promise((resolve) => typed.once('close', resolve))).toBe(0)
