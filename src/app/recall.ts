@@ -22,10 +22,7 @@ export async function recall(app: App, once: Once): Promise<Recalled | null> {
   if (kept.bodyHash !== once.bodyHash)
     return {
       status: 422,
-      result: refuse(
-        'idempotency_mismatch',
-        `The idempotency key ${JSON.stringify(once.key)} was used for another request.`,
-      ),
+      result: refuse('idempotency_mismatch', 'This Idempotency-Key was used for another request.'),
     }
   return { status: kept.status, result: await rebuilt(app, kept.answer as JsonObject) }
 }

@@ -3,6 +3,7 @@ import formatsModule from 'ajv-formats'
 import type { FastifyRequest } from 'fastify'
 import { type Problem, refuse } from '../app/result.js'
 import type { JsonObject } from '../core/contract.js'
+import { counted } from '../core/rules/words.js'
 import type { Route } from './route.js'
 
 const ajv = new Ajv2020({ allErrors: true, strict: false, verbose: true })
@@ -92,9 +93,21 @@ function messageOf(error: ErrorObject): string {
       return `must be one of ${(error.params.allowedValues as readonly unknown[]).map((one) => JSON.stringify(one)).join(', ')}`
     case 'pattern':
       return patternMessage(error)
+    case 'minLength':
+    case 'minItems':
+      return error.params.limit === 1 ? 'must not be empty' : `must have at least ${sizeOf(error)}`
+    case 'maxLength':
+    case 'maxItems':
+      return `must have at most ${sizeOf(error)}`
     default:
       return error.message ?? 'is not valid'
   }
+}
+
+function sizeOf({ keyword, params }: ErrorObject): string {
+  const limit = Number(params.limit)
+  if (keyword.endsWith('Length')) return counted(limit, 'character')
+  return limit === 1 ? '1 entry' : `${limit} entries`
 }
 
 // People do not read regular expressions: where the field says in words what it takes, the words are given.

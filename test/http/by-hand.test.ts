@@ -126,4 +126,26 @@ describe('approvals and questions, as a user looks at them', () => {
     expect(texts[2]).toMatch(/Allowed: ask_user_question\. That was the last try of this kind: /)
     expect(texts[3]).toMatch(/Allowed: ask_user_question\. The tries for this are used up: /)
   })
+
+  it('[REQ-BYHAND-19] what is too long or empty, and a key that was used, is said in plain words', async () => {
+    const token = await setUp('words')
+    const approval = await ask('words', token)
+    const path = `/approvals/${approval.id}/decision`
+    const said = async (body: object, headers = {}) =>
+      (await run.call('POST', path, run.operator, body, headers)).body.detail
+    const rejected = { decision: 'reject', digest: approval.digest }
+    expect(await said({ ...rejected, comment: 'x'.repeat(4001) })).toBe('comment: must have at most 4,000 characters')
+    const question = await asked(run, token, 'Which?')
+    expect((await run.call('POST', `/questions/${question}/answer`, run.operator, { answer: '' })).body.detail).toBe(
+      'answer: must not be empty',
+    )
+    const calls = Array.from({ length: 33 }, () => ({ tool_name: 'grep', args: {} }))
+    expect((await run.call('POST', '/tools/batch', token, { task_id: 'words', calls })).body.detail).toBe(
+      'calls: must have at most 32 entries',
+    )
+    await run.call('POST', path, run.operator, rejected, { 'idempotency-key': 'mine' })
+    expect(await said({ ...rejected, comment: 'other' }, { 'idempotency-key': 'mine' })).toBe(
+      'This Idempotency-Key was used for another request.',
+    )
+  })
 })
