@@ -5,7 +5,7 @@ import { type ClientOptions, clientOptions } from './connection.js'
 import { collect, examples } from './options.js'
 import { plainLine } from './plain-text.js'
 import { durationText } from './run-text.js'
-import { table } from './table.js'
+import { type Column, table } from './table.js'
 import { paint, print, printJson } from './terminal.js'
 import { given, listOf, objectOf, textOf, timeOf } from './values.js'
 
@@ -61,15 +61,21 @@ function addAgents(program: Command): void {
       const text = table(agents, [
         { title: 'AGENT', text: (one) => textOf(one.agent_id) },
         { title: 'STATE', text: stateText },
-        { title: 'AGAIN', text: (one) => textOf(objectOf(one.spawn).restarts) || '-' },
+        { title: 'RESTARTS', text: (one) => textOf(objectOf(one.spawn).restarts) || '-' },
         { title: 'TASK', text: (one) => textOf(one.task_id) || '-', isFlexible: true },
         { title: 'PHASE', text: (one) => textOf(one.phase) || '-', isFlexible: true },
         { title: 'ACTIVE', text: (one) => agoText(textOf(one.last_activity)) },
-        { title: 'CAPABLE OF', text: (one) => textOf(one.capabilities) || '-', isFlexible: true },
+        ...(agents.some((one) => textOf(one.capabilities) !== '') ? [CAPABILITIES] : []),
       ])
       print(agents.length === 0 ? 'No agents. Let one in with `phaselock agent add ID`.' : text)
     })
   addRevoke(agent, 'agent')
+}
+
+const CAPABILITIES: Column<JsonObject> = {
+  title: 'CAPABLE OF',
+  text: (one) => textOf(one.capabilities) || '-',
+  isFlexible: true,
 }
 
 // Of agents that the server started: how that stands.
@@ -80,7 +86,7 @@ function stateText({ status, spawn }: JsonObject): string {
 
 function agoText(time: string): string {
   const seconds = Math.round((Date.now() - Date.parse(time)) / 1000)
-  return Number.isFinite(seconds) ? durationText(Math.max(0, seconds)) : '-'
+  return Number.isFinite(seconds) ? `${durationText(Math.max(0, seconds))} ago` : '-'
 }
 
 function addOperators(program: Command): void {

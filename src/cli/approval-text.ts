@@ -107,10 +107,15 @@ function readable(value: Json, indent: string): string {
     if (value.length === 0) return '(none)'
     return (value as readonly Json[]).map((one) => `\n${indent}- ${readable(one, `${indent}  `).trimStart()}`).join('')
   }
-  return Object.entries(value as JsonObject)
+  return titleFirst(Object.entries(value as JsonObject))
     .map(([key, one]) => {
       const text = readable(one, `${indent}  `)
       return `\n${indent}${key}:${text.startsWith('\n') ? '' : ' '}${text}`
     })
     .join('')
+}
+
+// Contents are kept with their keys in order of the alphabet; people look for what it is about.
+function titleFirst(entries: readonly (readonly [string, Json])[]): readonly (readonly [string, Json])[] {
+  return [...entries.filter(([key]) => key === 'title'), ...entries.filter(([key]) => key !== 'title')]
 }

@@ -2,6 +2,7 @@ import { spawn } from 'node:child_process'
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { approvalText } from '../../src/cli/approval-text.js'
 import { AGENT } from '../spawn/agent.js'
 import { until } from '../spawn/stage.js'
 import { type Answer, built, Place, SCRIPT, type Server } from './program.js'
@@ -37,6 +38,12 @@ async function placeWith(contract: string): Promise<{ place: Place; server: Serv
 }
 
 describe('approvals and questions on the command line', () => {
+  it('[REQ-BYHAND-10] what is to be approved begins with its title', () => {
+    const artifacts = [{ type: 'plan', sha256: 'x', bytes: 1, grade: 'reported' }]
+    const text = approvalText({ artifacts, contents: { plan: { aim: 'all', title: 'A plan', why: 'so' } } })
+    expect(text).toContain('  title: A plan\n  aim: all\n  why: so\n')
+  })
+
   let place: Place
   let server: Server
   let token = ''
@@ -142,6 +149,9 @@ describe('an agent that waits for people', () => {
       expect(await place.json(['agents'])).toMatchObject({
         agents: expect.arrayContaining([expect.objectContaining({ agent_id: 'eve', status: 'working' })]),
       })
+      const listed = (await place.run(['agents'])).stdout
+      expect(listed).toMatch(/^AGENT +STATE +RESTARTS +TASK +PHASE +ACTIVE$/m)
+      expect(listed).toMatch(/^eve +running +0 +task-\S+ +PLAN +\d+s ago$/m)
       const followed = place.run(['logs', 'eve', '--follow', '--json'])
       await new Promise((resolve) => setTimeout(resolve, 1500))
       expect((await place.run(['stop', 'eve'])).code).toBe(0)
@@ -200,8 +210,7 @@ describe('a server that was started for a folder elsewhere', () => {
     async () => {
       await built()
       const place = new Place(afterAll)
-      const webhooks =
-        'webhooks: [{url: "https://example.org/x", events: [task_parked], secret_env_var: NOT_SET}]\n'
+      const webhooks = 'webhooks: [{url: "https://example.org/x", events: [task_parked], secret_env_var: NOT_SET}]\n'
       writeFileSync(join(place.work, 'agent_workflow.yaml'), PLAIN.replace('[AGENT]', '[]') + webhooks)
       const state = join(place.home, 'state of mine')
       const log = join(place.home, 'said')
