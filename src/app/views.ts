@@ -73,6 +73,7 @@ export function approvalView(state: TaskState, approval: Approval): JsonObject {
     task_id: state.id,
     task_title: state.title,
     agent_id: approval.agentId,
+    workspace: state.workspace,
     gate: approval.gate,
     phase: approval.phase,
     target_phase: approval.to,

@@ -5,6 +5,7 @@ import { paint } from './terminal.js'
 import { listOf, objectOf, textOf, timeOf } from './values.js'
 
 const LINES_MAX = 200
+const LINE_CHARS_MAX = 2000
 
 export function approvalTable(approvals: readonly JsonObject[]): string {
   return table(approvals, [
@@ -24,6 +25,8 @@ export function approvalText(approval: JsonObject): string {
     field('Task', `${textOf(approval.task_id)}, agent ${textOf(approval.agent_id) || '-'}`),
     field('Step', `${textOf(approval.phase)} -> ${textOf(approval.target_phase)}, gate ${textOf(approval.gate)}`),
     field('Approvers', approversText(approval)),
+    // The digest is of the files, too, and they are not shown here.
+    field('Work tree', textOf(approval.workspace)),
     field('Status', textOf(approval.status)),
     field('Expires', timeOf(approval.expires_at)),
     field('Digest', textOf(approval.digest)),
@@ -91,7 +94,7 @@ function contentLines(content: Json): readonly string[] {
   const lines = text.split('\n')
   const hidden = raw.length - text.length
   return [
-    ...lines.slice(0, LINES_MAX).map((line) => `  ${line}`),
+    ...lines.slice(0, LINES_MAX).map((line) => `  ${cutLine(line)}`),
     ...(lines.length > LINES_MAX
       ? [`  … ${lines.length - LINES_MAX} lines are not shown: read them with \`phaselock approvals ID --json\``]
       : []),
@@ -118,4 +121,11 @@ function readable(value: Json, indent: string): string {
 // Contents are kept with their keys in order of the alphabet; people look for what it is about.
 function titleFirst(entries: readonly (readonly [string, Json])[]): readonly (readonly [string, Json])[] {
   return [...entries.filter(([key]) => key === 'title'), ...entries.filter(([key]) => key !== 'title')]
+}
+
+function cutLine(line: string): string {
+  const left = line.length - LINE_CHARS_MAX
+  return left <= 0
+    ? line
+    : `${line.slice(0, LINE_CHARS_MAX)}… ${left} characters are not shown: read them with \`phaselock approvals ID --json\``
 }

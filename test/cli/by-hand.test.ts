@@ -44,6 +44,13 @@ describe('approvals and questions on the command line', () => {
     expect(text).toContain('  title: A plan\n  aim: all\n  why: so\n')
   })
 
+  it('[REQ-BYHAND-10] what is too long to be shown is cut, and said to be', () => {
+    const artifacts = [{ type: 'plan', sha256: 'x', bytes: 1, grade: 'reported' }]
+    const text = approvalText({ artifacts, contents: { plan: { title: 'x'.repeat(100_000) } } })
+    expect(text.length).toBeLessThan(4000)
+    expect(text).toContain('… 98007 characters are not shown: ')
+  })
+
   let place: Place
   let server: Server
   let token = ''
@@ -70,6 +77,7 @@ describe('approvals and questions on the command line', () => {
     expect(listed).toContain('Look and answer: phaselock approve ID, phaselock reject ID --comment TEXT')
     const shown = (await place.run(['approvals', 'one'])).stdout
     expect(shown).toContain('Approvers  2 of human, lead\n')
+    expect(shown).toContain(`Work tree  ${place.work}\n`)
     expect(shown).toContain('Evidence\n  why: because it is right\n')
   })
 
