@@ -7,6 +7,7 @@ import { Client, segment } from './client.js'
 import type { ClientOptions } from './connection.js'
 import { Signals } from './coordinate-signals.js'
 import { EXIT, Stop } from './exit.js'
+import { LastingClient } from './lasting-client.js'
 import { plainJson, plainLine, plainText } from './plain-text.js'
 import { print, printJson, tell } from './terminal.js'
 import { tellTree } from './tree-text.js'
@@ -61,8 +62,9 @@ export async function run(first: string | undefined, second: string | undefined,
   if (options.json !== true) tellStart(answer, options.detach === true)
   else if (options.detach === true) printJson(answer)
   if (options.detach === true) return
-  await followRun(client, answer, options.json !== true)
-  const ended = await client.get(`/agents/${segment(id)}`)
+  const reader = new LastingClient(options)
+  await followRun(reader, answer, options.json !== true)
+  const ended = await reader.get(`/agents/${segment(id)}`)
   if (options.json === true) printJson(ended)
   else print(endText(ended))
   if (ended.outcome !== 'completed') process.exitCode = EXIT.refused
@@ -76,7 +78,7 @@ function tellStart(answer: JsonObject, isDetached: boolean): void {
 }
 
 // It is the server that keeps the agent: whoever goes is told how to come back.
-async function followRun(client: Client, answer: JsonObject, isShown: boolean): Promise<void> {
+async function followRun(client: LastingClient, answer: JsonObject, isShown: boolean): Promise<void> {
   const id = textOf(answer.agent_id)
   const signals = new Signals()
   signals.onFirst(() => {
@@ -115,9 +117,9 @@ async function started(
 }
 
 export async function logs(agent: string, options: FollowOptions): Promise<void> {
-  const client = new Client(options)
-  if (options.follow === true) return follow(client, agent, { show: options.json === true ? writeLine : write })
-  const part = await client.get(`/agents/${segment(agent)}/log`)
+  const show = options.json === true ? writeLine : write
+  if (options.follow === true) return follow(new LastingClient(options), agent, { show })
+  const part = await new Client(options).get(`/agents/${segment(agent)}/log`)
   if (options.json === true) printJson(part)
   else write(part)
 }
@@ -129,7 +131,7 @@ interface Following {
   readonly idle?: () => Promise<void>
 }
 
-async function follow(client: Client, agent: string, { show, idle }: Following): Promise<void> {
+async function follow(client: LastingClient, agent: string, { show, idle }: Following): Promise<void> {
   let cursor: string | undefined
   for (;;) {
     const part = await client.get(`/agents/${segment(agent)}/log`, { cursor })

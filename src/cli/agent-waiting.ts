@@ -1,5 +1,6 @@
 import { counted } from '../core/rules/words.js'
-import { type Client, segment } from './client.js'
+import { segment } from './client.js'
+import type { LastingClient } from './lasting-client.js'
 import { plainLine } from './plain-text.js'
 import { tell } from './terminal.js'
 import { objectOf, textOf } from './values.js'
@@ -8,13 +9,13 @@ const LOOK_MS = 2000
 
 /** Tells whoever follows an agent that it waits for people, once for each approval and each new question. */
 export class WaitingNotice {
-  readonly #client: Client
+  readonly #client: LastingClient
   readonly #taskId: string
   #lookedAt = 0
   #approval = ''
   #questions = 0
 
-  constructor(client: Client, taskId: string) {
+  constructor(client: LastingClient, taskId: string) {
     this.#client = client
     this.#taskId = taskId
   }

@@ -1,0 +1,42 @@
+import { mkdirSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { AGENT } from '../spawn/agent.js'
+import { contractWith, until } from '../spawn/stage.js'
+import { built, Place } from './program.js'
+
+const RUN_MS_MAX = 120_000
+const place = new Place(afterAll)
+
+describe('phaselock run', () => {
+  beforeAll(async () => {
+    await built()
+    const agent = join(place.home, 'program', 'agent.mjs')
+    mkdirSync(join(place.home, 'program'))
+    writeFileSync(agent, AGENT)
+    const more = `agents: {coder: {harness: command, command: node, args: ["${agent}"]}}\n`
+    writeFileSync(join(place.work, 'agent_workflow.yaml'), contractWith({ more }))
+  }, RUN_MS_MAX)
+
+  it(
+    '[REQ-BYHAND-20] follows an agent through a restart of the server, which may listen elsewhere then',
+    async () => {
+      const first = await place.serve()
+      const words = ['--arg', 'first', '--arg', 'claim', '--arg', 'beat']
+      const run = place.run(['run', 'coder', 'Do it', '--name', 'ada', ...words])
+      await until(
+        async () => (await place.run(['logs', 'ada'])).stdout,
+        (text) => text.includes('claim 200'),
+      )
+      first.kill('SIGTERM')
+      await first.ended
+      await new Promise((resolve) => setTimeout(resolve, 1500))
+      await place.serve()
+      const ended = await run
+      expect(ended.stderr).toBe('The connection is lost; trying again …\nConnected again.\n')
+      expect([ended.code, ended.stdout.includes('second\n')]).toEqual([0, true])
+      expect(ended.stdout).toMatch(/Agent ada: completed/)
+    },
+    RUN_MS_MAX,
+  )
+})
