@@ -262,6 +262,19 @@ class Both(unittest.TestCase):
 
             self.both(work)
 
+    def test_a_length_that_nobody_can_count_is_no_fault_of_the_client(self):
+        for length in [b"9" * 5000, b"-1", b"1e3", "\u0663".encode()]:
+            answer = b"HTTP/1.1 200 OK\r\nContent-Length: " + length + b"\r\n\r\n{}"
+
+            def work(call, make, answer=answer):
+                client = make(self.serve([answer] * 9).url, AGENT, attempts_max=2, heartbeat=False)
+                try:
+                    call(client, "claim_task")
+                except sdk.PhaselockError:
+                    pass
+
+            self.both(work)
+
     def test_a_token_that_says_nothing_readable_of_itself_is_kept_all_the_same(self):
         payload = base64.urlsafe_b64encode(b"[" * 6000).decode()
         answer = json.dumps({"task": 1, "phase": "PLAN", "phase_token": f"a.{payload}.b", "allowed_tools": 7}).encode()

@@ -17,6 +17,8 @@ from ._wire import body_of, headers_of
 
 CONNECT_SECONDS_MAX = 10.0
 CHUNK_BYTES = 65536
+# Python itself counts no further than some thousands of digits, and raises.
+LENGTH_DIGITS_MAX = 15
 FAILURES = (OSError, http.client.HTTPException)
 
 
@@ -69,7 +71,7 @@ class SyncTransport:
         stream = self.open(request, seconds_max)
         try:
             said = stream.headers.get("content-length", "")
-            length = int(said) if said.isdecimal() else None
+            length = int(said) if said.isdecimal() and len(said) <= LENGTH_DIGITS_MAX else None
             body = bytearray()
             while length is None or len(body) < length:
                 chunk = stream.read_until(deadline)
