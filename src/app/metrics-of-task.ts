@@ -175,10 +175,12 @@ function tell(tally: Tally, event: TaskEvent): void {
       tally.interrupts += 1
       tally.refusals.add(event.code)
       return
+    case 'gate_blocked':
+      if (event.counted) tally.refusals.add(event.code)
+      return
     case 'tool_denied':
     case 'changes_dropped':
     case 'transition_refused':
-    case 'gate_blocked':
     case 'checkpoint_refused':
     case 'approval_refused':
     case 'question_refused':

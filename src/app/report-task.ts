@@ -95,7 +95,8 @@ class TaskWalk {
 
   #gate(event: TaskEvent): void {
     const isPassed = event.type === 'gate_passed'
-    if (!isPassed && event.type !== 'gate_blocked' && event.type !== 'checkpoint_refused') return
+    const isBlocked = event.type === 'gate_blocked' ? event.counted : event.type === 'checkpoint_refused'
+    if (!isPassed && !isBlocked) return
     if (isPassed) this.#passed += 1
     else this.#blocked += 1
     const name = 'gate' in event && typeof event.gate === 'string' ? event.gate : `leaving ${event.phase}`
@@ -120,10 +121,12 @@ function codeOf(event: TaskEvent): string | null {
   switch (event.type) {
     case 'rule_violated':
       return event.shadow ? null : event.code
+    // Waiting for people or reviewers is no refusal.
+    case 'gate_blocked':
+      return event.counted ? event.code : null
     case 'tool_denied':
     case 'changes_dropped':
     case 'transition_refused':
-    case 'gate_blocked':
     case 'checkpoint_refused':
     case 'approval_refused':
     case 'question_refused':

@@ -53,7 +53,8 @@ function changed(state: TaskState, event: Exclude<TaskEvent, { type: 'task_creat
     case 'transition_refused':
       return refused(extended(state, event), event)
     case 'gate_blocked':
-      return refused(event.counted ? bypassUsed(withGate(state, 'blocked')) : state, event)
+      // Waiting for people or reviewers is no refusal.
+      return event.counted ? refused(bypassUsed(withGate(state, 'blocked')), event) : state
     case 'approval_refused':
     case 'question_refused':
       return refused(state, event)

@@ -82,6 +82,8 @@ export class Metrics {
 
   #count(event: StoredEvent): void {
     add(this.#events, `type="${event.type}"`)
+    // Waiting for people or reviewers is no refusal.
+    if (event.type === 'gate_blocked' && event.data.counted === false) return
     if (typeof event.data.code === 'string') add(this.#refusals, `code="${event.data.code}"`)
     if (event.type === 'gate_passed') this.#gatesPassed += 1
     if (event.type === 'gate_blocked' || event.type === 'checkpoint_refused') this.#gatesBlocked += 1

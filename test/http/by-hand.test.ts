@@ -148,4 +148,23 @@ describe('approvals and questions, as a user looks at them', () => {
       'This Idempotency-Key was used for another request.',
     )
   })
+
+  it('[REQ-BYHAND-21] whoever waits for an approval is refused nothing, in whatever is counted', async () => {
+    const summary = async () => (await run.call('GET', '/metrics/summary', run.operator)).body
+    const before = await summary()
+    const token = await setUp('patient')
+    for (let tries = 0; tries < 5; tries += 1) await ask('patient', token)
+    const of = async (path: string) => (await run.call('GET', path, run.operator)).body
+    expect(await of('/tasks/patient')).toMatchObject({ refusals: 0 })
+    expect(await of('/tasks/patient/metrics')).toMatchObject({ totals: { refusals: { count: 0 } } })
+    expect(await of('/runs/patient/report')).toMatchObject({
+      refusals: { count: 0 },
+      gates: { passed: 0, blocked: 0, pass_rate: null },
+    })
+    const after = await summary()
+    expect([after.gate_pass_rate, after.refusals]).toEqual([before.gate_pass_rate, before.refusals])
+    // Another content while people look at the first one is no mere waiting.
+    await ask('patient', token, 'another')
+    expect(await of('/runs/patient/report')).toMatchObject({ refusals: { count: 1 }, gates: { blocked: 1 } })
+  })
 })
