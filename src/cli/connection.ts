@@ -42,6 +42,12 @@ export function connect(options: ClientOptions): Connection {
   return { url, token: tokenOf(options, stateDir) }
 }
 
+/** The same options for the server that they mean now, wherever it listens: another one that answers later is not meant. */
+export function pinned<Options extends ClientOptions>(options: Options): Options {
+  const { stateDir } = serverOf(options)
+  return stateDir === null ? options : { ...options, stateDir }
+}
+
 /** The server that a command means, and its state directory where that lies here. */
 export function serverOf(options: ClientOptions): { readonly url: string; readonly stateDir: string | null } {
   const named = options.url ?? process.env.PHASELOCK_URL

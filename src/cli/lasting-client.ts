@@ -1,7 +1,7 @@
 import { setTimeout as wait } from 'node:timers/promises'
 import type { JsonObject } from '../core/contract.js'
 import { Client, type Query } from './client.js'
-import { type ClientOptions, serverOf } from './connection.js'
+import { type ClientOptions, pinned } from './connection.js'
 import { EXIT, Stop } from './exit.js'
 import { tell } from './terminal.js'
 
@@ -14,9 +14,7 @@ export class LastingClient {
   #isReached = false
 
   constructor(options: ClientOptions) {
-    const { stateDir } = serverOf(options)
-    // A server that is started anew may listen elsewhere; another one that answers meanwhile is not meant.
-    this.#options = stateDir === null ? options : { ...options, stateDir }
+    this.#options = pinned(options)
   }
 
   async get(path: string, query: Query = {}): Promise<JsonObject> {

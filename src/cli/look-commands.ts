@@ -2,7 +2,7 @@ import { setTimeout as wait } from 'node:timers/promises'
 import type { Command } from 'commander'
 import type { JsonObject } from '../core/contract.js'
 import { Client } from './client.js'
-import { type ClientOptions, clientOptions } from './connection.js'
+import { type ClientOptions, clientOptions, pinned } from './connection.js'
 import { eventLine, eventTable } from './event-lines.js'
 import { readEvents } from './event-stream.js'
 import { EXIT, Stop } from './exit.js'
@@ -69,12 +69,13 @@ async function showStatus(options: ClientOptions): Promise<void> {
 
 /** Prints events as they come. A lost connection is taken up again where it was. */
 async function follow(options: EventOptions): Promise<void> {
-  let last = options.since ?? (await newest(new Client(options)))
+  const meant = pinned(options)
+  let last = options.since ?? (await newest(new Client(meant)))
   let tries = 0
   for (;;) {
     try {
       // A restarted server may listen elsewhere: it is looked for anew each time.
-      const body = await new Client(options).stream(last, new AbortController().signal)
+      const body = await new Client(meant).stream(last, new AbortController().signal)
       if (tries > 0) tell('Connected again.')
       tries = 0
       for await (const { id, data } of readEvents(body)) {

@@ -1,9 +1,10 @@
+import { spawn } from 'node:child_process'
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { AGENT } from '../spawn/agent.js'
 import { contractWith, until } from '../spawn/stage.js'
-import { built, Place } from './program.js'
+import { built, Place, SCRIPT } from './program.js'
 
 const RUN_MS_MAX = 120_000
 const place = new Place(afterAll)
@@ -36,6 +37,48 @@ describe('phaselock run', () => {
       expect(ended.stderr).toBe('The connection is lost; trying again …\nConnected again.\n')
       expect([ended.code, ended.stdout.includes('second\n')]).toEqual([0, true])
       expect(ended.stdout).toMatch(/Agent ada: completed/)
+    },
+    RUN_MS_MAX,
+  )
+})
+
+describe('whoever follows one server', () => {
+  it(
+    '[REQ-BYHAND-22] waits for it when it is away, whatever other server answers meanwhile',
+    async () => {
+      await built()
+      const near = new Place(afterAll)
+      writeFileSync(join(near.work, 'agent_workflow.yaml'), contractWith())
+      const own = await near.serve()
+      const sample = join(near.environment.XDG_DATA_HOME ?? '', 'phaselock', 'sample')
+      mkdirSync(sample, { recursive: true })
+      writeFileSync(join(sample, 'agent_workflow.yaml'), contractWith())
+      await near.serve(['--workspace', sample, '--contract', join(sample, 'agent_workflow.yaml')])
+      const child = spawn(process.execPath, [SCRIPT, 'events', '--follow'], {
+        cwd: near.work,
+        env: near.environment,
+        stdio: ['ignore', 'pipe', 'pipe'],
+      })
+      let said = ''
+      for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk) => (said += chunk))
+      await until(
+        async () => {
+          await near.run(['task', 'add', 'Here'])
+          return said
+        },
+        (text) => text.includes('task_created'),
+      )
+      own.kill('SIGTERM')
+      await own.ended
+      await until(
+        () => said,
+        (text) => text.includes('The connection is lost'),
+      )
+      await new Promise((resolve) => setTimeout(resolve, 3000))
+      const ended = new Promise((resolve) => child.once('close', resolve))
+      child.kill('SIGINT')
+      expect(await ended).toBe(4)
+      expect(said).not.toContain('Connected again')
     },
     RUN_MS_MAX,
   )
