@@ -20,7 +20,7 @@ export function addMcpCommand(program: Command): void {
       'after',
       `${examples([['PHASELOCK_TOKEN=… phaselock mcp', 'in the name of the agent whose token it is']])}
 
-The token is read from PHASELOCK_TOKEN only, and must be an agent's or a reviewer's.`,
+The token is read from PHASELOCK_TOKEN only: an agent's or a reviewer's.`,
     )
     .action(async (options: McpOptions) => speakMcp(options))
 }
