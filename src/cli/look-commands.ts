@@ -1,7 +1,7 @@
 import { setTimeout as wait } from 'node:timers/promises'
 import type { Command } from 'commander'
 import type { JsonObject } from '../core/contract.js'
-import { Client } from './client.js'
+import { Client, segment } from './client.js'
 import { type ClientOptions, clientOptions, pinned } from './connection.js'
 import { eventLine, eventTable } from './event-lines.js'
 import { readEvents } from './event-stream.js'
@@ -44,11 +44,12 @@ interface EventOptions extends ClientOptions {
 async function showStatus(options: ClientOptions): Promise<void> {
   const client = new Client(options)
   const overview = await client.get('/state/snapshot')
-  const [contracts, health, approvals, questions] = await Promise.all([
+  const [contracts, health, approvals, questions, parked] = await Promise.all([
     client.get('/contracts'),
     client.get('/health'),
     client.get('/approvals', { limit: PENDING_MAX }),
     client.get('/questions', { limit: PENDING_MAX, status: 'open' }),
+    parkedTasks(client),
   ])
   const contract = listOf(contracts.contracts).find((one) => one.default === true) ?? {}
   const status: JsonObject = {
@@ -61,10 +62,17 @@ async function showStatus(options: ClientOptions): Promise<void> {
     alerts: overview.alerts ?? [],
     approvals: approvals.approvals ?? [],
     questions: questions.questions ?? [],
+    parked,
     run: await runStatus(client, options),
   }
   if (options.json === true) printJson(status)
   else print(statusText(status))
+}
+
+/** Tasks that only an operator lets go on, with the reason. */
+async function parkedTasks(client: Client): Promise<readonly JsonObject[]> {
+  const found = await client.get('/tasks', { status: 'parked', limit: PENDING_MAX })
+  return Promise.all(listOf(found.tasks).map((one) => client.get(`/tasks/${segment(textOf(one.id))}`)))
 }
 
 /** Prints events as they come. A lost connection is taken up again where it was. */

@@ -13,6 +13,7 @@ export function statusText(status: JsonObject): string {
   const contract = objectOf(status.contract)
   const approvals = listOf(status.approvals)
   const questions = listOf(status.questions)
+  const parked = listOf(status.parked)
   const active = listOf(status.active)
   const alerts = listOf(status.alerts)
   const field = (label: string, text: string): string => `${label.padEnd(9)} ${plainLine(text)}`
@@ -37,7 +38,8 @@ export function statusText(status: JsonObject): string {
     ...(questions.length === 0
       ? []
       : [`${questionTable(questions)}\nLook and answer: phaselock questions ID, phaselock answer ID TEXT`]),
-    ...(approvals.length + questions.length === 0 ? ['  Nothing.'] : []),
+    ...(parked.length === 0 ? [] : [`${parkedTable(parked)}\nLet one go on: phaselock task resume ID --reason TEXT`]),
+    ...(approvals.length + questions.length + parked.length === 0 ? ['  Nothing.'] : []),
   ].join('\n')
 }
 
@@ -45,6 +47,15 @@ function waitingLine(one: JsonObject): readonly string[] {
   const names = Array.isArray(one.waiting_for_reviewers) ? one.waiting_for_reviewers.map(textOf) : []
   if (names.length === 0) return []
   return [plainLine(`${textOf(one.task_id)} is waiting for reviewers: ${names.join(', ')}`)]
+}
+
+function parkedTable(tasks: readonly JsonObject[]): string {
+  return table(tasks, [
+    { title: 'PARKED', text: (one) => textOf(one.id) },
+    { title: 'PHASE', text: (one) => textOf(one.phase) },
+    { title: 'TASK', text: (one) => textOf(one.title), isFlexible: true },
+    { title: 'WHY', text: (one) => textOf(one.parked_reason), isFlexible: true },
+  ])
 }
 
 function alertTable(alerts: readonly JsonObject[]): string {

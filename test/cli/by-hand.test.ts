@@ -206,10 +206,18 @@ describe('what cannot be done', () => {
       expect(unknown.code).toBe(1)
       expect(unknown.stderr).toContain('Known agents: coder')
       expect(unknown.stderr).toContain('Harnesses can be named too: claude-code, codex, gemini, opencode.')
-      expect((await place.run(['stop', 'tim'])).code).toBe(0)
+      expect((await place.run(['stop', 'tim', '--park', '--reason', 'wrong'])).code).toBe(0)
     },
     RUN_MS_MAX,
   )
+
+  it('[REQ-BYHAND-23] a parked task waits for the operator, and status says so with the reason', async () => {
+    const { stdout } = await place.run(['status'])
+    const [, waiting = ''] = stdout.split('Waiting for you\n')
+    expect(waiting).toMatch(/^task-\w+ +PLAN +Do it +agent tim was stopped: wrong$/m)
+    expect(waiting).toContain('Let one go on: phaselock task resume ID --reason TEXT\n')
+    expect(await place.json(['status'])).toMatchObject({ parked: [{ status: 'parked' }] })
+  })
 })
 
 describe('a server that was started for a folder elsewhere', () => {
