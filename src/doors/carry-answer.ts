@@ -77,11 +77,16 @@ export function carryAnswer(
   answer.on('error', cut)
   answer.on('close', () => (answer.complete ? finish() : cut()))
   response.on('error', () => undefined)
-  response.on('close', () => {
+  const readOn = (): void => {
     if (isOver) return
-    if (reader === null) return cut()
+    if (reader === null) {
+      cut()
+      return
+    }
     wait(limits.readOnMsMax, cut)
     answer.resume()
-  })
+  }
+  if (response.destroyed) readOn()
+  else response.on('close', readOn)
   return { bytes: () => bytes, cut }
 }

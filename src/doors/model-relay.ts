@@ -80,6 +80,8 @@ class Relay {
   readonly #bodyBytesMax: number
   readonly #answers = new Set<Carried>()
   readonly #book = new TakenBook()
+  /** What the newest request of each connection is answered with. */
+  readonly #newest = new WeakMap<Socket, ServerResponse>()
 
   constructor(
     private readonly upstream: Upstream,
@@ -109,6 +111,7 @@ class Relay {
   }
 
   #take(request: IncomingMessage, response: ServerResponse): void {
+    if (this.#waitsBehind(request, response)) return void request.socket.destroy()
     const isLarge = Number(request.headers['content-length'] ?? 0) > this.#bodyBytesMax
     const refused = relayProblem(request, this.upstream, Object.keys(this.#added).length > 0)
     const problem = refused ?? (isLarge ? TOO_LARGE : null)
@@ -134,6 +137,13 @@ class Relay {
     }
   }
 
+  // Nothing bounds how many requests wait behind another one on their connection, and no client of a model sends such.
+  #waitsBehind({ socket }: IncomingMessage, response: ServerResponse): boolean {
+    const before = this.#newest.get(socket)
+    this.#newest.set(socket, response)
+    return before?.writableEnded === false
+  }
+
   #passOn(request: IncomingMessage, response: ServerResponse, passedOn: ClientRequest): void {
     const startedAt = performance.now()
     const sent = new Counted(this.#bodyBytesMax)
@@ -142,9 +152,11 @@ class Relay {
     passedOn.on('response', (answer) => {
       const { statusCode = 0 } = answer
       if (statusCode < STATUS_MIN) return void passedOn.destroy(new Error('no status'))
-      response.writeHead(statusCode, downstreamHeaders(answer.headers))
-      // A model's first word may be long in coming; that there is an answer is known now.
-      response.flushHeaders()
+      if (!response.destroyed) {
+        response.writeHead(statusCode, downstreamHeaders(answer.headers))
+        // A model's first word may be long in coming; that there is an answer is known now.
+        response.flushHeaders()
+      }
       carried = this.#carry(request, response, answer)
     })
     passedOn.on('error', () => refuse(response, UNREACHABLE))
@@ -159,7 +171,7 @@ class Relay {
     })
     request.pipe(sent).pipe(passedOn)
     response.on('close', () => {
-      if (carried === null) passedOn.destroy()
+      if (carried === null) this.#leave(request, passedOn)
       this.options.onUse?.({
         method: request.method ?? 'GET',
         path: (request.url ?? '/').split('?')[0] ?? '/',
@@ -171,9 +183,21 @@ class Relay {
     })
   }
 
+  // Who hangs up before the first word has asked all the same: the answer is waited for, and counted.
+  #leave({ method }: IncomingMessage, passedOn: ClientRequest): void {
+    const hasAsked = method === 'POST' && passedOn.writableFinished && !passedOn.destroyed
+    if (!hasAsked || this.options.onTaken === undefined) return void passedOn.destroy()
+    const timer = setTimeout(() => passedOn.destroy(), this.#limits.readOnMsMax)
+    timer.unref()
+    for (const over of ['response', 'close']) passedOn.once(over, () => clearTimeout(timer))
+  }
+
+  get #limits(): CarryLimits {
+    return { ...CARRY_LIMITS, ...this.options.carryLimits }
+  }
+
   #carry(request: IncomingMessage, response: ServerResponse, answer: IncomingMessage): Carried {
-    const limits = { ...CARRY_LIMITS, ...this.options.carryLimits }
-    const carried = carryAnswer(answer, response, this.#readerOf(request, answer), limits)
+    const carried = carryAnswer(answer, response, this.#readerOf(request, answer), this.#limits)
     this.#answers.add(carried)
     answer.on('close', () => this.#answers.delete(carried))
     return carried

@@ -32,7 +32,10 @@ const METHODS: ReadonlySet<string> = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PAT
 const PLAIN_TARGET = /^\/[\x21-\x7e]*$/
 // Whatever some server would decode into another path than the one that was looked at here.
 const AMBIGUOUS = /\\|#|\/\/|%(2f|5c|25|00)/i
-const KEY_PARAMETERS = /[?&](key|api[_-]?key|access_token|token)=/i
+const KEY_PARAMETERS = /^(key|api[_-]?key|access_token|oauth_token|token)$/
+// Part of an answer, or another form of it, could be had without what it took; `$` stands for headers and methods, too.
+const FORM_PARAMETERS = /^(fields|callback|\$.*)$/
+const FORMS: ReadonlySet<string> = new Set(['json', 'sse'])
 export const TARGET_CHARS_MAX = 8192
 
 /** Why a request is not passed on; null when it is. */
@@ -51,9 +54,29 @@ export function relayProblem(
   const { basePath } = upstream
   if (path !== basePath && !path.startsWith(`${basePath}/`))
     return { status: 404, message: `Only paths below ${basePath} are passed on.` }
-  if (holdsKey && KEY_PARAMETERS.test(target))
-    return { status: 403, message: 'The key is added outside; send none of your own.' }
+  return queryProblem(target.slice(path.length + 1), holdsKey)
+}
+
+function queryProblem(query: string, holdsKey: boolean): RelayRefusal | null {
+  for (const parameter of query.split(/[&;]/)) {
+    const [name = null, value = ''] = decoded(parameter)
+    if (name === null) return { status: 400, message: 'The query can be read in more than one way.' }
+    if (holdsKey && KEY_PARAMETERS.test(name))
+      return { status: 403, message: 'The key is added outside; send none of your own.' }
+    if (FORM_PARAMETERS.test(name) || (name === 'alt' && !FORMS.has(value)))
+      return { status: 403, message: 'Answers are passed on whole, and as JSON or events.' }
+  }
   return null
+}
+
+/** Its name and its value as an endpoint reads them; nothing when it cannot be read. */
+function decoded(parameter: string): readonly string[] {
+  const [name = '', ...value] = parameter.split('=')
+  try {
+    return [name, value.join('=')].map((one) => decodeURIComponent(one.replaceAll('+', ' ')).trim().toLowerCase())
+  } catch {
+    return []
+  }
 }
 
 function leadsUp(segment: string): boolean {
@@ -66,7 +89,7 @@ const OF_CONNECTION =
   /^(connection|keep-alive|proxy-.*|te|trailer|transfer-encoding|content-length|upgrade|http2-settings|expect)$/
 const OF_CLIENT = /^(host|forwarded|via|x-forwarded-.*|x-real-ip|x-http-method.*|x-original-url|x-rewrite-url)$/
 // In parts, an answer could be had without the part that says what it took.
-const OF_PARTS = /^(range|if-range)$/
+const OF_PARTS = /^(range|if-range|x-goog-fieldmask)$/
 const CREDENTIALS: ReadonlySet<string> = new Set([
   ...['authorization', 'cookie', 'x-api-key', 'api-key', 'x-goog-api-key', 'x-auth-token'],
 ])
