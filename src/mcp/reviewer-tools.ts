@@ -46,13 +46,14 @@ const TOOLS: readonly ReviewerTool[] = [
     name: 'submit_review',
     description:
       'Hand in your report, which replaces the one before. approved and completed finish the review: then you are done. With changes_requested say in blocking_issues what must change. Give the subject of review_view, so that your report is about what you looked at.',
-    inputSchema: REVIEW_SHAPE,
+    // What is reported without it counts for the work of that moment, which may be another one than was looked at.
+    inputSchema: { ...REVIEW_SHAPE, required: ['report', 'subject'] },
     isReader: false,
     run: (app, bearer, { report, subject }) =>
       submitReview(app, bearer, {
         taskId: bearer.taskId,
         report: report as JsonObject,
-        seen: (subject as string | undefined) ?? null,
+        seen: subject as string,
         once: undefined,
       }),
   },

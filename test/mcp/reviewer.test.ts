@@ -74,6 +74,12 @@ async function refusals(actor: string): Promise<readonly { code: string; path: s
   return all.filter((one) => one.actor === actor).map(({ data }) => data)
 }
 
+/** Looks, and reports on what it looked at. */
+async function report(agent: McpAgent, about: Record<string, unknown>): Promise<Record<string, unknown>> {
+  const { subject } = await agent.does('review_view')
+  return agent.does('submit_review', { ...about, subject })
+}
+
 describe.each(ERAS)('a review token over MCP $name', (era: Era) => {
   let closing: McpAgent[] = []
   const connect = async (token: string): Promise<McpAgent> => {
@@ -111,7 +117,7 @@ describe.each(ERAS)('a review token over MCP $name', (era: Era) => {
   it('[REQ-REVIEWDOOR-1] refusals without end cost the token, and the report that was sent with it', async () => {
     const desk = await inReview()
     const agent = await connect(await desk.reviewer('security'))
-    await agent.does('submit_review', { report: { status: 'in_progress' } })
+    await report(agent, { report: { status: 'in_progress' } })
     for (let at = 0; at < BUDGET; at += 1) await agent.refused('bash', { command: 'true' })
     expect((await agent.refused('review_view')).structured).toMatchObject({ code: 'token_stale' })
     expect((await desk.reviews()).body.reviews).toMatchObject([{ token_status: 'revoked', status: null }])
@@ -182,12 +188,25 @@ describe.each(ERAS)('a review token over MCP $name', (era: Era) => {
     const found = await refusals(`reviewer:${name}`)
     expect(found.length - before).toBe(wrong.length)
     expect(found[0]).toMatchObject({ code: 'invalid_request', path: '/mcp#submit_review' })
-    const issues = { report: { status: 'approved', blocking_issues: ['a hole'] } }
+    const { subject } = await agent.does('review_view')
+    const issues = { report: { status: 'approved', blocking_issues: ['a hole'] }, subject }
     expect((await agent.refused('submit_review', issues)).text).toContain('approves nothing')
     const large = {
       report: { status: 'approved', comments: Array.from({ length: 100 }, () => ({ text: 'x'.repeat(4000) })) },
+      subject,
     }
     expect((await agent.refused('submit_review', large)).structured).toMatchObject({ code: 'payload_too_large' })
+    expect((await desk.reviews()).body.reviews).toMatchObject([{ status: null }])
+  })
+
+  it('[REQ-BREAKAGAIN-8] a report that does not say what was looked at is refused: the work may have changed meanwhile', async () => {
+    const desk = await inReview()
+    const agent = await connect(await desk.reviewer('security'))
+    await agent.does('read_files', { path: 'src/a.ts' })
+    writeFileSync(join(desk.tree, 'src/a.ts'), 'export const answer = stolen()\n')
+    expect((await agent.refused('submit_review', APPROVED)).structured).toMatchObject({
+      ...{ code: 'invalid_request', detail: expect.stringContaining('subject') },
+    })
     expect((await desk.reviews()).body.reviews).toMatchObject([{ status: null }])
   })
 
@@ -218,10 +237,10 @@ describe.each(ERAS)('a review token over MCP $name', (era: Era) => {
     expect(JSON.stringify(await security.does('read_files', { path: 'src/a.ts' }))).toContain('answer = 42')
     expect(JSON.stringify(await security.does('git_log', {}))).toContain('first')
     const objection = { status: 'changes_requested', blocking_issues: [{ text: 'a hole', path: 'src/a.ts', line: 1 }] }
-    expect(await security.does('submit_review', { report: objection })).toMatchObject({ finished: false })
+    expect(await report(security, { report: objection })).toMatchObject({ finished: false })
     expect((await security.does('review_view')).report).toMatchObject({ status: 'changes_requested' })
     expect(JSON.stringify(await quality.does('review_view'))).not.toContain('a hole')
-    for (const one of [security, quality]) await one.does('submit_review', APPROVED)
+    for (const one of [security, quality]) await report(one, APPROVED)
     expect((await desk.move('DONE')).body).toMatchObject({ allowed: true })
     const seen = (await desk.events()).filter(({ actor }) => actor === 'reviewer:security').map(({ type }) => type)
     expect(new Set(seen)).toEqual(new Set(['tool_allowed', 'tool_finished', 'review_submitted']))
@@ -238,7 +257,7 @@ describe.each(ERAS)('a review token over MCP $name', (era: Era) => {
 
   it('[REQ-REVIEWDOOR-4] a client that is connected is refused from the next call on when its review is finished, revoked, superseded, over or at rest', async () => {
     const ends: readonly (readonly [string, (desk: Desk, agent: McpAgent) => Promise<unknown>, string])[] = [
-      ['finished', (_desk, agent) => agent.does('submit_review', APPROVED), 'token_stale'],
+      ['finished', (_desk, agent) => report(agent, APPROVED), 'token_stale'],
       [
         'revoked',
         (desk) =>
@@ -279,7 +298,7 @@ describe.each(ERAS)('a review token over MCP $name', (era: Era) => {
     const { structured } = await agent.refused('submit_review', APPROVED)
     await server.call('POST', '/unpause', server.operator, {})
     expect(structured).toMatchObject({ code: 'agents_paused' })
-    await agent.does('submit_review', APPROVED)
+    await report(agent, APPROVED)
   })
 })
 
