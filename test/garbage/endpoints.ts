@@ -51,26 +51,23 @@ const onStash: Endpoint = {
   isSpentBySuccess: true,
 }
 
-// Tasks that come after each other take their trees from the same repository: to make one takes long.
-const repositories = new WeakMap<Stage, Map<number, string>>()
+const repositories = new WeakMap<Stage, string>()
 
-function repositoryOf(stage: Stage, lane: number): string {
-  const known = repositories.get(stage) ?? new Map<number, string>()
-  repositories.set(stage, known)
-  const made = known.get(lane)
-  if (made !== undefined) return made
+/** One repository for all tasks of a stage: to make one takes long. */
+function repositoryOf(stage: Stage): string {
+  const known = repositories.get(stage)
+  if (known !== undefined) return known
   const path = join(stage.run.workspace, '..', stage.fresh('repository'))
   makeRepository(path, { 'a.txt': 'a' })
   git(path, 'branch', '-M', 'main')
-  known.set(lane, path)
+  repositories.set(stage, path)
   return path
 }
 
-/** A task with a work tree of its own that nobody works on any more. */
+/** A task that nobody works on any more: with a work tree of its own in the first lane, without one in the others. */
 const onWorktree = (fields: Record<string, unknown>): Endpoint => ({
   prepare: async (stage, lane) => {
-    const workspace = repositoryOf(stage, lane)
-    const pair = await stage.pair({ workspace, worktree: true })
+    const pair = await stage.pair(lane === 0 ? { workspace: repositoryOf(stage), worktree: true } : {})
     await stage.operate(`/tasks/${pair.task}/cancel`, { reason: 'not needed' })
     const body = { reason: 'because', ...fields }
     return { pair, base: () => ({ params: { id: pair.task }, body, also: { id: [stage.completed, 'no-such-task'] } }) }
