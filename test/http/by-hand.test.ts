@@ -135,6 +135,9 @@ describe('approvals and questions, as a user looks at them', () => {
       (await run.call('POST', path, run.operator, body, headers)).body.detail
     const rejected = { decision: 'reject', digest: approval.digest }
     expect(await said({ ...rejected, comment: 'x'.repeat(4001) })).toBe('comment: must have at most 4,000 characters')
+    expect(await said({ ...rejected, digest: 'xx' })).toBe(
+      'digest: must be: `digest` of the approval, 64 hexadecimal digits.',
+    )
     const question = await asked(run, token, 'Which?')
     expect((await run.call('POST', `/questions/${question}/answer`, run.operator, { answer: '' })).body.detail).toBe(
       'answer: must not be empty',

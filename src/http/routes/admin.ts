@@ -198,7 +198,11 @@ export const ADMIN_ROUTES: readonly Route[] = [
     body: shape(
       {
         decision: { enum: ['approve', 'reject'] },
-        digest: { type: 'string', pattern: '^[0-9a-f]{64}$' },
+        digest: {
+          type: 'string',
+          pattern: '^[0-9a-f]{64}$',
+          description: '`digest` of the approval, 64 hexadecimal digits.',
+        },
         comment: { type: 'string', maxLength: 4000 },
         phase_token: FIELD.token,
       },
