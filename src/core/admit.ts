@@ -70,6 +70,11 @@ const READABLE: ReadonlySet<TaskState['status']> = new Set<TaskState['status']>(
   ...(['active', 'awaiting_approval', 'queued', 'interrupted'] as const),
 ])
 
+/** False while the task is at rest: then no reviewer is heard, and none has anything to do. */
+export function mayBeReviewed({ status }: TaskState): boolean {
+  return READABLE.has(status)
+}
+
 // The visit decides, not the epoch: that the agent's lease lapsed is no reason to send its reviewers away. (REQ-REVIEW-2)
 function admitReviewer(state: TaskState, bearer: ReviewBearer): Refusal | null {
   const stale = (detail: string): Refusal => ({ code: 'token_stale', detail })
@@ -77,7 +82,7 @@ function admitReviewer(state: TaskState, bearer: ReviewBearer): Refusal | null {
     return { code: 'token_mismatch', detail: `The token was issued for task ${bearer.taskId}, not for ${state.id}.` }
   if (bearer.visit !== state.visit || bearer.phase !== state.phase || bearer.contract !== state.contract.hash)
     return stale('The visit of the phase that the review token was issued for is over.')
-  if (!READABLE.has(state.status))
+  if (!mayBeReviewed(state))
     return { code: 'task_not_active', detail: `Task ${state.id} is ${state.status} and cannot be reviewed now.` }
   const reviewer = state.reviewers.get(bearer.reviewer)
   if (reviewer === undefined || reviewer.visit !== state.visit || reviewer.grant !== bearer.grant)

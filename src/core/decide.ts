@@ -72,7 +72,7 @@ function follows(contract: Contract, state: TaskState, command: Command, context
         detail: command.detail,
       })
     case 'add_reviewer':
-      return addReviewer(contract, state, command)
+      return addReviewer(contract, state, command, context)
     case 'revoke_reviewer':
       return revokeReviewer(state, command)
     case 'submit_review':

@@ -36,6 +36,7 @@ export function created(event: TaskEvent & { type: 'task_created' }): TaskState 
     approvals: new Map(),
     questions: new Map(),
     reviewers: new Map(),
+    reviewStarts: 0,
     consensus: null,
     refusals: new Map(),
     denialsInARow: 0,

@@ -1,5 +1,5 @@
 import type { TaskEvent } from './event.js'
-import { HOLDERS_MAX, isFinished } from './review.js'
+import { HOLDERS_MAX, isFinished, isStartedBy } from './review.js'
 import type { Reviewer, TaskState } from './state.js'
 import { unreachable } from './unreachable.js'
 
@@ -27,6 +27,7 @@ function added(state: TaskState, event: TaskEvent & { type: 'reviewer_added' }):
   const { reviewer: name, grant, expiresAt, at } = event
   const current = new Map([...state.reviewers].filter(([, one]) => one.visit === state.visit))
   const before = current.get(name)
+  const more = isStartedBy(event.actor) ? 1 : 0
   const reviewer: Reviewer = {
     name,
     phase: state.phase,
@@ -38,14 +39,15 @@ function added(state: TaskState, event: TaskEvent & { type: 'reviewer_added' }):
     denials: 0,
     reports: before?.reports ?? 0,
     report: before?.report ?? null,
+    starts: (before?.starts ?? 0) + more,
   }
-  return { ...state, reviewers: current.set(name, reviewer) }
+  return { ...state, reviewers: current.set(name, reviewer), reviewStarts: state.reviewStarts + more }
 }
 
 function submitted(state: TaskState, event: TaskEvent & { type: 'review_submitted' }): TaskState {
   const { status, sha256, bytes, comments, blockingIssues, subject, at } = event
   return withReviewer(state, event.reviewer, (reviewer) => ({
-    report: { status, sha256, bytes, comments, blockingIssues, subject, at },
+    report: { status, sha256, bytes, comments, blockingIssues, subject, at, turnedBack: state.gates.blocked },
     reports: reviewer.reports + 1,
     status: isFinished(status) ? 'finished' : reviewer.status,
   }))

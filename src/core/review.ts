@@ -1,4 +1,4 @@
-import type { Command, ReviewStatus } from './command.js'
+import type { Command, Context, ReviewStatus } from './command.js'
 import type { CheckName, Contract, Phase } from './contract.js'
 import type { BlockerFound, TaskFact, Violation } from './event.js'
 import { type Decision, decided, type Refused, unrecorded } from './refusal.js'
@@ -13,6 +13,9 @@ export const REPORT_BYTES_MAX = 256 * 1024
 export const REPORTS_MAX = 100
 /** Where the contract names no reviews, so many identities may send one in a visit. */
 export const REVIEWERS_MAX = 50
+/** How often Phaselock starts one reviewer in one visit, and reviewers of one task at all: whoever made it do so would not pay for it. */
+export const REVIEW_STARTS_MAX = 20
+export const REVIEW_STARTS_TASK_MAX = 200
 /** Agents that are remembered as holders of a task; past that nobody can be told apart from them any more. */
 export const HOLDERS_MAX = 1000
 
@@ -74,6 +77,7 @@ export function addReviewer(
   contract: Contract,
   state: TaskState,
   command: Command & { type: 'add_reviewer' },
+  { actor }: Context,
 ): Decision {
   const { reviewer: name, grant, expiresAt } = command
   if (state.status === 'completed' || state.status === 'cancelled')
@@ -103,7 +107,23 @@ export function addReviewer(
       'conflict',
       `Task ${state.id} has ${others.length} reviewers in this visit, and no more may be added.`,
     )
+  const often = isStartedBy(actor) ? tooOften(state, name) : null
+  if (often !== null) return unrecorded('conflict', often)
   return decided([{ type: 'reviewer_added', reviewer: name, grant, expiresAt }])
+}
+
+/** True when nobody let the reviewer in but Phaselock, which starts it. */
+export function isStartedBy(actor: string): boolean {
+  return actor === 'system'
+}
+
+function tooOften(state: TaskState, name: string): string | null {
+  const starts = reviewersOf(state).find((one) => one.name === name)?.starts ?? 0
+  if (starts >= REVIEW_STARTS_MAX)
+    return `Reviewer ${name} was started ${starts} times in this visit: an operator must let the next one in.`
+  if (state.reviewStarts >= REVIEW_STARTS_TASK_MAX)
+    return `Reviewers were started ${state.reviewStarts} times for task ${state.id}: an operator must let the next one in.`
+  return null
 }
 
 /** Ends a reviewer's token. What it reported in this visit counts no more. */

@@ -68,6 +68,8 @@ export interface ReviewReport {
   /** Hash of what was reviewed: the artifacts of the visit and the work tree. */
   readonly subject: string
   readonly at: number
+  /** How often the agent had been turned back when it came. */
+  readonly turnedBack: number
 }
 
 /** Somebody else than the agent who looks at the task, for one visit of a phase. */
@@ -85,6 +87,8 @@ export interface Reviewer {
   /** Reports sent in this visit, replaced ones included. */
   readonly reports: number
   readonly report: ReviewReport | null
+  /** How often Phaselock has started it in this visit. */
+  readonly starts: number
 }
 
 export interface Held {
@@ -161,6 +165,8 @@ export interface TaskState {
   readonly questions: ReadonlyMap<string, Question>
   /** Reviewers of the newest visit that had some, by name. */
   readonly reviewers: ReadonlyMap<string, Reviewer>
+  /** How often Phaselock has started a reviewer for it, in all visits. */
+  readonly reviewStarts: number
   /** The runs of reviewers that were asked for in the newest visit that had some, oldest first. */
   readonly consensus: {
     readonly visit: number

@@ -55,7 +55,7 @@ const OVER_MCP = [
 
 function overHttp(taskId: string): readonly string[] {
   return [
-    'You can read, and change nothing. Use the tools with POST {PHASELOCK_URL}/api/v1/tools/execute and the token in PHASELOCK_TOKEN.',
-    `Then report once with POST {PHASELOCK_URL}/api/v1/tasks/${taskId}/reviews and {"report": {"status": "approved", "comments": [], "blocking_issues": []}}; the other status is "changes_requested".`,
+    'You can read, and change nothing. Begin with GET {PHASELOCK_URL}/api/v1/state/snapshot and the token in PHASELOCK_TOKEN; use the tools with POST {PHASELOCK_URL}/api/v1/tools/execute.',
+    `Then report once with POST {PHASELOCK_URL}/api/v1/tasks/${taskId}/reviews and {"report": {"status": "approved", "comments": [], "blocking_issues": []}, "subject": "…"}, with the subject of the snapshot; the other status is "changes_requested".`,
   ]
 }

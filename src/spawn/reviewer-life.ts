@@ -1,6 +1,7 @@
 import { subjectOf } from '../app/review-subject.js'
 import { addReviewer, readable } from '../app/reviews.js'
 import { contractView } from '../app/views.js'
+import { mayBeReviewed } from '../core/admit.js'
 import { isFinished } from '../core/review.js'
 import type { SpawnOutcome } from '../core/spawns.js'
 import type { Reviewer, TaskState } from '../core/state.js'
@@ -14,7 +15,14 @@ const BACK_OFF_SECONDS = 60
 /** A reviewer that a phase starts by itself. It ends with its report, or with the visit that it is for. */
 export class ReviewerLife extends AgentLife {
   /** How often the agent had been turned back when the work was last looked at. */
-  #turnedBack: number | null = null
+  #lookedAfter: number | null = null
+
+  /** Goes on after a server that stopped or was killed: with it went its process. */
+  async resume(): Promise<void> {
+    if (this.spawn.isRunning)
+      await this.note('server_killed', { exitCode: null, detail: 'the server ended without stopping it' })
+    await this.run()
+  }
 
   async run(): Promise<void> {
     let losses = 0
@@ -25,8 +33,7 @@ export class ReviewerLife extends AgentLife {
       const outcome = this.#outcomeOf(state)
       if (outcome !== null || state === null)
         return this.end({ outcome: outcome ?? 'taken', reason: 'The review is over.' })
-      const isHeld = app.ledger.registry.paused !== null || app.now() < waitUntil
-      if (isHeld || !(await this.#isWanted(state))) {
+      if (this.#isHeld(state) || app.now() < waitUntil || !(await this.#isWanted(state))) {
         await this.bell.wait(limits.lookMs)
         continue
       }
@@ -43,11 +50,11 @@ export class ReviewerLife extends AgentLife {
     }
   }
 
-  /** False when the process was lost before it had anything to say. */
+  /** False when the process was lost before it had anything to say, and could have been heard. */
   async #attempt(state: TaskState): Promise<boolean> {
     const before = this.#reviewerIn(state)?.reports ?? 0
     this.parts.log.forgetLast()
-    this.#turnedBack = null
+    this.#lookedAfter = null
     let process: AgentProcess
     try {
       process = await this.#begin(state)
@@ -65,7 +72,12 @@ export class ReviewerLife extends AgentLife {
     if (this.isHalted || this.#outcomeOf(now) !== null) return true
     const hasObjected = asksForChanges(this.#reviewerIn(now)) && (this.#reviewerIn(now)?.reports ?? 0) > before
     await this.note('exited', hasObjected ? { ...end, detail: 'it asked for changes and waits for them' } : end)
-    return hasObjected
+    return hasObjected || this.#isHeld(now)
+  }
+
+  // Nobody would hear it.
+  #isHeld(state: TaskState | null): boolean {
+    return this.parts.app.ledger.registry.paused !== null || (state !== null && !mayBeReviewed(state))
   }
 
   async #begin(state: TaskState): Promise<AgentProcess> {
@@ -96,14 +108,14 @@ export class ReviewerLife extends AgentLife {
 
   // Who has said what must change is asked again when the agent has, and the work is another one: not at its first stroke.
   async #isWanted(state: TaskState): Promise<boolean> {
-    const reviewer = this.#reviewerIn(state)
-    if (!asksForChanges(reviewer)) return true
+    const report = this.#reviewerIn(state)?.report ?? null
+    if (report?.status !== 'changes_requested') return true
     const { blocked } = state.gates
-    if (this.#turnedBack === blocked) return false
+    if (blocked === report.turnedBack || blocked === this.#lookedAfter) return false
     const subject = await readable(() => subjectOf(this.parts.app, state))
     if (subject === null) return false
-    this.#turnedBack = blocked
-    return subject !== reviewer?.report?.subject
+    this.#lookedAfter = blocked
+    return subject !== report.subject
   }
 
   #outcomeOf(state: TaskState | null): SpawnOutcome | null {

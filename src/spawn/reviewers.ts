@@ -8,12 +8,15 @@ import { newAgentId } from './agent-process.js'
 
 export type ReviewerWanted = SpawnFact & { type: 'agent_spawned' }
 
-const TASKS_LOOKED_AT_MAX = 500
+const PAGE_TASKS = 500
+const PAGES_MAX = 20
 
 /** Starts the reviewers that phases want, one task after the other: who looks while another starts them would start them too. */
 export class ReviewerStarts {
   /** Tasks whose reviewers found no room. */
   readonly #deferred = new Set<string>()
+  /** Tasks whose turn has not come: asked for again meanwhile, they are looked at once. */
+  readonly #waiting = new Map<string, Promise<void>>()
   #last: Promise<void> = Promise.resolve()
 
   constructor(
@@ -23,29 +26,41 @@ export class ReviewerStarts {
   ) {}
 
   start(taskId: string): Promise<void> {
-    const started = this.#last.then(async () => {
-      for (const fact of await wantedReviewers(this.app, taskId)) {
-        if (await this.begin(fact)) continue
-        this.#deferred.add(taskId)
-        return
-      }
-    })
+    const waiting = this.#waiting.get(taskId)
+    if (waiting !== undefined) return waiting
+    const started = this.#last.then(() => this.#startNow(taskId))
+    this.#waiting.set(taskId, started)
     this.#last = started.catch(() => undefined)
     return started
   }
 
   /** An agent is gone: there is room for another one. */
   async haveRoom(): Promise<void> {
-    const [taskId] = this.#deferred
-    if (taskId === undefined) return
-    this.#deferred.delete(taskId)
-    await this.start(taskId)
+    for (const taskId of [...this.#deferred]) {
+      this.#deferred.delete(taskId)
+      await this.start(taskId)
+      if (this.#deferred.has(taskId)) return
+    }
   }
 
   /** For phases that were entered just before a server was killed. */
   async startAll(): Promise<void> {
-    const active = await this.app.ledger.store.tasks({ status: 'active', limit: TASKS_LOOKED_AT_MAX })
-    for (const { id } of active.items) await this.start(id)
+    let next: { readonly cursor?: string } = {}
+    for (let page = 0; page < PAGES_MAX; page += 1) {
+      const active = await this.app.ledger.store.tasks({ status: 'active', limit: PAGE_TASKS, ...next })
+      for (const { id } of active.items) await this.start(id)
+      if (active.nextCursor === null) return
+      next = { cursor: active.nextCursor }
+    }
+  }
+
+  async #startNow(taskId: string): Promise<void> {
+    this.#waiting.delete(taskId)
+    for (const fact of await wantedReviewers(this.app, taskId)) {
+      if (await this.begin(fact)) continue
+      this.#deferred.add(taskId)
+      return
+    }
   }
 }
 

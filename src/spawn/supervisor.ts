@@ -105,8 +105,7 @@ export class Supervisor {
     if (problem !== null) return problem
     const { agentId } = chosen.value
     if (this.#isClosed) return refuse('shutting_down', 'The server is stopping.')
-    if (this.#lives.size + this.#beginning.size >= LIVES_MAX)
-      return refuse('conflict', `${LIVES_MAX} agents run already; stop one first.`)
+    if (!this.#hasRoom) return refuse('conflict', `${LIVES_MAX} agents run already; stop one first.`)
     if (this.#beginning.has(agentId)) return refuse('conflict', `There is an agent ${JSON.stringify(agentId)} already.`)
     const begun = this.#begin(how, about, by)
     this.#beginning.set(agentId, begun)
@@ -160,6 +159,10 @@ export class Supervisor {
     if (screen === null)
       return refuse('conflict', `Agent ${agentId} has no window: its adapter is ${spawn.adapter}, or it has ended.`)
     return ok({ agent_id: agentId, screen: this.app.redact(screen) })
+  }
+
+  get #hasRoom(): boolean {
+    return this.#lives.size + this.#beginning.size < LIVES_MAX
   }
 
   async #begin({ chosen, ...how }: SpawnHow, about: SpawnTask, by: By): Promise<Result<JsonObject>> {
@@ -248,7 +251,7 @@ export class Supervisor {
     if (this.#isClosed || this.#lives.has(spawn.agentId)) return
     const parts = this.#parts(spawn.agentId)
     if (spawn.review !== null) {
-      this.#keep(new ReviewerLife(spawn.agentId, spawn.taskId, parts), (life) => life.run(), adoptions)
+      this.#keep(new ReviewerLife(spawn.agentId, spawn.taskId, parts), (life) => life.resume(), adoptions)
       return
     }
     const life = new WorkerLife(spawn.agentId, spawn.taskId, parts)
@@ -266,9 +269,11 @@ export class Supervisor {
   /** False when there is no room for another one. */
   async #beginReview(fact: ReviewerWanted): Promise<boolean> {
     if (this.#isClosed) return true
-    if (this.#lives.size >= LIVES_MAX) return false
+    if (!this.#hasRoom) return false
     const { agentId, taskId } = fact
-    if ((await this.app.ledger.record(fact, { now: this.app.now(), actor: 'system' })) !== null) return true
+    const refused = await this.app.ledger.record(fact, { now: this.app.now(), actor: 'system' })
+    // What was begun while the server was closed is the next one's.
+    if (refused !== null || this.#isClosed) return true
     this.#keep(new ReviewerLife(agentId, taskId, this.#parts(agentId)), (one) => one.run())
     return true
   }
