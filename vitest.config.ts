@@ -4,7 +4,23 @@ import { BaseSequencer, type TestSpecification } from 'vitest/node'
 
 // Files of these folders leave nothing behind in their process, and loading the program takes longer than most of them:
 // they are run one after the other in the same processes. All others have a process each.
-const SHARING = ['attack', 'checks', 'cli', 'contract', 'core', 'docs', 'hooks', 'http', 'mcp', 'store']
+const SHARING = [
+  ...[
+    'attack',
+    'checks',
+    'cli',
+    'contract',
+    'coordination',
+    'core',
+    'docs',
+    'doors',
+    'hooks',
+    'http',
+    'knowledge',
+    'mcp',
+  ],
+  ...['participants', 'store', 'tools', 'transcripts', 'tree'],
+]
 const SHARED = `test/{${SHARING.join(',')}}/**/*.test.ts`
 
 // Whoever begins with these does not wait for one of them at the end.

@@ -1,5 +1,3 @@
-import { readFileSync, statSync } from 'node:fs'
-import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { type Running, start } from '../http/harness.js'
 import { ANTHROPIC, DIALECTS, ModelServer, OPENAI } from '../participants/model-server.js'
@@ -8,6 +6,7 @@ import {
   begin,
   ended,
   eventsOf,
+  fileAtEnd,
   model,
   says,
   statusWhen,
@@ -31,7 +30,6 @@ afterEach(() => models.stop())
 
 const many = <T>(count: number, one: T): T[] => Array.from({ length: count }, () => one)
 const STOPPED = 'Agent failed to use workflow tools after 3 attempts'
-const statusFile = (id: string): string => join(server.stateDir, 'runs', id, 'status.json')
 
 describe.each(DIALECTS)('attempts of a model behind $provider', (dialect) => {
   it('[REQ-ENFORCED-5] three bad calls in one response are one attempt, and each of them gets the error of the first', async () => {
@@ -131,8 +129,7 @@ describe.each(DIALECTS)('attempts of a model behind $provider', (dialect) => {
     const status = await ended(server, id)
     const [attempt] = status.agents.m?.reliability?.enforcement_attempts ?? []
     expect(attempt).toMatchObject({ buffer_preview: `a${'🙂'.repeat(499)}`, buffer_chars: 601 })
-    await statusWhen(server, id, () => readFileSync(statusFile(id), 'utf8').includes('"is_complete": true'))
-    const written = JSON.parse(readFileSync(statusFile(id), 'utf8')) as typeof status
+    const written = JSON.parse(await fileAtEnd(server.stateDir, id)) as typeof status
     expect(written.agents.m?.reliability).toEqual(status.agents.m?.reliability)
     expect(written.agents.m?.vote_cast).toMatchObject({ reason_preview: '🙂'.repeat(500) })
   })
@@ -153,8 +150,7 @@ describe.each(DIALECTS)('attempts of a model behind $provider', (dialect) => {
     const last = toldIn(dialect, models, 1).at(-1) ?? ''
     expect(last).toContain('cut: the first 120000 of 1000000 characters')
     expect(last.match(/x{1000,}/)?.[0]).toHaveLength(120_000)
-    await statusWhen(server, id, () => readFileSync(statusFile(id), 'utf8').includes('"is_complete": true'))
-    expect(statSync(statusFile(id)).size).toBeLessThan(5_000)
+    expect((await fileAtEnd(server.stateDir, id)).length).toBeLessThan(5_000)
   })
 })
 

@@ -1,3 +1,5 @@
+import { existsSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { expect } from 'vitest'
 import type { Dialect, ModelServer, ScriptedAnswer } from '../participants/model-server.js'
 
@@ -116,6 +118,14 @@ export async function statusWhen(
 
 export const ended = (server: Reachable, id: string): Promise<Status> =>
   statusWhen(server, id, (status) => status.is_complete, 'the run ended')
+
+/** `status.json` on disk once it says that the run is over: it is written behind the answers. */
+export async function fileAtEnd(stateDir: string, id: string): Promise<string> {
+  const path = join(stateDir, 'runs', id, 'status.json')
+  const read = (): string => (existsSync(path) ? readFileSync(path, 'utf8') : '')
+  await expect.poll(read, { timeout: POLL_MS_MAX, interval: POLL_MS }).toContain('"is_complete": true')
+  return read()
+}
 
 /** The events of a run as the ledger has them, from its stream; the run must be over. */
 export async function eventsOf(

@@ -1,9 +1,7 @@
-import { readFileSync } from 'node:fs'
-import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { type Running, start } from '../http/harness.js'
 import { DIALECTS, ModelServer } from '../participants/model-server.js'
-import { begin, ended, eventsOf, model, says, streamed } from './council.js'
+import { begin, ended, eventsOf, fileAtEnd, model, says, streamed } from './council.js'
 
 const KEY = 'councilkey4models0only'
 const SECRET = 'sk-abcdefghij0123456789abcdef'
@@ -77,7 +75,7 @@ describe.each(DIALECTS)('a model behind $provider', (dialect) => {
     expect(dialect.provider === 'anthropic' ? key : authorization).toContain(KEY)
     const whole = await server.call('GET', `/coordinations/${id}`, server.operator)
     expect(JSON.stringify(whole.body)).toContain('my key is [redacted]')
-    const file = readFileSync(join(server.stateDir, 'runs', id, 'status.json'), 'utf8')
+    const file = await fileAtEnd(server.stateDir, id)
     const exported = await fetch(`${server.url}/api/v1/audit/export`, {
       headers: { authorization: `Bearer ${server.operator}` },
     })

@@ -1,5 +1,3 @@
-import { readFileSync } from 'node:fs'
-import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { makePlace, type Place, type Served, serve } from '../e2e/process.js'
 import { ModelServer, OPENAI } from '../participants/model-server.js'
@@ -8,6 +6,7 @@ import {
   begin,
   ended,
   eventsOf,
+  fileAtEnd,
   model,
   type Seated,
   says,
@@ -166,9 +165,7 @@ describe('kill -9 in the middle of coordinations', () => {
     expect(await deeds(script, 's')).toEqual(['answer_accepted', 'vote_cast', 'final_presented'])
     expect((await server.call('GET', '/audit/verify', server.operator)).body).toMatchObject({ ok: true, problems: [] })
     for (const [index, { id }] of [all, remote, script].entries()) {
-      const file = join(place.stateDir, 'runs', id, 'status.json')
-      await statusWhen(server, id, () => readFileSync(file, 'utf8').includes('"is_complete": true'))
-      expect(JSON.parse(readFileSync(file, 'utf8'))).toMatchObject({ agents: ends[index]?.agents })
+      expect(JSON.parse(await fileAtEnd(place.stateDir, id))).toMatchObject({ agents: ends[index]?.agents })
     }
   }, 60_000)
 

@@ -7,6 +7,7 @@ import {
   answer,
   begin,
   ended,
+  fileAtEnd,
   model,
   type Status,
   says,
@@ -41,10 +42,9 @@ const fileOf = (id: string): string => join(place.stateDir, 'runs', id, 'status.
 const written = (id: string): Status => JSON.parse(readFileSync(fileOf(id), 'utf8')) as Status
 
 /** `status.json` on disk once the run is over. */
-async function fileAtEnd(id: string): Promise<Status> {
+async function statusAtEnd(id: string): Promise<Status> {
   await ended(server, id)
-  await statusWhen(server, id, () => written(id).is_complete, 'the file says so')
-  return written(id)
+  return JSON.parse(await fileAtEnd(place.stateDir, id)) as Status
 }
 
 const many = <T>(count: number, one: T): T[] => Array.from({ length: count }, () => one)
@@ -60,7 +60,7 @@ describe.each(DIALECTS)('Enforcement Event Tracking, a model behind $provider', 
     const bad = says(dialect, { text: [text], calls: [streamed('execute_command', { command: 'ls' })] })
     models.will(bad, goodAnswer(), goodVote())
     const { id } = await begin(server, { agents: [seat({ takes_tool_errors: false })] })
-    const status = await fileAtEnd(id)
+    const status = await statusAtEnd(id)
     expect(status.agents.m?.reliability?.enforcement_attempts).toEqual([
       {
         round: 1,
@@ -97,7 +97,7 @@ describe.each(DIALECTS)('Enforcement Event Tracking, a model behind $provider', 
     const script = [answer('forty-two'), ...many(4, vote('agent1'))]
     ;({ id } = await begin(server, { agents: [{ id: 'a', kind: 'scripted', script }, seat()] }))
     isStarted()
-    const status = await fileAtEnd(id)
+    const status = await statusAtEnd(id)
     const error = "Invalid agent_id 'agent5'. Valid agents: agent1, agent2"
     expect(status.agents.m?.reliability?.enforcement_attempts).toMatchObject([
       { reason: 'invalid_vote_id', error_message: error, tool_calls: ['vote'] },
@@ -115,7 +115,7 @@ describe.each(DIALECTS)('Enforcement Event Tracking, a model behind $provider', 
       goodVote(),
     )
     const { id } = await begin(server, { agents: [seat()] })
-    const status = await fileAtEnd(id)
+    const status = await statusAtEnd(id)
     const { reliability } = status.agents.m ?? {}
     expect(Object.keys(reliability ?? {})).toEqual([
       ...['enforcement_attempts', 'by_round', 'unknown_tools', 'workflow_errors', 'total_enforcement_retries'],
@@ -173,7 +173,7 @@ it('[REQ-SEEDED-4] a thousand readings of status.json in a run that changes all 
     await new Promise((resolve) => setTimeout(resolve, 1))
   }
   expect(seen.size).toBeGreaterThan(2)
-  const status = await fileAtEnd(id)
+  const status = await statusAtEnd(id)
   expect(Object.values(status.agents).map(({ reliability }) => reliability?.total_enforcement_retries)).toEqual(
     many(4, 30),
   )

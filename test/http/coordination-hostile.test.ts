@@ -1,7 +1,5 @@
-import { readFileSync } from 'node:fs'
-import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { answer, begin, ended, eventsOf, type Seated, statusOf, vote } from '../coordination/council.js'
+import { answer, begin, ended, eventsOf, fileAtEnd, type Seated, statusOf, vote } from '../coordination/council.js'
 import { type Running, start } from './harness.js'
 
 let server: Running
@@ -218,7 +216,7 @@ describe('what a participant sends', () => {
     await say(run, 'a', vote('agent1'))
     await ended(server, run.id)
     const whole = await server.call('GET', `/coordinations/${run.id}`, server.operator)
-    const file = readFileSync(join(server.stateDir, 'runs', run.id, 'status.json'), 'utf8')
+    const file = await fileAtEnd(server.stateDir, run.id)
     const seen = JSON.stringify([given.body, view, whole.body, await statusOf(server, run.id), file])
     const events = JSON.stringify(await eventsOf(server, run.id))
     const exported = await fetch(`${server.url}/api/v1/audit/export`, {
