@@ -13,9 +13,13 @@ type Mode = 'between' | 'string' | 'escape' | 'bare' | 'lost'
  */
 export class JsonFields {
   readonly #found = new Map<string, number | string>()
-  readonly #isObject: boolean[] = []
+  /** At each level, what the paths of its fields begin with, and the key at hand. */
+  readonly #before: string[] = []
   readonly #keys: string[] = []
-  readonly #token: number[] = []
+  readonly #token = Buffer.alloc(TOKEN_BYTES_MAX)
+  #tokenBytes = 0
+  /** The level of the outermost list: nothing is looked for in lists. */
+  #list: number | null = null
   #mode: Mode = 'between'
   #depth = 0
   #isAfterColon = false
@@ -46,11 +50,13 @@ export class JsonFields {
     this.#tell()
     this.#mode = 'between'
     this.#depth = 0
+    this.#list = null
     this.#isAfterColon = false
   }
 
   #tell(): void {
-    if (this.#found.size > 0) this.onDocument(new Map(this.#found))
+    if (this.#found.size === 0) return
+    this.onDocument(this.#found)
     this.#found.clear()
   }
 
@@ -73,8 +79,9 @@ export class JsonFields {
   }
 
   #open(isObject: boolean): void {
-    if (this.#depth < LEVELS_MAX) {
-      this.#isObject[this.#depth] = isObject
+    if (!isObject) this.#list ??= this.#depth
+    else if (this.#isLookedAt) {
+      this.#before[this.#depth] = this.#depth === 0 ? '' : `${this.#path()}.`
       this.#keys[this.#depth] = ''
     }
     this.#depth += 1
@@ -83,6 +90,7 @@ export class JsonFields {
 
   #close(): void {
     this.#depth -= 1
+    if (this.#list === this.#depth) this.#list = null
     // A value is over, and only a comma can follow.
     this.#isAfterColon = true
     if (this.#depth === 0) this.#tell()
@@ -90,19 +98,22 @@ export class JsonFields {
 
   #begin(mode: 'string' | 'bare'): void {
     this.#mode = mode
-    this.#token.length = 0
+    this.#tokenBytes = 0
     this.#reads = this.#readAs(mode)
   }
 
   #readAs(mode: 'string' | 'bare'): 'key' | 'value' | null {
-    const isShallow = this.#depth <= LEVELS_MAX && this.#isObject.slice(0, this.#depth).every(Boolean)
-    if (!isShallow) return null
+    if (!this.#isLookedAt) return null
     if (this.#isAfterColon) return this.wanted.has(this.#path()) ? 'value' : null
     return mode === 'string' ? 'key' : null
   }
 
+  get #isLookedAt(): boolean {
+    return this.#list === null && this.#depth <= LEVELS_MAX
+  }
+
   #path(): string {
-    return this.#keys.slice(0, this.#depth).join('.')
+    return `${this.#before[this.#depth - 1]}${this.#keys[this.#depth - 1]}`
   }
 
   #inString(byte: number): void {
@@ -128,8 +139,10 @@ export class JsonFields {
 
   #keep(byte: number): void {
     if (this.#reads === null) return
-    if (this.#token.length < TOKEN_BYTES_MAX) this.#token.push(byte)
-    else this.#drop()
+    if (this.#tokenBytes < TOKEN_BYTES_MAX) {
+      this.#token[this.#tokenBytes] = byte
+      this.#tokenBytes += 1
+    } else this.#drop()
   }
 
   // Of a key that is too long nothing is looked for below it.
@@ -142,8 +155,8 @@ export class JsonFields {
     const isString = this.#mode === 'string'
     this.#mode = 'between'
     if (this.#reads === null) return
-    const text = Buffer.from(this.#token).toString('utf8')
-    const value = parsed(isString ? `"${text}"` : text)
+    const text = this.#token.toString('utf8', 0, this.#tokenBytes)
+    const value = isString && !text.includes('\\') ? text : parsed(isString ? `"${text}"` : text)
     if (this.#reads === 'key') this.#keys[this.#depth - 1] = keyOf(value)
     else if (typeof value === 'number' || typeof value === 'string') this.#found.set(this.#path(), value)
   }

@@ -39,10 +39,28 @@ const MODELS = ['model', 'modelVersion']
 const AROUND = ['', 'message.', 'response.']
 /** Around each of many answers that were asked for at once, of which every one counts. */
 const AROUND_MANY = ['result.message.', 'response.body.']
-const NAMES = [...Object.values(COUNTERS).flat(), ...IDS, ...MODELS]
-const WANTED: ReadonlySet<string> = new Set(
-  [...AROUND, ...AROUND_MANY].flatMap((around) => NAMES.map((name) => around + name)),
+/** What a field says: how much of what, or how the model names its answer or itself. */
+type Says = Counter | 'id' | 'model'
+
+interface Place {
+  readonly around: string
+  readonly says: Says
+}
+
+const SAID: readonly (readonly [Says, readonly string[]])[] = [
+  ...(Object.entries(COUNTERS) as [Counter, readonly string[]][]),
+  ...([
+    ['id', IDS],
+    ['model', MODELS],
+  ] as const),
+]
+/** Every field that is looked for. Answers come in thousands of documents: a field that is found is looked up once. */
+const PLACES: ReadonlyMap<string, Place> = new Map(
+  [...AROUND, ...AROUND_MANY].flatMap((around) =>
+    SAID.flatMap(([says, names]) => names.map((name) => [around + name, { around, says }] as const)),
+  ),
 )
+const WANTED: ReadonlySet<string> = new Set(PLACES.keys())
 
 const COUNT_MAX = 1_000_000_000
 const NAME = /^[\x21-\x7e]{1,200}$/
@@ -92,29 +110,35 @@ export class UsageMeter {
   }
 
   #read(fields: Fields): void {
-    for (const around of AROUND_MANY) {
-      const { counts, id, model } = answerIn(fields, around)
-      const one = meteredOf(counts)
-      if (one !== null) this.#many.push({ ...one, id, model })
+    for (const [around, answer] of answersIn(fields)) {
+      // What is told again in the course of an answer is the sum up to then.
+      if (!AROUND_MANY.includes(around)) this.#answer = merged(this.#answer, answer)
+      else {
+        const { counts, id, model } = answer
+        const one = meteredOf(counts)
+        if (one !== null) this.#many.push({ ...one, id, model })
+      }
     }
-    // What is told again in the course of an answer is the sum up to then.
-    for (const around of AROUND) this.#answer = merged(this.#answer, answerIn(fields, around))
   }
 }
 
-function answerIn(fields: Fields, around: string): Answer {
-  const counts: Counts = {}
-  for (const counter of Object.keys(COUNTERS) as Counter[])
-    for (const name of COUNTERS[counter]) {
-      const told = fields.get(around + name)
-      if (isCount(told)) counts[counter] = Math.max(told, counts[counter] ?? 0)
-    }
-  return { counts, id: nameIn(fields, around, IDS), model: nameIn(fields, around, MODELS) }
+/** What one document says of answers, by what is around them. */
+function answersIn(fields: Fields): ReadonlyMap<string, Answer> {
+  const answers = new Map<string, { counts: Counts; id: string | null; model: string | null }>()
+  for (const [path, told] of fields) {
+    const place = PLACES.get(path)
+    if (place === undefined) continue
+    const { around, says } = place
+    const answer = answers.get(around) ?? { counts: {}, id: null, model: null }
+    answers.set(around, answer)
+    if (says === 'id' || says === 'model') answer[says] ??= nameOf(told)
+    else if (isCount(told)) answer.counts[says] = Math.max(told, answer.counts[says] ?? 0)
+  }
+  return answers
 }
 
-function nameIn(fields: Fields, around: string, names: readonly string[]): string | null {
-  const told = names.map((name) => fields.get(around + name))
-  return told.find((one): one is string => typeof one === 'string' && NAME.test(one)) ?? null
+function nameOf(told: number | string): string | null {
+  return typeof told === 'string' && NAME.test(told) ? told : null
 }
 
 function merged(known: Answer, more: Answer): Answer {

@@ -209,3 +209,19 @@ describe('fields of documents', () => {
     }
   })
 })
+
+describe('answers that are made to hold others up', () => {
+  it.each([
+    ['documents', '{"id":"x"}\n'],
+    ['events', 'data:{"id":"x"}\n\n'],
+    ['keys', '{"a":1,"b":2,"c":3}\n'],
+    ['texts in texts', '{"a":"\\"\\"\\"\\"\\"\\""}\n'],
+  ])('[REQ-BREAKAGAIN-10] four megabytes of the smallest %s are read within seconds', (_what, one) => {
+    const piece = Buffer.from(one.repeat(Math.ceil(65_536 / one.length)))
+    const meter = new UsageMeter()
+    const before = performance.now()
+    for (let bytes = 0; bytes < 4 * 1024 * 1024; bytes += piece.length) meter.take(piece)
+    expect(meter.end()).toEqual([])
+    expect(performance.now() - before).toBeLessThan(2000)
+  })
+})
