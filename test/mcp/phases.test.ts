@@ -75,9 +75,10 @@ describe.each(ERAS)('a client of $name', (era) => {
       expect(JSON.stringify(await agent.does('search_standards', { query: 'UNSEEN verb', ...more }))).not.toContain(
         'UNSEEN',
       )
-    expect((await agent.does('search_standards', { query: 'function verb' })).results).toMatchObject([
-      { file: 'docs/style.md', section: expect.stringContaining('Names') },
-    ])
+    // The first pass over the files may not be over yet.
+    await expect
+      .poll(async () => (await agent.does('search_standards', { query: 'function verb' })).results, { timeout: 15_000 })
+      .toMatchObject([{ file: 'docs/style.md', section: expect.stringContaining('Names') }])
     await agent.close()
   })
 })
