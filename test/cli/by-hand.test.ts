@@ -28,8 +28,15 @@ agents: {coder: {harness: command, command: node, args: [AGENT]}}
 enforcement: {reconcile: off}
 `
 
+const closes: (() => Promise<void>)[] = []
+afterAll(async () => {
+  for (const close of closes) await close()
+})
+/** A place that is made while tests run, when it is too late to say what is done after them. */
+const latePlace = (): Place => new Place((close) => void closes.push(close))
+
 async function placeWith(contract: string): Promise<{ place: Place; server: Server }> {
-  const place = new Place(afterAll)
+  const place = latePlace()
   const agent = join(place.home, 'program', 'agent.mjs')
   mkdirSync(join(place.home, 'program'))
   writeFileSync(agent, AGENT)
@@ -225,7 +232,7 @@ describe('a server that was started for a folder elsewhere', () => {
     '[REQ-BYHAND-14] [REQ-BYHAND-18] names commands that reach it from where it was started, and webhooks that get nothing',
     async () => {
       await built()
-      const place = new Place(afterAll)
+      const place = latePlace()
       const webhooks = 'webhooks: [{url: "https://example.org/x", events: [task_parked], secret_env_var: NOT_SET}]\n'
       writeFileSync(join(place.work, 'agent_workflow.yaml'), PLAIN.replace('[AGENT]', '[]') + webhooks)
       const state = join(place.home, 'state of mine')
@@ -270,7 +277,7 @@ describe('a server that somebody names', () => {
     '[REQ-BYHAND-16] and that does not run is said to be down; no other is asked in its place',
     async () => {
       await built()
-      const place = new Place(afterAll)
+      const place = latePlace()
       writeFileSync(join(place.work, 'agent_workflow.yaml'), PLAIN.replace('[AGENT]', '[]'))
       await place.serve()
       const gone = join(place.home, 'gone')

@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process'
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
 import { AGENT } from '../spawn/agent.js'
 import { contractWith, until } from '../spawn/stage.js'
 import { built, Place, SCRIPT } from './program.js'
@@ -47,7 +47,7 @@ describe('whoever follows one server', () => {
     '[REQ-BYHAND-22] waits for it when it is away, whatever other server answers meanwhile',
     async () => {
       await built()
-      const near = new Place(afterAll)
+      const near = new Place(onTestFinished)
       writeFileSync(join(near.work, 'agent_workflow.yaml'), contractWith())
       const own = await near.serve()
       const sample = join(near.environment.XDG_DATA_HOME ?? '', 'phaselock', 'sample')
