@@ -130,10 +130,20 @@ function addRevoke(parent: Command, kind: 'agent' | 'operator'): void {
     .addHelpText('after', examples([[`phaselock ${kind} revoke ${kind === 'agent' ? 'coder' : 'ada'}`, '']]))
     .action(async (id: string, options: ClientOptions & { readonly reason?: string }) => {
       const path = `/${kind}s/${segment(id)}/revoke`
-      const answer = await new Client(options).post(path, given({ reason: options.reason }))
+      const client = new Client(options)
+      const answer = await client.post(path, given({ reason: options.reason }))
       if (options.json === true) return printJson(answer)
       print(`The tokens of ${kind} ${plainLine(id)} are refused from now on.`)
+      if (kind === 'agent') await tellHeld(client, id)
     })
+}
+
+// Its task stays its own until the lease lapses; those that the server started are ended, and give theirs back.
+async function tellHeld(client: Client, id: string): Promise<void> {
+  const agent = listOf((await client.get('/agents')).agents).find((one) => one.agent_id === id)
+  const task = plainLine(textOf(agent?.task_id))
+  if (task === '' || Object.keys(objectOf(agent?.spawn)).length > 0) return
+  print(`It holds task ${task} until its lease lapses. To free it now: phaselock task reassign ${task} --reason TEXT`)
 }
 
 function addPauses(program: Command): void {

@@ -116,6 +116,12 @@ describe('approvals and questions on the command line', () => {
     })
     expect((await place.run(['answer', 'one', '90', '--other'])).code).toBe(0)
   })
+
+  it('[REQ-BYHAND-24] revoking an agent says which task it holds and how to free it', async () => {
+    const said = (await place.run(['agent', 'revoke', 'eve'])).stdout
+    expect(said).toContain('To free it now: phaselock task reassign one --reason TEXT\n')
+    expect((await place.run(['task', 'reassign', 'one', '--reason', 'it lies'])).code).toBe(0)
+  })
 })
 
 describe('an agent that waits for people', () => {
@@ -267,28 +273,6 @@ describe('a server that was started for a folder elsewhere', () => {
         await new Promise((resolve) => child.once('close', resolve))
         writeFileSync(log, '')
       }
-    },
-    RUN_MS_MAX,
-  )
-})
-
-describe('a server that somebody names', () => {
-  it(
-    '[REQ-BYHAND-16] and that does not run is said to be down; no other is asked in its place',
-    async () => {
-      await built()
-      const place = latePlace()
-      writeFileSync(join(place.work, 'agent_workflow.yaml'), PLAIN.replace('[AGENT]', '[]'))
-      await place.serve()
-      const gone = join(place.home, 'gone')
-      for (const ended of [
-        await place.run(['pause', '--state-dir', gone]),
-        await place.run(['pause'], { env: { PHASELOCK_STATE_DIR: gone } }),
-      ]) {
-        expect(ended.code).toBe(3)
-        expect(ended.stderr).toContain(`No server runs on the state directory ${gone}.\n`)
-      }
-      expect((await place.json(['status'])).paused).toBe(null)
     },
     RUN_MS_MAX,
   )

@@ -83,3 +83,25 @@ describe('whoever follows one server', () => {
     RUN_MS_MAX,
   )
 })
+
+describe('a server that somebody names', () => {
+  it(
+    '[REQ-BYHAND-16] and that does not run is said to be down; no other is asked in its place',
+    async () => {
+      await built()
+      const place = latePlace()
+      writeFileSync(join(near.work, 'agent_workflow.yaml'), contractWith())
+      await near.serve()
+      const gone = join(near.home, 'gone')
+      for (const ended of [
+        await near.run(['pause', '--state-dir', gone]),
+        await near.run(['pause'], { env: { PHASELOCK_STATE_DIR: gone } }),
+      ]) {
+        expect(ended.code).toBe(3)
+        expect(ended.stderr).toContain(`No server runs on the state directory ${gone}.\n`)
+      }
+      expect((await near.json(['status'])).paused).toBe(null)
+    },
+    RUN_MS_MAX,
+  )
+})
