@@ -9,6 +9,8 @@ const INSTALLED = join(ROOT, 'node_modules', '.package-lock.json')
 const BUILT = join(ROOT, 'dist', 'cli', 'main.js')
 const SDK_SOURCE = join(ROOT, 'sdk', 'typescript', 'src')
 const SDK_BUILT = join(ROOT, 'sdk', 'typescript', 'dist', 'index.js')
+const EXAMPLES = join(ROOT, 'examples')
+const EXAMPLES_BUILT = join(ROOT, 'dist', 'examples', 'agent.js')
 
 export function prepare() {
   if (changedAt(INSTALLED) < changedAt(join(ROOT, 'package-lock.json'))) {
@@ -16,8 +18,10 @@ export function prepare() {
     npm('install', '--include=dev', '--no-audit', '--no-fund')
     if (existsSync(INSTALLED)) utimesSync(INSTALLED, new Date(), new Date())
   }
-  const sources = [newestBelow(join(ROOT, 'src')), newestBelow(SDK_SOURCE), changedAt(join(ROOT, 'tsconfig.json'))]
-  if (Math.min(changedAt(BUILT), changedAt(SDK_BUILT)) < Math.max(...sources)) {
+  const folders = [join(ROOT, 'src'), SDK_SOURCE, EXAMPLES]
+  const sources = [...folders.map(newestBelow), changedAt(join(ROOT, 'tsconfig.json'))]
+  const built = [BUILT, SDK_BUILT, EXAMPLES_BUILT].map(changedAt)
+  if (Math.min(...built) < Math.max(...sources)) {
     say('Building …')
     npm('run', '--silent', 'build')
   }

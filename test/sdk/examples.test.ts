@@ -20,6 +20,7 @@ let server: Served
 
 beforeAll(async () => {
   builtSdk()
+  execFileSync(process.execPath, [join(ROOT, 'node_modules/typescript/bin/tsc'), '-p', join(ROOT, 'examples')])
   place = await makePlace()
   server = await serve(place, 'tdd')
 })
@@ -54,7 +55,7 @@ async function approve(id: string): Promise<void> {
 
 describe('the examples', () => {
   it.each([
-    ['TypeScript', process.execPath, ['examples/agent.mjs'], {}],
+    ['TypeScript', process.execPath, ['dist/examples/agent.js'], {}],
     [
       'Python',
       'python3',

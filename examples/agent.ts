@@ -1,13 +1,13 @@
 // An agent that takes one task of the bundled contract `tdd` through all five phases. A human approves its plan.
-// PHASELOCK_URL=http://localhost:8000 PHASELOCK_TOKEN=… PHASELOCK_AGENT_ID=coder node examples/agent.mjs
-import { AgentClient, TransitionBlocked } from 'phaselock/sdk'
+// PHASELOCK_URL=http://localhost:8000 PHASELOCK_TOKEN=… PHASELOCK_AGENT_ID=coder node dist/examples/agent.js
+import { AgentClient, type JsonObject, TransitionBlocked } from 'phaselock/sdk'
 
 const client = AgentClient.fromEnv()
 const { task } = await client.claimTask()
 console.log(`${task.id}: ${task.title}`)
 
 /** Leaves the phase, and waits for the human where one has to agree. */
-async function enter(phase, artifacts) {
+async function enter(phase: string, artifacts: JsonObject): Promise<void> {
   try {
     await client.requestTransition(phase, artifacts)
   } catch (error) {
