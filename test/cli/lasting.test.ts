@@ -89,7 +89,7 @@ describe('a server that somebody names', () => {
     '[REQ-BYHAND-16] and that does not run is said to be down; no other is asked in its place',
     async () => {
       await built()
-      const place = latePlace()
+      const near = new Place(onTestFinished)
       writeFileSync(join(near.work, 'agent_workflow.yaml'), contractWith())
       await near.serve()
       const gone = join(near.home, 'gone')
