@@ -10,8 +10,9 @@ import { consensusOf } from './rounds/consensus.js'
 import type { CoordinationRun } from './rounds/run.js'
 import type { TaskState } from './state.js'
 
-/** How often reviewers may be asked in one visit: every run is work of theirs. */
+/** How often reviewers may be asked in one visit, and on one task at all: every run is work of theirs. */
 export const CONSENSUS_RUNS_MAX = 20
+export const CONSENSUS_RUNS_TASK_MAX = 200
 const ANSWER_SHOWN_CHARS = 1000
 
 /** What the reviewers of a phase say to leaving it. */
@@ -44,8 +45,10 @@ export function consensusFor(
   if (seen === null) return blocked(blocker('check_error', { check: CHECK, message: 'The reviewers were not asked' }))
   const runs = state.consensus?.visit === state.visit ? state.consensus.runs : []
   const known = runs.find((run) => run.id === seen.runId)
-  if (known === undefined)
-    return runs.length >= CONSENSUS_RUNS_MAX ? blocked(tooOften(state)) : request(plan, seen, asked.to)
+  if (known === undefined) {
+    const often = tooOften(state, runs.length)
+    return often === null ? request(plan, seen, asked.to) : blocked(often)
+  }
   const { run } = seen
   if (known.subject !== seen.subject || (run !== null && !isOf(plan, seen.runId, run)))
     return blocked(blocker('check_error', { check: CHECK, message: `Coordination ${seen.runId} is about other work` }))
@@ -102,10 +105,16 @@ function ownVoters(state: TaskState, plan: ConsensusPlan): BlockerFound | null {
   return blocker('check_failed', { check: CHECK, message, remedy })
 }
 
-function tooOften(state: TaskState): BlockerFound {
+// An agent that goes in circles begins a visit each time.
+function tooOften(state: TaskState, inVisit: number): BlockerFound | null {
+  const isOften = inVisit >= CONSENSUS_RUNS_MAX
+  if (!isOften && (state.consensus?.asked ?? 0) < CONSENSUS_RUNS_TASK_MAX) return null
+  const times = isOften
+    ? `of ${state.phase} were asked ${inVisit} times in this visit`
+    : `of task ${state.id} were asked ${state.consensus?.asked} times`
   return blocker('check_failed', {
     check: CHECK,
-    message: `consensus: the reviewers of ${state.phase} were asked ${CONSENSUS_RUNS_MAX} times in this visit, and are not asked again`,
+    message: `consensus: the reviewers ${times}, and are not asked again`,
     remedy: 'Ask an operator to rewind the task.',
   })
 }

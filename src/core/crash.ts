@@ -16,7 +16,7 @@ export interface AgentCrash {
 const BACKOFF_SECONDS_MAX = 30 * 24 * 3600
 
 /** For agents that Phaselock starts itself, where the contract says nothing: they must not be started again without end. */
-const SPAWNED_CRASH: AgentCrash = { action: 'retry', maxRetries: 3, backoffSeconds: 60 }
+export const SPAWNED_CRASH: AgentCrash = { action: 'retry', maxRetries: 3, backoffSeconds: 60 }
 
 /** What holds for whoever has the task now; undefined: it can be claimed again at once, without end. */
 export function crashRule(contract: Contract, state: TaskState): AgentCrash | undefined {

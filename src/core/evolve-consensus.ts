@@ -5,5 +5,6 @@ import type { TaskState } from './state.js'
 export function consensusRequested(state: TaskState, event: TaskEvent & { type: 'consensus_requested' }): TaskState {
   const { runId, subject } = event
   const before = state.consensus?.visit === state.visit ? state.consensus.runs : []
-  return { ...state, consensus: { visit: state.visit, runs: [...before, { id: runId, subject }] } }
+  const asked = (state.consensus?.asked ?? 0) + 1
+  return { ...state, consensus: { visit: state.visit, runs: [...before, { id: runId, subject }], asked } }
 }

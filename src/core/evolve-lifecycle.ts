@@ -30,6 +30,8 @@ export function rewound(state: TaskState, event: TaskEvent & { type: 'task_rewou
     crashes: 0,
     claimableAt: null,
     advancedTo: null,
+    reviewStarts: 0,
+    consensus: state.consensus === null ? null : { ...state.consensus, asked: 0 },
   }
 }
 

@@ -165,12 +165,14 @@ export interface TaskState {
   readonly questions: ReadonlyMap<string, Question>
   /** Reviewers of the newest visit that had some, by name. */
   readonly reviewers: ReadonlyMap<string, Reviewer>
-  /** How often Phaselock has started a reviewer for it, in all visits. */
+  /** How often Phaselock has started a reviewer for it, in all visits since an operator last rewound it. */
   readonly reviewStarts: number
   /** The runs of reviewers that were asked for in the newest visit that had some, oldest first. */
   readonly consensus: {
     readonly visit: number
     readonly runs: readonly { readonly id: string; readonly subject: string }[]
+    /** How many were asked for in all visits, since an operator last rewound the task. */
+    readonly asked: number
   } | null
   /** Refusals of this visit by kind. */
   readonly refusals: ReadonlyMap<string, number>

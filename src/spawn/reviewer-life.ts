@@ -2,15 +2,13 @@ import { subjectOf } from '../app/review-subject.js'
 import { addReviewer, readable } from '../app/reviews.js'
 import { contractView } from '../app/views.js'
 import { mayBeReviewed } from '../core/admit.js'
+import { SPAWNED_CRASH } from '../core/crash.js'
 import { isFinished } from '../core/review.js'
 import type { SpawnOutcome } from '../core/spawns.js'
 import type { Reviewer, TaskState } from '../core/state.js'
 import { AgentLife } from './agent-life.js'
 import type { AgentProcess } from './agent-process.js'
 import { reviewPrompt } from './agent-prompt.js'
-
-const RETRIES = 3
-const BACK_OFF_SECONDS = 60
 
 /** A reviewer that a phase starts by itself. It ends with its report, or with the visit that it is for. */
 export class ReviewerLife extends AgentLife {
@@ -38,9 +36,7 @@ export class ReviewerLife extends AgentLife {
         continue
       }
       const contract = await app.contracts.get(state.contract.hash)
-      const { maxRetries, backoffSeconds } = contract.agentCrash ?? {
-        ...{ maxRetries: RETRIES, backoffSeconds: BACK_OFF_SECONDS },
-      }
+      const { maxRetries, backoffSeconds } = contract.agentCrash ?? SPAWNED_CRASH
       if (losses > maxRetries) {
         const reason = `It was lost ${losses} times: ${this.last.detail}`
         return this.end({ outcome: 'failed', reason })

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { CONSENSUS_RUNS_MAX } from '../../src/core/consensus.js'
+import { CONSENSUS_RUNS_MAX, CONSENSUS_RUNS_TASK_MAX } from '../../src/core/consensus.js'
 import { planOf, runIdOf, VOTERS, VotedTask } from './consensus-scene.js'
 import { check, contractOf, factsOf, gate, outcome, phase, World } from './world.js'
 
@@ -271,6 +271,33 @@ describe('leaving a phase that reviewers vote on', () => {
     task.do({ type: 'rewind', to: 'WORK', reason: 'again', agentIsFree: true }, 'operator:admin')
     expect(task.leave('more')).toContain('consensus_requested')
     expect(task.state.consensus?.runs).toEqual([{ id: runIdOf('more'), subject: 'more' }])
+  })
+
+  it('[REQ-BREAKAGAIN-12] asks at most so often on one task, however often its agent goes in circles, and again after a rewind', () => {
+    const transitions = [
+      { from: 'PLAN', to: 'WORK', gate: null, when: null },
+      { from: 'WORK', to: 'PLAN', gate: null, when: 'replan' },
+      { from: 'WORK', to: 'DONE', gate: null, when: null },
+    ]
+    const world = new World(
+      contractOf([phase('PLAN'), phase('WORK', { consensus: planOf() }), phase('DONE')], { transitions }),
+    )
+    world.claim()
+    const ask = (at: number): readonly string[] => {
+      if (world.state.phase === 'PLAN') world.move('WORK')
+      const consensus = { runId: `run-${at}`, subject: `s${at}`, run: null, last: null, replaces: null, workKey: '' }
+      return world.move('DONE', { reviewsKey: '[]', consensus })
+    }
+    for (let at = 0; at < CONSENSUS_RUNS_TASK_MAX; at += 1) {
+      expect(ask(at)).toContain('consensus_requested')
+      expect(world.move('PLAN', { reviewsKey: '[]' }, ['replan'])).toContain('phase_entered')
+    }
+    expect(ask(1000)).toEqual(['transition_requested', 'gate_blocked'])
+    const last = world.last()
+    expect(last.type === 'gate_blocked' ? last.blockers[0]?.message : '').toContain('were asked 200 times')
+    world.do({ type: 'rewind', to: 'PLAN', reason: 'again', agentIsFree: true }, 'operator:admin')
+    expect(ask(1000)).toContain('consensus_requested')
+    world.expectReplayEqualsLive()
   })
 })
 

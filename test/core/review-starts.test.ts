@@ -54,6 +54,8 @@ describe('reviewers that Phaselock starts', () => {
     again(world)
     expect(world.ask(adding, 'system').refusal?.detail).toContain('were started 200 times for task')
     expect(world.do(adding, 'operator:ann')).toEqual(['reviewer_added'])
+    world.do({ type: 'rewind', to: 'REVIEW', reason: 'again', agentIsFree: true }, 'operator:ann')
+    expect(start(world)).toEqual(['reviewer_added'])
   })
 
   it('[REQ-BREAKAGAIN-5] those that operators let in are not counted', () => {
