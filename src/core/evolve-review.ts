@@ -27,7 +27,8 @@ function added(state: TaskState, event: TaskEvent & { type: 'reviewer_added' }):
   const { reviewer: name, grant, expiresAt, at } = event
   const current = new Map([...state.reviewers].filter(([, one]) => one.visit === state.visit))
   const before = current.get(name)
-  const more = isStartedBy(event.actor) ? 1 : 0
+  const isStarted = isStartedBy(event.actor)
+  const more = isStarted ? 1 : 0
   const reviewer: Reviewer = {
     name,
     phase: state.phase,
@@ -39,6 +40,7 @@ function added(state: TaskState, event: TaskEvent & { type: 'reviewer_added' }):
     denials: 0,
     reports: before?.reports ?? 0,
     report: before?.report ?? null,
+    isStarted,
     starts: (before?.starts ?? 0) + more,
   }
   return { ...state, reviewers: current.set(name, reviewer), reviewStarts: state.reviewStarts + more }

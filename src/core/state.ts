@@ -87,6 +87,8 @@ export interface Reviewer {
   /** Reports sent in this visit, replaced ones included. */
   readonly reports: number
   readonly report: ReviewReport | null
+  /** True when its newest token is of a process that Phaselock starts, and not of somebody whom an operator let in. */
+  readonly isStarted: boolean
   /** How often Phaselock has started it in this visit. */
   readonly starts: number
 }

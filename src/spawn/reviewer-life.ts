@@ -124,7 +124,12 @@ export class ReviewerLife extends AgentLife {
     if (reviewer === null) return null
     if (reviewer.report !== null && isFinished(reviewer.report.status) && this.#isOwn(reviewer.report))
       return 'finished'
-    return reviewer.status === 'revoked' ? 'taken' : null
+    return reviewer.status === 'revoked' || this.#isReplaced(reviewer) ? 'taken' : null
+  }
+
+  // Another token for the process would send away whom an operator let in under this name.
+  #isReplaced({ isStarted, addedAt }: Reviewer): boolean {
+    return !isStarted && addedAt >= this.spawn.spawnedAt
   }
 
   // What the one before it reported in this place is about other work.

@@ -68,6 +68,26 @@ describe('reviewers that are asked again', () => {
   )
 
   it(
+    '[REQ-BREAKAGAIN-13] leave their place to whom an operator lets in under their name, and do not come back',
+    async () => {
+      const taskId = await inReview(reviewing('"exit:4"'))
+      await until(reviewers, ([one]) => spawnOf(one).state === 'waiting')
+      const added = await stage.server.call('POST', `/tasks/${taskId}/reviewers`, stage.server.operator, {
+        name: 'critic',
+      })
+      const [over] = await until(reviewers, ([one]) => one?.status === 'ended')
+      expect(spawnOf(over)).toMatchObject({ outcome: 'taken', restarts: 0 })
+      // Longer than its back-off.
+      await new Promise((resolve) => setTimeout(resolve, 2000))
+      const report = { report: { status: 'approved' } }
+      const told = await stage.server.call('POST', `/tasks/${taskId}/reviews`, String(added.body.review_token), report)
+      expect(told).toMatchObject({ status: 201, body: { finished: true } })
+      expect(await reviewers()).toHaveLength(1)
+    },
+    RUN_MS_MAX,
+  )
+
+  it(
     '[REQ-BREAKAGAIN-9] are not started, lost or given up while the task is at rest, and go on with it',
     async () => {
       const taskId = await inReview(reviewing('"sleep:1500", review'))
