@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import re
 import ssl
-from typing import Dict, Tuple
+from typing import Any, Coroutine, Dict, Tuple, TypeVar
 
 from ._address import Address
 from ._connection import ANSWER_BYTES_MAX
@@ -18,6 +18,29 @@ LINE_BYTES_MAX = 65536
 HEADERS_MAX = 200
 CHUNK_SIZE = re.compile("[0-9a-fA-F]{1,8}")
 FAILURES = (OSError, EOFError, ValueError, asyncio.TimeoutError, asyncio.LimitOverrunError)
+
+T = TypeVar("T")
+
+
+async def within(work: Coroutine[Any, Any, T], seconds_max: float) -> T:
+    """``asyncio.wait_for``, but a cancellation always arrives: before Python 3.12 one that came together with the
+    result was lost, and whoever reads what never ends was read for ever."""
+    task = asyncio.ensure_future(work)
+    try:
+        done, _ = await asyncio.wait({task}, timeout=seconds_max)
+        if not done:
+            raise asyncio.TimeoutError()
+        return task.result()
+    finally:
+        if not task.done():
+            task.add_done_callback(_looked_at)
+            task.cancel()
+
+
+def _looked_at(task: asyncio.Task[Any]) -> None:
+    # An exception that nobody asks for is complained about.
+    if not task.cancelled():
+        task.exception()
 
 
 class AsyncStream:
@@ -69,7 +92,7 @@ class AsyncStream:
                 self._is_done = True
                 return b""
         wanted = CHUNK_BYTES if self._left < 0 else min(CHUNK_BYTES, self._left)
-        chunk = await asyncio.wait_for(self._reader.read(wanted), self._silence_seconds_max)
+        chunk = await within(self._reader.read(wanted), self._silence_seconds_max)
         if chunk == b"":
             # An end that was not announced is one that was cut off.
             if self._left > 0:
@@ -82,7 +105,7 @@ class AsyncStream:
         return chunk
 
     async def _line(self) -> str:
-        line = await asyncio.wait_for(self._reader.readuntil(b"\n"), self._silence_seconds_max)
+        line = await within(self._reader.readuntil(b"\n"), self._silence_seconds_max)
         return line.decode("latin-1").rstrip("\r\n")
 
 
@@ -99,7 +122,7 @@ class AsyncTransport:
 
     async def send(self, request: Request, seconds_max: float) -> Answer:
         try:
-            return await asyncio.wait_for(self._sent(request, seconds_max), seconds_max)
+            return await within(self._sent(request, seconds_max), seconds_max)
         except asyncio.TimeoutError:
             raise NetworkFailure("the answer took too long") from None
 
@@ -120,13 +143,13 @@ class AsyncTransport:
     async def open(self, request: Request, silence_seconds_max: float) -> AsyncStream:
         head = self._head(request)
         try:
-            reader, writer = await asyncio.wait_for(self._connect(), CONNECT_SECONDS_MAX)
+            reader, writer = await within(self._connect(), CONNECT_SECONDS_MAX)
         except FAILURES as error:
             raise NetworkFailure(reason_of(error)) from None
         stream = AsyncStream(reader, writer, silence_seconds_max)
         try:
             writer.write(head)
-            await asyncio.wait_for(writer.drain(), silence_seconds_max)
+            await within(writer.drain(), silence_seconds_max)
             await stream.begin()
             return stream
         except FAILURES as error:
