@@ -356,6 +356,13 @@ int unlink(const char *path) {
   if (!rest) return real(path);
   return refuse_name(rest) ? -1 : removed(rest, real(path));
 }
+// What newer versions of Node delete files with.
+int remove(const char *path) {
+  REAL(remove);
+  const char *rest = ours(AT_FDCWD, path);
+  if (!rest) return real(path);
+  return refuse_name(rest) ? -1 : removed(rest, real(path));
+}
 int unlinkat(int at, const char *path, int flags) {
   REAL(unlinkat);
   const char *rest = ours(at, path);
