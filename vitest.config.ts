@@ -51,7 +51,7 @@ export default defineConfig({
   test: {
     pool: 'forks',
     // Much of the time they wait for processes and clocks.
-    maxWorkers: Math.min(8, availableParallelism() * 2),
+    maxWorkers: availableParallelism() + 1,
     sequence: { sequencer: LongestFirst },
     testTimeout: 60_000,
     hookTimeout: 60_000,
