@@ -1,4 +1,4 @@
-import { execFileSync } from 'node:child_process'
+import { execFileSync, spawn } from 'node:child_process'
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
@@ -143,6 +143,44 @@ describe('a merge that was cut off', () => {
         body: { worktree: { status: 'merged' } },
       })
       expect([text('a.txt'), git(at.repository, 'status', '--porcelain')]).toEqual(['new a\n', ''])
+    },
+    MS,
+  )
+
+  const LOCKS = ['index', 'HEAD', 'refs/heads/phaselock/one']
+
+  it(
+    '[REQ-TREES-9] does not stand in the way of the next one with locks of a git that is gone',
+    async () => {
+      await at.add('one')
+      const one = await at.work('one', { 'a.txt': 'new a\n' }, false)
+      await at.operate('one', 'cancel')
+      for (const name of LOCKS) drop(one.tree, `.git/${name}.lock`, '')
+      const merged = await at.operate('one', 'merge', { force: true, commit: true })
+      expect(merged, JSON.stringify(merged.body)).toMatchObject({ status: 200 })
+      expect(at.committed('a.txt')).toBe('new a\n')
+    },
+    MS,
+  )
+
+  it(
+    '[REQ-TREES-9] is waited for while its git still runs',
+    async () => {
+      await at.add('one')
+      const one = await at.work('one', { 'a.txt': 'new a\n' }, false)
+      await at.operate('one', 'cancel')
+      const steps = 'echo half > .git/index.lock; echo begun; sleep 1.5; echo late > late.txt; rm .git/index.lock'
+      const left = spawn('sh', ['-c', steps], {
+        cwd: one.tree,
+        env: { PATH: process.env.PATH, GIT_COMMITTER_EMAIL: 'phaselock@localhost' },
+        stdio: ['ignore', 'pipe', 'ignore'],
+      })
+      const ended = new Promise((resolve) => left.once('exit', resolve))
+      await new Promise((resolve) => left.stdout.once('data', resolve))
+      const merged = await at.operate('one', 'merge', { force: true, commit: true })
+      expect(merged, JSON.stringify(merged.body)).toMatchObject({ status: 200 })
+      expect(await ended).toBe(0)
+      expect(at.committed('late.txt')).toBe('late\n')
     },
     MS,
   )

@@ -3,6 +3,7 @@ import { type App, contextOf, type Once } from '../app.js'
 import { ok, type Result, refuse, refusedBy } from '../result.js'
 import { taskView } from '../views.js'
 import { askGit, type GitPlace, runGit } from './git.js'
+import { outlastGit } from './left-git.js'
 import { holdIndex, undoHalf } from './main-tree.js'
 import { placeOf, removePlace, sweepPlaces } from './place.js'
 import { type MergePlan, MergePlans } from './plan.js'
@@ -28,6 +29,7 @@ export async function recoverWorktrees(app: App, onFault: (error: unknown) => vo
 export async function finishMerge(app: App, plan: MergePlan): Promise<string | null> {
   const plans = new MergePlans(app.stateDir)
   const origin: GitPlace = { at: plan.repository, settings: 'operator' }
+  await outlastGit(plan.repository)
   const now = await askGit(origin, ['rev-parse', '--verify', '--quiet', `refs/heads/${plan.into}^{commit}`])
   if (now === null) return `A merge of task ${plan.taskId} was cut off, and ${plan.repository} cannot be read.`
   const contains = await runGit(origin, ['merge-base', '--is-ancestor', plan.after, now])

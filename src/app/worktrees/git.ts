@@ -4,6 +4,9 @@ const GIT_MS_MAX = 300_000
 const OUTPUT_BYTES_MAX = 64 * 1024 * 1024
 const SAID_CHARS_MAX = 2000
 
+/** Whose name commits of ours carry, and by which a git of ours is known. */
+export const COMMITTER = { name: 'Phaselock', email: 'phaselock@localhost' } as const
+
 export interface GitRun {
   readonly code: number
   readonly stdout: string
@@ -49,10 +52,10 @@ export function runGit(place: GitPlace, args: readonly string[]): Promise<GitRun
     LC_ALL: 'C',
     GIT_TERMINAL_PROMPT: '0',
     GIT_LFS_SKIP_SMUDGE: '1',
-    GIT_AUTHOR_NAME: 'Phaselock',
-    GIT_AUTHOR_EMAIL: 'phaselock@localhost',
-    GIT_COMMITTER_NAME: 'Phaselock',
-    GIT_COMMITTER_EMAIL: 'phaselock@localhost',
+    GIT_AUTHOR_NAME: COMMITTER.name,
+    GIT_AUTHOR_EMAIL: COMMITTER.email,
+    GIT_COMMITTER_NAME: COMMITTER.name,
+    GIT_COMMITTER_EMAIL: COMMITTER.email,
     ...(place.settings === 'none' ? { GIT_CONFIG_NOSYSTEM: '1', GIT_CONFIG_GLOBAL: '/dev/null' } : {}),
     ...(place.index === undefined ? {} : { GIT_INDEX_FILE: place.index }),
   }

@@ -12,12 +12,12 @@ import {
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { askGit, type GitPlace, runGit } from './git.js'
+import { dropLock, outlastGit } from './left-git.js'
 import type { MergePlan } from './plan.js'
 
 const LOCK_WORD = 'phaselock merge'
 const LOCK_TRIES_MAX = 20
 const LOCK_WAIT_MS = 100
-const LEFT_LOCK_MS_MAX = 10_000
 const STRAY_TOLD_MAX = 20
 
 type Files = Pick<MergePlan, 'name' | 'repository' | 'before' | 'after'>
@@ -40,7 +40,8 @@ export async function holdIndex(repository: string, name: string): Promise<HeldI
   if (index === null) return null
   const own = join(index, '..', `phaselock-${name}.index`)
   const lock = `${index}.lock`
-  await outlast(`${own}.lock`)
+  if (!(await outlastGit(repository))) return null
+  await dropLock(`${own}.lock`)
   if (!(await locked(lock, own))) return null
   if (existsSync(index)) copyFileSync(index, own)
   else rmSync(own, { force: true })
@@ -92,12 +93,6 @@ function isOurs(lock: string): boolean {
   } catch {
     return false
   }
-}
-
-// A git that a killed server had started may still be at it.
-async function outlast(lock: string): Promise<void> {
-  for (let waited = 0; existsSync(lock) && waited < LEFT_LOCK_MS_MAX; waited += LOCK_WAIT_MS) await sleep(LOCK_WAIT_MS)
-  rmSync(lock, { force: true })
 }
 
 /**

@@ -4,6 +4,7 @@ import type { TaskState } from '../../core/state.js'
 import type { Worktree } from '../../core/worktree.js'
 import { ok, type Result, refuse } from '../result.js'
 import { askGit, type GitPlace, runGit } from './git.js'
+import { dropLock, outlastGit } from './left-git.js'
 import { placeOf, type TreePlace } from './place.js'
 
 const PATHS_TOLD_MAX = 200
@@ -35,6 +36,10 @@ export function sourceOf(stateDir: string, state: TaskState): Result<Source> {
 export async function committedSource(source: Source, wants: { readonly commit: boolean }): Promise<Result<string>> {
   const { state, worktree, place } = source
   const here: GitPlace = { at: place.tree, settings: 'none' }
+  if (!(await outlastGit(place.tree)))
+    return refuse('conflict', `git is still at work in the work tree of task ${state.id}. Try again when it is done.`)
+  for (const locked of ['index', 'HEAD', `refs/heads/${worktree.branch}`])
+    await dropLock(join(place.tree, '.git', `${locked}.lock`))
   if ((await askGit(here, ['symbolic-ref', '--quiet', '--short', 'HEAD'])) !== worktree.branch)
     return refuse('conflict', `The work tree of task ${state.id} is not on its branch ${worktree.branch} any more.`)
   const status = await runGit(here, ['status', '--porcelain=v1', '-z', '--no-renames', '--untracked-files=all'])
