@@ -2,5 +2,5 @@
 import { prepare } from './prepare.mjs'
 
 prepare()
-const { main } = await import('../dist/cli/main.js')
+const { main } = await import('../dist/program/main.js')
 await main(['demo', ...process.argv.slice(2)])

@@ -6,7 +6,9 @@ import { fileURLToPath } from 'node:url'
 
 export const ROOT = fileURLToPath(new URL('..', import.meta.url))
 const INSTALLED = join(ROOT, 'node_modules', '.package-lock.json')
-const BUILT = join(ROOT, 'dist', 'cli', 'main.js')
+const BUILT = join(ROOT, 'dist', 'program', 'main.js')
+// The program holds the packages that it loads.
+const CONFIGURED = [join(ROOT, 'tsconfig.json'), join(ROOT, 'scripts', 'bundle.mjs'), INSTALLED]
 const SDK_SOURCE = join(ROOT, 'sdk', 'typescript', 'src')
 const SDK_BUILT = join(ROOT, 'sdk', 'typescript', 'dist', 'index.js')
 const EXAMPLES = join(ROOT, 'examples')
@@ -19,7 +21,7 @@ export function prepare() {
     if (existsSync(INSTALLED)) utimesSync(INSTALLED, new Date(), new Date())
   }
   const folders = [join(ROOT, 'src'), SDK_SOURCE, EXAMPLES]
-  const sources = [...folders.map(newestBelow), changedAt(join(ROOT, 'tsconfig.json'))]
+  const sources = [...folders.map(newestBelow), ...CONFIGURED.map(changedAt)]
   const built = [BUILT, SDK_BUILT, EXAMPLES_BUILT].map(changedAt)
   if (Math.min(...built) < Math.max(...sources)) {
     say('Building …')

@@ -42,7 +42,7 @@ prepare()
 const isOwn = given.some((one) => one === '--workspace' || one.startsWith('--workspace='))
 const place = isOwn ? [] : ['--workspace', sample(), '--contract', 'tdd']
 // The server takes this process over: a signal, an end of the terminal or `kill -9` meets it and nobody in between.
-const { main } = await import('../dist/cli/main.js')
+const { main } = await import('../dist/program/main.js')
 await main(['serve', '--port', '8000', ...place, ...given])
 
 function sample() {

@@ -131,6 +131,12 @@ describe('the architecture', () => {
     ])
   })
 
+  it('[REQ-TIDY-3] files find what lies beside the sources only from a folder of src, which is as deep as the built program', () => {
+    const placed = sources.filter((source) => source.text.includes('import.meta') && source.folder !== 'sdk')
+    expect(placed.length).toBeGreaterThan(5)
+    expect(placed.filter((source) => source.path.split('/').length !== 2).map((source) => source.path)).toEqual([])
+  })
+
   it('[REQ-TIDY-3] a TODO names an issue', () => {
     const loose = sources
       .filter((source) => /(\/\/|\*).*\b(TODO|FIXME|XXX|HACK)\b(?! #\d)/.test(source.text))

@@ -1,4 +1,5 @@
 import { Worker } from 'node:worker_threads'
+import { BUILT } from '../built.js'
 import type { ToolPlace } from '../port.js'
 import type { FileJob, Found, FromWorker, ToWorker } from './file-jobs.js'
 import { isHidden } from './file-place.js'
@@ -11,8 +12,8 @@ const WORKER_MS_MAX = 12_000
 const WAITING_MS_MAX = 30_000
 const NARROW = 'narrow the path or the pattern'
 const THREAD_MEMORY = { maxOldGenerationSizeMb: 384, maxYoungGenerationSizeMb: 32 }
-// Found from src/tools (tests run the sources) and from dist/tools alike; a thread can only run the built file.
-const WORKER_FILE = new URL('../../../dist/tools/files/file-worker.js', import.meta.url)
+// A thread can only run the built file, also when tests run the sources.
+const WORKER_FILE = new URL('tools/files/file-worker.js', BUILT)
 
 export type Answer =
   | { readonly ok: true; readonly value: Found }
