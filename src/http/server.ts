@@ -56,6 +56,8 @@ export function buildServer(app: Orchestrator, options: ServerOptions): Entrance
     bodyLimit: options.bodyBytesMax ?? BODY_BYTES_MAX,
     // Tools may run for minutes without a byte on the wire: only what a client is slow to send is cut off.
     connectionTimeout: 0,
+    // What comes while the server stops is answered by the gatekeeper, in the words of every other refusal.
+    return503OnClosing: false,
     requestTimeout: REQUEST_MS_MAX,
     routerOptions: { maxParamLength: 128 },
     http: { headersTimeout: HEADERS_MS_MAX, connectionsCheckingInterval: 5000 },
@@ -109,6 +111,10 @@ export function buildServer(app: Orchestrator, options: ServerOptions): Entrance
   for (const route of [...ROUTES, { ...METRICS_SUMMARY, handle: async () => ok(await metrics.summary()) }])
     addRoute(server, route, { app, gate, supervisor })
   const streams = new EventStreams()
+  server.addHook('preClose', (done) => {
+    gate.drain()
+    done()
+  })
   closeWithoutWaitingForIdle(server, streams, agentSockets)
   agentSockets.attach(server, {
     clientError: (error, socket) => clientErrors.answer(error, socket),

@@ -15,7 +15,7 @@ const BUILD_MS_MAX = 50_000
 export async function built(): Promise<void> {
   const deadline = Date.now() + BUILD_MS_MAX
   for (;;) {
-    if (changedAt(join(ROOT, 'dist', 'cli', 'main.js')) >= newestBelow(join(ROOT, 'src'))) return
+    if (changedAt(join(ROOT, 'dist', 'program', 'main.js')) >= newestBelow(join(ROOT, 'src'))) return
     try {
       mkdirSync(BUILD_LOCK)
       break
@@ -25,9 +25,10 @@ export async function built(): Promise<void> {
     }
   }
   try {
-    const compiler = join(ROOT, 'node_modules/typescript/bin/tsc')
-    const done = spawnSync(process.execPath, [compiler, '-p', 'tsconfig.json'], { cwd: ROOT, encoding: 'utf8' })
-    if (done.status !== 0) throw new Error(`the build failed:\n${done.stdout}`)
+    for (const step of [['node_modules/typescript/bin/tsc', '-p', 'tsconfig.json'], ['scripts/bundle.mjs']]) {
+      const done = spawnSync(process.execPath, step, { cwd: ROOT, encoding: 'utf8' })
+      if (done.status !== 0) throw new Error(`the build failed:\n${done.stdout}${done.stderr}`)
+    }
   } finally {
     rmSync(BUILD_LOCK, { recursive: true, force: true })
   }

@@ -117,5 +117,8 @@ export function plant(dir: string, faults: readonly Fault[]): string {
     if (text.split(from).length !== 2) throw new Error(`${file} has ${JSON.stringify(from)} not once`)
     writeFileSync(path, text.replace(from, to))
   }
+  // The program in few files holds a copy of each of them.
+  const program = join(dir, 'bin/phaselock')
+  writeFileSync(program, readFileSync(program, 'utf8').replace('dist/program/main.js', 'dist/cli/main.js'))
   return dir
 }
