@@ -27,9 +27,14 @@ describe('kill -9 while a task is put aside or brought back', () => {
     // Every third is new, the others are changed.
     const isOld = (at: number): boolean => at % 3 !== 0
     for (const [at, name] of names.entries()) if (isOld(at)) writeFileSync(join(place.workspace, name), `old ${at}`)
+    // Read while the server removes and writes them.
     const there = (name: string): string | null => {
-      const file = join(place.workspace, name)
-      return existsSync(file) ? readFileSync(file, 'utf8') : null
+      try {
+        return readFileSync(join(place.workspace, name), 'utf8')
+      } catch (error) {
+        expect((error as NodeJS.ErrnoException).code).toBe('ENOENT')
+        return null
+      }
     }
     const sideOf = (): 'with' | 'without' | 'mixed' => {
       const isWith = names.every((name, at) => there(name) === `new ${at}`)
