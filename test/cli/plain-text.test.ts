@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest'
 import { plainJson, plainLine, plainText } from '../../src/cli/plain-text.js'
 import { columnsOf, table } from '../../src/cli/table.js'
+import { cpuMs } from '../cpu-time.js'
 
 const HOSTILE: readonly (readonly [name: string, text: string, left: string])[] = [
   ['a colour', 'a\u001B[31mb\u001B[0m', 'ab'],
@@ -49,9 +50,9 @@ test('[REQ-CLI-10] JSON for a terminal says the same and carries no control char
 })
 
 test('[REQ-CLI-10] many unfinished sequences cost little', () => {
-  const started = Date.now()
+  const started = cpuMs()
   plainText('\u001B]'.repeat(200_000))
-  expect(Date.now() - started).toBeLessThan(2000)
+  expect(cpuMs() - started).toBeLessThan(2000)
 })
 
 test('[REQ-CLI-11] a table is cut in its flexible columns and keeps ids whole', () => {

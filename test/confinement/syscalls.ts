@@ -141,7 +141,7 @@ export const FOREIGN_CALLS: readonly Attempt<unknown>[] =
           name: 'a new user namespace by a call of 32-bit programs',
           needs: 'plain',
           script: () =>
-            `f=$(mktemp); printf '%s' ${ELF_32_BIT_CALLS} | perl -ne 'print pack("H*", $_)' > $f; chmod +x $f; $f`,
+            `f=$(mktemp); trap "rm -f $f" EXIT; printf '%s' ${ELF_32_BIT_CALLS} | perl -ne 'print pack("H*", $_)' > $f; chmod +x $f; $f`,
         },
       ]
     : []

@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { problemsOfSchema } from '../../src/contract/schema-problems.js'
 import { compileSchema } from '../../src/contract/schemas.js'
 import type { JsonObject } from '../../src/core/contract.js'
+import { cpuMs } from '../cpu-time.js'
 
 const builtIn = (name: string): JsonObject =>
   JSON.parse(readFileSync(new URL(`../../contracts/schemas/${name}.json`, import.meta.url), 'utf8')) as JsonObject
@@ -24,10 +25,10 @@ describe('JSON Schemas', () => {
 
   it('[REQ-CONTRACT-13] a pattern that backtracks elsewhere decides a long text at once', () => {
     const validate = compileSchema({ type: 'string', pattern: '^(a+)+$' })
-    const start = performance.now()
+    const start = cpuMs()
     expect(validate(`${'a'.repeat(50_000)}b`)).toHaveLength(1)
     expect(validate('a'.repeat(50_000))).toEqual([])
-    expect(performance.now() - start).toBeLessThan(2000)
+    expect(cpuMs() - start).toBeLessThan(2000)
   })
 
   it('[REQ-CONTRACT-13] two patterns in one schema stay two patterns', () => {

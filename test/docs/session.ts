@@ -39,7 +39,7 @@ function bash(script: string, server: DocsServer): Promise<void> {
     PATH: `${join(ROOT, 'bin')}:${process.env.PATH}`,
     HOME: server.stateHome,
     XDG_STATE_HOME: server.stateHome,
-    TMPDIR: tmpdir(),
+    TMPDIR: server.stateHome,
   }
   return new Promise((resolve, reject) => {
     const child = spawn('bash', [script], { cwd: ROOT, env, stdio: 'ignore' })

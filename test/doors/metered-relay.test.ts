@@ -14,6 +14,7 @@ import { ANTHROPIC_EVENTS, CHAT_EVENTS, RESPONSE_EVENTS, SAMPLES } from './answe
 import { askThrough } from './asking.js'
 
 const EVENTS = { 'content-type': 'text/event-stream' }
+let made: string
 let dir: string
 let endpoint: Server
 let origin: string
@@ -24,7 +25,8 @@ let untold: number
 const relays: ModelRelay[] = []
 
 beforeEach(async () => {
-  dir = openSocketDir(mkdtempSync(join(tmpdir(), 'phaselock-meter-')))
+  made = mkdtempSync(join(tmpdir(), 'phaselock-meter-'))
+  dir = openSocketDir(made)
   taken = []
   untold = 0
   asked = []
@@ -40,7 +42,7 @@ afterEach(async () => {
   for (const relay of relays.splice(0)) await relay.close()
   endpoint.closeAllConnections()
   endpoint.close()
-  rmSync(dir, { recursive: true, force: true })
+  for (const one of [dir, made]) rmSync(one, { recursive: true, force: true })
 })
 
 async function open(more: Partial<Parameters<typeof openModelRelay>[0]> = {}): Promise<ModelRelay> {

@@ -21,6 +21,7 @@ interface Arrived {
   readonly body: string
 }
 
+let made: string
 let dir: string
 let endpoint: Server
 let origin: string
@@ -29,7 +30,8 @@ let answer: (request: IncomingMessage, response: ServerResponse) => void
 const relays: ModelRelay[] = []
 
 beforeEach(async () => {
-  dir = openSocketDir(mkdtempSync(join(tmpdir(), 'phaselock-relay-')))
+  made = mkdtempSync(join(tmpdir(), 'phaselock-relay-'))
+  dir = openSocketDir(made)
   arrived = []
   answer = (_request, response) => response.end('{"said":"ok"}')
   endpoint = createServer(async (incoming, response) => {
@@ -51,7 +53,7 @@ afterEach(async () => {
   endpoint.closeAllConnections()
   endpoint.close()
   expect(readdirSync(dir)).toEqual([])
-  rmSync(dir, { recursive: true, force: true })
+  for (const one of [dir, made]) rmSync(one, { recursive: true, force: true })
 })
 
 async function open(more: Partial<Parameters<typeof openModelRelay>[0]> = {}): Promise<ModelRelay> {

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { JsonFields } from '../../src/doors/json-fields.js'
 import { type Metered, UsageMeter } from '../../src/doors/usage-meter.js'
+import { cpuMs } from '../cpu-time.js'
 import { ANTHROPIC_EVENTS, CHAT_EVENTS, event, RESPONSE_EVENTS, SAMPLES } from './answers.js'
 
 /** Shows the pieces, and gives everything that was told. */
@@ -219,9 +220,9 @@ describe('answers that are made to hold others up', () => {
   ])('[REQ-BREAKAGAIN-10] four megabytes of the smallest %s are read within seconds', (_what, one) => {
     const piece = Buffer.from(one.repeat(Math.ceil(65_536 / one.length)))
     const meter = new UsageMeter()
-    const before = performance.now()
+    const before = cpuMs()
     for (let bytes = 0; bytes < 4 * 1024 * 1024; bytes += piece.length) meter.take(piece)
     expect(meter.end()).toEqual([])
-    expect(performance.now() - before).toBeLessThan(2000)
+    expect(cpuMs() - before).toBeLessThan(2000)
   })
 })

@@ -10,6 +10,7 @@ import type { AgentSockets } from '../../src/http/agent-socket.js'
 import { allowedHosts } from '../../src/http/hosts.js'
 import { buildServer, type ServerOptions } from '../../src/http/server.js'
 import { openSqliteStore } from '../../src/store/sqlite.js'
+import { removedAtExit } from '../leaving.js'
 
 export type Answer = {
   readonly status: number
@@ -64,7 +65,7 @@ let shared: Promise<Confinement> | null = null
 
 /** One real confinement for all servers of a test file: opening it tries to break out of it every time. */
 function sharedConfinement(): Promise<Confinement> {
-  shared ??= openConfinement({ stateDir: mkdtempSync(join(tmpdir(), 'phaselock-wall-')), only: null })
+  shared ??= openConfinement({ stateDir: removedAtExit(mkdtempSync(join(tmpdir(), 'phaselock-wall-'))), only: null })
   return shared
 }
 

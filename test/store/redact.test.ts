@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import type { Json } from '../../src/core/contract.js'
 import { makeRedactor } from '../../src/store/redact.js'
+import { cpuMs } from '../cpu-time.js'
 
 const redact = makeRedactor([])
 const R = '[redacted]'
@@ -135,8 +136,8 @@ test('REQ-LEDGER-22 long hostile texts take time in proportion to their length',
   ]
   for (const piece of hostile) {
     const text = piece.repeat(Math.ceil(200_000 / piece.length))
-    const start = performance.now()
+    const start = cpuMs()
     redact(text)
-    expect([piece, performance.now() - start < 2_000]).toEqual([piece, true])
+    expect([piece, cpuMs() - start < 2_000]).toEqual([piece, true])
   }
 })

@@ -10,6 +10,7 @@ import {
   withRound,
 } from '../../../src/core/rounds/reliability.js'
 import { statusOf } from '../../../src/core/rounds/status.js'
+import { cpuMs } from '../../cpu-time.js'
 import { Council, call, newAnswer, T0, vote } from './council.js'
 
 describe('characters', () => {
@@ -201,7 +202,7 @@ describe('a long run', () => {
   it('[REQ-ROUND-18] of twenty agents in ten rounds is decided in little time', () => {
     const ids = Array.from({ length: 20 }, (_, index) => `agent-${index}`)
     const council = new Council({ agents: ids, options: { maxNewAnswersPerAgent: 10, novelty: 'balanced' } })
-    const began = performance.now()
+    const began = cpuMs()
     for (let round = 0; round < 10; round++) {
       for (const [index, id] of ids.entries()) {
         council.turn(id)
@@ -212,6 +213,6 @@ describe('a long run', () => {
     }
     for (const id of ids) expect(council.vote(id, 'agent7').kind).toBe('accepted')
     expect(council.status().is_complete).toBe(true)
-    expect(performance.now() - began).toBeLessThan(5000)
+    expect(cpuMs() - began).toBeLessThan(5000)
   })
 })

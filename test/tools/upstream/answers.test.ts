@@ -11,6 +11,7 @@ import {
   upstreamArgProblems,
 } from '../../../src/tools/upstream/pins.js'
 import { contractOf, phase, World } from '../../core/world.js'
+import { cpuMs } from '../../cpu-time.js'
 import { detailOf, Stage, stdio, textOf } from './harness.js'
 
 const one = new Stage()
@@ -186,9 +187,9 @@ describe('arguments of upstream tools', () => {
   it('[REQ-UPSTREAM-9] a pattern that would hang another engine is judged in time', () => {
     const inputSchema = { type: 'object', properties: { t: { type: 'string', pattern: '^(a+)+$' } } }
     const pins = pinTools([{ server: 'up', name: 'x', description: '', inputSchema }])
-    const began = performance.now()
+    const began = cpuMs()
     expect(upstreamArgProblems(pins, 'up.x', { t: `${'a'.repeat(5000)}!` })).toHaveLength(1)
-    expect(performance.now() - began).toBeLessThan(1000)
+    expect(cpuMs() - began).toBeLessThan(1000)
   })
 
   it('[REQ-UPSTREAM-9] the decision refuses them as well, and a tool that was never accepted', async () => {

@@ -1,8 +1,9 @@
 import { spawnSync } from 'node:child_process'
-import { appendFileSync, existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { appendFileSync, existsSync, mkdtempSync, readFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { removedAtExit } from '../../leaving.js'
 
 /** One thing that happened to the files of the state directory, in the order in which it happened. */
 export type Step =
@@ -25,8 +26,7 @@ const SOURCE = fileURLToPath(new URL('recorder.c', import.meta.url))
 /** Compiles the library once per test file; null with the reason when this machine cannot. */
 export function buildRecorder(): { readonly library: string } | { readonly reason: string } {
   if (process.platform !== 'linux') return { reason: 'the recorder is an LD_PRELOAD library for Linux' }
-  const library = join(mkdtempSync(join(tmpdir(), 'phaselock-recorder-')), 'recorder.so')
-  process.on('exit', () => rmSync(join(library, '..'), { recursive: true, force: true }))
+  const library = join(removedAtExit(mkdtempSync(join(tmpdir(), 'phaselock-recorder-'))), 'recorder.so')
   const done = spawnSync(
     'cc',
     ['-shared', '-fPIC', '-O1', '-Wall', '-Werror', '-o', library, SOURCE, '-ldl', '-lpthread'],
