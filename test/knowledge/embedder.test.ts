@@ -6,6 +6,7 @@ import { join } from 'node:path'
 import { afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { endpointEmbedder } from '../../src/knowledge/endpoint.js'
 import { loadMiniLm } from '../../src/knowledge/minilm.js'
+import { removedAtExit } from '../leaving.js'
 import { asking, type Library, library } from './measure.js'
 import { installModel, PACKAGED } from './model.js'
 
@@ -48,7 +49,7 @@ describe('embedders', () => {
   beforeAll(installModel, 400_000)
 
   it('[REQ-KNOW-5] a model that is not installed is told, and search goes on with words', async () => {
-    const nowhere = mkdtempSync(join(tmpdir(), 'phaselock-nothing-'))
+    const nowhere = removedAtExit(mkdtempSync(join(tmpdir(), 'phaselock-nothing-')))
     lib = library([{ file: 'a.md', text: '# A\n\nalpha\n' }])
     const knowledge = lib.open({ type: 'packaged', folder: nowhere })
     await knowledge.settle()
