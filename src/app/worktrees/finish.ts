@@ -17,7 +17,7 @@ export async function recoverWorktrees(app: App, onFault: (error: unknown) => vo
     } catch (error) {
       onFault(error)
     }
-  for (const name of sweepPlaces(app.stateDir)) {
+  for (const name of sweepPlaces(app.stateDir, onFault)) {
     const state = await app.ledger.read(name)
     // Work of a task that this ledger does not know is nobody's to remove.
     if (state !== null && state.worktree !== null && state.worktree.status !== 'open')

@@ -22,7 +22,8 @@ export async function dropLock(lock: string): Promise<void> {
   // Where processes cannot be looked at, the only sign of one is that its lock goes away.
   const waitMs = existsSync('/proc/self/environ') ? 0 : LEFT_LOCK_MS_MAX
   for (let waited = 0; existsSync(lock) && waited < waitMs; waited += LOOK_MS) await sleep(LOOK_MS)
-  rmSync(lock, { force: true })
+  // Whoever works in the tree may have put a folder there.
+  rmSync(lock, { recursive: true, force: true })
 }
 
 // The folder is this one, and whoever started it has given it our name: people's own gits are left out.

@@ -1,23 +1,11 @@
-import {
-  copyFileSync,
-  existsSync,
-  linkSync,
-  lstatSync,
-  readFileSync,
-  readlinkSync,
-  renameSync,
-  rmSync,
-  writeFileSync,
-} from 'node:fs'
+import { copyFileSync, existsSync, readFileSync, readlinkSync, renameSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
-import { setTimeout as sleep } from 'node:timers/promises'
 import { askGit, type GitPlace, runGit } from './git.js'
+import { takeLock } from './index-lock.js'
 import { dropLock, outlastGit } from './left-git.js'
 import type { MergePlan } from './plan.js'
+import { isBelowFile, isThroughLink, statsOf } from './through-link.js'
 
-const LOCK_WORD = 'phaselock merge'
-const LOCK_TRIES_MAX = 20
-const LOCK_WAIT_MS = 100
 const STRAY_TOLD_MAX = 20
 
 type Files = Pick<MergePlan, 'name' | 'repository' | 'before' | 'after'>
@@ -33,7 +21,7 @@ export interface HeldIndex {
   release(): void
 }
 
-/** Takes the lock that git itself takes; null: somebody else's git has it. What says our name was left by us. */
+/** Takes the lock that git itself takes; null: somebody else's git or server has it. */
 export async function holdIndex(repository: string, name: string): Promise<HeldIndex | null> {
   const at: GitPlace = { at: repository, settings: 'operator' }
   const index = await askGit(at, ['rev-parse', '--path-format=absolute', '--git-path', 'index'])
@@ -42,7 +30,7 @@ export async function holdIndex(repository: string, name: string): Promise<HeldI
   const lock = `${index}.lock`
   if (!(await outlastGit(repository))) return null
   await dropLock(`${own}.lock`)
-  if (!(await locked(lock, own))) return null
+  if (!(await takeLock(lock, own))) return null
   if (existsSync(index)) copyFileSync(index, own)
   else rmSync(own, { force: true })
   const ours: GitPlace = { ...at, index: own }
@@ -64,34 +52,6 @@ export async function holdIndex(repository: string, name: string): Promise<HeldI
       rmSync(own, { force: true })
       rmSync(lock, { force: true })
     },
-  }
-}
-
-// The lock appears with its word in it: one that is empty is never ours.
-async function locked(lock: string, own: string): Promise<boolean> {
-  const word = `${own}.word`
-  for (let attempt = 0; attempt < LOCK_TRIES_MAX; attempt += 1) {
-    writeFileSync(word, LOCK_WORD)
-    try {
-      linkSync(word, lock)
-      return true
-    } catch (error) {
-      if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error
-      if (isOurs(lock)) rmSync(lock, { force: true })
-      else await sleep(LOCK_WAIT_MS)
-    } finally {
-      rmSync(word, { force: true })
-    }
-  }
-  return false
-}
-
-// One repository is merged into by one work at a time: a lock of ours that is there was left by a server that was killed.
-function isOurs(lock: string): boolean {
-  try {
-    return lstatSync(lock).size === LOCK_WORD.length && readFileSync(lock, 'utf8') === LOCK_WORD
-  } catch {
-    return false
   }
 }
 
@@ -127,21 +87,15 @@ async function stateOf(ours: GitPlace, { path, was, now }: Half): Promise<'befor
   const here = isThroughLink(ours.at, path) ? null : contentOf(join(ours.at, path))
   const then = await blobOf(ours, was)
   if (here === then) return 'before'
+  // Git's own file in the place of a folder is put back first: this one is somebody else's.
+  if (isBelowFile(ours.at, path)) return 'stray'
   if (here === null) return 'begun'
   const next = await blobOf(ours, now)
   return next?.startsWith(here) === true ? 'begun' : 'stray'
 }
 
-function isThroughLink(repository: string, path: string): boolean {
-  const folders = path.split('/').slice(0, -1)
-  return folders.some((_, at) => {
-    const folder = join(repository, ...folders.slice(0, at + 1))
-    return lstatSync(folder, { throwIfNoEntry: false })?.isSymbolicLink() === true
-  })
-}
-
 function contentOf(file: string): string | null {
-  const stats = lstatSync(file, { throwIfNoEntry: false })
+  const stats = statsOf(file)
   if (stats === undefined) return null
   if (stats.isSymbolicLink()) return readlinkSync(file, 'latin1')
   return stats.isFile() ? readFileSync(file, 'latin1') : '\0no file'

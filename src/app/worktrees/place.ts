@@ -42,20 +42,33 @@ export function branchOf(taskId: string): string {
 /** Removes the whole folder; half of a work tree is none, so its name goes first. */
 export function removePlace(place: TreePlace): void {
   if (!existsSync(place.folder)) return
-  const gone = `${place.folder}${GONE}`
-  rmSync(gone, { recursive: true, force: true })
+  const gone = `${place.folder}.${randomBytes(6).toString('hex')}${GONE}`
   renameSync(place.folder, gone)
-  rmSync(gone, { recursive: true, force: true })
+  // What somebody still writes into, or has closed to us, waits for the next start: it belongs to no task any more.
+  emptied(gone)
 }
 
 /** Names of the folders that lie there, and removes those that were begun or are on their way out. */
-export function sweepPlaces(stateDir: string): readonly string[] {
+export function sweepPlaces(stateDir: string, onFault: (error: unknown) => void): readonly string[] {
   const dir = worktreesDir(stateDir)
   if (!existsSync(dir)) return []
   const names = readdirSync(dir).slice(0, FOLDERS_MAX)
   const isLeft = (name: string): boolean => name.endsWith(BEGUN) || name.endsWith(GONE)
-  for (const name of names.filter(isLeft)) rmSync(join(dir, name), { recursive: true, force: true })
+  for (const name of names.filter(isLeft)) {
+    const why = emptied(join(dir, name))
+    if (why !== null) onFault(why)
+  }
   return names.filter((name) => !isLeft(name))
+}
+
+/** Why the folder could not be removed; null: it is gone. */
+function emptied(folder: string): unknown {
+  try {
+    rmSync(folder, { recursive: true, force: true })
+    return null
+  } catch (error) {
+    return error
+  }
 }
 
 // git takes no name of a branch with two dots or a dot at an end; a name that we end in something of our own is hashed as well.

@@ -1,4 +1,4 @@
-import { copyFileSync, existsSync, lstatSync, rmSync } from 'node:fs'
+import { copyFileSync, existsSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import type { TaskState } from '../../core/state.js'
 import type { Worktree } from '../../core/worktree.js'
@@ -6,9 +6,12 @@ import { ok, type Result, refuse } from '../result.js'
 import { askGit, type GitPlace, runGit } from './git.js'
 import { dropLock, outlastGit } from './left-git.js'
 import { placeOf, type TreePlace } from './place.js'
+import { isThroughLink, statsOf } from './through-link.js'
 
 const PATHS_TOLD_MAX = 200
 const NAMED_MAX = 20
+// A git of the operator's writes here, and must not be led elsewhere.
+const WRITTEN = ['index', 'HEAD', 'COMMIT_EDITMSG', 'objects', 'refs/heads', 'logs/HEAD', 'logs/refs/heads']
 const COMMIT = ['commit', '--quiet', '--no-verify', '--file=-']
 
 /** What the work of a task is read from. */
@@ -24,7 +27,8 @@ export function sourceOf(stateDir: string, state: TaskState): Result<Source> {
   if (worktree === null) return refuse('conflict', `Task ${state.id} has no work tree of its own.`)
   const place = placeOf(stateDir, state.id)
   const git = join(place.tree, '.git')
-  if (lstatSync(git, { throwIfNoEntry: false })?.isDirectory() !== true || !existsSync(place.config))
+  const isMade = statsOf(git)?.isDirectory() === true && existsSync(place.config)
+  if (!isMade || WRITTEN.some((part) => isThroughLink(git, `${part}/${worktree.branch}/.`)))
     return refuse('conflict', `The work tree of task ${state.id} is not there any more, or not as it was made.`)
   for (const part of ['config', 'config.worktree', 'commondir', 'hooks', 'info', 'objects/info/alternates'])
     rmSync(join(git, part), { recursive: true, force: true })
@@ -59,10 +63,15 @@ export async function committedSource(source: Source, wants: { readonly commit: 
   return tip === null ? refuse('conflict', 'The work tree has no commit.') : ok(tip)
 }
 
-/** Brings the commits of the task into the repository, under a name. */
+/** Brings the commits of the task into the repository, under a name that is ours until the work tree has ended. */
 export async function fetchInto(source: Source, ref: string): Promise<Result<true>> {
   const { worktree, place } = source
-  const run = await runGit({ at: worktree.repository, settings: 'operator' }, [
+  const origin: GitPlace = { at: worktree.repository, settings: 'operator' }
+  if (!(await outlastGit(origin.at)))
+    return refuse('conflict', 'git is still at work in the repository. Nothing was done; try again when it is done.')
+  const lock = await askGit(origin, ['rev-parse', '--path-format=absolute', '--git-path', `${ref}.lock`])
+  if (lock !== null) await dropLock(lock)
+  const run = await runGit(origin, [
     ...['fetch', '--quiet', '--no-tags', '--no-write-fetch-head', '--update-shallow'],
     ...[place.tree, `+refs/heads/${worktree.branch}:${ref}`],
   ])
