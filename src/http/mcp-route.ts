@@ -10,6 +10,7 @@ import type { Gatekeeper } from './gatekeeper.js'
 import { problemDocument, statusOf } from './problem.js'
 
 const PATH = '/mcp'
+const FINISH_MS_MAX = 9_000
 
 /** MCP at `/mcp`, behind the same Host and Origin checks, tokens, rate limits and body limits as everything else. */
 export function addMcp(
@@ -26,8 +27,9 @@ export function addMcp(
     return new Entrance({ app, onFault, record })
   }
   server.addHook('preClose', (done) => {
-    if (loaded === null) done()
-    else loaded.then((mcp) => mcp.close()).then(() => done(), done)
+    // Not waited for here: whatever else has to end with the server must not begin to only then.
+    loaded?.then((mcp) => mcp.finish(FINISH_MS_MAX)).catch(onFault)
+    done()
   })
   server.route({
     method: ['GET', 'POST', 'DELETE'],

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import {
   createMcpHandler,
   isInitializeRequest,
@@ -15,10 +16,11 @@ import { type ServerParts, serverFor } from './server.js'
 import { Sessions } from './sessions.js'
 
 const BATCH_MAX = 32
+const FINISH_POLL_MS = 20
 
 /** A request whose Host, size and caller have been proved. */
 export interface Exchange {
-  /** Without its body. */
+  /** Without its body. Its signal fires when its connection has no more use for it, answered or not. */
   readonly request: Request
   readonly body: unknown
   readonly bearer: McpBearer
@@ -31,6 +33,7 @@ export interface Exchange {
 export class McpEntrance {
   readonly #changes: Changes
   readonly #sessions: Sessions
+  #calls = 0
 
   constructor(private readonly parts: ServerParts) {
     this.#changes = new Changes(parts.app, parts.onFault)
@@ -39,15 +42,27 @@ export class McpEntrance {
 
   async answer(exchange: Exchange): Promise<Response | Problem> {
     const { request, body, bearer } = exchange
+    if (request.method === 'POST' && methodOf(body) !== 'subscriptions/listen') this.#callUntil(request.signal)
     if (Array.isArray(body) && body.length > BATCH_MAX) return rpcError(400, BATCH_TOO_LONG)
     const refused = bearer.kind === 'review' ? await this.#refusedToReviewer(exchange, bearer) : null
     if (refused !== null) return refused
     return (await isLegacyRequest(request, body)) ? this.#inSession(exchange) : this.#alone(exchange)
   }
 
-  close(): void {
+  /** Ends what clients listen to, once the calls that are under way are answered: a session takes its answers with it. */
+  async finish(msMax: number): Promise<void> {
+    const deadline = Date.now() + msMax
+    while (this.#calls > 0 && Date.now() < deadline) await sleep(FINISH_POLL_MS)
     this.#sessions.close()
     this.#changes.close()
+  }
+
+  #callUntil(gone: AbortSignal): void {
+    if (gone.aborted) return
+    this.#calls += 1
+    gone.addEventListener('abort', () => {
+      this.#calls -= 1
+    })
   }
 
   // Nothing that a reviewer is shown changes, so that it has nothing to listen to; and a dead token opens no session.
