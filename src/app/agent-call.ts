@@ -40,6 +40,22 @@ export async function admitCall<B extends Bearer>(
   return ok({ bearer, state, contract })
 }
 
+/**
+ * Refuses a look at a task that the agent does not hold. One whose task was taken from it while it waited is told that,
+ * and not that it asked for what it may not see.
+ */
+export async function refuseForeign(
+  app: App,
+  bearer: AgentBearer,
+  { taskId, what }: { readonly taskId: string | undefined; readonly what: string },
+): Promise<Result<never>> {
+  if (bearer.kind === 'phase' && bearer.taskId === taskId) {
+    const admitted = await admitCall(app, bearer, taskId)
+    if (!admitted.ok) return admitted
+  }
+  return refuse('not_permitted', `An agent sees the ${what} of its own task only.`)
+}
+
 /** Applies a command in the name of the caller. The token is held against the state the command is decided on, not an earlier one. */
 export async function applyAs(
   app: App,

@@ -2,7 +2,7 @@ import type { ReviewBearer } from '../core/admit.js'
 import type { Approver, Command } from '../core/command.js'
 import type { Json, JsonObject } from '../core/contract.js'
 import type { TaskState } from '../core/state.js'
-import { admitCall, applyAs } from './agent-call.js'
+import { admitCall, applyAs, refuseForeign } from './agent-call.js'
 import { type App, contextOf, type Once } from './app.js'
 import type { With } from './handle.js'
 import { actorOf, type TaskPrincipal } from './identity.js'
@@ -37,7 +37,7 @@ export async function showApproval(app: App, principal: TaskPrincipal, id: strin
   const state = await taskOf(app, id)
   // Whether other tasks have such an approval is nothing an agent learns.
   if (principal.kind === 'agent' && !isOwn(principal, state))
-    return refuse('not_permitted', 'An agent sees the approvals of its own task only.')
+    return refuseForeign(app, principal.bearer, { taskId: APPROVAL_ID.exec(id)?.[1], what: 'approvals' })
   const approval = state?.approvals.get(id)
   if (state === null || approval === undefined)
     return refuse('not_found', `There is no approval ${JSON.stringify(id)}.`)

@@ -3,7 +3,7 @@ import type { JsonObject } from '../core/contract.js'
 import { OPTIONS_MAX, QUESTION_CHARS_MAX, questionAsked } from '../core/question.js'
 import type { Question, TaskState } from '../core/state.js'
 import { failed, type ToolOutcome } from '../tools/port.js'
-import { type AgentCall, admitCall, applyAs } from './agent-call.js'
+import { type AgentCall, admitCall, applyAs, refuseForeign } from './agent-call.js'
 import { type App, contextOf, type Once, StoreUnavailable } from './app.js'
 import { actorOf, type Party } from './identity.js'
 import { ok, type Result, refuse, refusedBy } from './result.js'
@@ -79,7 +79,7 @@ export async function showQuestion(app: App, principal: Party, id: string): Prom
   const state = await taskOf(app, id)
   // Whether other tasks have such a question is nothing an agent learns.
   if (principal.kind === 'agent' && !isOwn(principal, state))
-    return refuse('not_permitted', 'An agent sees the questions of its own task only.')
+    return refuseForeign(app, principal.bearer, { taskId: QUESTION_ID.exec(id)?.[1], what: 'questions' })
   const question = state?.questions.get(id)
   if (state === null || question === undefined) return noQuestion(id)
   if (principal.kind === 'agent') {
