@@ -93,7 +93,7 @@ export abstract class AgentLife {
   protected async launch(start: Start, instance: string, how: string): Promise<AgentProcess> {
     const { agentId, taskId } = this
     await this.parts.app.ledger.record({ type: 'agent_started', agentId, taskId, instance }, this.#by())
-    await this.#write(`start ${this.spawn.starts} ${how}`)
+    await this.write(`start ${this.spawn.starts} ${how}`)
     const process = await this.parts.start(start)
     this.#process = process
     if (this.isHalted) void process.kill()
@@ -125,7 +125,7 @@ export abstract class AgentLife {
       clearTimeout(timer)
     }
     this.#process = null
-    await this.#write(this.#last.detail)
+    await this.write(this.#last.detail)
     return this.#last
   }
 
@@ -134,11 +134,13 @@ export abstract class AgentLife {
     const { app, log } = this.parts
     const { agentId, taskId } = this
     const { exitCode, detail } = end
+    const isTold = this.#last.detail === detail
     this.#last = end
     await app.ledger.record(
       { type: 'agent_process_lost', agentId, taskId, cause, exitCode, detail, lastLines: log.lastLines },
       this.#by(),
     )
+    if (!isTold) await this.write(detail)
   }
 
   /** There is nothing left to do for it. */
@@ -152,7 +154,8 @@ export abstract class AgentLife {
     )
   }
 
-  async #write(what: string): Promise<void> {
+  /** A line of Phaselock's own in what the agent wrote. */
+  protected async write(what: string): Promise<void> {
     const { app, log } = this.parts
     await log.write([`--- ${new Date(app.now()).toISOString()} ${what}`])
   }

@@ -5,6 +5,7 @@ import { isPathConflict } from '../app/path-leases.js'
 import { ok, type Result } from '../app/result.js'
 import type { Command } from '../core/command.js'
 import type { JsonObject } from '../core/contract.js'
+import { counted } from '../core/rules/words.js'
 import type { DropCause } from '../core/spawns.js'
 import type { TaskState } from '../core/state.js'
 import { AgentLife } from './agent-life.js'
@@ -16,6 +17,8 @@ import { isHeldBy, type Over, overFor, waitsFor } from './task-view.js'
 export class WorkerLife extends AgentLife {
   /** Its process ended while people had to do something. */
   #isWaiting = false
+  /** The back-off that its log tells of. */
+  #toldUntil = 0
   /** When its lease was last extended while nothing ran. */
   #extendedAt = 0
   /** An instance that was registered and has claimed nothing yet. */
@@ -84,6 +87,7 @@ export class WorkerLife extends AgentLife {
   async #mustWait(state: TaskState): Promise<boolean> {
     const { app, limits } = this.parts
     const backOffMs = (state.claimableAt ?? 0) - app.now()
+    if (backOffMs > 0) await this.#tellBackOff(state.claimableAt ?? 0, backOffMs)
     if (backOffMs > 0 || app.ledger.registry.paused !== null) {
       await this.bell.wait(backOffMs > 0 ? Math.min(backOffMs, limits.lookMs) : limits.lookMs)
       return true
@@ -105,6 +109,13 @@ export class WorkerLife extends AgentLife {
     return true
   }
 
+  // Whoever follows its log is not left to wonder why nothing happens.
+  async #tellBackOff(until: number, backOffMs: number): Promise<void> {
+    if (this.#toldUntil === until) return
+    this.#toldUntil = until
+    await this.write(`it is started again in ${counted(Math.ceil(backOffMs / 1000), 'second')}`)
+  }
+
   async #attempt(claimed: Claimed): Promise<void> {
     const { instance } = claimed
     this.parts.log.forgetLast()
@@ -122,7 +133,7 @@ export class WorkerLife extends AgentLife {
     if (this.isHalted) return
     const state = await this.peek()
     if (overFor(state, this.agentId) !== null || this.#isRevoked) return
-    if (!isGone) return this.note('silent', { ...end, detail: 'it was not heard of for its lease' })
+    if (!isGone) return this.note('silent', { ...end, detail: 'it was not heard of for its lease, and was ended' })
     const awaited = end.exitCode === 0 ? this.#awaited(state) : null
     this.#isWaiting = awaited !== null
     if (awaited !== null) return this.note('exited', { ...end, detail: `it waits for ${awaited}` })
