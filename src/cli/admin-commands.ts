@@ -43,13 +43,12 @@ function addAgents(program: Command): void {
     .option('--capability <name>', 'what it is capable of; repeatable', collect)
     .addHelpText('after', examples([['phaselock agent add coder --capability python', '']]))
     .action(async (id: string, options: ClientOptions & { readonly capability?: readonly string[] }) => {
-      const answer = await new Client(options).post(
-        '/agents',
-        given({ agent_id: id, capabilities: options.capability }),
-      )
+      const client = new Client(options)
+      const answer = await client.post('/agents', given({ agent_id: id, capabilities: options.capability }))
       if (options.json === true) return printJson(answer)
+      const name = plainLine(textOf(answer.agent_id))
       print(
-        `Agent ${plainLine(textOf(answer.agent_id))} may claim tasks until ${timeOf(answer.expires_at)}.\nIts token is shown this once; an older one is dead now:\n\n${textOf(answer.agent_token)}`,
+        `Agent ${name} may claim tasks until ${timeOf(answer.expires_at)}.\nIt needs PHASELOCK_URL=${client.url}, PHASELOCK_AGENT_ID=${name}\nand PHASELOCK_TOKEN: its token, shown this once; an older one is dead now:\n\n${textOf(answer.agent_token)}`,
       )
     })
   clientOptions(agent.command('list', { isDefault: true }).alias('ls').description('list agents and what they work on'))
@@ -62,7 +61,7 @@ function addAgents(program: Command): void {
         { title: 'AGENT', text: (one) => textOf(one.agent_id) },
         { title: 'STATE', text: stateText },
         { title: 'RESTARTS', text: (one) => textOf(objectOf(one.spawn).restarts) || '-' },
-        { title: 'TASK', text: (one) => textOf(one.task_id) || '-', isFlexible: true },
+        { title: 'TASK', text: (one) => taskText(one) || '-', isFlexible: true },
         { title: 'PHASE', text: (one) => textOf(one.phase) || '-', isFlexible: true },
         { title: 'ACTIVE', text: (one) => agoText(textOf(one.last_activity)) },
         ...(agents.some((one) => textOf(one.capabilities) !== '') ? [CAPABILITIES] : []),
@@ -82,6 +81,12 @@ const CAPABILITIES: Column<JsonObject> = {
 function stateText({ status, spawn }: JsonObject): string {
   const { state, outcome } = objectOf(spawn)
   return textOf(outcome) || textOf(state) || textOf(status)
+}
+
+// One that waits to be started again holds nothing, and has its task all the same.
+function taskText({ task_id: held, spawn }: JsonObject): string {
+  const { task_id: own, outcome } = objectOf(spawn)
+  return textOf(held) || (textOf(outcome) === '' ? textOf(own) : '')
 }
 
 function agoText(time: string): string {

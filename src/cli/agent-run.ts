@@ -59,7 +59,7 @@ export async function run(first: string | undefined, second: string | undefined,
   })
   const answer = await started(client, agent, { about, command: options.command })
   const id = textOf(answer.agent_id)
-  if (options.json !== true) tellStart(answer, options.detach === true)
+  if (options.json !== true) tellStart(answer, options)
   else if (options.detach === true) printJson(answer)
   if (options.detach === true) return
   const reader = new LastingClient(options)
@@ -70,11 +70,12 @@ export async function run(first: string | undefined, second: string | undefined,
   if (ended.outcome !== 'completed') process.exitCode = EXIT.refused
 }
 
-function tellStart(answer: JsonObject, isDetached: boolean): void {
+function tellStart(answer: JsonObject, options: RunOptions): void {
   const agent = plainLine(textOf(answer.agent_id))
   print(`Agent ${agent} works on task ${plainLine(textOf(answer.task_id))}.`)
   if (answer.worktree !== undefined) tellTree(answer)
-  if (isDetached) print(`Follow it with \`phaselock logs ${agent} --follow\`.`)
+  if (options.tmux === true) print(`Look at its window with \`phaselock attach ${agent}\`.`)
+  if (options.detach === true) print(`Follow it with \`phaselock logs ${agent} --follow\`.`)
 }
 
 // It is the server that keeps the agent: whoever goes is told how to come back.

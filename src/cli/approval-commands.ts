@@ -4,6 +4,7 @@ import { approvalTable, approvalText, decidedText, endedText } from './approval-
 import { Client, segment } from './client.js'
 import { type ClientOptions, clientOptions } from './connection.js'
 import { EXIT, Stop } from './exit.js'
+import { namedTask } from './named-task.js'
 import { examples } from './options.js'
 import { plainLine } from './plain-text.js'
 import { canAsk, confirm, print, printJson, tell } from './terminal.js'
@@ -85,7 +86,7 @@ async function answer(
 /** The id of an approval, where a task was named: of the one it waits for. */
 async function approvalId(client: Client, id: string): Promise<string> {
   if (/^apr-\d+-/.test(id)) return id
-  const task = await client.get(`/tasks/${segment(id)}`)
+  const task = await namedTask(client, id, 'approval')
   const pending = objectOf(task.pending_approval)
   if (typeof pending.id !== 'string')
     throw new Stop(

@@ -36,7 +36,7 @@ export function eventTable(events: readonly JsonObject[], of: 'all' | 'one_task'
     { title: 'EVENT', text: (event) => textOf(event.type) },
     ...(of === 'all' ? [{ title: 'TASK', text: taskOf, isFlexible: true }] : []),
     { title: 'PHASE', text: (event) => textOf(event.phase) },
-    { title: 'DETAIL', text: summaryOf, isFlexible: true },
+    { title: 'DETAIL', text: detailOf, isFlexible: true },
   ])
 }
 
@@ -57,11 +57,23 @@ export function eventLine(event: JsonObject): string {
 
 /** What happened, in the words of the event's data. */
 export function summaryOf(event: JsonObject): string {
+  return partsOf(event).join(' · ')
+}
+
+// A table has no column for who it was. Of a refusal that is told next to its code, before there is no room left.
+function detailOf(event: JsonObject): string {
+  const parts = partsOf(event)
+  const who = textOf(event.actor).replace(/^(agent|operator|reviewer):/, '')
+  if (who === '' || who === 'system' || parts.includes(who)) return parts.join(' · ')
+  const at = textOf(objectOf(event.data).code) === '' ? parts.length : 1
+  return [...parts.slice(0, at), who, ...parts.slice(at)].join(' · ')
+}
+
+function partsOf(event: JsonObject): readonly string[] {
   const data = objectOf(event.data)
-  const parts = TELLING.filter((key) => key !== 'agent_id' || textOf(event.actor) !== `agent:${textOf(data.agent_id)}`)
+  return TELLING.filter((key) => key !== 'agent_id' || textOf(event.actor) !== `agent:${textOf(data.agent_id)}`)
     .map((key) => (key === 'to' && data.to !== undefined ? `-> ${textOf(data.to)}` : textOf(data[key])))
     .filter((part) => part !== '')
-  return parts.join(' · ')
 }
 
 function taskOf(event: JsonObject): string {

@@ -3,6 +3,7 @@ import type { JsonObject } from '../core/contract.js'
 import { Client, segment } from './client.js'
 import { type ClientOptions, clientOptions } from './connection.js'
 import { EXIT, Stop } from './exit.js'
+import { namedTask } from './named-task.js'
 import { examples, positiveNumber } from './options.js'
 import { plainLine } from './plain-text.js'
 import { optionsOf, questionTable, questionText } from './question-text.js'
@@ -120,7 +121,7 @@ function optionLines(question: JsonObject): string {
 /** The id of a question, where a task was named: of the only one that is open there. */
 async function questionId(client: Client, id: string): Promise<string> {
   if (QUESTION_ID.test(id)) return id
-  const task = await client.get(`/tasks/${segment(id)}`)
+  const task = await namedTask(client, id, 'question')
   const found = await client.get('/questions', { task_id: textOf(task.id), status: 'open', limit: PAGE })
   const open = listOf(found.questions)
   const [only] = open

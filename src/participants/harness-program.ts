@@ -25,7 +25,10 @@ export function findProgram(name: string, args: readonly string[], path: string,
         .filter((folder) => isAbsolute(folder) && isApart(folder))
         .map((folder) => join(folder, name))
         .find(isProgram)
-  if (found === undefined) return { ok: false, detail: `'${name}' is no program on the PATH of the server` }
+  if (found === undefined) {
+    const where = name.includes(sep) ? 'that the server may run' : 'on the PATH of the server'
+    return { ok: false, detail: `'${name}' is no program ${where}` }
+  }
   const files = [found, ...args.filter((arg) => isAbsolute(arg) && existsSync(arg))]
   const shown = new Set<string>()
   for (const file of files.flatMap((one) => [one, realpathSync(one)])) {
