@@ -1,5 +1,6 @@
 // Puts the built program and the packages that it loads into few files: loading some hundred modules one by one takes longer
 // than everything else that the server does at its start.
+import { mkdirSync, renameSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { build } from 'rolldown'
 import { ROOT } from './prepare.mjs'
@@ -13,16 +14,18 @@ const APART = [
   'echarts',
   'gpt-tokenizer',
 ]
+const PROGRAM = join(ROOT, 'dist/program')
 const isApart = (id) => APART.some((name) => id === name || id.startsWith(`${name}/`))
 
-await build({
+const { output } = await build({
+  write: false,
   input: join(ROOT, 'dist/cli/main.js'),
   platform: 'node',
   external: isApart,
   logLevel: 'warn',
   output: {
     // As deep as the folders of dist: paths from one's own place lead to the same files as there.
-    dir: join(ROOT, 'dist/program'),
+    dir: PROGRAM,
     format: 'esm',
     entryFileNames: '[name].js',
     chunkFileNames: '[name].js',
@@ -30,3 +33,13 @@ await build({
     minifyInternalExports: false,
   },
 })
+
+// Whoever loads a file meanwhile gets the whole of it, old or new: an empty one would load as well, and lack everything for good.
+// The file that tells whether the program is built comes last.
+mkdirSync(PROGRAM, { recursive: true })
+const isEntry = (file) => file.type === 'chunk' && file.isEntry
+for (const file of output.toSorted((a, b) => Number(isEntry(a)) - Number(isEntry(b)))) {
+  const path = join(PROGRAM, file.fileName)
+  writeFileSync(`${path}.new`, file.type === 'chunk' ? file.code : file.source)
+  renameSync(`${path}.new`, path)
+}
