@@ -62,10 +62,12 @@ export function summaryOf(event: JsonObject): string {
 
 // A table has no column for who it was. Of a refusal that is told next to its code, before there is no room left.
 function detailOf(event: JsonObject): string {
-  const parts = partsOf(event)
+  const isRefused = textOf(objectOf(event.data).code) !== ''
   const who = textOf(event.actor).replace(/^(agent|operator|reviewer):/, '')
-  if (who === '' || who === 'system' || parts.includes(who)) return parts.join(' · ')
-  const at = textOf(objectOf(event.data).code) === '' ? parts.length : 1
+  const all = partsOf(event)
+  if (who === '' || who === 'system' || (!isRefused && all.includes(who))) return all.join(' · ')
+  const parts = all.filter((part) => part !== who)
+  const at = isRefused ? 1 : parts.length
   return [...parts.slice(0, at), who, ...parts.slice(at)].join(' · ')
 }
 

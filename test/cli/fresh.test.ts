@@ -45,6 +45,8 @@ describe('the command line, to somebody who is new', () => {
     expect(details('agent:ada', { tool_name: 'bash', agent_id: 'ada' })).toMatch(/bash · ada$/)
     expect(details('agent:ada', { agent_id: 'ada' })).toMatch(/P +ada$/)
     expect(details('operator:eve', { decision: 'approve', by: 'eve' })).toMatch(/approve · eve$/)
+    const refused = { code: 'not_permitted', approval_id: 'apr-1-t', by: 'ada', agent_id: 'ada' }
+    expect(details('agent:ada', refused)).toMatch(/P +not_permitted · ada · apr-1-t$/)
     expect(details('system', { reason: 'late' })).toMatch(/P +late$/)
     expect(eventLine(event('agent:ada', { tool_name: 'bash' }))).toBe('#1  10:00:00  x  t  P  agent:ada  bash')
   })
