@@ -9,7 +9,12 @@ export function programName(): string {
   const folders = (process.env.PATH ?? '').split(delimiter)
   if (folders.some((folder) => isThisProgram(join(folder, 'phaselock')))) return 'phaselock'
   const from = relative(process.cwd(), SCRIPT)
-  return from.startsWith('..') ? SCRIPT : from
+  return shellWord(from.startsWith('..') ? SCRIPT : from)
+}
+
+/** As one word of a command line that a person can copy. */
+export function shellWord(path: string): string {
+  return /^[\p{L}\p{N}_./+@%=:,-]+$/u.test(path) ? path : `'${path.replaceAll("'", "'\\''")}'`
 }
 
 export function programScript(): string {
