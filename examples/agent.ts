@@ -21,29 +21,29 @@ async function enter(phase: string, artifacts: JsonObject): Promise<void> {
 
 // PLAN: say what will be different, and how it can be told.
 const plan_document = {
-  title: 'Say goodbye by name',
-  acceptance_criteria: [{ id: 'AC1', criterion: 'goodbye(name) carries the name', how_to_verify: 'a unit test' }],
-  implementation_steps: ['write the test', 'write goodbye()'],
-  scope: { in_scope: ['goodbye()'], out_of_scope: ['other languages'] },
+  title: 'Say welcome by name',
+  acceptance_criteria: [{ id: 'AC1', criterion: 'welcome(name) carries the name', how_to_verify: 'a unit test' }],
+  implementation_steps: ['write the test', 'write welcome()'],
+  scope: { in_scope: ['welcome()'], out_of_scope: ['other languages'] },
 }
 await enter('TDD', { plan_document })
 
 // TDD: a test that fails, because there is nothing to test yet. Phaselock runs it itself.
 const test = `import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { goodbye } from '../src/goodbye.js'
-test('a goodbye carries the name', () => assert.equal(goodbye('Ada'), 'Goodbye, Ada!'))
+import { welcome } from '../src/welcome.js'
+test('a welcome carries the name', () => assert.equal(welcome('Ada'), 'Welcome, Ada!'))
 `
-await client.useTool('write_files', { path: 'tests/goodbye.test.js', content: test })
-await enter('IMPL', { test_files: { test_files: [{ path: 'tests/goodbye.test.js', covers: ['AC1'] }] } })
+await client.useTool('write_files', { path: 'tests/welcome.test.js', content: test })
+await enter('IMPL', { test_files: { test_files: [{ path: 'tests/welcome.test.js', covers: ['AC1'] }] } })
 
 // IMPL: the least that makes it pass.
-const code = "export const goodbye = (name) => 'Goodbye, ' + name + '!'\n"
-await client.useTool('write_files', { path: 'src/goodbye.js', content: code })
-const files_changed = [{ path: 'src/goodbye.js', change_type: 'created' }]
-await enter('REVIEW', { implementation_files: { files_changed, summary: 'goodbye() says goodbye by name' } })
+const code = "export const welcome = (name) => 'Welcome, ' + name + '!'\n"
+await client.useTool('write_files', { path: 'src/welcome.js', content: code })
+const files_changed = [{ path: 'src/welcome.js', change_type: 'created' }]
+await enter('REVIEW', { implementation_files: { files_changed, summary: 'welcome() by name' } })
 
 await enter('COMPLETE', { review_report: { reviews: { self: { status: 'completed' } }, blocking_issues: [] } })
-await client.useTool('git_commit', { message: 'Say goodbye by name' })
-await enter('COMPLETE', { completion_summary: { summary: 'goodbye() is there', files_changed: ['src/goodbye.js'] } })
+await client.useTool('git_commit', { message: 'Say welcome by name' })
+await enter('COMPLETE', { completion_summary: { summary: 'welcome() is there', files_changed: ['src/welcome.js'] } })
 client.close()

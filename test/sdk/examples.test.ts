@@ -17,12 +17,15 @@ test('a greeting carries the name', () => assert.equal(greet('Ada'), 'Hello, Ada
 
 let place: Place
 let server: Served
+let workspace: string
 
 beforeAll(async () => {
   builtSdk()
   execFileSync(process.execPath, [join(ROOT, 'node_modules/typescript/bin/tsc'), '-p', join(ROOT, 'examples')])
   place = await makePlace()
   server = await serve(place, 'tdd')
+  workspace = join(place.dir, 'sample')
+  makeRepository(workspace, PROJECT)
 })
 afterAll(async () => {
   await server?.stop()
@@ -55,19 +58,18 @@ async function approve(id: string): Promise<void> {
 
 describe('the examples', () => {
   it.each([
-    ['TypeScript', process.execPath, ['dist/examples/agent.js'], {}],
+    ['TypeScript', process.execPath, ['dist/examples/agent.js'], {}, 'Say welcome by name\nStart\n'],
     [
       'Python',
       'python3',
       ['examples/agent.py'],
       { PYTHONPATH: join(ROOT, 'python/src'), PYTHONDONTWRITEBYTECODE: '1' },
+      'Say goodbye by name\nSay welcome by name\nStart\n',
     ],
   ])(
-    '[REQ-SDK-23] the agent in %s takes a task through all five phases of the bundled contract',
-    async (name, command, args, env) => {
+    '[REQ-SDK-23] [REQ-FRESH-8] the agent in %s takes a task through all five phases, after another in the same repository',
+    async (name, command, args, env, commits) => {
       const id = `task-${name}`
-      const workspace = join(place.dir, id)
-      makeRepository(workspace, PROJECT)
       await server.call('POST', '/tasks', server.operator, { id, title: 'Say goodbye', workspace })
       const { body } = await server.call('POST', '/agents', server.operator, { agent_id: `coder-${name}` })
       const output = await run(command, args, {
@@ -87,7 +89,7 @@ describe('the examples', () => {
         completed_phases: ['PLAN', 'TDD', 'IMPL', 'REVIEW', 'COMPLETE'],
       })
       const log = execFileSync('git', ['-C', workspace, 'log', '--format=%s'], { encoding: 'utf8' })
-      expect(log).toBe('Say goodbye by name\nStart\n')
+      expect(log).toBe(commits)
     },
     180_000,
   )
