@@ -11,7 +11,10 @@ export function addAgentRunCommands(program: Command): void {
     .addHelpText('after', examples([['phaselock logs coder-3f2a91 --follow', '']]))
     .action((agent: string, options: FollowOptions) => logs(agent, options))
   clientOptions(program.command('attach').argument('<agent>').description('look at the window of an agent'))
-    .addHelpText('after', examples([['phaselock attach coder-3f2a91', 'of one that was started with --tmux']]))
+    .addHelpText(
+      'after',
+      examples([['phaselock attach coder-3f2a91', 'of one that was started with --tmux; Ctrl-b d leaves it']]),
+    )
     .action((agent: string, options: ClientOptions) => attach(agent, options))
   clientOptions(program.command('stop').argument('<agent>').description('end an agent; its task can be claimed again'))
     .option('--park', 'park its task instead')

@@ -74,7 +74,7 @@ function tellStart(answer: JsonObject, options: RunOptions): void {
   const agent = plainLine(textOf(answer.agent_id))
   print(`Agent ${agent} works on task ${plainLine(textOf(answer.task_id))}.`)
   if (answer.worktree !== undefined) tellTree(answer)
-  if (options.tmux === true) print(`Look at its window with \`phaselock attach ${agent}\`.`)
+  if (options.tmux === true) print(`Look at its window with \`phaselock attach ${agent}\`; Ctrl-b d leaves it.`)
   if (options.detach === true) print(`Follow it with \`phaselock logs ${agent} --follow\`.`)
 }
 

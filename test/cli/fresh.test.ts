@@ -88,12 +88,13 @@ describe('the command line, to somebody who is new', () => {
       const { stdout } = await place.run(
         'run coder Quick --id quick --name quitter --tmux --detach --arg exit:3'.split(' '),
       )
-      expect(stdout).toContain('Look at its window with `phaselock attach quitter`.\n')
+      expect(stdout).toContain('Look at its window with `phaselock attach quitter`; Ctrl-b d leaves it.\n')
       const listed = await until(
         async () => (await place.run(['agents'])).stdout,
         (text) => /^quitter +waiting/m.test(text),
       )
       expect(listed).toMatch(/^quitter +waiting +0 +quick +/m)
+      expect((await place.run(['attach', '--help'])).stdout).toContain('Ctrl-b d')
       await place.run(['stop', 'quitter'])
       expect((await place.run(['agents'])).stdout).toMatch(/^quitter +stopped +0 +- +/m)
     },
