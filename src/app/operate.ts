@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import { realpath, stat } from 'node:fs/promises'
+import { realpath, rm, stat } from 'node:fs/promises'
 import { isAbsolute, relative } from 'node:path'
 import type { Command } from '../core/command.js'
 import type { Contract, JsonObject, Mode } from '../core/contract.js'
@@ -67,7 +67,9 @@ export async function createTask(
     isCreated = created.ok
     return created
   } finally {
-    if (!isCreated && tree.value.made !== null) removePlace(placeOf(app.stateDir, id))
+    const place = tree.value.made === null ? null : placeOf(app.stateDir, id)
+    if (place !== null && isCreated) await rm(place.unused, { force: true })
+    else if (place !== null) removePlace(place)
   }
 }
 

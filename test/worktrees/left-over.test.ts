@@ -1,5 +1,6 @@
 import { spawn } from 'node:child_process'
 import {
+  cpSync,
   existsSync,
   mkdirSync,
   readdirSync,
@@ -12,7 +13,8 @@ import {
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, it, onTestFinished } from 'vitest'
 import { holdIndex } from '../../src/app/worktrees/main-tree.js'
-import { worktreesDir } from '../../src/app/worktrees/place.js'
+import { makeWorktree } from '../../src/app/worktrees/make.js'
+import { placeOf, worktreesDir } from '../../src/app/worktrees/place.js'
 import { MergePlans } from '../../src/app/worktrees/plan.js'
 import { git } from '../e2e/projects.js'
 import type { Running } from '../http/harness.js'
@@ -205,6 +207,41 @@ it(
       body: { worktree: { status: 'merged' } },
     })
     expect(git(at.repository, 'status', '--porcelain')).toBe('')
+  },
+  MS,
+)
+
+it(
+  '[REQ-NEWEST-10] a work tree that was made for a task that was never recorded goes with the next start, and work of unknown tasks stays',
+  async () => {
+    const take: string[] = []
+    for (const taskId of ['two', 'kept'])
+      expect(await makeWorktree(run.stateDir, { taskId, repository: at.repository, take })).toMatchObject({ ok: true })
+    expect((await at.add('two')).status).toBe(409)
+    rmSync(placeOf(run.stateDir, 'kept').unused)
+    run = await run.restart()
+    const add = (id: string) =>
+      run.call('POST', '/tasks', run.operator, { title: id, id, worktree: true, workspace: at.repository })
+    expect((await add('two')).status).toBe(201)
+    expect((await add('kept')).status).toBe(409)
+    run = await run.restart()
+    expect(existsSync(placeOf(run.stateDir, 'two').tree)).toBe(true)
+    expect(existsSync(placeOf(run.stateDir, 'two').unused)).toBe(false)
+  },
+  MS,
+)
+
+it(
+  '[REQ-NEWEST-10] what a kill left of a work tree that has ended is removed whatever its task is called',
+  async () => {
+    await at.add('o..ne')
+    await at.operate('o..ne', 'cancel')
+    const { folder } = placeOf(run.stateDir, 'o..ne')
+    cpSync(folder, join(run.stateDir, '../aside'), { recursive: true })
+    expect((await at.operate('o..ne', 'discard')).status).toBe(200)
+    renameSync(join(run.stateDir, '../aside'), folder)
+    run = await run.restart()
+    expect(existsSync(folder)).toBe(false)
   },
   MS,
 )

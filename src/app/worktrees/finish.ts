@@ -1,3 +1,4 @@
+import { existsSync, rmSync } from 'node:fs'
 import type { JsonObject } from '../../core/contract.js'
 import { type App, contextOf, type Once } from '../app.js'
 import { ok, type Result, refuse, refusedBy } from '../result.js'
@@ -5,7 +6,7 @@ import { taskView } from '../views.js'
 import { askGit, type GitPlace, runGit } from './git.js'
 import { outlastGit } from './left-git.js'
 import { holdIndex, undoHalf } from './main-tree.js'
-import { placeOf, removePlace, sweepPlaces } from './place.js'
+import { ownerOf, placeOf, removePlace, sweepPlaces } from './place.js'
 import { type MergePlan, MergePlans } from './plan.js'
 
 /** Finishes merges that a killed server had begun, and removes what belongs to no task. Called before anybody is let in. */
@@ -18,10 +19,14 @@ export async function recoverWorktrees(app: App, onFault: (error: unknown) => vo
       onFault(error)
     }
   for (const name of sweepPlaces(app.stateDir, onFault)) {
-    const state = await app.ledger.read(name)
-    // Work of a task that this ledger does not know is nobody's to remove.
-    if (state !== null && state.worktree !== null && state.worktree.status !== 'open')
-      removePlace(placeOf(app.stateDir, name))
+    const id = ownerOf(app.stateDir, name)
+    const place = placeOf(app.stateDir, id)
+    const state = await app.ledger.read(id)
+    // Work of a task that this ledger does not know is nobody's to remove; but nobody has worked for one that never was.
+    const isOver =
+      state === null ? existsSync(place.unused) : state.worktree !== null && state.worktree.status !== 'open'
+    if (isOver) removePlace(place)
+    else rmSync(place.unused, { force: true })
   }
 }
 

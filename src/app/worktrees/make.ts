@@ -1,4 +1,4 @@
-import { copyFileSync, existsSync, mkdirSync, realpathSync, renameSync } from 'node:fs'
+import { copyFileSync, existsSync, mkdirSync, realpathSync, renameSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import type { NewWorktree } from '../../core/tree-event.js'
 import { ok, type Result, refuse } from '../result.js'
@@ -47,6 +47,8 @@ export async function makeWorktree(
     if (!base.ok) return base
     const taken = await takeAlong(repository, begun.tree, about.take)
     if (!taken.ok) return taken
+    writeFileSync(begun.owner, taskId)
+    writeFileSync(begun.unused, '')
     if (!named(begun, place)) return refuse('conflict', `worktree: ${branch} was made by somebody else just now.`)
     const into = await askGit(origin, ['symbolic-ref', '--quiet', '--short', 'HEAD'])
     const worktree = { repository, branch, base: base.value, into }

@@ -1,5 +1,5 @@
 import { createHash, randomBytes } from 'node:crypto'
-import { existsSync, readdirSync, renameSync, rmSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync, renameSync, rmSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 
 const HASH_CHARS = 16
@@ -16,6 +16,10 @@ export interface TreePlace {
   readonly tree: string
   /** The settings of its repository as they were written when it was made. */
   readonly config: string
+  /** The id of its task. */
+  readonly owner: string
+  /** There until its task is recorded: nobody has worked in it. */
+  readonly unused: string
 }
 
 export function worktreesDir(stateDir: string): string {
@@ -61,6 +65,16 @@ export function sweepPlaces(stateDir: string, onFault: (error: unknown) => void)
   return names.filter((name) => !isLeft(name))
 }
 
+/** Whose folder of this name it is: some names do not tell. */
+export function ownerOf(stateDir: string, name: string): string {
+  try {
+    const id = readFileSync(join(worktreesDir(stateDir), name, 'task'), 'utf8')
+    return nameOf(id) === name ? id : name
+  } catch {
+    return name
+  }
+}
+
 /** Why the folder could not be removed; null: it is gone. */
 function emptied(folder: string): unknown {
   try {
@@ -78,5 +92,6 @@ function nameOf(taskId: string): string {
 }
 
 function inFolder(name: string, folder: string): TreePlace {
-  return { name, folder, tree: join(folder, 'tree'), config: join(folder, 'config') }
+  const at = (part: string): string => join(folder, part)
+  return { name, folder, tree: at('tree'), config: at('config'), owner: at('task'), unused: at('unused') }
 }
