@@ -8,7 +8,7 @@ import { EXIT, Stop } from './exit.js'
 import { runningIn } from './lock-holder.js'
 import { defaultStateDir, givenStateDir } from './places.js'
 import { plainText } from './plain-text.js'
-import { programScript } from './program-name.js'
+import { programName, programScript } from './program-name.js'
 import type { ServeOptions } from './serve.js'
 import { isAlive, liveServerNote, type ServerNote } from './server-file.js'
 import { startFailure } from './start-failure.js'
@@ -119,7 +119,7 @@ function sayRunning(
     return
   }
   print(how.isNew ? `Phaselock runs at ${note.url} (pid ${note.pid}).` : alreadyRuns(note))
-  print(`State and log: ${stateDir}\nStop it with: phaselock down`)
+  print(`State and log: ${stateDir}\nStop it with: ${programName()} down`)
 }
 
 function alreadyRuns(note: ServerNote): string {

@@ -190,6 +190,7 @@ test('[REQ-CLI-6] up returns when the server answers, says when one runs, and do
   expect((await fetch(`${up.url}/health`)).status).toBe(200)
   const again = await place.run(['up', '--port', '0', ...at])
   expect(again).toMatchObject({ code: 0, stdout: expect.stringContaining(`already runs at ${up.url}`) })
+  expect(again.stdout).toContain(`Stop it with: ${SCRIPT} down\n`)
   const down = await place.run(['down', ...at])
   expect(down.stdout).toContain(`Stopped the server at ${up.url}`)
   await expect(fetch(`${up.url}/health`)).rejects.toThrow()
