@@ -222,7 +222,7 @@ describe('a pattern made to be slow', () => {
     const start = performance.now()
     const slow = await globFiles(placeAt(place.tree, [], ended.signal), { pattern: `${'*a'.repeat(20)}c` })
     expect(failureOf(slow)).toContain('ended')
-    expect(performance.now() - start).toBeLessThan(5_000)
+    expect(performance.now() - start).toBeLessThan(2_000)
   })
 })
 
@@ -288,6 +288,6 @@ describe('a tree of 100,000 files', () => {
     )
     clearInterval(clock)
     if (!truncated) expect(results[0]?.path).toBe('d999/f99.txt')
-    expect(longest).toBeLessThan(2_000)
+    expect(longest).toBeLessThan(1_000)
   }, 240_000)
 })
