@@ -1,47 +1,33 @@
 import { availableParallelism } from 'node:os'
 import { defineConfig } from 'vitest/config'
 import { BaseSequencer, type TestSpecification } from 'vitest/node'
+import { isFullDepth } from './test/depth.js'
+import { sortIntoSuites } from './test/suites.js'
 
-// Files of these folders leave nothing behind in their process, and loading the program takes longer than most of them:
-// they are run one after the other in the same processes. All others have a process each.
-const SHARING = [
-  ...[
-    'attack',
-    'checks',
-    'cli',
-    'contract',
-    'coordination',
-    'core',
-    'docs',
-    'doors',
-    'hooks',
-    'http',
-    'knowledge',
-    'mcp',
-  ],
-  ...['participants', 'store', 'tools', 'transcripts', 'tree'],
+const suites = sortIntoSuites()
+
+// Tests in these folders leave nothing behind in their process, and loading the program takes longer than most of them:
+// they share processes. Every other integration test gets its own process.
+const SHARED_FOLDERS = [
+  ...['attack', 'checks', 'cli', 'contract', 'coordination', 'core', 'docs', 'doors', 'hooks', 'http', 'knowledge'],
+  ...['mcp', 'participants', 'store', 'tools', 'transcripts', 'tree'],
 ]
-const SHARED = `test/{${SHARING.join(',')}}/**/*.test.ts`
+const integration = [...suites.integration, ...(isFullDepth() ? suites.full : [])]
+const isShared = (file: string): boolean => SHARED_FOLDERS.includes(file.split('/')[1] ?? '')
 
-// Whoever begins with these does not wait for one of them at the end.
+// The longest files start first, so that no worker is left alone with one of them at the end.
 const LONGEST = [
-  ...[
-    'garbage/endpoints',
-    'garbage/endpoints-rest',
-    'sdk/python',
-    'confinement/wall',
-    'sdk/typescript',
-    'torture/kill',
-  ],
-  ...['confinement/resources', 'real-agents/whole-others', 'real-agents/killed', 'spawn/lives', 'mcp/inspector'],
-  ...['cli/serve', 'docs/runnable', 'cli/workflow', 'mcp/conformance'],
+  ...['garbage/endpoints', 'garbage/endpoints-rest', 'real-agents/whole-others', 'torture/kill', 'real-agents/killed'],
+  ...['confinement/wall', 'spawn/lives', 'mcp/inspector', 'cli/workflow', 'worktrees/worktrees', 'mcp/conformance'],
+  ...['participants/command-others', 'confinement/resources', 'real-agents/budget', 'torture/power', 'cli/serve'],
+  ...['tools/upstream/stdio', 'tools/files/search-tools', 'cli/coordinate', 'http/scratch', 'demo/faults'],
 ]
 
 class LongestFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
     const placeOf = (file: TestSpecification): number => {
       const place = LONGEST.findIndex((name) => file.moduleId.endsWith(`/test/${name}.test.ts`))
-      return (file.project.name === 'alone' ? 0 : 1000) + (place === -1 ? LONGEST.length : place)
+      return (file.project.name === 'separate' ? 0 : 1000) + (place === -1 ? LONGEST.length : place)
     }
     return (await super.sort(files)).sort((a, b) => placeOf(a) - placeOf(b))
   }
@@ -50,14 +36,15 @@ class LongestFirst extends BaseSequencer {
 export default defineConfig({
   test: {
     pool: 'forks',
-    // Much of the time they wait for processes and clocks.
+    // Integration tests often wait for processes and clocks.
     maxWorkers: availableParallelism() + 1,
     sequence: { sequencer: LongestFirst },
     testTimeout: 60_000,
     hookTimeout: 60_000,
     projects: [
-      { extends: true, test: { name: 'sharing', include: [SHARED], isolate: false } },
-      { extends: true, test: { name: 'alone', include: ['test/**/*.test.ts'], exclude: [SHARED] } },
+      { extends: true, test: { name: 'unit', include: [...suites.unit], isolate: false } },
+      { extends: true, test: { name: 'shared', include: integration.filter(isShared), isolate: false } },
+      { extends: true, test: { name: 'separate', include: integration.filter((file) => !isShared(file)) } },
     ],
   },
 })

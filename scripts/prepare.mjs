@@ -14,12 +14,18 @@ const SDK_BUILT = join(ROOT, 'sdk', 'typescript', 'dist', 'index.js')
 const EXAMPLES = join(ROOT, 'examples')
 const EXAMPLES_BUILT = join(ROOT, 'dist', 'examples', 'agent.js')
 
-export function prepare() {
+/** Installs the dependencies if they are missing or older than the lock file. */
+export function install() {
   if (changedAt(INSTALLED) < changedAt(join(ROOT, 'package-lock.json'))) {
     say('Installing dependencies (once, about half a minute) …')
     npm('install', '--include=dev', '--no-audit', '--no-fund')
     if (existsSync(INSTALLED)) utimesSync(INSTALLED, new Date(), new Date())
   }
+}
+
+/** Installs, and builds if a source file is newer than the program. */
+export function prepare() {
+  install()
   const folders = [join(ROOT, 'src'), SDK_SOURCE, EXAMPLES]
   const sources = [...folders.map(newestBelow), ...CONFIGURED.map(changedAt)]
   const built = [BUILT, SDK_BUILT, EXAMPLES_BUILT].map(changedAt)

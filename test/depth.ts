@@ -1,7 +1,9 @@
-/** `npm run torture` goes to the full depth; `npm test` looks at every class of cases, and at fewer of each. */
-const IS_FULL = process.env.PHASELOCK_DEPTH === 'full'
+/** Whether this run goes to full depth: `npm run test:full` and `npm run torture` do, `npm test` does not. */
+export function isFullDepth(): boolean {
+  return process.env.PHASELOCK_DEPTH === 'full'
+}
 
-/** How many cases: as many as usual, or all of them at full depth. */
+/** `npm test` looks at every class of cases, and at fewer of each; a full run looks at all of them. */
 export function depth<T>(usual: T, full: T): T {
-  return IS_FULL ? full : usual
+  return isFullDepth() ? full : usual
 }

@@ -10,9 +10,13 @@ import {
   TEST_FORMATS,
   TESTS_MAX,
 } from '../../../src/checks/reports/report.js'
+import { depth } from '../../depth.js'
 import { recordedRuns } from './fixtures.js'
 
 const RUNS = recordedRuns()
+const RUNS_MAX = depth(300, 1_000)
+// What share of the limit the repeated texts fill.
+const SHARE = depth(16, 4)
 // Lines of real output in any order, with any text between them: what a test could print.
 const LINES = [...new Set(RUNS.flatMap((run) => `${run.stdout}\n${run.stderr}\n${run.reportText ?? ''}`.split('\n')))]
 
@@ -58,7 +62,7 @@ describe('any input', () => {
   it('[REQ-REPORT-9] is read without a fault, and what is read holds together', () => {
     fc.assert(
       fc.property(anyInput, (input) => holdsTogether(readReport(input), input.exitCode)),
-      { numRuns: 1_000 },
+      { numRuns: RUNS_MAX },
     )
   })
 
@@ -73,7 +77,7 @@ describe('any input', () => {
         const input = { format: 'auto', stdout: changed(run.stdout), stderr: run.stderr, reportText } as const
         holdsTogether(readReport({ ...input, exitCode: run.exitCode }), run.exitCode)
       }),
-      { numRuns: 1_000 },
+      { numRuns: RUNS_MAX },
     )
   })
 
@@ -93,7 +97,7 @@ describe('any input', () => {
         })
         if (reading.result === 'read') expect(reading.report.passed).toBe(0)
       }),
-      { numRuns: 1_000 },
+      { numRuns: RUNS_MAX },
     )
   })
 
@@ -103,13 +107,13 @@ describe('any input', () => {
         const coverage = readCoverage({ format, text })
         if (coverage !== null) expect(coverage.percent >= 0 && coverage.percent <= 100).toBe(true)
       }),
-      { numRuns: 1_000 },
+      { numRuns: RUNS_MAX },
     )
   })
 })
 
-// Repeated until a quarter of the limit is full: each is the worst that one of the readers could meet. Linear time is
-// well below a second then, and four times that at the limit.
+// Repeated until a share of the limit is full: each is the worst that one of the readers could meet. A quarter takes
+// well below a second in linear time.
 const REPEATED = [
   '\n',
   '\r',
@@ -200,8 +204,8 @@ describe('time', () => {
   const SECONDS_MAX = 5
 
   it.each(REPEATED)('[REQ-REPORT-9] %j, again and again, takes no more than seconds', { timeout: 120_000 }, (text) => {
-    const output = text.repeat(Math.ceil(OUTPUT_CHARS_MAX / 4 / text.length))
-    const report = text.repeat(Math.floor(REPORT_CHARS_MAX / 4 / text.length))
+    const output = text.repeat(Math.ceil(OUTPUT_CHARS_MAX / SHARE / text.length))
+    const report = text.repeat(Math.floor(REPORT_CHARS_MAX / SHARE / text.length))
     for (const input of [
       { stdout: output, stderr: output, reportText: null },
       { stdout: '', stderr: '', reportText: report },

@@ -1,0 +1,42 @@
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { FULL_ONLY, sortIntoSuites } from './suites.js'
+
+const ROOT = join(import.meta.dirname, '..')
+const suites = sortIntoSuites()
+
+describe('the suites', () => {
+  it('[REQ-TIDY-7] every test file is in exactly one suite', () => {
+    const all = readdirSync(import.meta.dirname, { recursive: true, encoding: 'utf8' })
+      .filter((name) => name.endsWith('.test.ts'))
+      .map((name) => `test/${name}`)
+    expect([...suites.unit, ...suites.integration, ...suites.full].toSorted()).toEqual(all.toSorted())
+  })
+
+  it('[REQ-TIDY-7] a test that starts a server, a process or the built program is no unit test', () => {
+    for (const file of ['http/walk', 'cli/serve', 'store/sqlite', 'tools/own/own-tool', 'demo/demo', 'tidy'])
+      expect(suites.integration).toContain(`test/${file}.test.ts`)
+  })
+
+  it('[REQ-TIDY-7] every test of the core is a unit test', () => {
+    expect(suites.unit.filter((file) => file.startsWith('test/core/')).length).toBeGreaterThan(30)
+    expect(suites.integration.filter((file) => file.startsWith('test/core/'))).toEqual([])
+  })
+
+  it('[REQ-TIDY-7] every entry of the full suite names a test file and a reason', () => {
+    for (const [name, reason] of Object.entries(FULL_ONLY)) {
+      expect(existsSync(join(import.meta.dirname, `${name}.test.ts`)), name).toBe(true)
+      expect(reason.length, name).toBeGreaterThan(20)
+    }
+  })
+
+  it('[REQ-TIDY-7] docs/testing.md lists every folder of tests and every file of the full suite', () => {
+    const text = readFileSync(join(ROOT, 'docs/testing.md'), 'utf8')
+    const folders = readdirSync(import.meta.dirname, { withFileTypes: true })
+      .filter((entry) => entry.isDirectory() && entry.name !== 'cases')
+      .map((entry) => entry.name)
+    expect(folders.filter((name) => !text.includes(`| \`${name}\` |`))).toEqual([])
+    expect(Object.keys(FULL_ONLY).filter((name) => !text.includes(`\`${name}\``))).toEqual([])
+  })
+})

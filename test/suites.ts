@@ -1,0 +1,87 @@
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { dirname, join, resolve } from 'node:path'
+
+/**
+ * Which suite runs a test file. `docs/testing.md` explains the suites and lists how long each takes.
+ *
+ * A test is a unit test when nothing that it imports, directly or through other files, starts a process, a thread or a
+ * server, or reads the built program. That is read from the imports, so that there is no list to keep up to date.
+ */
+
+const TEST = import.meta.dirname
+
+/** Test files that only `npm run test:full` runs, with the reason. Paths are below `test/`, without `.test.ts`. */
+export const FULL_ONLY: Readonly<Record<string, string>> = {
+  'e2e/stash-kill': 'kills a server at every step of a stash; worktrees/kill and e2e/kill cover the same recovery',
+  'mcp/conformance': 'runs the official MCP conformance suite, which has to be installed first',
+  'mcp/inspector': 'drives the official MCP inspector, which has to be installed first',
+  'mcp/stubborn': 'an agent CLI that refuses to use the workflow tools; participants/turn covers the same answers',
+  'participants/command-others': 'councils of Codex, Gemini CLI and OpenCode; the Claude Code one is in npm test',
+  'real-agents/budget': 'token budgets of four real agent CLIs; doors/usage-meter covers how tokens are counted',
+  'real-agents/cheats': 'real agent CLIs that cheat; attack and lying cover the same attempts over REST',
+  'real-agents/killed': 'real agent CLIs that are killed half-way; spawn/killed covers the same with a small agent',
+  'real-agents/own-tools': 'real agent CLIs that use their own tools; spawn/harness covers how they are switched off',
+  'real-agents/reviewers': 'real agent CLIs as reviewers; spawn/reviewers covers the same with a small agent',
+  'real-agents/slow-door': 'a real agent CLI behind a slow model',
+  'real-agents/whole-others': 'a whole task with Gemini CLI, OpenCode and Codex; the Claude Code one is in npm test',
+  'spawn/reviewers-again': 'reviewers that are started again after back-off',
+  'worktrees/parallel': 'many tasks in parallel in one repository',
+}
+
+const RUNS_PROCESSES = /['"]node:(child_process|worker_threads|inspector|net|http)['"]/
+const RUNS_SERVERS_OR_BUILD = /\bfetch\(|\.listen\(|\bdist\//
+const IMPORTED = /\bfrom ['"](\.[^'"]+)['"]|\bimport\(['"](\.[^'"]+)['"]\)/g
+
+export interface Suites {
+  readonly unit: readonly string[]
+  readonly integration: readonly string[]
+  readonly full: readonly string[]
+}
+
+/** Every test file, once, as a path below the root of the project. */
+export function sortIntoSuites(): Suites {
+  const files = readdirSync(TEST, { recursive: true, encoding: 'utf8' })
+    .filter((name) => name.endsWith('.test.ts'))
+    .toSorted()
+  const isFull = (name: string): boolean => name.slice(0, -'.test.ts'.length) in FULL_ONLY
+  const isUnit = (name: string): boolean => !isFull(name) && isUnitTest(join(TEST, name))
+  const below = (names: readonly string[]): readonly string[] => names.map((name) => `test/${name}`)
+  return {
+    unit: below(files.filter(isUnit)),
+    integration: below(files.filter((name) => !isUnit(name) && !isFull(name))),
+    full: below(files.filter(isFull)),
+  }
+}
+
+interface SourceFile {
+  /** Starts no process, thread or server, and reads nothing that is built. */
+  readonly isPlain: boolean
+  readonly imports: readonly string[]
+}
+
+const read = new Map<string, SourceFile>()
+
+function isUnitTest(test: string): boolean {
+  const seen = new Set([test])
+  for (const path of seen) {
+    const file = readSource(path)
+    if (!file.isPlain) return false
+    for (const imported of file.imports) seen.add(imported)
+  }
+  return true
+}
+
+function readSource(path: string): SourceFile {
+  const before = read.get(path)
+  if (before !== undefined) return before
+  const text = readFileSync(path, 'utf8')
+  const isInTest = path.startsWith(TEST)
+  const file = {
+    isPlain: !RUNS_PROCESSES.test(text) && !(isInTest && RUNS_SERVERS_OR_BUILD.test(text)),
+    imports: [...text.matchAll(IMPORTED)]
+      .map((match) => resolve(dirname(path), (match[1] ?? match[2] ?? '').replace(/\.js$/, '.ts')))
+      .filter((imported) => existsSync(imported)),
+  }
+  read.set(path, file)
+  return file
+}
