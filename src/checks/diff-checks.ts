@@ -5,10 +5,11 @@ import { isTestPath, testsOfPhase, textOf } from './test-files.js'
 const NAMED_MAX = 5
 const COMMENTED_LINES_MIN = 3
 
-/** Nothing differs from the last commit. */
+/** Nothing that counts for the task differs from the last commit. */
 export const workTreeClean: Check = ({ git }) => {
   if (git === null) return errs('git was not asked', 'observed')
   if (!git.isRepository) return fails(NO_REPOSITORY, 'observed')
+  if (git.isCut) return errs('the change is too large to be read', 'observed')
   return git.changed.length === 0
     ? holds('the work tree is clean', 'observed')
     : fails(`not committed: ${listed(git.changed)}`, 'observed')
