@@ -42,7 +42,9 @@ const COMMIT_CHECKS: ReadonlySet<CheckName> = new Set(['committed', 'work_tree_c
 /** True when a gate of the contract opens only for what is committed. */
 export function demandsCommits(contract: Contract): boolean {
   const gates = [...contract.phases.values()].flatMap((phase) => phase.gates)
-  return gates.some((gate) => gate.blockers.some(({ check }) => COMMIT_CHECKS.has(check)))
+  return gates.some((gate) =>
+    gate.blockers.some(({ check, severity }) => severity === 'blocking' && COMMIT_CHECKS.has(check)),
+  )
 }
 
 /** Parts what differs from the last commit into what is committed and what is left alone. */

@@ -107,4 +107,40 @@ describe('a repository with submodules', () => {
     await agent.write('lib/f.txt', 'mine\n')
     expect(await agent.leave()).toMatchObject({ allowed: true })
   })
+
+  it.each([
+    [
+      'a linked worktree',
+      () => {
+        git(tree, 'worktree', 'add', '--quiet', '../linked')
+        return join(dir, 'linked')
+      },
+    ],
+    [
+      'a submodule',
+      () => {
+        git(dir, '-c', 'protocol.file.allow=always', 'clone', '--quiet', '--recurse-submodules', tree, 'outer')
+        return join(dir, 'outer/lib')
+      },
+    ],
+  ] as const)('[REQ-COMMIT-7] a task in %s is refused at claim, and others are not', async (_, make) => {
+    const workspace = make()
+    run = await start({ dir, contract: committingContract() })
+    await run.addTask({ id: 'first', workspace })
+    const token = await run.addAgent('a')
+    const asked = { agent_id: 'a', task_id: 'first' }
+    expect(await run.call('POST', '/tasks/claim', token, asked)).toMatchObject({
+      status: 409,
+      body: {
+        code: 'conflict',
+        detail: expect.stringContaining('is a linked git worktree or a submodule'),
+        remedy: expect.stringContaining('`phaselock task add TITLE --worktree`'),
+      },
+    })
+    await run.addTask({ id: 'second' })
+    expect(await run.call('POST', '/tasks/claim', token, { agent_id: 'a' })).toMatchObject({
+      status: 200,
+      body: { task: { id: 'second' } },
+    })
+  })
 })
