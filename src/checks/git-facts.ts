@@ -17,6 +17,7 @@ export interface GitFacts {
   readonly uncommitted: readonly string[]
   /** Lines that were added since the last commit, by path. */
   readonly added: ReadonlyMap<string, readonly string[]>
+  /** True when git could not list all of it, or it is too much. */
   readonly isCut: boolean
 }
 
@@ -46,7 +47,7 @@ const DIFF = `index=$(mktemp) && trap 'rm -f "$index"' EXIT
 cp "$(git rev-parse --git-path index)" "$index" 2>/dev/null || rm -f "$index"
 export GIT_INDEX_FILE="$index"
 base=$(${GIT} rev-parse --verify -q HEAD || ${GIT} hash-object -t tree /dev/null)
-${GIT} add --intent-to-add -- . "$@" 2>/dev/null
+${GIT} add --intent-to-add -- . "$@" || exit
 ${GIT} diff --no-ext-diff --no-textconv --ignore-submodules=all --unified=0 "$base" -- . "$@"`
 
 function askGit(place: ObservePlace, argv: readonly string[]): Promise<CommandRun> {
@@ -59,7 +60,8 @@ function askGit(place: ObservePlace, argv: readonly string[]): Promise<CommandRu
       env: GIT_ENV,
       network: false,
       writes: 'discard',
-      git: 'read',
+      // To note new files git writes an empty object, which is thrown away with everything else.
+      git: 'write',
       hidden: place.hidden,
       signal: place.signal,
       timeoutMs: GIT_MS_MAX,
