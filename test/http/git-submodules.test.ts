@@ -32,7 +32,7 @@ describe('a repository with submodules', () => {
   })
   afterEach(() => run?.stop())
 
-  it.each([
+  const states: readonly (readonly [state: string, prepare: () => void])[] = [
     ['is as it was recorded', () => undefined],
     ['has a changed file', () => put(tree, { 'lib/f.txt': 'two\n', 'lib/g.txt': 'new\n' })],
     [
@@ -43,7 +43,8 @@ describe('a repository with submodules', () => {
       },
     ],
     ['is not checked out', () => void submodule('deinit', '--quiet', '--force', 'lib')],
-  ] as const)('[REQ-COMMIT-6] is committed to and left alone where the submodule %s', async (_, prepare) => {
+  ]
+  it.each(states)('[REQ-COMMIT-6] is committed to and left alone where the submodule %s', async (_, prepare) => {
     prepare()
     const before = [recorded(), git(tree, 'status', '--porcelain')]
     const agent = await begin()
