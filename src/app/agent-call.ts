@@ -7,6 +7,7 @@ import { REVIEW_TOOLS } from '../core/review-tool.js'
 import type { TaskState } from '../core/state.js'
 import { type App, contextOf } from './app.js'
 import type { Handled, With } from './handle.js'
+import { innerRepositories } from './inner-repositories.js'
 import { reservedIn } from './reserved.js'
 import { ok, type Result, refuse, refusedBy } from './result.js'
 import { allowedTools } from './views.js'
@@ -63,7 +64,11 @@ export async function applyAs(
   command: Command,
   options: With = {},
 ): Promise<Result<Handled>> {
-  const context = contextOf(app, nameOf(call.bearer), reservedIn(app, call.contract, call.state.workspace).kept)
+  const reserved = reservedIn(app, call.contract, call.state.workspace).kept
+  const context = {
+    ...contextOf(app, nameOf(call.bearer), reserved),
+    innerRepositories: innerRepositories(app, call, command),
+  }
   const target = { taskId: call.state.id, contract: call.contract }
   let refused: Refusal | null = null
   const guard = (state: TaskState): Refusal | null => {

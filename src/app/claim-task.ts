@@ -1,5 +1,8 @@
+import { lstatSync } from 'node:fs'
+import { join } from 'node:path'
 import { runsCommands } from '../core/access.js'
 import type { AgentBearer } from '../core/admit.js'
+import { demandsCommits } from '../core/commit-scope.js'
 import type { Contract, JsonObject } from '../core/contract.js'
 import type { TaskState } from '../core/state.js'
 import { type App, contextOf, type Once } from './app.js'
@@ -57,8 +60,8 @@ async function claimOldest(app: App, request: Ready): Promise<Result<JsonObject>
     for (const row of page) {
       if (!row.requires.every((one) => request.capabilities.includes(one))) continue
       const result = await tryClaim(app, row.id, request)
-      // Another task may write what this one would: there may be one that nobody is in the way of.
-      if (!result.ok && isPathConflict(result.problem)) {
+      // Another task may write what this one would, or be where nothing can be committed: the next one may be free of that.
+      if (!result.ok && (isPathConflict(result.problem) || LINKED in result.problem.extra)) {
         held ??= result
         continue
       }
@@ -76,6 +79,8 @@ async function tryClaim(app: App, taskId: string, request: Ready): Promise<Resul
   const contract = await app.contracts.get(state.contract.hash)
   const walled = await lackingWall(app, contract)
   if (walled !== null) return walled
+  const uncommittable = lackingRepository(contract, state)
+  if (uncommittable !== null) return uncommittable
   if (contract.enforcement.reconcile !== 'off') await beginTree(app, state)
   const { agentId, instance } = request.bearer
   const openDependencies = await unfinished(app, state)
@@ -121,6 +126,18 @@ async function lackingWall(app: App, contract: Contract): Promise<Result<JsonObj
   if (contract.enforcement.confinement !== 'required' || !runsCommands(contract)) return null
   const refused = unavailable({ contract }, await app.confinement())
   return refused === null || refused.ok ? null : refuse(refused.code, refused.detail, refused.extra)
+}
+
+const LINKED = 'linked_repository'
+
+// git_commit writes the git directory in the tree, and nothing outside of it: better no task than one that cannot be completed.
+function lackingRepository(contract: Contract, { id, workspace }: TaskState): Result<JsonObject> | null {
+  const git = lstatSync(join(workspace, '.git'), { throwIfNoEntry: false })
+  if (git === undefined || git.isDirectory() || !demandsCommits(contract)) return null
+  const detail = `The contract of task ${id} demands commits, and ${workspace} is a linked git worktree or a submodule: its git directory lies elsewhere, where git_commit does not write.`
+  const remedy =
+    'Add the task with a work tree of its own (`phaselock task add TITLE --worktree`), or start the server in the repository itself.'
+  return refuse('conflict', detail, { remedy, [LINKED]: workspace })
 }
 
 /** The answer to a claim; also given again to a client that lost it. */

@@ -19,6 +19,7 @@ import type { Blob } from '../store/port.js'
 import type { TreeIndex } from '../tree/tree-contents.js'
 import type { WorkTree } from '../tree/work-tree.js'
 import type { App } from './app.js'
+import { commitRulesOf } from './commit-rules.js'
 import { reservedIn } from './reserved.js'
 import { unavailable, wallOf } from './wall.js'
 
@@ -89,7 +90,8 @@ export async function observeFor(
   }
   const touched = fresh.size === 0 ? [] : touchedSince(untouched, await stampsOf(state.workspace, index))
   if (touched.length === 0) for (const [key, run] of fresh) if (key !== '') app.observations.set(key, run)
-  return { runs, refs, blobs, problems: touchedText(touched), git: asksGit ? await gitFacts(place, index) : null }
+  const git = asksGit ? await gitFacts(place, index, await commitRulesOf(app, contract, state)) : null
+  return { runs, refs, blobs, problems: touchedText(touched), git }
 }
 
 // What was changed under a run, and maybe changed back, is not what the run is said to be of.

@@ -131,7 +131,9 @@ async function treeFor(
 ): Promise<Result<TaskTree>> {
   if (!one.isOwn && one.take.length > 0) return refuse('invalid_request', 'take: is for tasks with `worktree`.')
   if (!one.isOwn) return ok({ workspace: one.given, made: null })
-  const made = await makeWorktree(app.stateDir, { taskId: one.taskId, repository: one.given, take: one.take })
+  const { taskId, given: repository, take } = one
+  const excludes = await app.trees.excludesOf(repository)
+  const made = await makeWorktree(app.stateDir, { taskId, repository, take, excludes })
   return made.ok ? ok({ workspace: made.value.workspace, made: made.value }) : made
 }
 

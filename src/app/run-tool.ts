@@ -13,6 +13,7 @@ import { webFetch } from '../tools/web/web-fetch.js'
 import type { Change } from '../tree/change.js'
 import { type AgentCall, applyAs, reviewerIn } from './agent-call.js'
 import type { App } from './app.js'
+import { commitRulesOf } from './commit-rules.js'
 import type { Handled, With } from './handle.js'
 import { askQuestion } from './questions.js'
 import { keepContents, keepPrevious } from './reconcile.js'
@@ -110,15 +111,15 @@ class OneRun {
     const confinement = await wallOf(this.app, this.call.contract)
     const refused = unavailable(this.call, confinement)
     if (refused !== null) return this.#finish(refused)
-    const { tool, args } = this.one
     const { contract, state } = this.call
     const unenforced = confinement.missing.map((one) => one.guarantee)
     const isReview = this.call.bearer.kind === 'review'
     return this.app.running.inTree(state.workspace, async () => {
-      const request = { contract, phase: phaseOf(contract, state.phase), tool, args }
+      const request = { contract, phase: phaseOf(contract, state.phase), ...this.one }
       const before = this.app.running.written(state.workspace).length
       const { layer, note } = isReview ? NO_LAYER : await this.app.scratch.prepare(state.id, state.workspace)
-      const place = { ...this.#place, layer, aside: asideBy(this.#rules()) }
+      const commitRules = () => commitRulesOf(this.app, contract, state)
+      const place = { ...this.#place, layer, aside: asideBy(this.#rules()), commitRules }
       const done = await runCommandTool(confinement, place, request)
       if ('ok' in done) return this.#finish(done)
       if (!isReview) return this.#settle({ ...done, unenforced, before, keepsScratch: done.git === 'none', note })

@@ -125,8 +125,8 @@ export function sourceFolders(paths: Iterable<string>): ReadonlySet<string> {
   return new Set([...found].filter((folder) => !reports.has(folder)))
 }
 
-// The rules of the nearest folder have the last word.
-function ignoredBy(rules: readonly IgnoreText[]): (path: string, isDirectory: boolean) => boolean {
+/** Whether a path is ignored. The rules of the nearest folder have the last word. */
+export function ignoredBy(rules: readonly IgnoreText[]): (path: string, isDirectory: boolean) => boolean {
   const matchers = rules.map(({ base, text }) => ({ base, rules: ignore({ ignorecase: false }).add(text) }))
   return (path, isDirectory) => {
     let answer = false

@@ -62,6 +62,7 @@ export class Trees {
   constructor(
     private readonly dir: string,
     private readonly now: () => number = Date.now,
+    readonly excludesOf: (tree: string) => Promise<string> = async () => '',
   ) {
     this.contents = new KeptContents(join(dir, 'objects'))
   }
@@ -187,7 +188,8 @@ export class Trees {
 
   // What a commit that was killed left behind goes first: it is nobody's change.
   async #look(tree: string, expected: Expected | null): Promise<TreeIndex> {
-    const index = await this.#indexer.index(tree, expected?.index.rules ?? null)
+    const excludes = expected === null ? await this.excludesOf(tree) : ''
+    const index = await this.#indexer.index(tree, expected?.index.rules ?? null, excludes)
     const isOurs = (path: string): boolean => isLeftover(path) && expected?.index.entries[path] === undefined
     const paths = Object.keys(index.entries).filter(isOurs)
     if (paths.length === 0) return index
@@ -270,7 +272,6 @@ function take(into: Record<string, string>, path: string, what: string | undefin
 }
 
 type Line = readonly [path: string, what: string | null]
-
 const NOT_COMPARED = /(^|\/)(\.git|node_modules|\.venv|venv)(\/|$)/
 
 function isThere(tree: string, path: string): boolean {

@@ -3,6 +3,7 @@ import { openConfinement } from '../confinement/open.js'
 import type { Confinement } from '../confinement/port.js'
 import { ScratchLayers } from '../confinement/scratch-layers.js'
 import { Upstream } from '../tools/upstream/upstream.js'
+import { excludesOf } from './git-excludes.js'
 import { Library } from './knowledge.js'
 import type { OrchestratorOptions } from './orchestrator.js'
 import { Running } from './running.js'
@@ -24,7 +25,7 @@ export interface Workshop {
 export function openWorkshop(options: OrchestratorOptions): Workshop {
   const running = new Running()
   const { stateDir, workspace, contractFile = null } = options
-  const trees = new Trees(join(options.stateDir, 'trees'), options.now)
+  const trees = new Trees(join(stateDir, 'trees'), options.now, (tree) => excludesOf(tree, options.environment))
   const scratch = new ScratchLayers(join(options.stateDir, 'scratch'))
   const library = new Library({ contractFile, stateDir, workspace }, options.environment)
   // Begun now, the index is ready when the first agent asks.

@@ -5,22 +5,24 @@ import { isTestPath, testsOfPhase, textOf } from './test-files.js'
 const NAMED_MAX = 5
 const COMMENTED_LINES_MIN = 3
 
-/** Nothing differs from the last commit. */
+/** Nothing that counts for the task differs from the last commit. */
 export const workTreeClean: Check = ({ git }) => {
   if (git === null) return errs('git was not asked', 'observed')
   if (!git.isRepository) return fails(NO_REPOSITORY, 'observed')
+  if (git.isCut) return errs(CUT, 'observed')
   return git.changed.length === 0
     ? holds('the work tree is clean', 'observed')
     : fails(`not committed: ${listed(git.changed)}`, 'observed')
 }
 
+const CUT = 'git could not list the whole change, or it is too large'
 const NO_REPOSITORY = 'the work tree is no git repository; an operator can make it one with `git init`'
 
 /** Everything that does not lie where the rules of the start ignore it is committed, also what an edited rule hides. */
 export const committed: Check = ({ git }) => {
   if (git === null) return errs('git was not asked', 'observed')
   if (!git.isRepository) return fails(NO_REPOSITORY, 'observed')
-  if (git.isCut) return errs('the change is too large to be read', 'observed')
+  if (git.isCut) return errs(CUT, 'observed')
   return git.uncommitted.length === 0
     ? holds('everything is committed', 'observed')
     : fails(`not committed: ${listed(git.uncommitted)}`, 'observed')
@@ -56,7 +58,7 @@ export const testsAreMeaningful: Check = async (inputs) => {
 export const noCommentedOutCode: Check = ({ git }) => {
   if (git === null) return errs('git was not asked', 'observed')
   if (!git.isRepository) return fails(NO_REPOSITORY, 'observed')
-  if (git.isCut) return errs('the change is too large to be read', 'observed')
+  if (git.isCut) return errs(CUT, 'observed')
   const found = [...git.added]
     .filter(([path, lines]) => SOURCE.test(path) && hasCommentedCode(lines))
     .map(([path]) => path)

@@ -1,58 +1,73 @@
-import { runCommand } from '../confinement/run-command.js'
+import { GIT_ENV, LISTING_ARGV, LISTING_KEPT, QUIET_GIT, readListing, withoutPath } from '../confinement/git-listing.js'
+import { type CommandRun, runCommand } from '../confinement/run-command.js'
+import { type CommitRules, commitScope, type GitListing, leftOutBy, within } from '../core/commit-scope.js'
 import type { TreeIndex } from '../tree/tree-contents.js'
 import type { ObservePlace } from './observe.js'
 
 const GIT_MS_MAX = 60_000
-const DIFF_KEPT = { headBytes: 8 * 1024 * 1024, tailBytes: 0 }
-const QUIET = '-c core.fsmonitor=false -c core.hooksPath=/dev/null -c core.quotePath=false -c diff.renames=false'
+/** Words of one command; the kernel takes about 2 MB. */
+const WORDS_BYTES_MAX = 1024 * 1024
 
 /** What git says of a work tree, asked behind the wall. */
 export interface GitFacts {
   readonly isRepository: boolean
-  /** Paths that differ from the last commit, untracked ones among them; ignored ones are not. */
+  /** Paths that differ from the last commit and count for the task: see `CommitRules`. */
   readonly changed: readonly string[]
-  /** Those of them that count for the task, and files that only an edited rule hides from git. */
+  /** The same, and files that only a rule hides which was not there when work began. */
   readonly uncommitted: readonly string[]
   /** Lines that were added since the last commit, by path. */
   readonly added: ReadonlyMap<string, readonly string[]>
+  /** True when git could not list all of it, or it is too much. */
   readonly isCut: boolean
 }
 
-/** Looks at the tree with git. `index` knows what was ignored when work began; null: git's own rules count. */
-export async function gitFacts(place: ObservePlace, index: TreeIndex | null = null): Promise<GitFacts> {
-  const ask = (script: string) =>
-    runCommand(
-      place.confinement,
-      {
-        tree: place.tree,
-        argv: ['bash', '-c', script],
-        cwd: '.',
-        env: { GIT_TERMINAL_PROMPT: '0' },
-        network: false,
-        writes: 'discard',
-        // Thrown away with everything else: git notes new files in its index to compare them.
-        git: 'write',
-        hidden: place.hidden,
-        signal: place.signal,
-        timeoutMs: GIT_MS_MAX,
-      },
-      DIFF_KEPT,
-    )
-  const git = `git --no-optional-locks ${QUIET}`
-  const status = await ask(`${git} status --porcelain=v1 -z --untracked-files=all`)
+/** Looks at the tree with git. `index` is how it looks now, without what was ignored when work began. */
+export async function gitFacts(place: ObservePlace, index: TreeIndex, rules: CommitRules): Promise<GitFacts> {
+  const ask = (argv: readonly string[]) => askGit(place, argv)
+  const status = await ask(LISTING_ARGV)
+  if (status.stopped !== null) return { ...NO_REPOSITORY, isRepository: true, isCut: true }
   if (status.exitCode !== 0) return NO_REPOSITORY
-  const entries = namesIn(status.stdout)
-  const changed = entries.map((entry) => entry.slice(3))
-  const ignored = await ask(`${git} ls-files --others --ignored --exclude-standard --directory -z`)
-  const counted = entries.filter((entry) => counts(entry, index)).map((entry) => entry.slice(3))
-  const uncommitted = [...new Set([...counted, ...hiddenIn(namesIn(ignored.stdout), index)])]
-  // Without a commit everything is new, and git has nothing to compare with.
-  const base = `$(${git} rev-parse --verify -q HEAD || ${git} hash-object -t tree /dev/null)`
-  const diff = await ask(
-    `${git} add --intent-to-add . 2>/dev/null; ${git} diff --no-ext-diff --no-textconv --unified=0 ${base}`,
+  const listing = readListing(status)
+  const scope = commitScope(listing, rules)
+  const changed = scope.changed.map(({ path }) => path)
+  const ignored = await ask(['git', ...QUIET_GIT, ...IGNORED])
+  const uncommitted = new Set([...changed, ...hiddenIn(namesIn(ignored.stdout), index, { listing, rules })])
+  const without = scope.leftOut.map(withoutPath)
+  const isTooLong = without.reduce((bytes, word) => bytes + Buffer.byteLength(word), 0) > WORDS_BYTES_MAX
+  if (isTooLong) return { ...NO_REPOSITORY, isRepository: true, changed, uncommitted: [...uncommitted], isCut: true }
+  const diff = await ask(['bash', '-c', DIFF, 'git', ...without])
+  const isCut = [status, ignored, diff].some((run) => run.truncated || run.exitCode !== 0)
+  return { isRepository: true, changed, uncommitted: [...uncommitted], added: addedLines(diff.stdout), isCut }
+}
+
+const IGNORED = ['ls-files', '--others', '--ignored', '--exclude-standard', '--directory', '-z']
+const GIT = `git ${QUIET_GIT.join(' ')}`
+// New files are noted in a copy of the index, so that they can be compared. Without a commit everything is new.
+const DIFF = `index=$(mktemp) && trap 'rm -f "$index"' EXIT
+cp "$(git rev-parse --git-path index)" "$index" 2>/dev/null || rm -f "$index"
+export GIT_INDEX_FILE="$index"
+base=$(${GIT} rev-parse --verify -q HEAD || ${GIT} hash-object -t tree /dev/null)
+${GIT} add --intent-to-add -- . "$@" || exit
+${GIT} diff --no-ext-diff --no-textconv --ignore-submodules=all --unified=0 "$base" -- . "$@"`
+
+function askGit(place: ObservePlace, argv: readonly string[]): Promise<CommandRun> {
+  return runCommand(
+    place.confinement,
+    {
+      tree: place.tree,
+      argv,
+      cwd: '.',
+      env: GIT_ENV,
+      network: false,
+      writes: 'discard',
+      // To note new files git writes an empty object, which is thrown away with everything else.
+      git: 'write',
+      hidden: place.hidden,
+      signal: place.signal,
+      timeoutMs: GIT_MS_MAX,
+    },
+    LISTING_KEPT,
   )
-  const isCut = diff.truncated || status.truncated || ignored.truncated || ignored.exitCode !== 0
-  return { isRepository: true, changed, uncommitted, added: addedLines(diff.stdout), isCut }
 }
 
 const NO_REPOSITORY: GitFacts = { isRepository: false, changed: [], uncommitted: [], added: new Map(), isCut: false }
@@ -61,20 +76,19 @@ function namesIn(output: string): readonly string[] {
   return output.split('\0').filter((entry) => entry !== '')
 }
 
-// A file that is there, and that the index left out, was ignored when work began.
-function counts(entry: string, index: TreeIndex | null): boolean {
-  const path = entry.slice(3)
-  if (index === null || !entry.startsWith('?? ') || path.endsWith('/')) return true
-  return (
-    Object.hasOwn(index.entries, path) || Object.keys(index.packages).some((folder) => path.startsWith(`${folder}/`))
-  )
-}
-
-function hiddenIn(ignored: readonly string[], index: TreeIndex | null): readonly string[] {
-  const files = new Set(ignored.filter((path) => !path.endsWith('/')))
-  const folders = ignored.filter((path) => path.endsWith('/'))
-  return Object.keys(index?.entries ?? {}).filter(
-    (path) => files.has(path) || folders.some((folder) => path.startsWith(folder)),
+// What git ignores now and did not when work began, and what the task wrote where git does not look: into a submodule.
+function hiddenIn(
+  ignored: readonly string[],
+  index: TreeIndex,
+  about: { readonly listing: GitListing; readonly rules: CommitRules },
+): readonly string[] {
+  const { listing, rules } = about
+  const isIgnored = within(ignored.map((path) => path.replace(/\/$/, '')))
+  const folders = ignored.flatMap((path) => (path.endsWith('/') ? [path.slice(0, -1)] : []))
+  const isOut = leftOutBy([...listing.untrackedFolders, ...folders], rules)
+  const isInside = within(listing.submodules)
+  return Object.keys(index.entries).filter((path) =>
+    isInside(path) ? rules.isWritten(path) : isIgnored(path) && !isOut(path),
   )
 }
 

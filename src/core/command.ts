@@ -17,6 +17,8 @@ export interface Context {
   readonly matches: (pattern: string, text: string) => boolean
   /** Paths of the work tree that hold the contract itself. */
   readonly reservedPaths?: readonly string[]
+  /** Repositories inside the work tree that hold a path of the command, where commits are demanded. */
+  readonly innerRepositories?: readonly string[]
 }
 
 /** What a tool call would touch, found by parsing its arguments. */

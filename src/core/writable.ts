@@ -51,7 +51,7 @@ export function refusedPaths(
 ): readonly RefusedPath[] {
   const phase = phaseOf(contract, state.phase)
   const writable = writableOf(phase)
-  const { matchesGlob, reservedPaths = [] } = given.context
+  const { matchesGlob, reservedPaths = [], innerRepositories = [] } = given.context
   const matches = (patterns: readonly string[], path: string): boolean =>
     patterns.some((pattern) => matchesGlob(pattern, path))
   const reasonOf = (change: ChangedPath): Omit<RefusedPath, 'path'> | null => {
@@ -59,6 +59,12 @@ export function refusedPaths(
     if (reservedPaths.some((one) => isBelow(one, path)) || CONTRACT_FILES.has(path))
       return { reason: 'is part of the contract', isFinal: true }
     if (GIT_DIRECTORY.test(path)) return gitReason(change, given.git)
+    const inner = innerRepositories.find((one) => isBelow(one, path))
+    if (inner !== undefined)
+      return {
+        reason: `belongs to the submodule ${inner}, which git_commit does not commit; ${ASK_OPERATOR}`,
+        isFinal: true,
+      }
     const kept = PROTECTED.find((one) => isBelow(one, path))
     if (kept !== undefined && !isNamed(writable.allowed, kept))
       return { reason: `belongs to ${kept}, which agents may not change`, isFinal: true }
@@ -129,6 +135,8 @@ export const PROTECTED: readonly string[] = [
   'Jenkinsfile',
   'appveyor.yml',
 ]
+
+const ASK_OPERATOR = 'ask an operator to change it there'
 
 const PACKAGES = /^(.*\/)?(node_modules|\.venv|venv)(\/|$)/
 

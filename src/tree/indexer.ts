@@ -15,13 +15,13 @@ export class Indexer {
   #count = 0
   readonly #waiting = new Map<number, Waiting>()
 
-  index(root: string, rules: readonly IgnoreText[] | null): Promise<TreeIndex> {
+  index(root: string, rules: readonly IgnoreText[] | null, excludes: string): Promise<TreeIndex> {
     this.#count += 1
     const id = this.#count
     const worker = this.#started()
     return new Promise((resolve, reject) => {
       this.#waiting.set(id, { resolve, reject })
-      worker.postMessage({ id, root, rules })
+      worker.postMessage({ id, root, rules, excludes })
     })
   }
 

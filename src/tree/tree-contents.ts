@@ -10,10 +10,18 @@ const CHUNK_BYTES = 1024 * 1024
 // A file that was written a moment ago may be written again without its times telling.
 const SETTLED_MS = 2000
 
-/** The text of a `.gitignore`, and the folder it lies in ('' is the tree itself). */
+/** The text of a `.gitignore`, and the folder it lies in ('' is the tree itself, and has what git ignores everywhere first). */
 export interface IgnoreText {
   readonly base: string
   readonly text: string
+}
+
+/** What is left out of an index. */
+export interface Ignoring {
+  /** The rules of an earlier look; null: those of the tree as it is. */
+  readonly rules: readonly IgnoreText[] | null
+  /** What counts then besides the `.gitignore` files, which have the last word. */
+  readonly excludes: string
 }
 
 /** Every path of a tree that counts, with what it is. */
@@ -29,10 +37,10 @@ export interface TreeIndex {
 const PACKAGE_FOLDERS: ReadonlySet<string> = new Set(['node_modules', '.venv', 'venv'])
 
 /** Looks at a whole tree. Files whose identity is in `known` are not read again. */
-export function indexTree(root: string, rules: readonly IgnoreText[] | null, known: Map<string, string>): TreeIndex {
+export function indexTree(root: string, ignoring: Ignoring, known: Map<string, string>): TreeIndex {
   const opened = openDirectory(root, [])
   if (!opened.ok) throw new Error(`the work tree ${root} cannot be opened`)
-  const reader = new Reader(rules, known)
+  const reader = new Reader(ignoring, known)
   const isEntered = (met: Met): boolean => !reader.isLeftOut(met)
   const denied = (path: string): never => {
     throw new Error(`${path} cannot be read: permission denied`)
@@ -51,19 +59,18 @@ class Reader {
   readonly #packages: Record<string, string> = Object.create(null)
   readonly #rules: IgnoreText[] = []
   readonly #ignores = new Map<string, Ignore>()
-  readonly #readsRules: boolean
 
   constructor(
-    rules: readonly IgnoreText[] | null,
+    private readonly ignoring: Ignoring,
     private readonly known: Map<string, string>,
   ) {
-    this.#readsRules = rules === null
-    for (const rule of rules ?? []) this.#take(rule)
+    for (const rule of ignoring.rules ?? []) this.#take(rule)
   }
 
   enter(path: string, fd: number): void {
-    if (!this.#readsRules) return
-    const text = readIgnoreFile(fd)
+    if (this.ignoring.rules !== null) return
+    const own = readIgnoreFile(fd)
+    const text = path === '' ? `${this.ignoring.excludes}\n${own ?? ''}` : own
     if (text !== null) this.#take({ base: path, text })
   }
 

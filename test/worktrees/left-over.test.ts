@@ -216,7 +216,9 @@ it(
   async () => {
     const take: string[] = []
     for (const taskId of ['two', 'kept'])
-      expect(await makeWorktree(run.stateDir, { taskId, repository: at.repository, take })).toMatchObject({ ok: true })
+      expect(await makeWorktree(run.stateDir, { taskId, repository: at.repository, take, excludes: '' })).toMatchObject(
+        { ok: true },
+      )
     expect((await at.add('two')).status).toBe(409)
     rmSync(placeOf(run.stateDir, 'kept').unused)
     run = await run.restart()

@@ -1,4 +1,13 @@
-import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
+import {
+  appendFileSync,
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { git } from '../e2e/projects.js'
@@ -155,6 +164,30 @@ describe('what is taken along', () => {
       expect((await at.operate('one', 'merge')).status).toBe(200)
       expect(git(at.repository, 'ls-files').trim().split('\n')).toEqual(['.gitignore', 'a.txt'])
       expect((await at.run.call('POST', '/tasks', at.run.operator, { title: 'x', take: ['a'] })).status).toBe(400)
+    },
+    MS,
+  )
+})
+
+describe('what is ignored by no .gitignore', () => {
+  it(
+    '[REQ-TREES-10] is ignored in the tree of the task too, and merged without being committed',
+    async () => {
+      const at = await stage({ 'a.txt': 'a\n' })
+      try {
+        mkdirSync(join(at.repository, 'env'))
+        drop(at.repository, 'env/settings.txt', 'mine\n')
+        appendFileSync(join(at.repository, '.git/info/exclude'), 'env/\n')
+        await at.add('one', { take: ['env'] })
+        const worker = await at.work('one', { 'a.txt': 'one\n' })
+        expect(git(worker.tree, 'status', '--porcelain')).toBe('')
+        await at.finish(worker)
+        const merged = await at.operate('one', 'merge')
+        expect(merged.status, JSON.stringify(merged.body)).toBe(200)
+        expect(git(at.repository, 'ls-files').trim()).toBe('a.txt')
+      } finally {
+        await at.remove()
+      }
     },
     MS,
   )

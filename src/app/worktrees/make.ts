@@ -21,7 +21,13 @@ export interface Made {
  */
 export async function makeWorktree(
   stateDir: string,
-  about: { readonly taskId: string; readonly repository: string; readonly take: readonly string[] },
+  about: {
+    readonly taskId: string
+    readonly repository: string
+    readonly take: readonly string[]
+    /** What git ignores there besides its `.gitignore` files: what is taken along is ignored in the new tree too. */
+    readonly excludes: string
+  },
 ): Promise<Result<Made>> {
   const { taskId, repository } = about
   const origin: GitPlace = { at: repository, settings: 'operator' }
@@ -47,6 +53,8 @@ export async function makeWorktree(
     if (!base.ok) return base
     const taken = await takeAlong(repository, begun.tree, about.take)
     if (!taken.ok) return taken
+    writeFileSync(begun.excludes, about.excludes)
+    exclude(begun)
     writeFileSync(begun.owner, taskId)
     writeFileSync(begun.unused, '')
     if (!named(begun, place)) return refuse('conflict', `worktree: ${branch} was made by somebody else just now.`)
@@ -56,6 +64,12 @@ export async function makeWorktree(
   } finally {
     removePlace(begun)
   }
+}
+
+/** Lets git ignore in a task's tree what it ignores in the repository. */
+export function exclude({ tree, excludes }: Pick<TreePlace, 'tree' | 'excludes'>): void {
+  mkdirSync(join(tree, '.git', 'info'), { recursive: true })
+  copyFileSync(excludes, join(tree, '.git', 'info', 'exclude'))
 }
 
 // The name goes to whoever is first.

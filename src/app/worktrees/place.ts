@@ -16,6 +16,8 @@ export interface TreePlace {
   readonly tree: string
   /** The settings of its repository as they were written when it was made. */
   readonly config: string
+  /** What git ignored in the repository besides its `.gitignore` files. */
+  readonly excludes: string
   /** The id of its task. */
   readonly owner: string
   /** There until its task is recorded: nobody has worked in it. */
@@ -93,5 +95,6 @@ function nameOf(taskId: string): string {
 
 function inFolder(name: string, folder: string): TreePlace {
   const at = (part: string): string => join(folder, part)
-  return { name, folder, tree: at('tree'), config: at('config'), owner: at('task'), unused: at('unused') }
+  const files = { config: at('config'), excludes: at('excludes'), owner: at('task'), unused: at('unused') }
+  return { name, folder, tree: at('tree'), ...files }
 }

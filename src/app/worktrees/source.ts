@@ -5,6 +5,7 @@ import type { Worktree } from '../../core/worktree.js'
 import { ok, type Result, refuse } from '../result.js'
 import { askGit, type GitPlace, runGit } from './git.js'
 import { dropLock, outlastGit } from './left-git.js'
+import { exclude } from './make.js'
 import { placeOf, type TreePlace } from './place.js'
 import { isThroughLink, statsOf } from './through-link.js'
 
@@ -33,6 +34,7 @@ export function sourceOf(stateDir: string, state: TaskState): Result<Source> {
   for (const part of ['config', 'config.worktree', 'commondir', 'hooks', 'info', 'objects/info/alternates'])
     rmSync(join(git, part), { recursive: true, force: true })
   copyFileSync(place.config, join(git, 'config'))
+  if (existsSync(place.excludes)) exclude(place)
   return ok({ state, worktree, place })
 }
 

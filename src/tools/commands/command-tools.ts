@@ -1,6 +1,7 @@
 import { closeSync } from 'node:fs'
 import type { ChangeSet, Confinement, Job } from '../../confinement/port.js'
-import { type CommandRun, OUTPUT_BYTES_MAX, runCommand } from '../../confinement/run-command.js'
+import { type CommandRun, type Kept, OUTPUT_BYTES_MAX, runCommand } from '../../confinement/run-command.js'
+import type { CommitRules } from '../../core/commit-scope.js'
 import type { Contract, JsonObject, Phase } from '../../core/contract.js'
 import type { GitAccess } from '../../core/writable.js'
 import { openDirectory, partsOf } from '../../tree/lookup.js'
@@ -8,7 +9,7 @@ import { refused, TREE_PROBLEMS } from '../../tree/problems.js'
 import { failed, type ToolOutcome, type ToolPlace } from '../port.js'
 import { readPath } from '../read-path.js'
 import { linkedGitDirectory } from './git-directory.js'
-import { GIT_TOOLS, gitCall } from './git-tools.js'
+import { commitCall, GIT_TOOLS, gitCall, LISTING } from './git-tools.js'
 import { ownToolCommand } from './own-tool.js'
 
 const TIMEOUT_SECONDS_DEFAULT = 60
@@ -18,6 +19,8 @@ const CHANGES_TOLD_MAX = 200
 /** A tool that runs a command: what it runs, and how its output becomes a result. */
 export interface CommandCall {
   readonly job: Pick<Job, 'argv' | 'cwd' | 'network' | 'timeoutMs' | 'writes' | 'git' | 'env'>
+  /** How much of the output is kept, where it is more than an agent is shown. */
+  readonly kept?: Kept
   readonly git: GitAccess
   readonly outcome: (run: CommandRun) => ToolOutcome
 }
@@ -28,6 +31,12 @@ export interface CommandDone {
   readonly exitCode: number
   readonly changes: ChangeSet
   readonly git: GitAccess
+}
+
+export interface CommandPlace extends ToolPlace {
+  readonly hidden: readonly string[]
+  /** What of the tree the task commits; asked for by the git tools alone. */
+  readonly commitRules: () => Promise<CommitRules>
 }
 
 export interface CommandRequest {
@@ -44,34 +53,55 @@ export function isCommandTool(contract: Contract, tool: string): boolean {
 /** Runs the command of a tool in the confinement. The caller commits or discards what it changed. */
 export async function runCommandTool(
   confinement: Confinement,
-  place: ToolPlace & { readonly hidden: readonly string[] },
+  place: CommandPlace,
   request: CommandRequest,
 ): Promise<CommandDone | ToolOutcome> {
-  const call = commandCall(request, place.hidden)
+  const linked = linkedGitDirectory(place.root)
+  if (linked !== null && request.tool === 'git_commit')
+    return failed(`${request.tool}: this work tree is a linked git worktree; an operator commits there`)
+  const call = GIT_TOOLS.has(request.tool) ? await gitToolCall(confinement, place, request) : commandCall(request)
   if ('ok' in call) return call
   const parts = partsOf(call.job.cwd)
   const layer = GIT_TOOLS.has(request.tool) ? null : (place.layer ?? null)
   const folder = parts === null ? refused('outside', call.job.cwd) : openFolder(place.root, layer, parts)
   if (!folder.ok) return failed(`${request.tool}: ${JSON.stringify(call.job.cwd)}: ${TREE_PROBLEMS[folder.problem]}`)
   closeSync(folder.fd)
-  const linked = linkedGitDirectory(place.root)
-  if (linked !== null && call.job.git === 'write')
-    return failed(`${request.tool}: this work tree is a linked git worktree; an operator commits there`)
-  const run = await started(confinement, {
-    tree: place.root,
-    layer,
-    ...(place.aside === undefined ? {} : { aside: place.aside }),
-    // git would take a covered file for a changed one, and refuse to commit it.
-    hidden: GIT_TOOLS.has(request.tool) ? [] : place.hidden,
-    shown: linked === null ? [] : [linked],
-    signal: place.signal,
-    ...call.job,
-  })
-  if (typeof run === 'string') return failed(`${request.tool}: the command could not be started: ${run}`)
+  const run = await started(
+    confinement,
+    {
+      tree: place.root,
+      layer,
+      ...(place.aside === undefined ? {} : { aside: place.aside }),
+      // git would take a covered file for a changed one, and refuse to commit it.
+      hidden: GIT_TOOLS.has(request.tool) ? [] : place.hidden,
+      shown: linked === null ? [] : [linked],
+      signal: place.signal,
+      ...call.job,
+    },
+    call.kept,
+  )
+  if (typeof run === 'string') return unstarted(request.tool, run)
   const stopped = stoppedText(run, call.job.timeoutMs)
   const outcome =
     stopped === null ? call.outcome(run) : failed(`${request.tool}: ${stopped}`, 'tool_failed', shown(run))
   return { outcome, exitCode: run.exitCode, changes: run.changes, git: call.git }
+}
+
+// What a commit takes is decided between two commands: one that looks, and one that commits.
+async function gitToolCall(
+  confinement: Confinement,
+  place: CommandPlace,
+  { tool, args }: CommandRequest,
+): Promise<CommandCall | ToolOutcome> {
+  const rules = await place.commitRules()
+  if (tool !== 'git_commit') return gitCall(tool, args, rules)
+  const job = { tree: place.root, hidden: [], signal: place.signal, ...LISTING.job }
+  const listed = await started(confinement, job, LISTING.kept)
+  return typeof listed === 'string' ? unstarted(tool, listed) : commitCall(listed, args, rules)
+}
+
+function unstarted(tool: string, why: string): ToolOutcome {
+  return failed(`${tool}: the command could not be started: ${why}`)
 }
 
 function openFolder(root: string, layer: string | null, parts: readonly string[]): ReturnType<typeof openDirectory> {
@@ -82,9 +112,9 @@ function openFolder(root: string, layer: string | null, parts: readonly string[]
 }
 
 // A tree that cannot be shown to a command is the tree's fault more often than ours.
-async function started(confinement: Confinement, job: Job): Promise<CommandRun | string> {
+async function started(confinement: Confinement, job: Job, kept?: Kept): Promise<CommandRun | string> {
   try {
-    return await runCommand(confinement, job)
+    return await runCommand(confinement, job, kept)
   } catch (error) {
     return error instanceof Error ? error.message.slice(0, 500) : String(error)
   }
@@ -97,10 +127,9 @@ function stoppedText(run: CommandRun, timeoutMs: number): string | null {
   return run.stopped === 'aborted' ? 'it was ended before it was done; nothing it changed was kept' : null
 }
 
-function commandCall(request: CommandRequest, hidden: readonly string[]): CommandCall | ToolOutcome {
+function commandCall(request: CommandRequest): CommandCall | ToolOutcome {
   const { contract, tool, args } = request
   if (tool === 'bash') return bashCall(request)
-  if (GIT_TOOLS.has(tool)) return gitCall(tool, args, hidden)
   const own = ownToolCommand(contract, tool, args)
   return {
     job: {

@@ -1,4 +1,13 @@
+import {
+  GIT_ENV,
+  LISTING_ARGV,
+  LISTING_KEPT,
+  QUIET_GIT,
+  readListing,
+  withoutPath,
+} from '../../confinement/git-listing.js'
 import type { CommandRun } from '../../confinement/run-command.js'
+import { type CommitRules, commitScope, within } from '../../core/commit-scope.js'
 import type { JsonObject } from '../../core/contract.js'
 import { failed, type ToolOutcome } from '../port.js'
 import type { CommandCall } from './command-tools.js'
@@ -9,66 +18,86 @@ export const GIT_TOOLS: ReadonlySet<string> = new Set(['git_status', 'git_diff',
 const TIMEOUT_MS = 60_000
 const COMMITS_DEFAULT = 20
 const COMMITS_MAX = 500
+const PATHS_TOLD_MAX = 2000
+/** Words of one command; the kernel takes about 2 MB. */
+const WORDS_BYTES_MAX = 1024 * 1024
 const FIELD = '\u001f'
 const RECORD = '\u001e'
+const GIT = ['git', ...QUIET_GIT]
+const JOB = { cwd: '.', network: false, timeoutMs: TIMEOUT_MS, env: GIT_ENV } as const
 
-// What a repository's own settings could start, or put between us and what is really there.
-const QUIET = [
-  ...['-c', 'core.fsmonitor=false', '-c', 'core.hooksPath=/dev/null', '-c', 'core.pager=cat', '-c', 'color.ui=false'],
-  ...['-c', 'commit.gpgSign=false', '-c', 'gc.auto=0', '-c', 'maintenance.auto=false', '-c', 'core.quotePath=false'],
-]
+/** What lists everything that differs from the last commit. */
+export const LISTING = {
+  job: { ...JOB, argv: LISTING_ARGV, writes: 'discard', git: 'read' },
+  kept: LISTING_KEPT,
+} as const
 
-export function gitCall(tool: string, args: JsonObject, hidden: readonly string[]): CommandCall {
+/** The call of a git tool that only reads. The contract is neither shown nor counted as a change. */
+export function gitCall(tool: string, args: JsonObject, rules: CommitRules): CommandCall {
   switch (tool) {
     case 'git_status':
-      return reading(['status', '--porcelain=v1', '-z', '--branch', '--untracked-files=all'], statusOf)
+      return { ...LISTING, git: 'none', outcome: (run) => gitOutcome(run, (ended) => statusOf(ended, rules)) }
     case 'git_diff':
       return reading(
         [
-          'diff',
-          '--no-ext-diff',
-          '--no-textconv',
+          ...[...GIT, 'diff', '--no-ext-diff', '--no-textconv', '--ignore-submodules=all'],
           ...(args.staged === true ? ['--cached'] : []),
-          ...pathsOf(args, hidden),
+          ...['--', ...askedOf(args), ...rules.reserved.map(withoutPath)],
         ],
         (run) => ({ diff: run.stdout, truncated: run.truncated }),
       )
-    case 'git_log':
+    default:
       return reading(
-        ['log', `--max-count=${limitOf(args)}`, `--format=%H${FIELD}%an${FIELD}%ae${FIELD}%aI${FIELD}%s${RECORD}`],
+        [
+          ...[...GIT, 'log', `--max-count=${limitOf(args)}`],
+          `--format=%H${FIELD}%an${FIELD}%ae${FIELD}%aI${FIELD}%s${RECORD}`,
+        ],
         logOf,
       )
-    default:
-      return committing(args)
   }
 }
 
-function reading(words: readonly string[], result: (run: CommandRun) => JsonObject): CommandCall {
+function reading(argv: readonly string[], result: (run: CommandRun) => JsonObject): CommandCall {
   return {
-    job: { ...JOB, argv: ['git', '--no-optional-locks', ...QUIET, ...words], writes: 'discard', git: 'read' },
+    job: { ...JOB, argv, writes: 'discard', git: 'read' },
     git: 'none',
     outcome: (run) => gitOutcome(run, result),
   }
 }
 
+/**
+ * The call of git_commit: it commits what `committed` counts, and leaves alone the contract, what was ignored when work began,
+ * untracked packages and submodules.
+ */
+export function commitCall(listed: CommandRun, args: JsonObject, rules: CommitRules): CommandCall | ToolOutcome {
+  if (listed.exitCode !== 0) return gitOutcome(listed, () => ({}))
+  const { changed, leftOut } = commitScope(readListing(listed), rules)
+  const refused = pathsIn(args)?.find(within([...rules.reserved, ...leftOut]))
+  if (refused !== undefined)
+    return failed(
+      `git_commit: ${JSON.stringify(refused)} is not committed by agents: it belongs to the contract, a submodule or installed packages, or git ignored it when work began. Leave it out of "paths".`,
+    )
+  if (changed.length === 0) return failed('There is nothing to commit.')
+  const words = leftOut.map(withoutPath)
+  if (listed.truncated || Buffer.byteLength(words.join()) > WORDS_BYTES_MAX)
+    return failed(
+      'git_commit: there are too many untracked files to tell what belongs to the task. Ask an operator to list the folders that are not committed in .gitignore.',
+    )
+  return committing(String(args.message), [...askedOf(args), ...words])
+}
+
 // The message and the paths are words of their own: nothing in them is read as an option or by a shell.
-function committing(args: JsonObject): CommandCall {
-  const git = ['git', ...QUIET].map((word) => `'${word}'`).join(' ')
-  const script = `m="$1"; shift; ${git} add --all -- "$@" && ${git} commit --quiet --no-verify --message="$m" -- "$@" >&2 && ${git} rev-parse HEAD`
-  const paths = Array.isArray(args.paths) ? (args.paths as readonly string[]).map(literal) : ['.']
+function committing(message: string, paths: readonly string[]): CommandCall {
+  const git = GIT.map((word) => `'${word}'`).join(' ')
+  // Without a wall nobody has given git a name for commits.
+  const script = `m="$1"; shift; who=(); ${git} config user.email >/dev/null || who=(-c user.name=agent -c user.email=agent@localhost)
+${git} add --all -- "$@" && ${git} "\${who[@]}" commit --quiet --no-verify --message="$m" -- "$@" >&2 && ${git} rev-parse HEAD`
   return {
-    job: {
-      ...JOB,
-      argv: ['bash', '-c', script, 'git_commit', String(args.message), ...paths],
-      writes: 'keep',
-      git: 'write',
-    },
+    job: { ...JOB, argv: ['bash', '-c', script, 'git_commit', message, ...paths], writes: 'keep', git: 'write' },
     git: 'tool',
     outcome: (run) => gitOutcome(run, ({ stdout }) => ({ commit: stdout.trim() })),
   }
 }
-
-const JOB = { cwd: '.', network: false, timeoutMs: TIMEOUT_MS, env: { GIT_TERMINAL_PROMPT: '0' } } as const
 
 function gitOutcome(run: CommandRun, result: (run: CommandRun) => JsonObject): ToolOutcome {
   if (run.exitCode === 0) return { ok: true, result: result(run), changes: run.changes.list }
@@ -79,42 +108,32 @@ function gitOutcome(run: CommandRun, result: (run: CommandRun) => JsonObject): T
   return failed(`git: ${said.slice(0, 2000) || `exit code ${run.exitCode}`}`)
 }
 
-// What agents may not read is not shown as a change either.
-function pathsOf(args: JsonObject, hidden: readonly string[]): readonly string[] {
-  const asked = Array.isArray(args.paths) ? (args.paths as readonly string[]).map(literal) : ['.']
-  return ['--', ...asked, ...hidden.map((path) => `:(exclude,literal)${path}`)]
+function pathsIn(args: JsonObject): readonly string[] | null {
+  return Array.isArray(args.paths) ? (args.paths as readonly string[]) : null
 }
 
 // git reads patterns and magic words in paths; an agent's path means the file of that name.
-function literal(path: string): string {
-  return `:(literal)${path}`
+function askedOf(args: JsonObject): readonly string[] {
+  return pathsIn(args)?.map((path) => `:(literal)${path}`) ?? ['.']
 }
 
 function limitOf(args: JsonObject): number {
   return typeof args.limit === 'number' && args.limit > 0 ? Math.min(args.limit, COMMITS_MAX) : COMMITS_DEFAULT
 }
 
-function statusOf(run: CommandRun): JsonObject {
-  const staged: string[] = []
-  const changed: string[] = []
-  const untracked: string[] = []
-  let branch: string | null = null
-  const entries = run.stdout.split('\0').filter((entry) => entry !== '')
-  for (let at = 0; at < entries.length; at += 1) {
-    const entry = entries[at] ?? ''
-    const [index = ' ', tree = ' '] = entry
-    const path = entry.slice(3)
-    if (index === '#') branch = path.replace(/\.\.\..*$/, '').replace(/^No commits yet on /, '')
-    else if (index === '?') untracked.push(path)
-    else {
-      if (index !== ' ') staged.push(path)
-      if (tree !== ' ') changed.push(path)
-      // The old name of what was renamed or copied follows as an entry of its own.
-      if (index === 'R' || index === 'C') at += 1
-    }
+function statusOf(run: CommandRun, rules: CommitRules): JsonObject {
+  const listing = readListing(run)
+  const { changed: entries } = commitScope(listing, rules)
+  const isTracked = ({ index }: { readonly index: string }): boolean => index !== '?'
+  const paths = (some: typeof entries): readonly string[] => some.slice(0, PATHS_TOLD_MAX).map(({ path }) => path)
+  return {
+    branch: listing.branch,
+    clean: entries.length === 0,
+    staged: paths(entries.filter((one) => isTracked(one) && one.index !== ' ')),
+    changed: paths(entries.filter((one) => isTracked(one) && one.tree !== ' ')),
+    untracked: paths(entries.filter((one) => !isTracked(one))),
+    truncated: run.truncated || entries.length > PATHS_TOLD_MAX,
   }
-  const clean = staged.length + changed.length + untracked.length === 0
-  return { branch, clean, staged, changed, untracked, truncated: run.truncated }
 }
 
 function logOf(run: CommandRun): JsonObject {

@@ -1,0 +1,104 @@
+import { appendFileSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { beforeAll, describe, expect, it } from 'vitest'
+import { built, Place } from '../cli/program.js'
+import type { Served } from './process.js'
+import { type Files, git, makeRepository } from './projects.js'
+import { implementation, testFiles, Walker } from './walker.js'
+
+const WALK_MS_MAX = 60_000
+
+const JAVASCRIPT: Files = {
+  'package.json': `${JSON.stringify({ name: 'carts', type: 'module', scripts: { test: 'node --test' } })}\n`,
+  'src/price.js': 'export const cents = (euros) => euros * 100\n',
+  'tests/price.test.js': `import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { cents } from '../src/price.js'
+
+test('a price has cents', () => assert.equal(cents(2), 200))
+`,
+}
+const TEST = `import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { sum } from '../src/sum.js'
+
+test('prices are summed up', () => assert.equal(sum([5, 7]), 12))
+`
+const CODE = 'export const sum = (prices) => prices.reduce((all, one) => all + one, 0)\n'
+const CONTRACT = 'agent_workflow.yaml'
+
+const COMMIT = ['-c', 'user.name=t', '-c', 'user.email=t@localhost', 'commit', '--quiet', '-m', 'Contract']
+
+const KINDS: readonly (readonly [name: string, prepare: (tree: string) => void])[] = [
+  ['untracked', () => undefined],
+  [
+    'tracked',
+    (tree) => {
+      git(tree, 'add', CONTRACT)
+      git(tree, ...COMMIT)
+    },
+  ],
+  ['excluded by .git/info/exclude', (tree) => appendFileSync(join(tree, '.git/info/exclude'), `${CONTRACT}\n`)],
+]
+
+describe('a repository in which `phaselock init` wrote the contract', () => {
+  beforeAll(built, WALK_MS_MAX)
+
+  it.concurrent.each(KINDS)(
+    '[REQ-COMMIT-1] an honest agent completes its task under a contract that is %s',
+    async (_, prepare) => {
+      let close: () => Promise<void> = async () => undefined
+      const place = new Place((end) => (close = end))
+      try {
+        makeRepository(place.work, JAVASCRIPT)
+        expect((await place.run(['init', '--yes'])).code).toBe(0)
+        prepare(place.work)
+        await walk(await up(place), place.work)
+      } finally {
+        await place.run(['down'])
+        await close()
+      }
+    },
+    WALK_MS_MAX,
+  )
+})
+
+async function up(place: Place): Promise<Served> {
+  const { url, state_dir: stateDir } = await place.json(['up', '--port', '0'])
+  const call: Served['call'] = async (method, path, token, body) => {
+    const response = await fetch(`${String(url)}/api/v1${path}`, {
+      method,
+      headers: {
+        authorization: `Bearer ${token}`,
+        ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+      },
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    })
+    return { status: response.status, body: (await response.json()) as Record<string, unknown> }
+  }
+  const operator = readFileSync(join(String(stateDir), 'operator.token'), 'utf8').trim()
+  return { call, operator } as Served
+}
+
+async function walk(server: Served, tree: string): Promise<void> {
+  const contract = readFileSync(join(tree, CONTRACT), 'utf8')
+  const before = git(tree, 'status', '--porcelain')
+  const agent = await Walker.claim(server, 'carts')
+  expect(await agent.does('git_status', {})).toMatchObject({ clean: true, staged: [], changed: [], untracked: [] })
+  await agent.plan()
+  await agent.does('write_files', { path: 'tests/sum.test.js', content: TEST })
+  await agent.enters('IMPL', testFiles('tests/sum.test.js'))
+  await agent.does('write_files', { path: 'src/sum.js', content: CODE })
+  for (const [tool, args] of [
+    ['write_files', { path: CONTRACT, content: 'name: mine\n' }],
+    ['bash', { command: `echo 'name: mine' > ${CONTRACT}; rm -f ${CONTRACT}; true` }],
+  ] as const)
+    await agent.use(tool, args)
+  expect(await agent.does('git_diff', {})).toMatchObject({ diff: '' })
+  await agent.enters('REVIEW', implementation('src/sum.js'))
+  await agent.finish('Sum up prices')
+  expect(readFileSync(join(tree, CONTRACT), 'utf8')).toBe(contract)
+  const names = git(tree, 'show', '--name-only', '--format=', 'HEAD').trim().split('\n')
+  expect(names).toEqual(['src/sum.js', 'tests/sum.test.js'])
+  expect(git(tree, 'status', '--porcelain')).toBe(before)
+}
