@@ -4,6 +4,7 @@ import { lostByLapse } from '../core/claim.js'
 import type { Contract, JsonObject } from '../core/contract.js'
 import type { Refusal } from '../core/refusal.js'
 import type { Held, TaskState } from '../core/state.js'
+import { keepAgentCliFiles } from './agent-cli-files.js'
 import { type App, contextOf, type Once } from './app.js'
 import { type Grant, grantOf, promptOf, withToken } from './grant.js'
 import { AgentBusy } from './handle.js'
@@ -166,6 +167,7 @@ async function beginTree(app: App, state: TaskState): Promise<void> {
   for (const { id } of active.items)
     isShared ||= id !== state.id && (await app.ledger.peek(id))?.workspace === state.workspace
   if (!isShared || !app.trees.isKnown(state.workspace)) await app.trees.begin(state.workspace)
+  await keepAgentCliFiles(app, state.workspace)
 }
 
 const OTHERS_MAX = 500

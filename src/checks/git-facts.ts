@@ -1,4 +1,5 @@
 import { runCommand } from '../confinement/run-command.js'
+import { AGENT_CLI_FILES } from '../core/agent-cli-files.js'
 import type { TreeIndex } from '../tree/tree-contents.js'
 import type { ObservePlace } from './observe.js'
 
@@ -41,11 +42,12 @@ export async function gitFacts(place: ObservePlace, index: TreeIndex | null = nu
   const git = `git --no-optional-locks ${QUIET}`
   const status = await ask(`${git} status --porcelain=v1 -z --untracked-files=all`)
   if (status.exitCode !== 0) return NO_REPOSITORY
-  const entries = namesIn(status.stdout)
+  const entries = namesIn(status.stdout).filter((entry) => !AGENT_CLI_FILES.has(entry.slice(3)))
   const changed = entries.map((entry) => entry.slice(3))
   const ignored = await ask(`${git} ls-files --others --ignored --exclude-standard --directory -z`)
   const counted = entries.filter((entry) => counts(entry, index)).map((entry) => entry.slice(3))
-  const uncommitted = [...new Set([...counted, ...hiddenIn(namesIn(ignored.stdout), index)])]
+  const hidden = hiddenIn(namesIn(ignored.stdout), index).filter((path) => !AGENT_CLI_FILES.has(path))
+  const uncommitted = [...new Set([...counted, ...hidden])]
   // Without a commit everything is new, and git has nothing to compare with.
   const base = `$(${git} rev-parse --verify -q HEAD || ${git} hash-object -t tree /dev/null)`
   const diff = await ask(

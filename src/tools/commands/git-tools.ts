@@ -1,4 +1,5 @@
 import type { CommandRun } from '../../confinement/run-command.js'
+import { AGENT_CLI_FILES } from '../../core/agent-cli-files.js'
 import type { JsonObject } from '../../core/contract.js'
 import { failed, type ToolOutcome } from '../port.js'
 import type { CommandCall } from './command-tools.js'
@@ -56,10 +57,11 @@ function committing(args: JsonObject): CommandCall {
   const git = ['git', ...QUIET].map((word) => `'${word}'`).join(' ')
   const script = `m="$1"; shift; ${git} add --all -- "$@" && ${git} commit --quiet --no-verify --message="$m" -- "$@" >&2 && ${git} rev-parse HEAD`
   const paths = Array.isArray(args.paths) ? (args.paths as readonly string[]).map(literal) : ['.']
+  const leftOut = [...AGENT_CLI_FILES.keys()].map((path) => `:(exclude,literal)${path}`)
   return {
     job: {
       ...JOB,
-      argv: ['bash', '-c', script, 'git_commit', String(args.message), ...paths],
+      argv: ['bash', '-c', script, 'git_commit', String(args.message), ...paths, ...leftOut],
       writes: 'keep',
       git: 'write',
     },
