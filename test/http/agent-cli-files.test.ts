@@ -97,6 +97,13 @@ describe('files that agent CLIs write for themselves', () => {
       expect(found).toMatchObject({ code: 'unledgered_change', message: expect.stringContaining(`${FILE} (`) })
       expect(found?.message).toContain(problem)
     }
+    await run.call('POST', '/tasks/t/tree/accept', run.operator, { reason: 'broken by hand' })
+    settle({ ...allowing('Bash'), disableAllHooks: true })
+    expect((await blockers('COMMIT'))[0]?.message).toContain('is not a JSON object')
+    settle({ ...allowing('Bash'), hooks: {} })
+    await run.call('POST', '/tasks/t/tree/accept', run.operator, { reason: 'our own hooks' })
+    settle(allowing('Bash', 'Read'))
+    expect((await blockers('COMMIT'))[0]?.message).toContain('changes "hooks"')
     rmSync(at(FILE))
     writeFileSync(at('src/real.json'), JSON.stringify(allowing('Bash')))
     symlinkSync('../src/real.json', at(FILE))
