@@ -6,6 +6,7 @@ import type { Refusal } from '../core/refusal.js'
 import { REVIEW_TOOLS } from '../core/review-tool.js'
 import type { TaskState } from '../core/state.js'
 import { type App, contextOf } from './app.js'
+import { takeUpAgain } from './claim-task.js'
 import type { Handled, With } from './handle.js'
 import { innerRepositories } from './inner-repositories.js'
 import { reservedIn } from './reserved.js'
@@ -19,14 +20,24 @@ export interface AgentCall<B extends Bearer = AgentBearer> {
   readonly contract: Contract
 }
 
+export interface AdmitOptions {
+  /**
+   * The client asks by itself, maybe because it was told of a change: that is no sign that its agent works. A task that the
+   * agent lost by the end of its lease is not taken up again.
+   */
+  readonly isOnlyLooking?: true
+}
+
 /** Finds the task a token stands for and holds the token against its state. Refused tokens are recorded with the task. */
 export async function admitCall<B extends Bearer>(
   app: App,
   bearer: B,
   taskId: string | undefined,
+  options: AdmitOptions = {},
 ): Promise<Result<AgentCall<B>>> {
-  const id = bearer.kind === 'agent' ? await heldTask(app, bearer.agentId) : bearer.taskId
-  if (id === null) return noActiveTask(app, bearer.kind === 'agent' ? bearer.agentId : '')
+  const found = bearer.kind === 'agent' ? await taskOf(app, bearer, options) : ok(bearer.taskId)
+  if (!found.ok) return found
+  const id = found.value
   const state = await app.ledger.peek(id)
   if (state === null) return refuse('token_invalid', 'The task of this token is not in the store.')
   const contract = await app.contracts.get(state.contract.hash)
@@ -123,6 +134,24 @@ async function refuseToken(app: App, call: AgentCall<Bearer>, refusal: Refusal, 
     refusal,
     refusal.code === 'task_not_active' ? { next_step: nextStep(call.contract, call.state) } : {},
   )
+}
+
+// An agent that was idle for longer than its lease goes on where it was, if its task is still to be had.
+async function taskOf(
+  app: App,
+  bearer: AgentBearer & { kind: 'agent' },
+  { isOnlyLooking }: AdmitOptions,
+): Promise<Result<string>> {
+  const { agentId } = bearer
+  const held = await heldTask(app, agentId)
+  if (held !== null) return ok(held)
+  const isWorking = isOnlyLooking !== true && app.ledger.registry.paused === null
+  const again = isWorking ? await takeUpAgain(app, bearer) : null
+  if (again?.ok === true) return again
+  // Another call of the agent may have taken it up meanwhile.
+  const now = await heldTask(app, agentId)
+  if (now !== null) return ok(now)
+  return again ?? noActiveTask(app, agentId)
 }
 
 async function heldTask(app: App, agentId: string): Promise<string | null> {

@@ -11,6 +11,7 @@ import type { Coordinations } from './coordinations/coordinations.js'
 import type { Feed } from './feed.js'
 import type { Ledger } from './handle.js'
 import type { Library } from './knowledge.js'
+import type { McpArrivals } from './mcp-arrivals.js'
 import type { Observations } from './observe-gates.js'
 import type { RunFiles } from './run-files.js'
 import type { TaskRuns } from './run-status.js'
@@ -55,6 +56,8 @@ export interface App {
   readonly scratch: ScratchLayers
   /** Token usage that harnesses wrote down themselves. */
   readonly transcripts: Transcripts
+  /** Calls over MCP that hooks have let pass. */
+  readonly mcpArrivals: McpArrivals
   /** `status.json` of every run. */
   readonly runFiles: RunFiles
   /** Tasks as runs. */

@@ -2,9 +2,12 @@ import { lstatSync } from 'node:fs'
 import { join } from 'node:path'
 import { runsCommands } from '../core/access.js'
 import type { AgentBearer } from '../core/admit.js'
+import { lostByLapse } from '../core/claim.js'
 import { demandsCommits } from '../core/commit-scope.js'
 import type { Contract, JsonObject } from '../core/contract.js'
-import type { TaskState } from '../core/state.js'
+import type { Refusal } from '../core/refusal.js'
+import type { Held, TaskState } from '../core/state.js'
+import { keepAgentCliFiles } from './agent-cli-files.js'
 import { type App, contextOf, type Once } from './app.js'
 import { type Grant, grantOf, promptOf, withToken } from './grant.js'
 import { AgentBusy } from './handle.js'
@@ -16,6 +19,7 @@ import { unavailable } from './wall.js'
 
 const CANDIDATES_PAGE = 50
 const CANDIDATES_MAX = 2000
+const LOST_MAX = 50
 
 export interface ClaimRequest {
   readonly bearer: AgentBearer & { kind: 'agent' }
@@ -24,6 +28,8 @@ export interface ClaimRequest {
   readonly once: Once | undefined
   /** Phaselock claims it for an agent that it starts. */
   readonly isSpawned?: true
+  /** Not claimed unless this still holds of the state that the claim is decided on. */
+  readonly guard?: (state: TaskState) => Refusal | null
 }
 
 /** Gives the agent its own task back, the task it asks for, or the oldest one it can do. */
@@ -47,7 +53,55 @@ export async function claimTask(app: App, request: ClaimRequest): Promise<Result
     return refuse('conflict', `Agent ${agentId} holds task ${held.id}; release it before claiming ${request.taskId}.`)
   const wanted = held?.id ?? own ?? request.taskId
   if (wanted !== undefined) return tryClaim(app, wanted, { ...request, capabilities })
-  return claimOldest(app, { ...request, capabilities })
+  const lost = await lostTask(app, request.bearer)
+  const again =
+    lost === null ? null : await tryClaim(app, lost.id, { ...request, capabilities, guard: stillLost(request) })
+  return again?.ok === true ? again : claimOldest(app, { ...request, capabilities })
+}
+
+/**
+ * Gives an agent the task back that it lost only by the end of its lease. Null: there is none. Of several calls at once one
+ * claims it, and all of them go on with it.
+ */
+export async function takeUpAgain(app: App, bearer: ClaimRequest['bearer']): Promise<Result<string> | null> {
+  const states = await interruptedTasks(app, bearer)
+  // Another call has taken it up, which is decided and not on disk yet.
+  const taken = states.find(({ held }) => isHeldBy(held, bearer))
+  if (taken !== undefined) return ok(taken.id)
+  const lost = states.find((state) => lostByLapse(state, bearer))
+  if (lost === undefined) return null
+  const capabilities = lost.lapsed?.capabilities ?? []
+  const request = { bearer, capabilities, taskId: lost.id, once: undefined }
+  const claimed = await tryClaim(app, lost.id, { ...request, guard: stillLost(request) })
+  if (claimed.ok || isHeldBy((await app.ledger.peek(lost.id))?.held ?? null, bearer)) return ok(lost.id)
+  return claimed
+}
+
+/** The task that the agent lost only by the end of its lease, and that its next call takes up again; null: none. */
+export async function lostTask(app: App, bearer: ClaimRequest['bearer']): Promise<TaskState | null> {
+  return (await interruptedTasks(app, bearer)).find((state) => lostByLapse(state, bearer)) ?? null
+}
+
+/** The newest states of tasks that the store has as interrupted, the last one first. */
+async function interruptedTasks(app: App, { agentId }: ClaimRequest['bearer']): Promise<readonly TaskState[]> {
+  const page = await app.ledger.store.tasks({ agentId, status: 'interrupted', limit: LOST_MAX })
+  const rows = [...page.items].sort((a, b) => b.updatedAt - a.updatedAt)
+  const states = await Promise.all(rows.map(({ id }) => app.ledger.peek(id)))
+  return states.filter((state) => state !== null)
+}
+
+function isHeldBy(held: Held | null, bearer: ClaimRequest['bearer']): boolean {
+  return held !== null && held.agentId === bearer.agentId && held.instance === bearer.instance
+}
+
+function stillLost({ bearer }: Pick<ClaimRequest, 'bearer'>) {
+  return (state: TaskState): Refusal | null =>
+    lostByLapse(state, bearer)
+      ? null
+      : {
+          code: 'no_active_task',
+          detail: `Agent ${bearer.agentId} lost task ${state.id}, and it is ${state.status} now.`,
+        }
 }
 
 type Ready = ClaimRequest & { readonly capabilities: readonly string[] }
@@ -90,6 +144,7 @@ async function tryClaim(app: App, taskId: string, request: Ready): Promise<Resul
   const { once } = request
   const claimed = async (): Promise<Result<JsonObject>> => {
     const handled = await app.ledger.apply({ taskId, contract }, command, context, {
+      ...(request.guard === undefined ? {} : { guard: request.guard }),
       remember: (done) =>
         once === undefined
           ? undefined
@@ -117,6 +172,7 @@ async function beginTree(app: App, state: TaskState): Promise<void> {
   for (const { id } of active.items)
     isShared ||= id !== state.id && (await app.ledger.peek(id))?.workspace === state.workspace
   if (!isShared || !app.trees.isKnown(state.workspace)) await app.trees.begin(state.workspace)
+  await keepAgentCliFiles(app, state.workspace)
 }
 
 const OTHERS_MAX = 500

@@ -1,3 +1,4 @@
+import { AGENT_CLI_FILES } from '../core/agent-cli-files.js'
 import { type CommitRules, within } from '../core/commit-scope.js'
 import type { Contract } from '../core/contract.js'
 import type { TaskState } from '../core/state.js'
@@ -26,7 +27,7 @@ export async function commitRulesOf(
   const isLeft = leftBehind((folder) => trees.isSource(tree, folder))
   const isBuilt = outsideProject(began)
   return {
-    reserved: reservedIn(app, contract, tree).kept,
+    reserved: [...reservedIn(app, contract, tree).kept, ...AGENT_CLI_FILES.keys()],
     isIgnored: (path) => isIgnored(path, false),
     packagesAt: (path) => PACKAGES.exec(path)?.[0] ?? null,
     isLeftover: (path) => isBuilt(path) || isLeft(path, false),

@@ -14,6 +14,7 @@ import type { TaskState } from '../core/state.js'
 import type { Blob } from '../store/port.js'
 import type { TreeIndex } from '../tree/tree-contents.js'
 import { NOT_THE_PROJECT, openWorkTree, type WorkTree } from '../tree/work-tree.js'
+import { judgeAgentCliFiles, type Unledgered } from './agent-cli-files.js'
 import type { App } from './app.js'
 import { boundTree } from './bound-tree.js'
 import { type CheckpointScene, judgeCheckpoint, keptEvidence, withoutRuns } from './checkpoint.js'
@@ -71,7 +72,7 @@ export async function gather(
   const { files, around } = await testsToPin({ contract, tree, needed, attempt })
   const compare = () => attempt('The work tree cannot be compared', () => compareTree(app, contract, state))
   const before = await compare()
-  const changes = needsChanges(needed) ? await phaseChanges(app, state, before?.unledgered ?? []) : null
+  const changes = needsChanges(needed) ? await phaseChanges(app, state, besideIn(before?.unledgered ?? [])) : null
   const seen = { contract, state, contents, offer, tree, needed, reviews: reviewed.seen, changes }
   const cheap = await runChecks(app, seen, NOT_OBSERVED)
   const checkpoint: CheckpointScene = { contract, state, needed, given: offer.evidence }
@@ -140,12 +141,18 @@ async function aroundTests(contract: Contract, tree: WorkTree): Promise<Pick<Pin
   return { harness: await harnessOf(tree, contract), marks: await marksOf(tree, contract) }
 }
 
+// What an agent CLI keeps for itself is no change of the phase.
+function besideIn(unledgered: readonly Unledgered[]): readonly Unledgered[] {
+  return unledgered.filter((one) => one.agentCli?.problem !== null)
+}
+
 async function compareTree(app: App, contract: Contract, state: TaskState) {
   if (contract.enforcement.reconcile === 'off') return null
   const { index, differences } = await app.trees.compare(state.workspace)
   const isIgnored = (path: string): boolean =>
     contract.enforcement.reconcileIgnore.some((pattern) => matchesGlob(pattern, path))
-  return { index, unledgered: differences.filter(({ path }) => !isIgnored(path)) }
+  const counted = differences.filter(({ path }) => !isIgnored(path))
+  return { index, unledgered: await judgeAgentCliFiles(app, state.workspace, { differences: counted, index }) }
 }
 
 async function judgeArtifacts(app: App, contract: Contract, work: { readonly needed: Needs; readonly offer: Offer }) {

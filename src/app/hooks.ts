@@ -5,8 +5,9 @@ import { CODES } from '../core/codes.js'
 import type { Command } from '../core/command.js'
 import type { JsonObject } from '../core/contract.js'
 import { nextStep } from '../core/next-step.js'
+import { modeOf } from '../core/refusal.js'
 import { type AgentCall, admitCall, applyAs } from './agent-call.js'
-import type { App } from './app.js'
+import { type App, contextOf } from './app.js'
 import { interruptOf, interruptView } from './interrupts.js'
 import { ok, type Result, refuse } from './result.js'
 import { checkTool } from './use-tool.js'
@@ -90,18 +91,50 @@ export async function recordHook(
   if (!handled.ok) return handled
   const { state, events } = handled.value
   const violated = events.find((event) => event.type === 'rule_violated' && !event.shadow)
-  const told =
-    violated?.type === 'rule_violated' ? interruptView(state, violated.violation) : untold(app, handled.value)
-  const note = app.transcripts.wake(app, {
-    taskId: state.id,
-    agentId: call.bearer.agentId,
-    paths: given.transcripts,
-  })
-  return ok({ interrupt: told === null ? null : String(told.text), note })
+  const told = violated?.type === 'rule_violated' ? interruptView(state, violated.violation) : untold(app, state)
+  return ok({ interrupt: told === null ? null : String(told.text), note: readOn(app, call, given.transcripts) })
+}
+
+/** What is told after a call of one of Phaselock's own tools, which was recorded when it arrived. */
+export async function followOwnTool(
+  app: App,
+  bearer: AgentBearer,
+  transcripts: readonly string[],
+): Promise<Result<HookRecorded>> {
+  const call = await admitCall(app, bearer, undefined, { isOnlyLooking: true })
+  // It may have given the task back, or have found none.
+  if (!call.ok) return ok({ interrupt: null, note: null })
+  const told = untold(app, call.value.state)
+  return ok({ interrupt: told === null ? null : String(told.text), note: readOn(app, call.value, transcripts) })
+}
+
+/**
+ * A tool ran under a name of Phaselock's own, and no call of the agent came: another MCP server has that name. Whatever it
+ * did was decided by nobody, so that the task is parked for a person to look at.
+ */
+export async function parkForImpostor(
+  app: App,
+  bearer: AgentBearer,
+  tool: string,
+): Promise<HookRecorded & { readonly isParked: boolean }> {
+  const said = `${tool} was answered, but no such call of agent ${bearer.agentId} reached Phaselock: its MCP server named phaselock is another program, another Phaselock, or has the token of another agent.`
+  const call = await admitCall(app, bearer, undefined, { isOnlyLooking: true })
+  if (!call.ok) return { interrupt: said, note: said, isParked: false }
+  const { state, contract } = call.value
+  if (modeOf(contract, state) === 'advisory') return { interrupt: said, note: said, isParked: false }
+  const remedy = `Correct the MCP entry, look at what was changed, then: phaselock task resume ${state.id} --reason TEXT`
+  const context = contextOf(app, 'system')
+  await app.ledger.apply({ taskId: state.id, contract }, { type: 'park', reason: `${said} ${remedy}` }, context)
+  const told = `${said} Task ${state.id} is parked. ${remedy}`
+  return { interrupt: told, note: told, isParked: true }
+}
+
+function readOn(app: App, { state, bearer }: AgentCall, paths: readonly string[]): string | null {
+  return app.transcripts.wake(app, { taskId: state.id, agentId: bearer.agentId, paths })
 }
 
 // A budget that was passed by what a transcript said was noticed when nobody was there to be told.
-function untold(app: App, { state }: { readonly state: AgentCall['state'] }): JsonObject | null {
+function untold(app: App, state: AgentCall['state']): JsonObject | null {
   const { open } = state.watch
   return open !== null && app.transcripts.takeUntold(state.id, open.rule) ? interruptOf(state) : null
 }

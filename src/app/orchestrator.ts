@@ -15,6 +15,7 @@ import { Feed } from './feed.js'
 import { Ledger } from './handle.js'
 import { verifierOf } from './identity.js'
 import { type Integrity, verifyInBackground } from './integrity.js'
+import { McpArrivals } from './mcp-arrivals.js'
 import { Observations } from './observe-gates.js'
 import { InFlight } from './recall.js'
 import { RunFiles } from './run-files.js'
@@ -117,6 +118,7 @@ export async function openOrchestrator(options: OrchestratorOptions): Promise<Or
       claudeCodeFolders(options.environment, options.transcripts),
       onFault,
     ),
+    mcpArrivals: new McpArrivals(),
     runFiles,
     taskRuns: new TaskRuns({ ledger, contracts, now }),
     coordinations,

@@ -5,7 +5,7 @@ import { claimedTarget } from '../core/next-claim.js'
 import { claimedTasks } from '../core/phase-tasks.js'
 import type { TaskState } from '../core/state.js'
 import { rulesOf } from '../core/watch.js'
-import { type AgentCall, admitCall, applyAs, helpOf } from './agent-call.js'
+import { type AdmitOptions, type AgentCall, admitCall, applyAs, helpOf } from './agent-call.js'
 import type { App, Once } from './app.js'
 import { promptOf } from './grant.js'
 import { interruptOf } from './interrupts.js'
@@ -14,8 +14,12 @@ import { committedAtOf } from './newest-commit.js'
 import { ok, type Result, refuse, refusedBy } from './result.js'
 
 /** The prompt of the phase or, while a rule is violated, the interrupt in its place. */
-export async function getPrompt(app: App, bearer: AgentBearer): Promise<Result<JsonObject>> {
-  const admitted = await admitCall(app, bearer, undefined)
+export async function getPrompt(
+  app: App,
+  bearer: AgentBearer,
+  options: AdmitOptions = {},
+): Promise<Result<JsonObject>> {
+  const admitted = await admitCall(app, bearer, undefined, options)
   if (!admitted.ok) return admitted
   const call = admitted.value
   if (rulesOf(call.contract, call.state).length === 0) return ok(await promptView(app, call.contract, call.state))

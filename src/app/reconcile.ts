@@ -1,5 +1,6 @@
 import { closeSync } from 'node:fs'
 import { runCommand } from '../confinement/run-command.js'
+import { AGENT_CLI_FILES } from '../core/agent-cli-files.js'
 import type { JsonObject } from '../core/contract.js'
 import type { TaskState } from '../core/state.js'
 import type { Change } from '../tree/change.js'
@@ -33,12 +34,14 @@ export async function acceptTree(app: App, request: TreeRequest): Promise<Result
   if (!found.ok) return found
   const { state, differences, index } = found.value
   const recorded = await record(app, state, { type: 'tree_accepted', differences, request })
-  if (recorded.ok)
+  if (recorded.ok) {
+    await keepPrevious(app, state.workspace, [...AGENT_CLI_FILES.keys()])
     app.trees.accept(
       state.workspace,
       index,
       differences.map((one) => one.path),
     )
+  }
   return recorded
 }
 

@@ -13,7 +13,8 @@ export function taskRow(state: TaskState): TaskRow {
     title: state.title,
     status: state.status,
     phase: state.phase,
-    agentId: state.held?.agentId ?? null,
+    // Also who lost it by the end of its lease: that agent's next call looks for it.
+    agentId: (state.held ?? state.lapsed)?.agentId ?? null,
     contract: state.contract.hash,
     priority: state.priority,
     requires: state.requires,

@@ -48,7 +48,7 @@ export function taskRowView(row: TaskRow): JsonObject {
     title: row.title,
     status: row.status,
     phase: row.phase,
-    agent_id: row.agentId,
+    agent_id: row.status === 'interrupted' ? null : row.agentId,
     contract: row.contract,
     depends_on: row.dependsOn,
     requires: row.requires,

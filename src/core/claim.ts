@@ -7,6 +7,7 @@ import { type Decision, decided, unrecorded } from './refusal.js'
 import { slotFacts } from './slots.js'
 import type { TaskState } from './state.js'
 import { completesOnEntry } from './transition-rules.js'
+import { waitsForPeople } from './waiting.js'
 
 /** Gives the task to the agent, or back to the agent that already holds it (resume), with a new epoch either way. */
 export function claim(
@@ -19,8 +20,9 @@ export function claim(
     return unrecorded('task_not_active', `Task ${state.id} is ${state.status}.`)
   const holder = state.held
   const resumes = holder !== null && holder.agentId === command.agentId
-  if (holder !== null && !resumes && holder.leaseExpiresAt > context.now)
-    return unrecorded('already_claimed', `Task ${state.id} is held by agent ${holder.agentId}.`)
+  const isKept =
+    holder !== null && (holder.leaseExpiresAt > context.now || waitsForPeople(contract, state, context.now))
+  if (isKept && !resumes) return unrecorded('already_claimed', `Task ${state.id} is held by agent ${holder.agentId}.`)
   if (state.reservedFor !== null && state.reservedFor !== command.agentId)
     return unrecorded('already_claimed', `Task ${state.id} is reserved for agent ${state.reservedFor}.`)
   if (command.openDependencies.length > 0)
@@ -55,6 +57,14 @@ export function claim(
     if (completesOnEntry(contract, phaseOf(contract, state.phase))) facts.push({ type: 'task_completed' })
   }
   return decided(facts)
+}
+
+/** Whether this agent lost the task only by the end of its lease, and nobody has taken it or decided otherwise since. */
+export function lostByLapse(state: TaskState, agent: { readonly agentId: string; readonly instance: string }): boolean {
+  const { lapsed } = state
+  // Phaselock starts its own agents again by itself.
+  if (state.status !== 'interrupted' || lapsed === null || lapsed.isSpawned === true) return false
+  return lapsed.agentId === agent.agentId && lapsed.instance === agent.instance
 }
 
 function backedOff(state: TaskState, waitMs: number): string {

@@ -1,3 +1,4 @@
+import type { AgentCliFile } from './agent-cli-files.js'
 import type { EvidenceProof } from './checkpoint-event.js'
 import type { Code } from './codes.js'
 import type { ConsensusSeen } from './consensus-plan.js'
@@ -56,6 +57,13 @@ export type CheckOutcome =
   | { readonly result: 'fails'; readonly found: string; readonly grade: Grade }
   | { readonly result: 'error'; readonly found: string; readonly grade: Grade }
 
+export interface UnledgeredPath {
+  readonly path: string
+  readonly kind: 'created' | 'modified' | 'deleted'
+  /** Where an agent CLI writes the file for itself: what its change does. */
+  readonly agentCli?: AgentCliFile
+}
+
 /** What the shell gathered for one request to leave a phase. It counts only for the visit it was gathered in. */
 export interface GateFacts {
   readonly visit: number
@@ -77,7 +85,7 @@ export interface GateFacts {
   /** Test files and their hashes, where a gate pins them. */
   readonly testFiles: Readonly<Record<string, string>> | null
   /** Paths that differ from how the tree should look after every allowed call. */
-  readonly unledgered?: readonly { readonly path: string; readonly kind: 'created' | 'modified' | 'deleted' }[]
+  readonly unledgered?: readonly UnledgeredPath[]
   /** `reviewsKey` of the state that the reviews were gathered from, where the phase asks for some. */
   readonly reviewsKey?: string
   /** What the reviewers that vote say, where the phase has some. */

@@ -18,7 +18,7 @@ export interface StatusEntry {
 
 /** What decides which changes a task commits. All of it is the state at the start of the task. */
 export interface CommitRules {
-  /** The contract and its files: never committed by agents, whether git tracks them or not. */
+  /** The contract, its files and the files that agent CLIs write for themselves: agents never commit them, tracked or not. */
   readonly reserved: readonly string[]
   /** Whether git ignored the path when work began. */
   readonly isIgnored: (path: string) => boolean

@@ -26,6 +26,7 @@ export function created(event: TaskEvent & { type: 'task_created' }): TaskState 
     visitStarts: [],
     watch: NOTHING_WATCHED,
     held: null,
+    lapsed: null,
     reservedFor: event.reservedFor ?? null,
     holders: [],
     completedPhases: [],

@@ -35,10 +35,11 @@ export function rewound(state: TaskState, event: TaskEvent & { type: 'task_rewou
   }
 }
 
-export function lapsed(state: TaskState, event: TaskEvent & { type: 'lease_lapsed' | 'agent_dropped' }): TaskState {
+export function leaseLost(state: TaskState, event: TaskEvent & { type: 'lease_lapsed' | 'agent_dropped' }): TaskState {
   const claimableAt = event.claimableAt ?? null
   const reservedFor = event.isReserved === true ? event.agentId : state.reservedFor
-  return { ...state, status: 'interrupted', held: null, crashes: state.crashes + 1, claimableAt, reservedFor }
+  const lapsed = event.type === 'lease_lapsed' ? state.held : null
+  return { ...state, status: 'interrupted', held: null, lapsed, crashes: state.crashes + 1, claimableAt, reservedFor }
 }
 
 export function reassigned(state: TaskState, event: TaskEvent & { type: 'task_reassigned' }): TaskState {

@@ -10,7 +10,16 @@ import {
 import { checkpointPassed, withBytes } from './evolve-checkpoint.js'
 import { consensusRequested } from './evolve-consensus.js'
 import { created } from './evolve-created.js'
-import { alertsAfter, before, lapsed, reassigned, resumed, rewound, stashAfter, withPhase } from './evolve-lifecycle.js'
+import {
+  alertsAfter,
+  before,
+  leaseLost,
+  reassigned,
+  resumed,
+  rewound,
+  stashAfter,
+  withPhase,
+} from './evolve-lifecycle.js'
 import { questionChanged } from './evolve-question.js'
 import { refusedToReviewer, reviewChanged, withHolder } from './evolve-review.js'
 import { bypassUsed, newVisit, watched, withCall, withProgress } from './evolve-watch.js'
@@ -27,6 +36,7 @@ export function evolve(state: TaskState | null, event: TaskEvent): TaskState {
   const own: { -readonly [K in keyof TaskState]: TaskState[K] } = next === state ? { ...state } : next
   own.version = state.version + 1
   own.updatedAt = event.at
+  if (own.lapsed !== null && own.status !== 'interrupted') own.lapsed = null
   return own
 }
 
@@ -111,7 +121,7 @@ function lifecycle(state: TaskState, event: Exclude<TaskEvent, { type: Handled }
   switch (event.type) {
     case 'lease_lapsed':
     case 'agent_dropped':
-      return lapsed(state, event)
+      return leaseLost(state, event)
     case 'task_released':
       return { ...state, status: 'queued', held: null }
     case 'task_reassigned':

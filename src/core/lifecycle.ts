@@ -6,6 +6,7 @@ import { type Decision, decided, unrecorded } from './refusal.js'
 import { slotFacts } from './slots.js'
 import { stashedElsewhere } from './stash.js'
 import type { TaskState } from './state.js'
+import { waitsForPeople } from './waiting.js'
 import { worktreeGone } from './worktree.js'
 
 const OVER: ReadonlySet<TaskState['status']> = new Set<TaskState['status']>(['completed', 'cancelled'])
@@ -18,6 +19,7 @@ export function release(state: TaskState, command: Command & { type: 'release' }
 export function lapseLease(contract: Contract, state: TaskState, context: Context): Decision {
   const isHeld = state.status === 'active' || state.status === 'awaiting_approval'
   if (!isHeld || state.held === null || state.held.leaseExpiresAt > context.now) return decided([])
+  if (waitsForPeople(contract, state, context.now)) return extendLease(contract, state, 'lease_extended')
   return decided(lapseFacts(contract, state, context.now))
 }
 

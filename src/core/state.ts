@@ -148,6 +148,8 @@ export interface TaskState {
   readonly watch: Watch
   /** Who works on it; kept while parked so that the agent can go on when the task is resumed. */
   readonly held: Held | null
+  /** Who lost it by the end of the lease and can take it up again with the next call; null unless `interrupted`. */
+  readonly lapsed: Held | null
   /** Only this agent may claim it; set by a reassignment. */
   readonly reservedFor: string | null
   /** Every agent that ever held it: none of them reviews it. */

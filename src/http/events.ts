@@ -60,7 +60,7 @@ export async function streamScope(app: Orchestrator, principal: Principal): Prom
     })
   if (principal.kind !== 'agent') return refuse('not_permitted', `A ${principal.kind} does not follow events.`)
   const { bearer } = principal
-  const admitted = await admitCall(app, bearer, undefined)
+  const admitted = await admitCall(app, bearer, undefined, { isOnlyLooking: true })
   if (!admitted.ok) return admitted
   const stream = `task:${admitted.value.state.id}`
   const isReplaced = (event: StoredEvent): boolean =>

@@ -38,7 +38,7 @@ export const RESOURCES: readonly Resource[] = [
 export async function readResource(app: App, bearer: AgentBearer, uri: string): Promise<ReadResourceResult> {
   switch (uri) {
     case PROMPT: {
-      const prompt = await getPrompt(app, bearer)
+      const prompt = await getPrompt(app, bearer, { isOnlyLooking: true })
       if (!prompt.ok) throw refusalError(prompt.problem)
       return { contents: [{ uri, mimeType: 'text/markdown', text: interruptWords(String(prompt.value.text)) }] }
     }
@@ -58,7 +58,7 @@ async function ofTask(
   bearer: AgentBearer,
   view: (call: AgentCall) => JsonObject | Promise<JsonObject>,
 ): Promise<JsonObject> {
-  const call = await admitCall(app, bearer, undefined)
+  const call = await admitCall(app, bearer, undefined, { isOnlyLooking: true })
   if (!call.ok) throw refusalError(call.problem)
   return view(call.value)
 }

@@ -1,5 +1,7 @@
 import { admitCall } from '../app/agent-call.js'
 import type { App } from '../app/app.js'
+import { lostTask } from '../app/claim-task.js'
+import { ok, type Result } from '../app/result.js'
 import type { AgentBearer } from '../core/admit.js'
 import type { Code } from '../core/codes.js'
 import type { Contract } from '../core/contract.js'
@@ -16,8 +18,17 @@ export interface Scene {
 const IDLE: ReadonlySet<Code> = new Set<Code>(['no_active_task', 'task_not_active', 'agents_paused'])
 
 export async function sceneOf(app: App, bearer: AgentBearer): Promise<Scene> {
-  const call = await admitCall(app, bearer, undefined)
-  if (call.ok) return { contract: call.value.contract, state: call.value.state }
-  if (!IDLE.has(call.problem.code)) throw refusalError(call.problem)
-  return { contract: await app.contracts.get(app.defaultContract), state: null }
+  const found = await findScene(app, bearer)
+  if (!found.ok) throw refusalError(found.problem)
+  return found.value
+}
+
+export async function findScene(app: App, bearer: AgentBearer): Promise<Result<Scene>> {
+  const call = await admitCall(app, bearer, undefined, { isOnlyLooking: true })
+  if (call.ok) return ok({ contract: call.value.contract, state: call.value.state })
+  if (!IDLE.has(call.problem.code)) return call
+  // The next call takes it up again: what it can do then is what is shown.
+  const lost = bearer.kind === 'agent' ? await lostTask(app, bearer) : null
+  if (lost !== null) return ok({ contract: await app.contracts.get(lost.contract.hash), state: lost })
+  return ok({ contract: await app.contracts.get(app.defaultContract), state: null })
 }

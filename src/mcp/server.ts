@@ -16,6 +16,9 @@ import { listTools } from './tool-list.js'
 
 const INSTRUCTIONS = `Phaselock leads you through a task in phases. Claim a task, read its prompt, work with the tools that the phase allows, and request the next phase with what the phase demands. A call that is refused says what is allowed now and what to do next. Only what was decided here counts as done.`
 
+// Under which Claude Code says which of its calls this is: the same id as in its hooks.
+const TOOL_USE_ID = 'claudecode/toolUseId'
+
 export interface ServerParts {
   readonly app: App
   readonly record: RecordRefusal
@@ -63,10 +66,11 @@ function buildMcpServer(parts: ServerParts): Server {
     told(parts, async () => ({ tools: await listTools(app, bearerOf(context)) })),
   )
   server.setRequestHandler('tools/call', (request, context) => {
-    const { name, arguments: args } = request.params
-    return toldAsResult(parts, () =>
-      callTool(app, { bearer: bearerOf(context), name, args: (args ?? {}) as JsonObject }, record),
-    )
+    const { name, arguments: args, _meta: meta } = request.params
+    const bearer = bearerOf(context)
+    const id = meta?.[TOOL_USE_ID]
+    app.mcpArrivals.arrived({ agentId: bearer.agentId, tool: name, toolUseId: typeof id === 'string' ? id : null })
+    return toldAsResult(parts, () => callTool(app, { bearer, name, args: (args ?? {}) as JsonObject }, record))
   })
   server.setRequestHandler('resources/list', () => ({ resources: [...RESOURCES] }))
   server.setRequestHandler('resources/templates/list', () => ({ resourceTemplates: [] }))

@@ -1,11 +1,12 @@
 import type { Tool } from '@modelcontextprotocol/server'
 import type { App } from '../app/app.js'
+import { ok, type Result } from '../app/result.js'
 import { pinsOf } from '../app/upstream.js'
 import { isOffered } from '../core/access.js'
 import type { AgentBearer } from '../core/admit.js'
 import type { Contract, JsonObject } from '../core/contract.js'
 import { BUILT_IN_TOOLS } from '../core/tools.js'
-import { sceneOf } from './scene.js'
+import { findScene, sceneOf } from './scene.js'
 import { builtInNote, builtInSchema, ownToolSchema, upstreamSchema } from './tool-schemas.js'
 import { WORKFLOW_TOOLS } from './workflow-tools.js'
 
@@ -16,14 +17,28 @@ import { WORKFLOW_TOOLS } from './workflow-tools.js'
 export async function listTools(app: App, bearer: AgentBearer): Promise<Tool[]> {
   const { contract, state } = await sceneOf(app, bearer)
   const pins = state === null ? {} : await pinsOf(app, state)
-  const named = [...BUILT_IN_TOOLS.keys(), ...contract.extraTools].filter(
-    (name, index, all) => !WORKFLOW_TOOLS.has(name) && all.indexOf(name) === index,
+  const offered = offeredIn(contract).map(({ name, phases }) =>
+    contractTool({ contract, name, phases, pin: pins[name] }),
   )
-  const offered = named.flatMap((name) => {
-    const phases = phasesOffering(contract, name)
-    return phases.length === 0 ? [] : [contractTool({ contract, name, phases, pin: pins[name] })]
-  })
   return [...[...WORKFLOW_TOOLS.values()].map(asTool), ...offered]
+}
+
+/** Whether the list has a tool that an agent CLI calls by this name. */
+export async function offersTool(app: App, bearer: AgentBearer, name: string): Promise<Result<boolean>> {
+  const scene = await findScene(app, bearer)
+  if (!scene.ok) return scene
+  const names = [...WORKFLOW_TOOLS.keys(), ...offeredIn(scene.value.contract).map((one) => one.name)]
+  return ok(names.some((one) => one.replaceAll(NOT_IN_NAMES, '_') === name))
+}
+
+// Agent CLIs put `_` in place of every character that models do not take in the name of a tool.
+const NOT_IN_NAMES = /[^A-Za-z0-9_-]/g
+
+function offeredIn(contract: Contract): readonly { readonly name: string; readonly phases: readonly string[] }[] {
+  return [...BUILT_IN_TOOLS.keys(), ...contract.extraTools]
+    .filter((name, index, all) => !WORKFLOW_TOOLS.has(name) && all.indexOf(name) === index)
+    .map((name) => ({ name, phases: phasesOffering(contract, name) }))
+    .filter(({ phases }) => phases.length > 0)
 }
 
 export function asTool(tool: { name: string; description: string; inputSchema: JsonObject; isReader: boolean }): Tool {

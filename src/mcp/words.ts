@@ -8,6 +8,14 @@ export function interruptWords(text: string): string {
   return text.replace(OVER_REST, OVER_MCP)
 }
 
+/** The same for a session that has tools of its own, and Phaselock's beside them. */
+export function hookWords(text: string): string {
+  return text.replace(
+    OVER_REST,
+    `${OVER_MCP} of the MCP server phaselock (where it has none: POST /api/v1/prompt/continue)`,
+  )
+}
+
 const REPORT_OVER_REST = /send your report to POST \S+\/reviews/
 
 /** A reviewer reports with a tool. */

@@ -39,8 +39,8 @@ export interface WorkTree {
   list(skipped: Skipped): Promise<readonly Listed[]>
   /** SHA-256 of the content, for a link of its target as well; null when there is no such file; throws when a link leaves the tree. */
   hash(path: string): Promise<string | null>
-  /** SHA-256 over every path and content of the project: equal when nothing in it has changed. */
-  fingerprint(): Promise<string>
+  /** SHA-256 over every path and content of the project, but for the files named: equal when nothing in it has changed. */
+  fingerprint(except?: { has(path: string): boolean }): Promise<string>
 }
 
 export function openWorkTree(root: string): WorkTree {
@@ -48,13 +48,14 @@ export function openWorkTree(root: string): WorkTree {
     read: (path) => readInside(root, path),
     list: (skipped) => listInside(root, skipped),
     hash: (path) => hashInside(root, path),
-    fingerprint: () => fingerprintOf(root),
+    fingerprint: (except = new Set()) => fingerprintOf(root, except),
   }
 }
 
-async function fingerprintOf(root: string): Promise<string> {
+async function fingerprintOf(root: string, except: { has(path: string): boolean }): Promise<string> {
   const whole = createHash('sha256')
   for (const { path, isLink } of await listInside(root, NOT_THE_PROJECT)) {
+    if (except.has(path)) continue
     const hash = isLink ? linkTarget(root, path) : await hashInside(root, path)
     // A name that cannot be opened again would keep its fingerprint whatever is written to it.
     if (hash === null)

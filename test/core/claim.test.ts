@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { admit } from '../../src/core/admit.js'
+import { lostByLapse } from '../../src/core/claim.js'
 import { createTask } from '../../src/core/decide.js'
 import { contractOf, gate, phase, T0, World } from './world.js'
 
@@ -191,5 +192,71 @@ describe('operators', () => {
     expect(world.state).toMatchObject({ status: 'cancelled', held: null })
     expect(world.do({ type: 'cancel', reason: 'r' }, 'operator:x')).toEqual(['!task_not_active'])
     expect(world.claim('b')).toEqual(['!task_not_active'])
+  })
+})
+
+describe('a task whose agent was idle for longer than its lease', () => {
+  const lapsed = (about: { isSpawned?: true } = {}): World => {
+    const world = new World(two)
+    world.claim('a', about)
+    world.now = T0 + 900_000
+    world.do({ type: 'lapse_lease' }, 'system')
+    return world
+  }
+  const isLost = (world: World, agentId = 'a', instance = world.state.lapsed?.instance ?? ''): boolean =>
+    lostByLapse(world.state, { agentId, instance })
+
+  it.each<[string, (world: World) => unknown]>([
+    ['another agent claimed it', (world) => world.claim('b')],
+    ['its agent claimed it', (world) => world.claim('a')],
+    ['it was reassigned', (world) => world.do({ type: 'reassign', agentId: null, reason: 'r' }, 'operator:x')],
+    ['it was cancelled', (world) => world.do({ type: 'cancel', reason: 'r' }, 'operator:x')],
+    ['it was parked', (world) => world.do({ type: 'park', reason: 'r' }, 'operator:x')],
+    ['it was rewound', (world) => world.do({ type: 'rewind', to: 'A', reason: 'r', agentIsFree: true }, 'operator:x')],
+  ])('[REQ-IDLE-1] is not its own any more when %s', (_name, happens) => {
+    const world = lapsed()
+    const { instance } = world.state.lapsed ?? { instance: '' }
+    expect(isLost(world)).toBe(true)
+    happens(world)
+    expect(isLost(world, 'a', instance)).toBe(false)
+    expect(world.state.lapsed).toBeNull()
+    world.expectReplayEqualsLive()
+  })
+
+  it('[REQ-IDLE-1] belongs to the instance that held it, and to no agent that Phaselock starts again itself', () => {
+    expect(isLost(lapsed(), 'b')).toBe(false)
+    expect(isLost(lapsed(), 'a', 'another')).toBe(false)
+    expect(isLost(lapsed({ isSpawned: true }))).toBe(false)
+    const dropped = new World(two)
+    dropped.claim('a')
+    const { instance } = dropped.state.held ?? { instance: '' }
+    dropped.do({ type: 'drop_agent', agentId: 'a', instance, reason: 'r' }, 'system')
+    expect([dropped.state.status, isLost(dropped, 'a', instance)]).toEqual(['interrupted', false])
+  })
+
+  it('[REQ-IDLE-4] is not lost while a person has to answer, nor for a lease after the answer', () => {
+    const world = new World(two)
+    world.claim('a')
+    world.do({ type: 'ask_question', question: 'Which?', options: [] })
+    world.now = T0 + 900_000
+    expect(world.claim('b')).toEqual(['!already_claimed'])
+    expect(world.do({ type: 'lapse_lease' }, 'system')).toEqual(['lease_extended'])
+    const [id = ''] = world.state.questions.keys()
+    world.now = T0 + 1_799_999
+    world.do(
+      {
+        type: 'answer_question',
+        questionId: id,
+        answer: 'This.',
+        other: false,
+        by: { kind: 'operator', name: 'ann', role: null },
+      },
+      'operator:ann',
+    )
+    world.now = T0 + 1_800_000
+    expect(world.do({ type: 'lapse_lease' }, 'system')).toEqual(['lease_extended'])
+    world.now = T0 + 2_700_000
+    expect(world.do({ type: 'lapse_lease' }, 'system')).toEqual(['lease_lapsed'])
+    world.expectReplayEqualsLive()
   })
 })

@@ -135,11 +135,11 @@ describe('operating', () => {
     run.now = null
     expect(await status('lapsing')).toMatchObject({ status: 'interrupted', agent_id: null })
     expect(await run.call('GET', '/prompt', token)).toMatchObject({ status: 409, body: { code: 'task_not_active' } })
-    expect(await run.call('GET', '/prompt', agent)).toMatchObject({ status: 409, body: { code: 'no_active_task' } })
     const other = await run.addAgent('other')
     expect(
       (await run.call('POST', '/tasks/claim', other, { agent_id: 'other', task_id: 'lapsing' })).body,
     ).toMatchObject({ phase: 'A', task: { epoch: 2 } })
+    expect(await run.call('GET', '/prompt', agent)).toMatchObject({ status: 409, body: { code: 'no_active_task' } })
   })
 
   it('[REQ-API-24] heartbeat extends the lease and release gives the task back', async () => {

@@ -243,6 +243,23 @@ describe('merging', () => {
   )
 
   it(
+    '[REQ-CLIFILES-3] a file that an agent CLI wrote for itself holds no merge up, and is in none',
+    async () => {
+      const settings = '.claude/settings.local.json'
+      await at.add('one')
+      const worker = await at.work('one', { 'a.txt': 'changed\n' }, false)
+      mkdirSync(join(worker.tree, '.claude'))
+      drop(worker.tree, settings, '{"permissions": {"allow": ["Bash"]}}')
+      await at.finish(worker)
+      expect(await at.operate('one', 'merge')).toMatchObject({ status: 409, body: { uncommitted: ['a.txt'] } })
+      expect(await at.operate('one', 'merge', { commit: true })).toMatchObject({ status: 200 })
+      expect(at.committed('a.txt')).toBe('changed\n')
+      expect(git(at.repository, 'ls-tree', '-r', '--name-only', 'HEAD')).not.toContain('.claude')
+    },
+    MS,
+  )
+
+  it(
     '[REQ-TREES-5] a merge goes forward or makes a merge commit, runs no hook, and removes the tree',
     async () => {
       for (const name of [

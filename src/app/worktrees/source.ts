@@ -1,5 +1,6 @@
 import { copyFileSync, existsSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
+import { AGENT_CLI_FILES } from '../../core/agent-cli-files.js'
 import type { TaskState } from '../../core/state.js'
 import type { Worktree } from '../../core/worktree.js'
 import { ok, type Result, refuse } from '../result.js'
@@ -13,6 +14,7 @@ const PATHS_TOLD_MAX = 200
 const NAMED_MAX = 20
 // A git of the operator's writes here, and must not be led elsewhere.
 const WRITTEN = ['index', 'HEAD', 'COMMIT_EDITMSG', 'objects', 'refs/heads', 'logs/HEAD', 'logs/refs/heads']
+const ADD = ['add', '--all', '--', '.', ...[...AGENT_CLI_FILES.keys()].map((path) => `:(exclude,literal)${path}`)]
 const COMMIT = ['commit', '--quiet', '--no-verify', '--file=-']
 
 /** What the work of a task is read from. */
@@ -50,14 +52,16 @@ export async function committedSource(source: Source, wants: { readonly commit: 
     return refuse('conflict', `The work tree of task ${state.id} is not on its branch ${worktree.branch} any more.`)
   const status = await runGit(here, ['status', '--porcelain=v1', '-z', '--no-renames', '--untracked-files=all'])
   if (status.code !== 0) return refuse('conflict', `git status failed in the work tree: ${status.said}`)
-  const open = status.stdout.split('\0').flatMap((entry) => (entry.length > 3 ? [entry.slice(3)] : []))
+  const open = status.stdout
+    .split('\0')
+    .flatMap((entry) => (entry.length > 3 && !AGENT_CLI_FILES.has(entry.slice(3)) ? [entry.slice(3)] : []))
   if (open.length > 0 && !wants.commit)
     return refuse('conflict', `No commit holds these: ${open.slice(0, NAMED_MAX).join(', ')}. Nothing was done.`, {
       uncommitted: open.slice(0, PATHS_TOLD_MAX),
       uncommitted_count: open.length,
       remedy: 'Look at them; --commit makes one more commit of them.',
     })
-  for (const step of open.length === 0 ? [] : [['add', '--all'], COMMIT]) {
+  for (const step of open.length === 0 ? [] : [ADD, COMMIT]) {
     const run = await runGit({ ...here, input: `${state.title}\n\nTask: ${state.id}\n` }, step)
     if (run.code !== 0) return refuse('conflict', `git ${step[0]} failed in the work tree: ${run.said}`)
   }

@@ -1,17 +1,30 @@
-import { decideHook, hookedTask, recordHook } from '../../app/hooks.js'
+import {
+  decideHook,
+  followOwnTool,
+  type HookRecorded,
+  hookedTask,
+  parkForImpostor,
+  recordHook,
+} from '../../app/hooks.js'
+import type { OwnCall } from '../../app/mcp-arrivals.js'
 import { ok, type Problem, type Result, refuse } from '../../app/result.js'
+import { nameOf } from '../../core/admit.js'
 import type { JsonObject } from '../../core/contract.js'
 import { asksForDecision, type ClaudeCodeHook, readClaudeCodeHook } from '../../hooks/claude-code.js'
 import { afterwards, decision } from '../../hooks/claude-code-answers.js'
 import { toFact } from '../../hooks/claude-code-facts.js'
 import { toContractCalls } from '../../hooks/claude-code-tools.js'
+import { ownMcpTool } from '../../hooks/own-mcp-tool.js'
+import { hookWords } from '../../mcp/words.js'
 import { bearerOf, type Call, type Route } from '../route.js'
+
+const PATH = '/hooks/claude-code'
 
 /** What harnesses call whose own tools do the work. */
 export const HOOK_ROUTES: readonly Route[] = [
   {
     method: 'POST',
-    path: '/hooks/claude-code',
+    path: PATH,
     id: 'hookClaudeCode',
     summary: 'A hook of Claude Code: decides a call before it is made, and counts it afterwards',
     access: 'agent',
@@ -35,23 +48,60 @@ export const HOOK_ROUTES: readonly Route[] = [
 ]
 
 async function before(call: Call, hook: ClaudeCodeHook): Promise<Result<JsonObject>> {
+  const own = await ownCall(call, hook)
+  if (!own.ok) return own
+  if (own.value !== null) {
+    call.app.mcpArrivals.expect(own.value)
+    return ok(decision('allow', `${hook.tool} is decided when the call reaches Phaselock over MCP.`))
+  }
   const admitted = await hookedTask(call.app, bearerOf(call))
   if (!admitted.ok) return admitted
   const translated = toContractCalls(hook, admitted.value.state.workspace)
   if (translated.kind === 'unreadable') return refuse('invalid_request', translated.detail)
   if (translated.kind === 'bookkeeping') return ok(decision('allow', `${hook.tool} only keeps books.`))
   const decided = await decideHook(call.app, admitted.value, translated.calls)
-  return decided.ok ? ok(decision(decided.value.allowed ? 'allow' : 'deny', decided.value.reason)) : decided
+  return decided.ok ? ok(decision(decided.value.allowed ? 'allow' : 'deny', hookWords(decided.value.reason))) : decided
+}
+
+// Before a claim as well: with these tools an agent gets a task. What they may do is decided once, where the call arrives.
+async function ownCall(call: Call, { tool: name, toolUseId }: ClaudeCodeHook): Promise<Result<OwnCall | null>> {
+  const tool = ownMcpTool(name)
+  if (tool === null) return ok(null)
+  // Loaded by the first session that has such tools, as MCP is.
+  const { offersTool } = await import('../../mcp/tool-list.js')
+  const bearer = bearerOf(call)
+  const offers = await offersTool(call.app, bearer, tool)
+  return offers.ok ? ok(offers.value ? { agentId: bearer.agentId, tool, toolUseId } : null) : offers
 }
 
 async function after(call: Call, hook: ClaudeCodeHook): Promise<Result<JsonObject>> {
+  const own = await afterOwnTool(call, hook)
+  if (own !== null) return own.ok ? ok(said(hook, own.value)) : own
   const admitted = await hookedTask(call.app, bearerOf(call))
   if (!admitted.ok) return admitted
   const recorded = await recordHook(call.app, admitted.value, {
     fact: { source: 'claude-code', ...toFact(hook, admitted.value.state.workspace) },
     transcripts: transcriptsOf(hook),
   })
-  return recorded.ok ? ok(afterwards(hook.event, recorded.value)) : recorded
+  return recorded.ok ? ok(said(hook, recorded.value)) : recorded
+}
+
+// Null: the call is no own tool's that a hook of this server let pass.
+async function afterOwnTool(call: Call, hook: ClaudeCodeHook): Promise<Result<HookRecorded> | null> {
+  if (ownMcpTool(hook.tool) === null) return null
+  const bearer = bearerOf(call)
+  const hasArrived = call.app.mcpArrivals.hasArrived({ agentId: bearer.agentId, toolUseId: hook.toolUseId })
+  if (hasArrived === null) return null
+  // A call that failed may have failed on its way.
+  if (hasArrived || hook.event === 'PostToolUseFailure') return followOwnTool(call.app, bearer, transcriptsOf(hook))
+  const found = await parkForImpostor(call.app, bearer, hook.tool)
+  const about = { code: 'enforcement_not_live', detail: found.note ?? '', actor: nameOf(bearer) } as const
+  if (!found.isParked) await call.app.refusals.record({ ...about, method: 'POST', path: PATH })
+  return ok(found)
+}
+
+function said(hook: ClaudeCodeHook, { interrupt, note }: HookRecorded): JsonObject {
+  return afterwards(hook.event, { interrupt: interrupt === null ? null : hookWords(interrupt), note })
 }
 
 // Agents inside the harness keep transcripts of their own, beside that of the session.
@@ -64,6 +114,9 @@ function transcriptsOf({ transcript, subagent }: ClaudeCodeHook): readonly strin
 // A refusal with another status than 200 would let the tool run where the harness was not told to block then.
 function denied({ code, detail, extra }: Problem, body: unknown): JsonObject | null {
   if (!asksForDecision(body)) return null
-  const { next_step } = extra
-  return decision('deny', `${detail} [${code}]${typeof next_step === 'string' ? `\n${next_step}` : ''}`)
+  const next = code === 'no_active_task' ? CLAIM_FIRST : extra.next_step
+  return decision('deny', `${detail} [${code}]${typeof next === 'string' ? `\n${next}` : ''}`)
 }
+
+const CLAIM_FIRST =
+  'Claim a task: call the tool claim_task of the MCP server phaselock (where it has none: POST /api/v1/tasks/claim).'

@@ -75,7 +75,7 @@ export function commitCall(listed: CommandRun, args: JsonObject, rules: CommitRu
   const refused = pathsIn(args)?.find(within([...rules.reserved, ...leftOut]))
   if (refused !== undefined)
     return failed(
-      `git_commit: ${JSON.stringify(refused)} is not committed by agents: it belongs to the contract, a submodule or installed packages, or git ignored it when work began. Leave it out of "paths".`,
+      `git_commit: ${JSON.stringify(refused)} is not committed by agents: it belongs to the contract, an agent CLI, a submodule or installed packages, or git ignored it when work began. Leave it out of "paths".`,
     )
   if (changed.length === 0) return failed('There is nothing to commit.')
   const words = leftOut.map(withoutPath)
