@@ -49,7 +49,7 @@ function checkVote(fields: Fields, consensus: JsonObject, agents: readonly strin
   if (String(consensus.question).length > VOTE_QUESTION_CHARS_MAX)
     bad('question', `The question has at most ${VOTE_QUESTION_CHARS_MAX} characters.`)
   // Whether the voters can reach the quorum is told with the gates that cannot open.
-  const problem = optionProblem({ ...voteOptions(consensus), allowSelfVote: true }, AGENTS_MAX)
+  const problem = optionProblem(voteOptions(consensus), AGENTS_MAX)
   const key = problem?.slice(0, problem.indexOf(' ')) ?? ''
   if (problem !== null) fields.bad(fields.has(key) ? key : 'agents', 'contract.invalid_value', problem)
 }
