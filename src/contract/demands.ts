@@ -1,5 +1,12 @@
-import { upTo } from './check-graph.js'
-import type { BlockerDocument, ContractDocument, GateDocument, PhaseDocument, ValidationDocument } from './document.js'
+import { reachedWithout, upTo } from './check-graph.js'
+import type {
+  BlockerDocument,
+  ContractDocument,
+  GateDocument,
+  PhaseDocument,
+  TransitionDocument,
+  ValidationDocument,
+} from './document.js'
 
 export type CheckOwner = BlockerDocument | ValidationDocument
 
@@ -16,12 +23,19 @@ export interface DemandDocument {
 export function demandsOf(document: ContractDocument, phase: PhaseDocument): readonly DemandDocument[] {
   const outgoing = document.transitions.filter((transition) => transition.from === phase.id)
   if (outgoing.length === 0) return [{ to: null, gates: phase.gates, isFull: true }]
-  const before = upTo(document, phase.id)
-  return outgoing.map(({ to, gate, when }) => {
-    const isFull = when === undefined || !before.has(to)
+  return outgoing.map((transition) => {
+    const { to, gate } = transition
+    const isFull = !mayLeadBack(document, transition)
     const named = gate === undefined ? null : phase.gates.filter((candidate) => candidate.id === gate)
     return { to, gates: named ?? (isFull ? phase.gates : []), isFull }
   })
+}
+
+// Back is where the task has been, and it has been there before only if another way leads there.
+function mayLeadBack(document: ContractDocument, transition: TransitionDocument): boolean {
+  const { from, to, when } = transition
+  if (when === undefined) return false
+  return to === from || (upTo(document, from).has(to) && reachedWithout(document, transition).has(to))
 }
 
 /** The checks that a way out runs. */
@@ -36,29 +50,57 @@ export function nameOfCheck(owner: CheckOwner): BlockerDocument['check'] {
 
 /** The phases that a task can enter after a RED run has recorded its tests: elsewhere `tests_unchanged` has nothing to compare. */
 export function phasesAfterRed(document: ContractDocument): ReadonlySet<string> {
-  const phases = new Map(document.phases.map((phase) => [phase.id, phase]))
+  return reachedAfterRed(document, () => false)
+}
+
+/** Loops that begin before RED are few; past so many a gate stays closed until tests are recorded. */
+const LOOPS_MAX = 50
+
+/**
+ * The phases whose `tests_unchanged` holds while no tests are recorded: the only way from them to a RED run and back leads
+ * through that very check, so that nothing could ever be recorded otherwise.
+ */
+export function phasesBeforeRed(document: ContractDocument): ReadonlySet<string> {
+  const found = new Set<string>()
+  const asking = document.phases.filter((phase) =>
+    demandsOf(document, phase).some((one) => asksForRecorded(phase, one)),
+  )
+  const possible = asking.length === 0 ? found : phasesAfterRed(document)
+  while (found.size < LOOPS_MAX) {
+    const after = reachedAfterRed(document, (phase, demand) => !found.has(phase.id) && asksForRecorded(phase, demand))
+    const closed = asking.find(({ id }) => possible.has(id) && !after.has(id) && !found.has(id))
+    if (closed === undefined) break
+    found.add(closed.id)
+  }
+  return found
+}
+
+function reachedAfterRed(
+  document: ContractDocument,
+  isClosedBefore: (phase: PhaseDocument, demand: DemandDocument) => boolean,
+): ReadonlySet<string> {
+  const ways = new Map(document.phases.map((phase) => [phase.id, { phase, demands: demandsOf(document, phase) }]))
   const before = new Set([document.start_node])
   const after = new Set<string>()
-  // A way that a task without recorded tests cannot go may be open to one that has them, so each phase is looked at twice.
-  for (const [seen, isRecorded] of [
-    [before, false],
-    [after, true],
-  ] as const) {
-    for (const id of seen) {
-      const phase = phases.get(id)
-      for (const demand of phase === undefined ? [] : demandsOf(document, phase)) {
-        if (phase === undefined || demand.to === null) continue
-        if (!isRecorded && checksOfDemand(phase, demand).some(needsRecordedTests)) continue
+  const follow = (from: Set<string>, isRecorded: boolean): void => {
+    for (const id of from) {
+      const { phase, demands = [] } = ways.get(id) ?? {}
+      for (const demand of demands) {
+        if (phase === undefined || demand.to === null || (!isRecorded && isClosedBefore(phase, demand))) continue
         if (isRecorded || mayRecordTests(phase, demand)) after.add(demand.to)
-        else seen.add(demand.to)
+        else before.add(demand.to)
       }
     }
   }
+  follow(before, false)
+  follow(after, true)
   return after
 }
 
-function needsRecordedTests(owner: CheckOwner): boolean {
-  return owner.severity === 'blocking' && nameOfCheck(owner) === 'tests_unchanged'
+function asksForRecorded(phase: PhaseDocument, demand: DemandDocument): boolean {
+  return checksOfDemand(phase, demand).some(
+    (owner) => owner.severity === 'blocking' && nameOfCheck(owner) === 'tests_unchanged',
+  )
 }
 
 // The run is recorded whatever the severity of its check.

@@ -86,6 +86,8 @@ export interface Phase extends Places {
   readonly tasksInOrder?: boolean
   /** How many evidence fields must be graded above `reported`. */
   readonly minVerified?: number
+  /** It is passed on the way to the first RED run: `tests_unchanged` holds there while no tests are recorded. */
+  readonly isBeforeRed?: boolean
 }
 
 export interface ToolConstraint {

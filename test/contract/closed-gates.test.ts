@@ -81,4 +81,21 @@ describe('tests_unchanged is added where a RED run can come before', () => {
     )
     expect(checks).toEqual([['all_tests_pass'], ['tests_are_failing'], ['all_tests_pass', 'tests_unchanged']])
   })
+
+  const LOOP = `transitions: [{from: START, to: TDD}, {from: TDD, to: START}, {from: START, to: END}]\n`
+  const beforeRed = async (text: string) => {
+    const { contract } = await mustLoad(HEAD + text + TESTS)
+    return [...contract.phases.values()].filter((one) => one.isBeforeRed === true).map((one) => one.id)
+  }
+
+  it('[REQ-CONTRACT-17] in a loop that starts green it holds until RED has recorded tests, and then compares', async () => {
+    const phases = `phases:\n${phase('START', 'all_tests_pass')}${phase('TDD', 'tests_are_failing')}  - {id: END}\n`
+    expect(await beforeRed(phases + LOOP)).toEqual(['START'])
+  })
+
+  it('[REQ-CONTRACT-17] where a way leads past RED, the gate stays closed to it', async () => {
+    const phases = `phases:\n  - {id: PLAN}\n${phase('TDD', 'tests_are_failing')}${phase('IMPL', 'all_tests_pass')}`
+    const ways = 'transitions: [{from: PLAN, to: TDD}, {from: TDD, to: IMPL}, {from: PLAN, to: IMPL, when: small}]\n'
+    expect(await beforeRed(phases + ways)).toEqual([])
+  })
 })
