@@ -1,4 +1,5 @@
 import type { JsonObject } from '../core/contract.js'
+import { counted } from '../core/rules/words.js'
 import { RUN_NEEDS } from './check-needs.js'
 import { type CheckOwner, checksOfDemand, demandsOf, nameOfCheck, phasesAfterRed } from './demands.js'
 import type { ContractDocument, GateDocument, PhaseDocument } from './document.js'
@@ -56,7 +57,7 @@ function checkArtifacts(document: ContractDocument, phase: PhaseDocument, report
   }
 }
 
-// Whoever may not vote for itself leaves one vote less for the answer that wins.
+// Without votes for themselves the author of the winning answer cannot vote for it.
 function neverVoted(phase: PhaseDocument): (Never & { readonly consensus: JsonObject }) | null {
   const { consensus } = phase
   if (consensus === undefined || !Array.isArray(consensus.agents) || consensus.skip_voting === true) return null
@@ -66,7 +67,7 @@ function neverVoted(phase: PhaseDocument): (Never & { readonly consensus: JsonOb
   if (voters === 0 || needed <= most) return null
   const key = consensus.quorum === undefined ? 'allow_self_vote' : 'quorum'
   const self = consensus.allow_self_vote === false ? ' without votes for themselves' : ''
-  const why = `the winner of the consensus needs ${needed} votes, and ${voters} agents can give it ${most}${self}`
+  const why = `the winner of the consensus needs ${counted(needed, 'vote')}, and ${counted(voters, 'agent')} can give it ${most}${self}`
   const remedy =
     most < 1 ? 'Add agents, or remove allow_self_vote: false.' : `Use a quorum of at most ${most}, or add agents.`
   return { consensus, key, why, remedy }
