@@ -12,7 +12,7 @@ import {
   type ObservedCommand,
 } from '../core/contract.js'
 import type { Needs } from '../core/needs.js'
-import type { ObservedRun, PinnedRun } from '../core/observed.js'
+import type { ObservedRun, ObservedRunMember, PinnedRun } from '../core/observed.js'
 import { observedSource } from '../core/observed-evidence.js'
 import type { TaskState } from '../core/state.js'
 import type { Blob } from '../store/port.js'
@@ -144,7 +144,7 @@ function ofLine(run: string): ObservedCommand {
 }
 
 /** The record as reviewers, expressions and the artifact `test_run_result` show it. */
-export function runView(run: ObservedRun): JsonObject {
+export function runView(run: ObservedRun): { readonly [K in ObservedRunMember]?: Json } & JsonObject {
   const { counts } = run
   return {
     command: run.command,

@@ -107,10 +107,14 @@ const RUN_CHECKS: ReadonlySet<string> = new Set([
   ...['tests_are_failing', 'all_tests_pass', 'no_skipped_tests', 'coverage_threshold_met', 'command_succeeds'],
 ])
 
+const READS_OBSERVED = /\bobserved\b/
+const READS_RUN = /\b(observed|test_run_result)\b/
 const TEST_CHECKS: ReadonlySet<string> = new Set(['tests_are_failing', 'all_tests_pass', 'no_skipped_tests'])
 
 function needsRun(contract: Contract, check: string, when: Json | undefined): boolean {
-  if (check === 'expression') return /\bobserved\b/.test(String(when ?? ''))
+  // Where Phaselock runs the tests, it also makes the result that an expression reads.
+  if (check === 'expression')
+    return (contract.commands.has('tests') ? READS_RUN : READS_OBSERVED).test(String(when ?? ''))
   if (!RUN_CHECKS.has(check)) return false
   return !TEST_CHECKS.has(check) || contract.commands.has('tests')
 }

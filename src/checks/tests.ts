@@ -71,7 +71,9 @@ const CHANGED_SHOWN_MAX = 5
 
 /** The files recorded as tests at RED, and what decides how they are run, are the same now. Phaselock reads them itself. */
 export const testsUnchanged: Check = async (inputs) => {
-  const { pinnedTests, tree } = inputs
+  const { contract, pinnedTests, task, tree } = inputs
+  if (pinnedTests === null && contract.phases.get(String(task.phase))?.isBeforeRed === true)
+    return holds('no RED run came before', 'artifact')
   if (pinnedTests === null) return errs('no test files were recorded at RED', 'artifact')
   const changed: string[] = []
   for (const [path, hash] of pinnedTests) {

@@ -37,6 +37,12 @@ export function upTo(document: ContractDocument, phase: string): ReadonlySet<str
   return closure([phase], document.transitions, (t) => [t.to, t.from])
 }
 
+/** The phases that a task can get to without ever taking this transition. */
+export function reachedWithout(document: ContractDocument, left: TransitionDocument): ReadonlySet<string> {
+  const others = document.transitions.filter((transition) => transition !== left)
+  return closure([document.start_node], others, (t) => [t.from, t.to])
+}
+
 function closure(
   start: readonly string[],
   transitions: readonly TransitionDocument[],

@@ -22,6 +22,7 @@ import type { AgentEntry, AutoSpawn } from '../core/spawns.js'
 import type { Webhook } from '../core/webhook.js'
 import { extraTools } from './check-tools.js'
 import { compileConsensus } from './compile-consensus.js'
+import { phasesBeforeRed } from './demands.js'
 import type {
   ArtifactDocument,
   BlockerDocument,
@@ -42,13 +43,14 @@ export function compileDocument(document: JsonObject, hash: string): Contract {
   // Only `load.ts` makes canonical documents, and the hash says that this is one of them.
   const source = document as unknown as ContractDocument
   const { enforcement } = source
+  const beforeRed = phasesBeforeRed(source)
   return {
     hash,
     name: source.name,
     version: source.version,
     description: source.description,
     start: source.start_node,
-    phases: new Map(source.phases.map((phase) => [phase.id, compilePhase(phase, source.agents ?? {})])),
+    phases: new Map(source.phases.map((phase) => [phase.id, compilePhase(phase, source.agents ?? {}, beforeRed)])),
     transitions: source.transitions.map(({ from, to, gate, when, triggers }) => ({
       from,
       to,
@@ -99,7 +101,11 @@ function compileCommand(command: JsonObject): ObservedCommand {
   }
 }
 
-function compilePhase(phase: PhaseDocument, agents: Readonly<Record<string, JsonObject>>): Phase {
+function compilePhase(
+  phase: PhaseDocument,
+  agents: Readonly<Record<string, JsonObject>>,
+  beforeRed: ReadonlySet<string>,
+): Phase {
   return {
     id: phase.id,
     name: phase.name,
@@ -123,6 +129,7 @@ function compilePhase(phase: PhaseDocument, agents: Readonly<Record<string, Json
     ...(phase.document === undefined ? {} : { document: compilePhaseText(phase.document) }),
     tasksInOrder: phase.tasks_in_order,
     minVerified: phase.min_verified,
+    ...(beforeRed.has(phase.id) ? { isBeforeRed: true } : {}),
   }
 }
 

@@ -89,6 +89,7 @@ export const CONTRACT_CODES = {
     'Require the artifact in this phase or an earlier one.',
   ),
   'contract.no_approver': error('Nobody could answer an approval', 'List an approver such as human.'),
+  'contract.gate_cannot_open': error('A gate can never open', 'Change what the message names, or remove it.'),
   'contract.missing_guide': error('A guide is not there', 'Add the guide file, or correct the name.'),
   'contract.unresolvable_placeholder': error('A placeholder can never be filled', 'Correct or remove the placeholder.'),
   'contract.tool_allowed_and_forbidden': warning('A tool is both allowed and forbidden', 'Forbidden wins; keep one.'),

@@ -1,5 +1,6 @@
 import type { ASTNode } from '@marcbachmann/cel-js'
 import { Environment } from '@marcbachmann/cel-js'
+import { isNeverTrue, type ReadPath, requiredReads } from './expression-reads.js'
 import { compilePattern } from './patterns.js'
 
 export const EXPRESSION_VARIABLES = ['artifacts', 'evidence', 'task', 'observed', 'changes'] as const
@@ -11,6 +12,10 @@ export type ExpressionResult =
       readonly variables: ReadonlySet<string>
       /** The artifact types it reads by name. */
       readonly artifacts: ReadonlySet<string>
+      /** What must be there for it to be true. */
+      readonly required: readonly ReadPath[]
+      /** Its literals alone make it false. */
+      readonly isNeverTrue: boolean
     }
   | { readonly ok: false; readonly reason: string }
 
@@ -45,7 +50,9 @@ function readsOf(ast: ASTNode): ExpressionResult {
     if (type !== null) artifacts.add(type)
     refused.push(...refusedPattern(node))
   })
-  return refused[0] === undefined ? { ok: true, variables, artifacts } : { ok: false, reason: refused[0] }
+  if (refused[0] !== undefined) return { ok: false, reason: refused[0] }
+  const isNever = isNeverTrue(ast, (text) => environment.evaluate(text))
+  return { ok: true, variables, artifacts, required: requiredReads(ast), isNeverTrue: isNever }
 }
 
 /** `artifacts.x` and `artifacts["x"]` read the artifact x. */

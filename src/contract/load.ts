@@ -4,6 +4,7 @@ import type { Contract, Json, JsonObject } from '../core/contract.js'
 import { checkEvidence } from './check-evidence.js'
 import { checkGates } from './check-gates.js'
 import { checkGraph } from './check-graph.js'
+import { checkOpenable } from './check-openable.js'
 import { checkPrompts } from './check-prompts.js'
 import { checkTools } from './check-tools.js'
 import { compileDocument } from './compile.js'
@@ -136,6 +137,7 @@ async function complete(reading: Reading, read: ReadContract, baseDir: string | 
   checkGraph(reading, document)
   checkGates(reading, document)
   checkEvidence(reading, document)
+  checkOpenable(reading, document)
   checkTools(reading, document)
   checkPrompts(reading, document)
   for (const { made, key, feature } of findUnenforced(document)) {

@@ -1,3 +1,4 @@
+import { phasesAfterRed } from './demands.js'
 import type { BlockerDocument, ContractDocument, GateDocument, PhaseDocument, TransitionDocument } from './document.js'
 import type { GateDefaults } from './read-gates.js'
 import { sharedGate } from './read-gates.js'
@@ -68,11 +69,12 @@ export function placeSharedGates(reading: Reading, document: ContractDocument, g
   }
 }
 
-/** A contract with a RED and a GREEN gate holds the tests still between them. (REQ-CONTRACT-17) */
+/** A contract with a RED and a GREEN gate holds the tests still between them; before RED no tests are recorded. (REQ-CONTRACT-17) */
 export function addTestsUnchanged(reading: Reading, document: ContractDocument): void {
-  const gates = document.phases.flatMap((phase) => phase.gates)
-  if (document.tests.allow_changes || !gates.some((gate) => hasCheck(gate, 'tests_are_failing'))) return
-  for (const gate of gates) {
+  const isRed = (gate: GateDocument): boolean => hasCheck(gate, 'tests_are_failing')
+  if (document.tests.allow_changes || !document.phases.some((phase) => phase.gates.some(isRed))) return
+  const afterRed = phasesAfterRed(document)
+  for (const gate of document.phases.flatMap((phase) => (afterRed.has(phase.id) ? phase.gates : []))) {
     if (!hasCheck(gate, 'all_tests_pass') || hasCheck(gate, 'tests_unchanged')) continue
     const blocker: BlockerDocument = {
       check: 'tests_unchanged',

@@ -28,11 +28,6 @@ export function readConsensus(reading: Reading, node: SourceNode): JsonObject {
   for (const key of CONSENSUS_NUMBERS) if (fields.has(key)) consensus[key] = fields.positive(key, 1)
   for (const key of CONSENSUS_FLAGS) if (fields.has(key)) consensus[key] = fields.flag(key, false)
   if (fields.has('novelty')) consensus.novelty = fields.choice('novelty', NOVELTY, 'lenient')
-  const quorum = consensus.quorum
-  if (typeof quorum === 'number' && agents.length > 0 && quorum > agents.length) {
-    const message = `The quorum is ${quorum}, but only ${agents.length} agents vote.`
-    fields.bad('quorum', 'contract.invalid_value', message, `Use at most ${agents.length}.`)
-  }
   checkVote(fields, consensus, agents)
   return reading.made(consensus, node)
 }
@@ -53,7 +48,7 @@ function checkVote(fields: Fields, consensus: JsonObject, agents: readonly strin
   }
   if (String(consensus.question).length > VOTE_QUESTION_CHARS_MAX)
     bad('question', `The question has at most ${VOTE_QUESTION_CHARS_MAX} characters.`)
-  // The number of voters is told above, in its own words.
+  // Whether the voters can reach the quorum is told with the gates that cannot open.
   const problem = optionProblem(voteOptions(consensus), AGENTS_MAX)
   const key = problem?.slice(0, problem.indexOf(' ')) ?? ''
   if (problem !== null) fields.bad(fields.has(key) ? key : 'agents', 'contract.invalid_value', problem)

@@ -28,7 +28,7 @@ export interface Contract extends Programs {
   /** In the order of the file: the first that matches wins. */
   readonly transitions: readonly Transition[]
   readonly enforcement: Enforcement
-  readonly tests: TestPolicy
+  readonly tests: { readonly patterns: readonly string[]; readonly allowChanges: boolean }
   /** What Phaselock runs itself to observe facts, by name. */
   readonly commands: ReadonlyMap<string, ObservedCommand>
   /** JSON Schemas by the name that `RequiredArtifact.schema` uses; compiled outside the core. */
@@ -86,6 +86,8 @@ export interface Phase extends Places {
   readonly tasksInOrder?: boolean
   /** How many evidence fields must be graded above `reported`. */
   readonly minVerified?: number
+  /** It is passed on the way to the first RED run: `tests_unchanged` holds there while no tests are recorded. */
+  readonly isBeforeRed?: boolean
 }
 
 export interface ToolConstraint {
@@ -239,11 +241,6 @@ export interface ObservedCommand {
   readonly report: string | null
   readonly timeoutSeconds: number
   readonly env: Readonly<Record<string, string>>
-}
-
-export interface TestPolicy {
-  readonly patterns: readonly string[]
-  readonly allowChanges: boolean
 }
 
 /** Every check there is. A name that is not here does not load. */

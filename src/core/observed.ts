@@ -48,3 +48,22 @@ export interface PinnedRun {
 
 /** Files that decide how tests are run: for each the hashes of the parts that count, or of all of it under `''`. */
 export type PinnedHarness = Readonly<Record<string, Readonly<Record<string, string>>>>
+
+/** What expressions and the artifact `test_run_result` can read of a run. `coverage` and `problem` may be missing. */
+export const OBSERVED_RUN_MEMBERS = [
+  'command',
+  'exit_code',
+  'passed',
+  'failed',
+  'skipped',
+  'counts_known',
+  'tests',
+  'tests_total',
+  'load_failures',
+  'coverage',
+  'problem',
+  'duration_ms',
+  'tree_hash',
+  'grade',
+] as const
+export type ObservedRunMember = (typeof OBSERVED_RUN_MEMBERS)[number]

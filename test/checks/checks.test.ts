@@ -106,6 +106,16 @@ describe('checks of artifacts', () => {
     expect(await judge('tests_unchanged', {}, { pinnedTests: new Map([['src/a.ts', hash]]) })).toBe('holds')
   })
 
+  it('[REQ-CHECK-3] tests_unchanged holds without a RED only in a phase that is passed before the first one', async () => {
+    const judged = (current: string, isBeforeRed: boolean) =>
+      judge('tests_unchanged', {}, { contract: contractOf([phase('A', { isBeforeRed })]), task: { phase: current } })
+    expect([await judged('A', false), await judged('B', true), await judged('A', true)]).toEqual([
+      'error',
+      'error',
+      'holds',
+    ])
+  })
+
   it.each([
     ['no_blocking_issues', {}, 'fails'],
     ['no_blocking_issues', { review_report: {} }, 'fails'],

@@ -66,6 +66,12 @@ function started(args: readonly string[], at: Place = place) {
 }
 
 describe('phaselock coordinate', () => {
+  it('[REQ-ROUND-20] a council that misses its quorum ends with 1 and says so', async () => {
+    const run = started(['-c', council('split', TIE, { quorum: 2 }), 'Which way?'])
+    expect(await run.ended, run.output()).toBe(1)
+    expect(run.output()).toContain('No winner: Quorum not reached: a has 1 vote, and 2 are needed')
+  }, 60_000)
+
   it('[REQ-COUNCIL-6] [REQ-COUNCIL-7] wrong usage and wrong councils end with 2, each problem with its place', async () => {
     const wrong = join(place.work, 'wrong.yaml')
     writeFileSync(wrong, 'agents:\n  - id: a\n    kind: wizard\n  - {id: a, kind: remote, model: x}\n')

@@ -21,3 +21,16 @@ const cases = parse(readFileSync(new URL('../cases/broken-contracts.yaml', impor
 
 export const BROKEN_CONTRACTS = cases.broken
 export const WARNED_CONTRACTS = cases.warned
+
+const MARK = '¦'
+
+/** The text without its mark, and the line and column where the mark stood. */
+export function marked(text: string): { text: string; at: string | null } {
+  const offset = text.indexOf(MARK)
+  if (offset < 0) return { text, at: null }
+  const before = text.slice(0, offset)
+  return {
+    text: text.replace(MARK, ''),
+    at: `${before.split('\n').length}:${offset - (before.lastIndexOf('\n') + 1) + 1}`,
+  }
+}

@@ -187,6 +187,7 @@ describe('tests between RED and GREEN', () => {
     gates: [{id: red, type: validation, blockers: [{check: tests_are_failing}]}]
   - id: GREEN
     allowed_tools: [bash]
+    required_artifacts: [{type: test_run_result}]
     gates: [{id: green, type: validation, blockers: [{check: all_tests_pass}${green}]}]
 `
   const checks = async (text: string) =>

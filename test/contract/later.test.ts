@@ -87,7 +87,12 @@ describe('what this version cannot enforce', () => {
       ),
     ],
     ['an expression over changes', gate('blockers: [{check: expression, when: "size(changes) > 1"}]')],
-    ['an expression over evidence', gate('blockers: [{check: expression, when: "evidence.n > 1"}]')],
+    [
+      'an expression over evidence',
+      phase(
+        'checkpoint: {evidence: {n: {type: integer}}}\n    gates: [{id: g, type: validation, blockers: [{check: expression, when: "evidence.n > 1"}]}]',
+      ),
+    ],
   ])('[REQ-CONTRACT-19] %s is not flagged', async (_name, text) => {
     const { contract, warnings } = await mustLoad(text)
     expect([contract.notEnforced, warnings]).toEqual([[], []])

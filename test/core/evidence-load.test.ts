@@ -16,14 +16,14 @@ describe('grades that could never be reached', () => {
     [
       'an observed field without a command',
       field('type: integer, grade: observed', 'tests_passed'),
-      /No command fills/,
+      /no command fills/,
     ],
     [
       'a member that runs do not have',
       field('type: integer, grade: observed', 'tests_speed') + COMMANDS,
-      /No command fills/,
+      /no command fills/,
     ],
-    ['a member of another type', field('type: string, grade: observed', 'tests_passed') + COMMANDS, /No command fills/],
+    ['a member of another type', field('type: string, grade: observed', 'tests_passed') + COMMANDS, /no command fills/],
     [
       'more than there are graded fields',
       phase('min_verified: 2\n    checkpoint: {evidence: {f: {type: string, grade: artifact}}}'),

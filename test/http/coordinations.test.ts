@@ -45,3 +45,35 @@ describe('scripted agents', () => {
     expect(status).toMatchObject({ finish_reason: 'completed', results: { winner: 'a', votes: { a: 2 } } })
   })
 })
+
+describe('a quorum', () => {
+  const script = (content: string, own: string) => [answer(content), vote(own), vote(own), vote(own), vote(own)]
+  const agents = [
+    { id: 'a', kind: 'scripted', script: script('go left', 'agent1') },
+    { id: 'b', kind: 'scripted', script: script('go right, and then up', 'agent2') },
+  ]
+
+  it('[REQ-ROUND-20] that the agents cannot reach is refused, and the field is named', async () => {
+    for (const options of [{ quorum: 3 }, { quorum: 2, allow_self_vote: false }]) {
+      const body = { question: 'Which way?', agents, options }
+      const refused = await server.call('POST', '/coordinations', server.operator, body)
+      expect(refused).toMatchObject({ status: 400, body: { code: 'invalid_request' } })
+      expect(refused.body.detail).toContain('quorum')
+    }
+  })
+
+  it('[REQ-ROUND-20] that no answer reaches leaves the run without a winner', async () => {
+    const { id } = await begin({ agents, options: { quorum: 2 } })
+    expect(await ended(id)).toMatchObject({
+      finish_reason: 'completed',
+      finish_reason_details: 'Quorum not reached: a has 1 vote, and 2 are needed',
+      results: { winner: null, votes: { a: 1, b: 1 } },
+    })
+    const { body } = await server.call('GET', `/coordinations/${id}`, server.operator)
+    expect(body).toMatchObject({
+      options: { quorum: 2 },
+      final_presentation: null,
+      status: { results: { winner: null } },
+    })
+  })
+})

@@ -36,6 +36,22 @@ test('adds nothing', () => assert.equal(add(2, 0), 2))
 `
 const CODE = 'export const add = (a, b) => a + b\n'
 
+describe('expressions over the result of a run', () => {
+  it('[REQ-CONTRACT-28] a rule about test_run_result waits for the run that makes it, and then judges it', async () => {
+    const rules = 'description: the red run, validation: [{rule: tests_were_run}]'
+    const run = await start({ contract: CONTRACT.replace('description: the red run', rules) })
+    await run.addTask({ id: 't' })
+    const token = await run.claim('a', await run.addAgent('a'), 't')
+    const move = () => run.call('POST', '/tasks/transition', token, { task_id: 't', target_phase: 'IMPL' })
+    mkdirSync(join(run.workspace, 'tests'))
+    writeFileSync(join(run.workspace, 'tests/add.test.mjs'), 'test(')
+    expect((await move()).body).toMatchObject({ allowed: false, blockers: [{ check: 'tests_are_failing' }] })
+    writeFileSync(join(run.workspace, 'tests/add.test.mjs'), TEST)
+    expect((await move()).body).toMatchObject({ allowed: true, phase: 'IMPL' })
+    await run.stop()
+  })
+})
+
 describe('tests that Phaselock runs itself', () => {
   let run: Running
   let token = ''

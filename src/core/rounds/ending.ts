@@ -46,8 +46,19 @@ function decidedFacts(run: CoordinationRun, finishReason: FinishReason): readonl
   return isAsked ? [decided] : [decided, { type: 'run_ended', finishReason, details: result.details }]
 }
 
-/** Most standing votes, then the order of registration; without votes the latest answer. */
+/** The favourite wins unless it misses the quorum. In a phase's consensus the gate judges the quorum, with the verdict. */
 function resultOf(run: CoordinationRun, finishReason: FinishReason): RunResult {
+  const favourite = favouriteOf(run, finishReason)
+  const { winner, votes } = favourite
+  const { quorum } = run.options
+  if (run.isConsensus || quorum === null || winner === null || votes >= quorum) return favourite
+  const missed = `Quorum not reached: ${winner} has ${counted(votes, 'vote')}, and ${quorum} are needed`
+  const details = finishReason === 'timeout' ? `Time limit: ${missed}` : missed
+  return { ...favourite, winner: null, label: null, details }
+}
+
+/** Most standing votes, then the order of registration; without votes the latest answer. */
+function favouriteOf(run: CoordinationRun, finishReason: FinishReason): RunResult {
   const votes = run.options.skipVoting ? new Map<string, number>() : tally(run)
   if (votes.size === 0) return latestAnswer(run, finishReason)
   const most = Math.max(...votes.values())

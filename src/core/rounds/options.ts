@@ -60,3 +60,9 @@ export function optionProblem(options: RunOptions, agentCount: number): string |
   if (options.skipVoting && options.quorum !== null) return 'quorum cannot be reached with skip_voting.'
   return null
 }
+
+/** Why no answer can get as many votes as the quorum asks for, where nobody votes for itself; null when one can. */
+export function quorumProblem({ quorum, allowSelfVote }: RunOptions, agentCount: number): string | null {
+  if (allowSelfVote || quorum === null || quorum < agentCount) return null
+  return `quorum cannot be reached: without allow_self_vote an answer gets at most ${agentCount - 1} of ${agentCount} votes.`
+}

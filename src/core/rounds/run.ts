@@ -65,12 +65,12 @@ export interface Participant {
   readonly reliability: Reliability
 }
 
-/** Who won and why. `winner` is null only when there is no answer at all. */
+/** Who won and why. `winner` is null when there is no answer at all, or when a quorum was asked for and missed. */
 export interface RunResult {
   readonly winner: string | null
   readonly label: string | null
   readonly isTie: boolean
-  /** Standing votes for the winner. */
+  /** Standing votes for the winner, or for the answer that missed the quorum. */
   readonly votes: number
   readonly finishReason: FinishReason
   readonly details: string

@@ -1,0 +1,106 @@
+import type { ASTNode } from '@marcbachmann/cel-js'
+
+/** A member of a variable, step by step: `artifacts.plan.title` is ['artifacts', 'plan', 'title']. */
+export type ReadPath = readonly [variable: string, ...members: string[]]
+
+/** What must be there for the expression to be true: reading a member that is missing is an error, and an error opens no gate. */
+export function requiredReads(node: ASTNode): readonly ReadPath[] {
+  return node.op === '&&' ? node.args.flatMap(requiredReads) : [...strictReads(node), ...requiredMember(node)]
+}
+
+/** Reads that happen whatever the values are. What `&&`, `||`, `?:` and macros may leave out is not among them. */
+function strictReads(node: ASTNode): readonly ReadPath[] {
+  const path = pathOf(node)
+  if (path !== null) return path.length > 1 ? [path] : []
+  switch (node.op) {
+    case '&&':
+    case '||':
+    case '.?':
+    case '[?]':
+    case 'value':
+    case 'id':
+      return []
+    case '?:':
+      return strictReads(node.args[0])
+    case '.':
+      return strictReads(node.args[0])
+    case 'rcall':
+      return strictReads(node.args[1])
+    case 'call':
+      return STRICT_CALLS.has(node.args[0]) ? node.args[1].flatMap(strictReads) : []
+    case '!_':
+    case '-_':
+      return strictReads(node.args)
+    case 'list':
+      return node.args.flatMap(strictReads)
+    case 'map':
+      return node.args.flatMap((entry) => entry.flatMap(strictReads))
+    default:
+      return node.args.flatMap(strictReads)
+  }
+}
+
+const STRICT_CALLS: ReadonlySet<string> = new Set(['size', 'int', 'uint', 'double', 'string', 'bool', 'type', 'dyn'])
+
+/** `"title" in artifacts.plan` is true only where the plan has a title. */
+function requiredMember(node: ASTNode): readonly ReadPath[] {
+  if (node.op !== 'in') return []
+  const [member, holder] = node.args
+  const path = pathOf(holder)
+  return path !== null && member.op === 'value' && typeof member.args === 'string' ? [[...path, member.args]] : []
+}
+
+function pathOf(node: ASTNode): ReadPath | null {
+  if (node.op === 'id') return [node.args]
+  if (node.op === '.') return extended(node.args[0], node.args[1])
+  if (node.op !== '[]') return null
+  const [object, index] = node.args
+  return index.op === 'value' && typeof index.args === 'string' ? extended(object, index.args) : null
+}
+
+function extended(object: ASTNode, member: string): ReadPath | null {
+  const path = pathOf(object)
+  return path === null ? null : [...path, member]
+}
+
+/** True when no value of the variables makes the expression true, as far as its literals alone say so. */
+export function isNeverTrue(node: ASTNode, evaluate: (text: string) => unknown): boolean {
+  return constantOf(node, evaluate) === false
+}
+
+// Calls are left alone: what a pattern in `matches` takes is not bounded here.
+function constantOf(node: ASTNode, evaluate: (text: string) => unknown): boolean | null {
+  const both = (args: readonly [ASTNode, ASTNode]) => args.map((one) => constantOf(one, evaluate))
+  if (node.op === '&&') return both(node.args).includes(false) ? false : null
+  if (node.op === '||') {
+    const [left, right] = both(node.args)
+    return left === true || right === true ? true : left === false && right === false ? false : null
+  }
+  if (node.op === '!_') {
+    const inner = constantOf(node.args, evaluate)
+    return inner === null ? null : !inner
+  }
+  if (node.op !== '?:') return isLiteral(node) ? literalValue(node, evaluate) : null
+  const condition = constantOf(node.args[0], evaluate)
+  if (condition !== null) return constantOf(node.args[condition ? 1 : 2], evaluate)
+  const [yes, no] = [constantOf(node.args[1], evaluate), constantOf(node.args[2], evaluate)]
+  return yes === no ? yes : null
+}
+
+function isLiteral(node: ASTNode): boolean {
+  if (node.op === 'value') return true
+  if (node.op === 'id' || node.op === 'call' || node.op === 'rcall') return false
+  if (node.op === '.' || node.op === '.?') return isLiteral(node.args[0])
+  if (node.op === '!_' || node.op === '-_') return isLiteral(node.args)
+  return node.args.every((one: ASTNode | readonly ASTNode[]) => ('op' in one ? isLiteral(one) : one.every(isLiteral)))
+}
+
+function literalValue(node: ASTNode, evaluate: (text: string) => unknown): boolean | null {
+  try {
+    const value = evaluate(node.input.slice(node.range.start, node.range.end))
+    return typeof value === 'boolean' ? value : null
+  } catch {
+    // An error is no value: the whole expression decides what it comes to.
+    return null
+  }
+}
