@@ -222,6 +222,24 @@ describe('checks of artifacts', () => {
     }
   })
 
+  it('[REQ-CHECK-12] blocking issues are named, a few of them, on one line', async () => {
+    const found = async (blocking_issues: readonly Json[]) =>
+      (await runCheck('no_blocking_issues', inputs({ review_report: { blocking_issues } }))).found
+    expect(await found(['SQL from text'])).toBe('1 blocking issue: SQL from text')
+    expect(
+      await found([
+        { text: 'A hole', path: 'src/a.ts', line: 3 },
+        { message: 'Slow', file: 'b.ts' },
+      ]),
+    ).toBe('2 blocking issues: A hole (src/a.ts:3); Slow (b.ts)')
+    expect(await found([{ severity: 'high' }, 7, null])).toBe('3 blocking issues: {"severity":"high"}; 7; null')
+    expect(await found(['a\u001b[31m\nb\u202E\u2028c'])).toBe('1 blocking issue: a [31m b c')
+    expect(await found(['x'.repeat(5000)])).toBe(`1 blocking issue: ${'x'.repeat(120)}…`)
+    expect(await found(Array.from({ length: 100 }, (_, index) => `i${index}`))).toBe(
+      '100 blocking issues: i0; i1; i2; i3; i4; and 95 more',
+    )
+  })
+
   it('[REQ-CHECK-8] a check that throws is an error, and one that this version cannot run is an error', async () => {
     const broken = { ...inputs({}), all: null as unknown as ReadonlyMap<string, Json> }
     expect(await runCheck('plan_has_acceptance_criteria', broken)).toMatchObject({ result: 'error' })
