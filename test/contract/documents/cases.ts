@@ -539,6 +539,11 @@ export const ACCEPTED: readonly Case[] = [
     fields: ['b: integer', 'c: integer', 'd: integer'],
   },
   {
+    name: 'a least length by the name of its rule',
+    text: gate('- `a` (string, min_length_1)\n- `b` (array, min_length: 2)\n- `c` (integer, min_5)'),
+    fields: ['a: string minLength=1', 'b: array minLength=2', 'c: integer min=5'],
+  },
+  {
     name: 'items that demand nothing',
     text: gate('- `a` (integer)\n- `npm test` is run by Phaselock\n- see [the guide](guide.md)\n- [1] a footnote'),
     fields: ['a: integer'],
