@@ -192,10 +192,8 @@ function blockedAnswer(
   state: TaskState,
   blocked: Extract<Handled['events'][number], { type: 'gate_blocked' }>,
 ): JsonObject {
-  const pending = [...state.approvals.values()].find(
-    (approval) => approval.status === 'pending' && approval.visit === state.visit && approval.gate === blocked.gate,
-  )
-  const waits = pending !== undefined && blocked.code === 'approval_pending'
+  const waitsFor = blocked.blockers.find((one) => one.approvalId !== undefined)?.approvalId
+  const pending = waitsFor === undefined ? undefined : state.approvals.get(waitsFor)
   return {
     allowed: false,
     phase: state.phase,
@@ -204,7 +202,7 @@ function blockedAnswer(
     warnings: blocked.warnings.map(blockerView),
     retry: { ...blocked.retry },
     ...(blocked.code === 'rule_interrupt' ? { interrupt: interruptOf(state) } : {}),
-    ...(waits
+    ...(pending?.status === 'pending'
       ? { pending_approval: { id: pending.id, digest: pending.digest, expires_at: isoTime(pending.expiresAt) } }
       : {}),
     ...pendingVote(state, blocked.code),

@@ -60,8 +60,9 @@ export function taskRowView(row: TaskRow): JsonObject {
   }
 }
 
+/** The approval that was asked for last, among those that wait for an answer. */
 export function pendingView(state: TaskState): Json {
-  const pending = [...state.approvals.values()].find((approval) => approval.status === 'pending')
+  const pending = [...state.approvals.values()].filter((approval) => approval.status === 'pending').at(-1)
   return pending === undefined
     ? null
     : { id: pending.id, digest: pending.digest, expires_at: isoTime(pending.expiresAt) }

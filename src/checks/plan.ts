@@ -1,5 +1,7 @@
-import type { Json, JsonObject } from '../core/contract.js'
+import { takesPathsAlone } from '../contract/test-files-schema.js'
+import type { Contract, Json, JsonObject } from '../core/contract.js'
 import { asList, asObject, type Check, type CheckInputs, fails, field, holds, isText } from './inputs.js'
+import { isTestPath, type NamedTest, namedTests } from './test-files.js'
 
 export const planHasAcceptanceCriteria: Check = ({ all }) => {
   const plan = asObject(all.get('plan_document'))
@@ -52,22 +54,21 @@ export function criteriaOf(plan: JsonObject | null): readonly JsonObject[] {
 export const testsExistForAcceptanceCriteria: Check = async (inputs) => {
   const plan = asObject(inputs.all.get('plan_document'))
   const criteria = criteriaOf(plan)
-  const files = asList(field(asObject(inputs.all.get('test_files')), 'test_files'))
-    .map(asObject)
-    .filter((one) => one !== null)
+  const files = namedTests(inputs)
   if (files.length === 0) return fails('test_files names no test file')
   const missing = await missingFiles(inputs, files)
   if (missing.length > 0) return fails(`not in the work tree: ${missing.join(', ')}`, 'artifact')
-  const covered = new Set(
-    files.flatMap((file) =>
-      asList(field(file, 'covers'))
-        .filter(isText)
-        .map((one) => one.trim()),
-    ),
-  )
-  const open = criteria.filter(
-    (one) => ![field(one, 'id'), field(one, 'criterion')].some((name) => isText(name) && covered.has(name.trim())),
-  )
+  const isTogether = takesPathsAlone(inputs.contract.schemas, testFilesSchemas(inputs.contract))
+  const odd = isTogether ? files.filter(({ path }) => !isTestPath(inputs.contract, path ?? '')) : []
+  if (odd.length > 0) return fails(`no test files: ${odd.map(({ path }) => path).join(', ')}`, 'artifact')
+  // A schema that takes paths alone leaves no room for `covers`: there all named test files count for every criterion.
+  // Which form counts is the contract's to say, never the agent's.
+  const covered = new Set(files.flatMap(({ covers }) => covers))
+  const open = isTogether
+    ? []
+    : criteria.filter(
+        (one) => ![field(one, 'id'), field(one, 'criterion')].some((name) => isText(name) && covered.has(name.trim())),
+      )
   if (open.length > 0) return fails(`no test covers ${open.map(nameOf).join(', ')}`)
   const run = asObject(inputs.ofVisit.get('test_run_result'))
   const ran = Number(field(run, 'passed') ?? 0) + Number(field(run, 'failed') ?? 0)
@@ -76,12 +77,17 @@ export const testsExistForAcceptanceCriteria: Check = async (inputs) => {
   return holds(`${criteria.length} criteria covered by ${files.length} files`)
 }
 
-async function missingFiles(inputs: CheckInputs, files: readonly JsonObject[]): Promise<readonly string[]> {
+function testFilesSchemas(contract: Contract): readonly (string | null)[] {
+  return [...contract.phases.values()]
+    .flatMap((phase) => phase.requiredArtifacts)
+    .filter((artifact) => artifact.type === 'test_files')
+    .map((artifact) => artifact.schema)
+}
+
+async function missingFiles(inputs: CheckInputs, files: readonly NamedTest[]): Promise<readonly string[]> {
   const missing: string[] = []
-  for (const file of files) {
-    const path = field(file, 'path')
-    if (!isText(path) || (await inputs.tree.hash(path)) === null) missing.push(isText(path) ? path : '(no path)')
-  }
+  for (const { path } of files)
+    if (path === null || (await inputs.tree.hash(path)) === null) missing.push(path ?? '(no path)')
   return missing
 }
 

@@ -24,7 +24,36 @@ export const noBlockingIssues: Check = (inputs) => {
   if (!Array.isArray(issues)) return fails('review_report.blocking_issues is not a list', grade)
   return issues.length === 0
     ? holds('no blocking issue', grade)
-    : fails(`${issues.length} blocking issue${issues.length === 1 ? '' : 's'}`, grade)
+    : fails(`${issues.length} blocking issue${issues.length === 1 ? '' : 's'}: ${issuesText(issues)}`, grade)
+}
+
+const ISSUES_SHOWN_MAX = 5
+const ISSUE_CHARS_MAX = 120
+const ISSUE_FIELDS = ['text', 'message', 'title', 'issue', 'description', 'summary']
+
+function issuesText(issues: readonly Json[]): string {
+  const more = issues.length - ISSUES_SHOWN_MAX
+  const shown = issues.slice(0, ISSUES_SHOWN_MAX).map(issueText)
+  return `${shown.join('; ')}${more > 0 ? `; and ${more} more` : ''}`
+}
+
+function issueText(issue: Json): string {
+  const object = asObject(issue)
+  const said = object === null ? issue : ISSUE_FIELDS.map((name) => field(object, name)).find(isText)
+  const path = field(object, 'path') ?? field(object, 'file')
+  const line = field(object, 'line')
+  const where = isText(path) ? ` (${quotable(path)}${Number.isSafeInteger(line) ? `:${line}` : ''})` : ''
+  return `${quotable(isText(said) ? said : JSON.stringify(issue))}${where}`
+}
+
+// What is quoted was written by a reviewer or an agent, and ends up in terminals and prompts: one line, no control characters.
+function quotable(text: string): string {
+  const line = text
+    .slice(0, ISSUE_CHARS_MAX * 4)
+    .replace(/[\p{C}\p{Zl}\p{Zp}\s]+/gu, ' ')
+    .trim()
+  const chars = [...line]
+  return chars.length > ISSUE_CHARS_MAX ? `${chars.slice(0, ISSUE_CHARS_MAX).join('')}…` : line
 }
 
 const FINISHED = new Set(['completed', 'approved'])

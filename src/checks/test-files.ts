@@ -14,10 +14,24 @@ export interface TestsOfPhase {
   readonly changed: readonly string[]
 }
 
+/** One entry of `test_files`: an object, or in contracts whose schema says so a path alone. */
+export interface NamedTest {
+  /** Null where the entry names none. */
+  readonly path: string | null
+  /** Criteria by id or text. */
+  readonly covers: readonly string[]
+}
+
+export function namedTests(inputs: CheckInputs): readonly NamedTest[] {
+  return asList(field(asObject(inputs.all.get('test_files')), 'test_files')).map((one) => {
+    const path = typeof one === 'string' ? one : field(asObject(one), 'path')
+    const covers = asList(field(asObject(one), 'covers')).filter(isText)
+    return { path: isText(path) ? path : null, covers: covers.map((name) => name.trim()) }
+  })
+}
+
 export async function testsOfPhase(inputs: CheckInputs): Promise<TestsOfPhase> {
-  const named = asList(field(asObject(inputs.all.get('test_files')), 'test_files'))
-    .map((one) => field(asObject(one), 'path'))
-    .filter(isText)
+  const named = namedTests(inputs).flatMap(({ path }) => (path === null ? [] : [path]))
   const changed: string[] = []
   const candidates = await changedSources(inputs)
   if (candidates.length > FILES_MAX) throw new Error(`more than ${FILES_MAX} files were changed`)

@@ -11,7 +11,6 @@ export class Human {
   readonly #api: Api
   readonly #token: string
   readonly #isAsked: boolean
-  readonly #seen = new Set<string>()
 
   private constructor(api: Api, token: string, isAsked: boolean) {
     this.#api = api
@@ -24,16 +23,14 @@ export class Human {
     return new Human(api, textOf(token), isAsked)
   }
 
-  /** Reads exactly what is to be approved, and approves that. Whoever is asked, is asked once for the same content. */
+  /** Reads exactly what is to be approved, and approves that. */
   async approve(id: string): Promise<void> {
     const approval = await this.#api.must(this.#token, `/approvals/${segment(id)}`)
-    const content = JSON.stringify([approval.task_id, approval.contents])
-    if (this.#isAsked && !this.#seen.has(content)) {
+    if (this.#isAsked) {
       tell(`\n${approvalText(approval)}`)
       if (!(await confirm('Do you approve?')))
         throw new Stop(EXIT.refused, 'You did not approve the plan, so the agent gets no further. The demo ends here.')
     }
-    this.#seen.add(content)
     const decision = { decision: 'approve', digest: approval.digest ?? null, comment: 'Small and clear.' }
     await this.act(`/approvals/${segment(id)}/decision`, decision)
   }

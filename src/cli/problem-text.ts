@@ -19,7 +19,10 @@ export function problemText(problem: JsonObject): string {
 
 function diagnosticLine(one: JsonObject): string {
   if (one.line === undefined) return `  ${textOf(one.field)}: ${textOf(one.message)}`
-  return `  ${one.line ?? '?'}:${one.column ?? '?'}: ${textOf(one.severity)} ${textOf(one.code)}: ${textOf(one.message)}`
+  const place = `${textOf(one.file) === '' ? '' : `${textOf(one.file)}:`}${one.line ?? '?'}:${one.column ?? '?'}`
+  const path = textOf(one.path) === '' ? '' : `${textOf(one.path)}: `
+  const remedy = textOf(one.remedy) === '' ? '' : `\n      ${textOf(one.remedy)}`
+  return `  ${place}: ${textOf(one.severity)} ${textOf(one.code)}: ${path}${textOf(one.message)}${remedy}`
 }
 
 function list(value: Json | undefined): readonly JsonObject[] {

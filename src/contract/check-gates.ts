@@ -5,6 +5,7 @@ import type { BlockerDocument, ContractDocument, PhaseDocument, ValidationDocume
 import { readExpression } from './expression.js'
 import { didYouMean } from './nearest.js'
 import type { Reading } from './reading.js'
+import { takesPathsAlone } from './test-files-schema.js'
 
 /** Gates: named by transitions that exist, and holding checks that have something to look at. */
 export function checkGates(reading: Reading, document: ContractDocument): void {
@@ -13,6 +14,7 @@ export function checkGates(reading: Reading, document: ContractDocument): void {
     const available = artifactsUpTo(document, phase)
     for (const { owner, check } of checksOf(phase)) {
       checkArtifacts(reading, document, { owner, check, available })
+      if (check === 'tests_exist_for_acceptance_criteria') checkCovers(reading, document, owner)
       checkExpression(reading, owner, check, available)
       checkCommand(reading, document, owner)
     }
@@ -51,6 +53,22 @@ function checkGateIds(reading: Reading, phase: PhaseDocument): void {
     }
     seen.add(gate.id)
   }
+}
+
+// Each criterion cannot be held against its own test where an entry is a path and nothing else.
+function checkCovers(reading: Reading, document: ContractDocument, owner: Owner): void {
+  const artifacts = document.phases.flatMap((phase) => phase.required_artifacts)
+  const names = artifacts
+    .filter((artifact) => artifact.type === 'test_files')
+    .map((artifact) => artifact.schema ?? null)
+  if (!takesPathsAlone(new Map(Object.entries(document.schemas)), names)) return
+  reading.report({
+    code: 'contract.effect_differs',
+    at: reading.place(owner),
+    message:
+      'The schema of test_files takes paths alone, so all named test files count for every acceptance criterion.',
+    remedy: 'To have each criterion checked, let the schema take {path, covers} objects.',
+  })
 }
 
 interface CheckSite {

@@ -2,13 +2,14 @@ import type { Json, JsonObject } from '../core/contract.js'
 import type { Diagnostic } from './diagnostic.js'
 import { CONTRACT_CODES } from './diagnostic.js'
 
-/** For people: `file:line:column: error contract.x: message`, and the remedy on the next line. */
+/** For people: `file:line:column: error contract.x: phases[0].id: message`, and the remedy on the next line. */
 export function formatText(diagnostics: readonly Diagnostic[]): string {
   return diagnostics.map((diagnostic) => `${lineOf(diagnostic)}\n    ${oneLine(diagnostic.remedy)}\n`).join('')
 }
 
-function lineOf({ file, line, column, severity, code, message }: Diagnostic): string {
-  return `${oneLine(file)}:${line}:${column}: ${severity} ${code}: ${oneLine(message)}`
+function lineOf({ file, line, column, severity, code, path, message }: Diagnostic): string {
+  const about = path === '' ? message : `${path}: ${message}`
+  return `${oneLine(file)}:${line}:${column}: ${severity} ${code}: ${oneLine(about)}`
 }
 
 /** For editors: one line for each. */
@@ -19,9 +20,9 @@ export function formatLines(diagnostics: readonly Diagnostic[]): string {
 /** For GitHub: a workflow command for each, shown at its line. */
 export function formatGithub(diagnostics: readonly Diagnostic[]): string {
   return diagnostics
-    .map(({ severity, file, line, column, code, message }) => {
+    .map(({ severity, file, line, column, code, path, message }) => {
       const at = `file=${property(file)},line=${line},col=${column},title=${property(code)}`
-      return `::${severity} ${at}::${data(message)}\n`
+      return `::${severity} ${at}::${data(path === '' ? message : `${path}: ${message}`)}\n`
     })
     .join('')
 }
@@ -91,7 +92,7 @@ function sarifResult(diagnostic: Diagnostic, ruleIndex: number): Json {
           artifactLocation: { uri: encodeURI(diagnostic.file.replaceAll('\\', '/')) },
           region: { startLine: diagnostic.line, startColumn: diagnostic.column },
         },
-        logicalLocations: [{ fullyQualifiedName: diagnostic.path }],
+        ...(diagnostic.path === '' ? {} : { logicalLocations: [{ fullyQualifiedName: diagnostic.path }] }),
       },
     ],
     properties: { ...(diagnostic.kind === undefined ? {} : { kind: diagnostic.kind }), ...diagnostic.extra },

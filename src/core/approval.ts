@@ -37,21 +37,41 @@ export function approvalFor(state: TaskState, asked: Asked): ApprovalAnswer {
   for (const gate of asked.gates.filter((one) => !isAutomatic(one))) {
     const ofGate = [...state.approvals.values()].filter((one) => one.gate === gate.id && one.visit === state.visit)
     // Bound to what is approved and to where it leads: an approval to go one way opens no other.
-    const same = ofGate.filter((one) => one.digest === asked.facts.digest && one.to === asked.to).at(-1)
+    const isSame = (one: Approval): boolean => one.digest === asked.facts.digest && one.to === asked.to
+    const same = ofGate.filter(isSame).at(-1)
     if (same?.status === 'approved' && same.expiresAt > asked.now && !isByHolder(state, same)) {
       approvalId = same.id
       continue
     }
-    if (same?.status === 'pending' && same.expiresAt > asked.now)
-      return { kind: 'blocked', blocker: waiting(gate, same), facts: [], isReplaced: false }
     if (same?.status === 'rejected' || (same?.status === 'expired' && gate.onTimeout === 'reject'))
       return { kind: 'blocked', blocker: rejected(gate, same), facts: [], isReplaced: false }
+    const others = ofGate.filter((one) => isLive(one) && !isSame(one))
+    const withdrawn = others.filter(isUnanswered).map((one) => voidedFact(one, 'the agent asked about other content'))
+    if (same?.status === 'pending' && same.expiresAt > asked.now)
+      return { kind: 'blocked', blocker: waiting(gate, same), facts: withdrawn, isReplaced: withdrawn.length > 0 }
+    const outdated = ofGate.filter((one) => isLive(one) && isSame(one))
+    const why = 'it expired, or somebody who works on the task now approved it'
     return request(state, gate, {
       ...asked,
-      superseded: ofGate.filter((one) => one.status === 'pending' || one.status === 'approved'),
+      voided: [...withdrawn, ...outdated.map((one) => voidedFact(one, why))],
+      isReplaced: others.length + outdated.length > 0,
     })
   }
   return { kind: 'open', approvalId }
+}
+
+function isLive({ status }: Approval): boolean {
+  return status === 'pending' || status === 'approved'
+}
+
+// Approvals that were given stay valid for their content. A request without any answer ends with the next question,
+// so that nobody is asked about content that the agent no longer proposes.
+function isUnanswered({ status, decisions }: Approval): boolean {
+  return status === 'pending' && decisions.length === 0
+}
+
+function voidedFact({ id }: Approval, reason: string): TaskFact {
+  return { type: 'approval_voided', approvalId: id, reason }
 }
 
 // Whoever approved as a reviewer and took the task over since would pass its own gate.
@@ -62,13 +82,8 @@ function isByHolder(state: TaskState, approval: Approval): boolean {
 function request(
   state: TaskState,
   gate: Gate,
-  asked: Asked & { readonly superseded: readonly Approval[] },
+  asked: Asked & { readonly voided: readonly TaskFact[]; readonly isReplaced: boolean },
 ): ApprovalAnswer {
-  const voided: TaskFact[] = asked.superseded.map((one) => ({
-    type: 'approval_voided',
-    approvalId: one.id,
-    reason: 'the content changed or the approval expired',
-  }))
   const approvalId = `apr-${state.version}-${state.id}`
   const expiresAt = asked.now + gate.timeoutSeconds * 1000
   const requested: TaskFact = {
@@ -87,14 +102,15 @@ function request(
   return {
     kind: 'blocked',
     blocker: waiting(gate, { id: approvalId, approvers: gate.approvers }),
-    facts: [...voided, requested],
-    isReplaced: voided.length > 0,
+    facts: [...asked.voided, requested],
+    isReplaced: asked.isReplaced,
   }
 }
 
 function waiting(gate: Gate, approval: Pick<Approval, 'id' | 'approvers'>): BlockerFound {
   return blocker('approval_pending', {
     gate: gate.id,
+    approvalId: approval.id,
     message: `Approval ${approval.id} is pending (approvers: ${approval.approvers.join(', ')})`,
   })
 }
@@ -192,6 +208,10 @@ export function expireApproval(contract: Contract, state: TaskState, context: Co
   const facts: TaskFact[] = []
   for (const approval of state.approvals.values()) {
     if (approval.status !== 'pending' || approval.expiresAt > context.now) continue
+    if (isReplacedByNewer(state, approval)) {
+      facts.push(voidedFact(approval, 'too few approved in time, and the agent asked about other content since'))
+      continue
+    }
     const gate = contract.phases.get(state.phase)?.gates.find((one) => one.id === approval.gate)
     const action = gate?.onTimeout ?? 'park'
     facts.push({ type: 'approval_expired', approvalId: approval.id, action })
@@ -203,4 +223,12 @@ export function expireApproval(contract: Contract, state: TaskState, context: Co
       })
   }
   return decided(facts)
+}
+
+// The time of an older request must not park a task whose agent waits for the answer to a newer one.
+function isReplacedByNewer(state: TaskState, approval: Approval): boolean {
+  const ofGate = [...state.approvals.values()].filter(
+    (one) => isLive(one) && one.gate === approval.gate && one.visit === approval.visit,
+  )
+  return ofGate.at(-1)?.id !== approval.id
 }

@@ -22,6 +22,8 @@ export interface BlockerFound {
   readonly remedy: string
   readonly severity: Severity
   readonly grade: Grade | null
+  /** The request that `approval_pending` waits for. */
+  readonly approvalId?: string
 }
 
 /** A stored artifact: its content lies in the store under `sha256`. */

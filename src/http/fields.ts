@@ -46,6 +46,13 @@ export const FIELD = {
     description: 'The phase token, where it is not in the Authorization header.',
   },
   phase: { type: 'string', minLength: 1, maxLength: 64 },
+  phaseOrNumber: {
+    anyOf: [
+      { type: 'string', minLength: 1, maxLength: 64 },
+      { type: 'integer', minimum: 0 },
+    ],
+    description: 'Its id or, in a workflow of documents, its number.',
+  },
   tool: { type: 'string', minLength: 1, maxLength: 200 },
   key: { type: 'string', minLength: 1, maxLength: 200, description: 'The same as the header Idempotency-Key.' },
   limit: { type: 'integer', minimum: 1, maximum: 1000, description: 'How many at most.' },

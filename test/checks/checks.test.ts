@@ -232,6 +232,77 @@ describe('checks of artifacts', () => {
     }
   })
 
+  const strings = { type: 'object', properties: { test_files: { type: 'array', items: { type: 'string' } } } }
+  const anything = { type: 'object', properties: { test_files: { type: 'array' } } }
+  const pathsOnly = (...schemas: readonly Json[]) => {
+    const required = schemas.map((_, index) => ({
+      type: 'test_files',
+      schema: `${index}`,
+      description: '',
+      checks: [],
+    }))
+    return contractOf([phase('A', { requiredArtifacts: required })], {
+      schemas: new Map(schemas.map((schema, index) => [`${index}`, schema as { type: string }])),
+      tests: { patterns: ['src/**'], allowChanges: false },
+    })
+  }
+
+  it.each([
+    ['a schema that takes anything', pathsOnly(anything), ['src/a.ts'], 'fails', 'no test covers "c"'],
+    ['no schema', contractOf([phase('A')]), ['src/a.ts'], 'fails', 'no test covers "c"'],
+    ['one schema of two that takes anything', pathsOnly(strings, anything), ['src/a.ts'], 'fails', 'no test covers'],
+    ['a file that is not there', pathsOnly(strings), ['src/gone.ts'], 'fails', 'not in the work tree: src/gone.ts'],
+    ['a file outside', pathsOnly(strings), ['../outside.txt'], 'fails', 'not in the work tree'],
+    ['a file that is no test', pathsOnly(strings), ['src/a.ts', 'ok.json'], 'fails', 'no test files: ok.json'],
+    ['an empty path', pathsOnly(strings), [' '], 'fails', 'not in the work tree: (no path)'],
+    ['an entry that is neither', pathsOnly(strings), [7], 'fails', 'not in the work tree: (no path)'],
+    ['no file', pathsOnly(strings), [], 'fails', 'test_files names no test file'],
+    ['a schema that takes paths alone', pathsOnly(strings), ['src/a.ts'], 'holds', '1 criteria covered by 1 files'],
+    [
+      'an object where anything is taken',
+      pathsOnly(anything),
+      [{ path: 'src/a.ts', covers: ['c'] }],
+      'holds',
+      '1 criteria covered by 1 files',
+    ],
+  ] as const)('[REQ-CHECK-11] test files by path: %s', async (_name, contract, test_files, result, found) => {
+    const artifacts = { plan_document: { acceptance_criteria: [criterion] }, test_files: { test_files } }
+    expect(await runCheck('tests_exist_for_acceptance_criteria', inputs(artifacts, { contract }))).toMatchObject({
+      result,
+      found: expect.stringContaining(found),
+    })
+  })
+
+  it('[REQ-CHECK-11] the checks of test files read a path alone like the path of an object', async () => {
+    const contract = pathsOnly(strings)
+    for (const [name, found] of [
+      ['test_files_follow_convention', 'ok.json match none of src/**'],
+      ['tests_are_meaningful', 'no assertion in ok.json'],
+    ] as const)
+      expect(await runCheck(name, inputs({ test_files: { test_files: ['ok.json'] } }, { contract }))).toMatchObject({
+        result: 'fails',
+        found,
+      })
+  })
+
+  it('[REQ-CHECK-12] blocking issues are named, a few of them, on one line', async () => {
+    const found = async (blocking_issues: readonly Json[]) =>
+      (await runCheck('no_blocking_issues', inputs({ review_report: { blocking_issues } }))).found
+    expect(await found(['SQL from text'])).toBe('1 blocking issue: SQL from text')
+    expect(
+      await found([
+        { text: 'A hole', path: 'src/a.ts', line: 3 },
+        { message: 'Slow', file: 'b.ts' },
+      ]),
+    ).toBe('2 blocking issues: A hole (src/a.ts:3); Slow (b.ts)')
+    expect(await found([{ severity: 'high' }, 7, null])).toBe('3 blocking issues: {"severity":"high"}; 7; null')
+    expect(await found(['a\u001b[31m\nb\u202E\u2028c'])).toBe('1 blocking issue: a [31m b c')
+    expect(await found(['x'.repeat(5000)])).toBe(`1 blocking issue: ${'x'.repeat(120)}…`)
+    expect(await found(Array.from({ length: 100 }, (_, index) => `i${index}`))).toBe(
+      '100 blocking issues: i0; i1; i2; i3; i4; and 95 more',
+    )
+  })
+
   it('[REQ-CHECK-8] a check that throws is an error, and one that this version cannot run is an error', async () => {
     const broken = { ...inputs({}), all: null as unknown as ReadonlyMap<string, Json> }
     expect(await runCheck('plan_has_acceptance_criteria', broken)).toMatchObject({ result: 'error' })

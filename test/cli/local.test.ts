@@ -22,7 +22,7 @@ test('[REQ-CLI-14] a broken contract fails with every error at its place, in eac
   for (const command of ['validate', 'check']) {
     const text = await place.run([command], { cwd })
     expect(text.code, command).toBe(1)
-    expect(text.stdout).toMatch(/agent_workflow.yaml:5:5: error contract.unknown_key: .*\n {4}\S/)
+    expect(text.stdout).toMatch(/agent_workflow.yaml:5:5: error contract.unknown_key: phases\[0\]\.\w+: .*\n {4}\S/)
     expect(text.stdout).toContain('agent_workflow.yaml:6:')
   }
   const json = await place.run(['validate', '--json'], { cwd })

@@ -57,8 +57,8 @@ test('[REQ-CLI-2] a broken contract stops the start with every error at its plac
   const file = join(place.home, 'broken.yaml')
   writeFileSync(file, 'name: x\nversion: "1"\nphases:\n  - id: A\n    allowed_toolz: []\n  - id: A\n')
   const ended = await place.run(['serve', '--contract', file, '--port', '0'])
-  expect(ended.stderr).toContain(`${file}:5:5: error contract.unknown_key`)
-  expect(ended.stderr).toMatch(/:6:\d+: error contract.duplicate_id/)
+  expect(ended.stderr).toContain(`${file}:5:5: error contract.unknown_key: phases[0].allowed_toolz: `)
+  expect(ended.stderr).toMatch(/:6:\d+: error contract.duplicate_id: phases\[1\]\.id: /)
   expect(ended.code).toBe(1)
 })
 

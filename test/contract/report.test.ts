@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 import { explainContract, explainJson } from '../../src/contract/explain.js'
-import { formatJson, formatSarif, formatText } from '../../src/contract/format.js'
+import { formatGithub, formatJson, formatLines, formatSarif, formatText } from '../../src/contract/format.js'
 import { toDot, toMermaid, toSvg } from '../../src/contract/graph.js'
 import { loadContractText } from '../../src/contract/load.js'
 import { HEAD, mustLoad } from './load.js'
@@ -18,11 +18,29 @@ describe('diagnostics', () => {
   it('[REQ-CONTRACT-22] text has one line for the place and one for the remedy', async () => {
     const later = (await diagnosticsOf(BAD)).filter((one) => one.code === 'contract.not_enforced_yet')
     expect(formatText(later)).toBe(
-      'flows/a b.yaml:7:1: warning contract.not_enforced_yet: This version reads env of agents that vote but does not enforce it.\n    Remove it to create tasks under this contract with this version.\n',
+      'flows/a b.yaml:7:1: warning contract.not_enforced_yet: agents: This version reads env of agents that vote but does not enforce it.\n    Remove it to create tasks under this contract with this version.\n',
     )
     expect(formatText(await diagnosticsOf(BAD))).toContain(
-      "flows/a b.yaml:5:41: error contract.invalid_rule_threshold: The field 'max_tokens' is 0, not a positive integer.",
+      "flows/a b.yaml:5:41: error contract.invalid_rule_threshold: phases[0].rules[0].token_budget.max_tokens: The field 'max_tokens' is 0, not a positive integer.",
     )
+  })
+
+  it('[REQ-CONTRACT-22] every form of a report names the path of the field', async () => {
+    const found = await diagnosticsOf(`${HEAD}phases:\n  - id: A\n    alowed_tools: []\n`)
+    const path = 'phases[0].alowed_tools'
+    expect(formatText(found)).toContain(`: error contract.unknown_key: ${path}: `)
+    expect(formatLines(found)).toContain(`: error contract.unknown_key: ${path}: `)
+    expect(formatGithub(found)).toContain(`::${path}: `)
+    expect(formatJson(found)).toMatchObject({ diagnostics: [{ path }] })
+    expect(formatSarif(found, '0.1.0')).toMatchObject({
+      runs: [{ results: [{ locations: [{ logicalLocations: [{ fullyQualifiedName: path }] }] }] }],
+    })
+  })
+
+  it('[REQ-CONTRACT-22] what is about the whole file names no field', async () => {
+    const [empty] = await diagnosticsOf('')
+    expect(formatText(empty === undefined ? [] : [empty])).toMatch(/^flows\/a b.yaml:1:1: error contract.empty: [A-Z]/)
+    expect(JSON.stringify(formatSarif(empty === undefined ? [] : [empty], '1'))).not.toContain('logicalLocations')
   })
 
   it('[REQ-CONTRACT-22] control characters of the file do not reach the terminal', async () => {

@@ -4,6 +4,7 @@ import { problemsOfSchema } from '../../src/contract/schema-problems.js'
 import { compileSchema } from '../../src/contract/schemas.js'
 import type { JsonObject } from '../../src/core/contract.js'
 import { cpuMs } from '../cpu-time.js'
+import { HEAD, mustLoad } from './load.js'
 
 const builtIn = (name: string): JsonObject =>
   JSON.parse(readFileSync(new URL(`../../contracts/schemas/${name}.json`, import.meta.url), 'utf8')) as JsonObject
@@ -133,5 +134,19 @@ describe('built-in schemas', () => {
     const errors = (title: string) => validate({ ...(valid[0]?.[1] as object), title }).map((error) => error.pointer)
     expect(errors('123456789')).toEqual(['/title'])
     expect(errors('1234567890')).toEqual([])
+  })
+
+  it('[REQ-CHECK-11] a schema that takes test files as paths alone is told where criteria are checked', async () => {
+    const warned = async (items: string) => {
+      const artifacts = '[{type: plan_document}, {type: test_files, schema: tests.json}]'
+      const gates = '[{id: g, type: validation, blockers: [{check: tests_exist_for_acceptance_criteria}]}]'
+      const loaded = await mustLoad(
+        `${HEAD}phases:\n  - {id: A, allowed_tools: [write_files], required_artifacts: ${artifacts}, gates: ${gates}}\n  - id: B\nschemas:\n  tests.json: {properties: {test_files: {items: ${items}}}}\n`,
+      )
+      return loaded.warnings.map((one) => `${one.code} ${one.path}`)
+    }
+    expect(await warned('{type: object}')).toEqual([])
+    expect(await warned('{type: [string, object]}')).toEqual([])
+    expect(await warned('{type: string}')).toEqual(['contract.effect_differs phases[0].gates[0].blockers[0]'])
   })
 })

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { Approver, Command } from '../../src/core/command.js'
+import { evolve } from '../../src/core/evolve.js'
 import { contractOf, gate, phase, T0, World } from './world.js'
 
 const human: Approver = { kind: 'operator', name: 'ann', role: null }
@@ -76,16 +77,12 @@ describe('approvals', () => {
     expect([...world.state.approvals.values()]).toMatchObject([{ status: 'used' }])
   })
 
-  it('[REQ-APPROVAL-5] changed content asks for a new approval and voids the one that was given', () => {
+  it('[REQ-APPROVAL-5] changed content asks for a new approval and does not open with the one that was given', () => {
     const world = waiting()
     answer(world)
-    expect(world.move('B', { digest: 'd2' })).toEqual([
-      'transition_requested',
-      'approval_voided',
-      'approval_requested',
-      'gate_blocked',
-    ])
-    expect(world.move('B', { digest: 'd1' })).toContain('gate_blocked')
+    expect(world.move('B', { digest: 'd2' })).toEqual(['transition_requested', 'approval_requested', 'gate_blocked'])
+    expect(world.last()).toMatchObject({ counted: true })
+    expect(world.move('B', { digest: 'd2' })).toContain('gate_blocked')
   })
 
   it('[REQ-APPROVAL-6] a rejected approval is a blocker with the comment, until the content changes', () => {
@@ -160,5 +157,134 @@ describe('approvals', () => {
     answer(world)
     world.do({ type: 'rewind', to: 'A', reason: 'again', agentIsFree: true }, 'operator:ann')
     expect(world.move('B')).toContain('approval_requested')
+  })
+})
+
+const bob: Approver = { kind: 'operator', name: 'bob', role: null }
+
+function statuses(world: World): readonly string[] {
+  return [...world.state.approvals.values()].map(({ digest, status }) => `${digest} ${status}`)
+}
+
+describe('an approval after other content was sent', () => {
+  it('[REQ-APPROVAL-15] a rejection stays a rejection', () => {
+    const world = waiting()
+    answer(world, { decision: 'reject', comment: 'too vague' })
+    world.move('B', { digest: 'd2' })
+    answer(world)
+    expect(world.move('B', { digest: 'd1' })).toEqual(['transition_requested', 'gate_blocked'])
+    expect(world.last()).toMatchObject({ blockers: [{ code: 'approval_rejected' }] })
+  })
+
+  it('[REQ-APPROVAL-15] one that expired meanwhile is asked for again', () => {
+    const world = waiting({ timeoutSeconds: 10 })
+    answer(world)
+    world.move('B', { digest: 'd2' })
+    world.now = T0 + 10_000
+    expect(world.move('B', { digest: 'd1' })).toContain('approval_requested')
+    expect(statuses(world)).toEqual(['d1 void', 'd2 void', 'd1 pending'])
+  })
+
+  it('[REQ-APPROVAL-15] one that was used opens nothing in a later visit, and neither does one that was left over', () => {
+    const loop = contractOf(
+      [
+        phase('A', { gates: [gate('g', { type: 'approval', approvers: ['human'] })] }),
+        phase('B'),
+        phase('C', { gates: [gate('x')] }),
+      ],
+      {
+        transitions: [
+          { from: 'A', to: 'B', gate: 'g', when: null },
+          { from: 'B', to: 'A', gate: null, when: 'again' },
+          { from: 'B', to: 'C', gate: null, when: null },
+        ],
+      },
+    )
+    const world = new World(loop)
+    world.claim()
+    world.move('B')
+    answer(world)
+    world.move('B', { digest: 'd2' })
+    answer(world)
+    expect(world.move('B', { digest: 'd1' })).toContain('phase_entered')
+    expect(statuses(world)).toEqual(['d1 used', 'd2 void'])
+    world.move('A', {}, ['again'])
+    expect(world.move('B', { digest: 'd1' })).toContain('approval_requested')
+    expect(world.move('B', { digest: 'd2' })).toContain('approval_requested')
+  })
+
+  it('[REQ-APPROVAL-15] one that was given for this content is still valid and is used', () => {
+    const world = waiting()
+    answer(world)
+    world.move('B', { digest: 'd2' })
+    expect(statuses(world)).toEqual(['d1 approved', 'd2 pending'])
+    expect(world.move('B', { digest: 'd1' })).toEqual(['transition_requested', 'gate_passed', 'phase_entered'])
+    expect(statuses(world)).toEqual(['d1 used', 'd2 void'])
+    world.expectReplayEqualsLive()
+  })
+
+  it('[REQ-APPROVAL-15] one that an older version voided stays void', () => {
+    const world = waiting()
+    answer(world)
+    const [given] = world.state.approvals.keys()
+    const voided = { type: 'approval_voided', approvalId: given ?? '', reason: 'the content changed' } as const
+    const base = world.last()
+    world.state = evolve(world.state, { ...base, ...voided })
+    expect(world.move('B', { digest: 'd1' })).toContain('approval_requested')
+  })
+
+  it('[REQ-APPROVAL-16] a request without an answer is withdrawn, and can no longer be answered', () => {
+    const world = waiting()
+    const [first] = world.state.approvals.values()
+    expect(world.move('B', { digest: 'd2' })).toEqual([
+      'transition_requested',
+      'approval_voided',
+      'approval_requested',
+      'gate_blocked',
+    ])
+    expect(answer(world, { approvalId: first?.id ?? '', digest: 'd1' })).toEqual(['!conflict'])
+    expect(statuses(world)).toEqual(['d1 void', 'd2 pending'])
+  })
+
+  it('[REQ-APPROVAL-16] one of two approvals is kept, counts for its own content alone, and waits on', () => {
+    const world = waiting({ minApprovals: 2 })
+    const [first] = world.state.approvals.values()
+    answer(world)
+    world.move('B', { digest: 'd2' })
+    expect(statuses(world)).toEqual(['d1 pending', 'd2 pending'])
+    answer(world, { by: bob })
+    expect(world.move('B', { digest: 'd2' })).toContain('gate_blocked')
+    expect(world.move('B', { digest: 'd1' })).toContain('gate_blocked')
+    expect(world.last()).toMatchObject({ blockers: [{ approvalId: first?.id }] })
+    answer(world, { approvalId: first?.id ?? '', digest: 'd1', by: bob })
+    expect(world.move('B', { digest: 'd1' })).toContain('phase_entered')
+  })
+
+  it('[REQ-APPROVAL-16] going back to it withdraws the request in between that nobody answered', () => {
+    const world = waiting({ minApprovals: 2 })
+    answer(world)
+    world.move('B', { digest: 'd2' })
+    expect(world.move('B', { digest: 'd1' })).toEqual(['transition_requested', 'approval_voided', 'gate_blocked'])
+    expect(statuses(world)).toEqual(['d1 pending', 'd2 void'])
+    expect(world.state.status).toBe('awaiting_approval')
+  })
+
+  it('[REQ-APPROVAL-16] the time of the older request does not park the task while the newer one waits', () => {
+    const world = waiting({ minApprovals: 2, timeoutSeconds: 10 })
+    answer(world)
+    world.now = T0 + 5_000
+    world.move('B', { digest: 'd2' })
+    world.now = T0 + 10_000
+    expect(world.do({ type: 'expire_approval' }, 'system')).toEqual(['approval_voided'])
+    expect(world.state.status).toBe('awaiting_approval')
+    world.now = T0 + 15_000
+    expect(world.do({ type: 'expire_approval' }, 'system')).toEqual(['approval_expired', 'task_parked'])
+  })
+
+  it('[REQ-APPROVAL-16] an agent that asks about ever other content is parked', () => {
+    const world = waiting()
+    answer(world)
+    for (let i = 0; i < 12; i += 1) world.move('B', { digest: `other ${i}` })
+    expect(world.state.status).toBe('parked')
   })
 })

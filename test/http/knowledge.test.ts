@@ -162,3 +162,41 @@ describe('POST /knowledge/search', () => {
     await bare.stop()
   })
 })
+
+describe('phases that are numbers', () => {
+  it('[REQ-KNOW-21] are searched by number or by text, over REST and MCP, and other values are refused', async () => {
+    const contract = CONTRACT.replaceAll('PLAN', '"1"').replaceAll('BUILD', '"2"').replaceAll('SHIP', '"3"')
+    const running = await start({ contract, environment: { PHASELOCK_EMBEDDINGS: 'none' } })
+    const documents = {
+      'docs/phases/1/guide.md': '# One\n\nmarmalade first\n',
+      'docs/two.md': '---\nphase: 2\n---\n# Two\n\nmarmalade second\n',
+    }
+    for (const [file, text] of Object.entries(documents)) {
+      mkdirSync(dirname(join(running.workspace, file)), { recursive: true })
+      writeFileSync(join(running.workspace, file), text)
+    }
+    const known = await running.app.contracts.get(running.app.defaultContract)
+    await running.app.library.of(known, running.workspace)?.settle()
+    const agentToken = await running.addAgent('reader')
+    const token = await running.claim('reader', agentToken, await running.addTask())
+    const find = (by: string, phase: unknown) =>
+      running.call('POST', '/knowledge/search', by, { query: 'marmalade', phase })
+    const files = async (by: string, phase: unknown) =>
+      ((await find(by, phase)).body.results as readonly { readonly file: string }[]).map(({ file }) => file)
+    for (const wrong of [-1, 1.5, true, null, [1], '', 'x'.repeat(65)])
+      expect(await find(token, wrong)).toMatchObject({
+        status: 400,
+        body: { code: 'invalid_request', detail: expect.stringContaining('phase') },
+      })
+    expect(await files(token, 2)).toEqual([])
+    expect(await files(token, 1)).toEqual(['docs/phases/1/guide.md'])
+    expect(await files(token, '1')).toEqual(['docs/phases/1/guide.md'])
+    expect(await files(running.operator, 2)).toEqual(['docs/two.md'])
+    const agent = await McpAgent.connect(running.url, agentToken, ERAS[1] as Era)
+    const found = await agent.does('search_standards', { query: 'marmalade', phase: 1 })
+    expect(found.results).toMatchObject([{ file: 'docs/phases/1/guide.md' }])
+    expect(await agent.does('search_standards', { query: 'marmalade', phase: 2 })).toMatchObject({ results: [] })
+    await agent.close()
+    await running.stop()
+  })
+})

@@ -1,15 +1,47 @@
 import { execFileSync } from 'node:child_process'
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { parse } from 'yaml'
+import { removedAtExit } from '../leaving.js'
 import { type Running, start } from './harness.js'
 
-// Another file of the same form, such as the one that PRD-007 itself comes with.
+// Another file of the same form, such as the one that PRD-007 itself comes with; `schemas` beside it is read too.
 const OTHER = process.env.PHASELOCK_PRD_CONTRACT
-const FILES: readonly (readonly [name: string, file: string | URL])[] = [
-  ['in the form of PRD-007', new URL('../cases/review-board.yaml', import.meta.url)],
-  ...(OTHER === undefined ? [] : [['of PRD-007 itself', OTHER] as const]),
+const BOARD = fileURLToPath(new URL('../cases/review-board.yaml', import.meta.url))
+const LISTS = { type: 'array', items: { type: 'string' } }
+/** Schemas as a project has them in files: test files are paths, and the implementation lists what it created. */
+const OWN_SCHEMAS = {
+  tests: { properties: { test_files: LISTS, test_count: { type: 'integer' }, coverage_areas: LISTS } },
+  implementation: { properties: { files_modified: LISTS, files_created: LISTS, summary: { type: 'string' } } },
+  review: { properties: { reviewer: { type: 'string' }, approved: { type: 'boolean' }, comments: LISTS } },
+}
+
+/** A folder with the contract and its schemas. */
+function folderOf(file: string): string {
+  const folder = removedAtExit(mkdtempSync(join(tmpdir(), 'phaselock-prd-')))
+  const schemas = join(dirname(file), 'schemas')
+  cpSync(file, join(folder, 'agent_workflow.yaml'))
+  if (existsSync(schemas)) cpSync(schemas, join(folder, 'schemas'), { recursive: true })
+  else {
+    mkdirSync(join(folder, 'schemas'))
+    for (const [name, schema] of Object.entries(OWN_SCHEMAS))
+      writeFileSync(join(folder, `schemas/${name}.json`), JSON.stringify({ type: 'object', ...schema }))
+  }
+  return join(folder, 'agent_workflow.yaml')
+}
+
+const FILES: readonly (readonly [name: string, file: string, hasOwnSchemas: boolean])[] = [
+  ['in the form of PRD-007', BOARD, false],
+  ['in the form of PRD-007 with schemas of its own', BOARD, true],
+  ...(OTHER === undefined
+    ? []
+    : ([
+        ['of PRD-007 itself', OTHER, false],
+        ['of PRD-007 itself with its own schemas', OTHER, true],
+      ] as const)),
 ]
 
 interface Written {
@@ -38,6 +70,12 @@ const IMPLEMENTATION = {
   files_changed: [{ path: 'lib/numbers.js', change_type: 'created' }],
   summary: 'Two small functions, add and double, which the tests ask for and nothing else.',
 }
+const PATHS = {
+  test_files: TESTS.test_files.map(({ path }) => path),
+  test_count: 2,
+  coverage_areas: ['adding', 'doubling'],
+}
+const CREATED = { files_created: ['lib/numbers.js'], files_modified: [], summary: IMPLEMENTATION.summary }
 const COMPLETION = {
   summary:
     'Numbers are added and doubled by two functions in one file; both have a test that failed before they were written.',
@@ -48,7 +86,9 @@ const COMPLETION = {
 const testOf = (name: string, call: string, value: number): string =>
   `import assert from 'node:assert/strict'\nimport { test } from 'node:test'\nimport { ${name} } from '../lib/numbers.js'\n\ntest('${name}', () => assert.equal(${call}, ${value}))\n`
 
-describe.each(FILES)('a contract %s', (_name, file) => {
+describe.each(FILES)('a contract %s', (_name, file, hasOwnSchemas) => {
+  const test_files = hasOwnSchemas ? PATHS : TESTS
+  const implementation_files = hasOwnSchemas ? CREATED : IMPLEMENTATION
   const text = readFileSync(file, 'utf8')
   const { phases } = parse(text) as Written
   const [plan = '', red = '', green = '', review = '', done = ''] = phases.map((phase) => phase.id)
@@ -83,7 +123,7 @@ describe.each(FILES)('a contract %s', (_name, file) => {
   }
 
   beforeAll(async () => {
-    run = await start({ contract: text })
+    run = await start(hasOwnSchemas ? { contractFile: folderOf(file) } : { contract: text })
     const manifest = { name: 'numbers', type: 'module', scripts: { test: 'node --test' } }
     mkdirSync(join(run.workspace, 'lib'))
     writeFileSync(join(run.workspace, 'package.json'), JSON.stringify(manifest))
@@ -114,8 +154,9 @@ describe.each(FILES)('a contract %s', (_name, file) => {
     expect(await write('tests/add.test.js', testOf('add', 'add(2, 3)', 5))).toMatchObject({ status: 200 })
     const test_run_result = await tested()
     expect(test_run_result).toMatchObject({ failed: 1, passed: 0 })
-    const blocked = await move(green, { test_files: TESTS, test_run_result })
+    const blocked = await move(green, { test_files, test_run_result })
     expect(blocked).toMatchObject({ allowed: false, phase: red })
+    expect(JSON.stringify(blocked.blockers)).toContain('not in the work tree: tests/double.test.js')
     const answer = await write('tests/double.test.js', testOf('double', 'double(2)', 4))
     expect(answer).toMatchObject({ status: 200, body: { decision: 'allowed', advanced: { phase: green } } })
   })
@@ -123,7 +164,7 @@ describe.each(FILES)('a contract %s', (_name, file) => {
   it('[REQ-PRD-1] the phase is left with tests that pass, not with a claim that they do', async () => {
     const test_run_result = await tested()
     expect(test_run_result.exit_code).not.toBe(0)
-    expect(await move(review, { implementation_files: IMPLEMENTATION, test_run_result })).toMatchObject({
+    expect(await move(review, { implementation_files, test_run_result })).toMatchObject({
       allowed: false,
     })
     const content = 'export const add = (a, b) => a + b\nexport const double = (a) => add(a, a)\n'
@@ -132,7 +173,7 @@ describe.each(FILES)('a contract %s', (_name, file) => {
     expect(written.body.advanced).toBeUndefined()
     const passing = await tested()
     expect(passing).toMatchObject({ exit_code: 0, passed: 2, failed: 0, skipped: 0 })
-    expect(await move(review, { implementation_files: IMPLEMENTATION, test_run_result: passing })).toMatchObject({
+    expect(await move(review, { implementation_files, test_run_result: passing })).toMatchObject({
       allowed: true,
       phase: review,
     })

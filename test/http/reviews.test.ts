@@ -53,7 +53,7 @@ describe('what the agent says of itself', () => {
     await desk.report(await desk.reviewer('security'), { status: 'completed', blocking_issues: ['a hole'] })
     await desk.report(await desk.reviewer('quality'))
     const answer = await desk.move('DONE', { artifacts: { review_report: LIE } })
-    expect(messagesOf(answer)).toEqual(['Issues: 1 blocking issue'])
+    expect(messagesOf(answer)).toEqual(['Issues: 1 blocking issue: a hole'])
     const kept = await run.call('GET', `/tasks/${desk.task}/artifacts/review_report`, run.operator)
     expect(kept.body).toMatchObject({
       grade: 'observed',
@@ -133,7 +133,7 @@ describe('reviews of others', () => {
     const after = 'is of another state of the work: it must be done again'
     expect(messagesOf(await desk.move('DONE'))).toEqual([
       `Both must review: the review security ${after}; the review quality ${after}`,
-      'Issues: 1 blocking issue',
+      'Issues: 1 blocking issue: slow',
     ])
     await desk.report(await desk.reviewer('security'))
     await desk.report(await desk.reviewer('quality'))

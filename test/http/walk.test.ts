@@ -96,15 +96,19 @@ describe('the five phases of the bundled contract', () => {
     expect(await decide(run.operator, '0'.repeat(64))).toMatchObject({ status: 409, body: { code: 'conflict' } })
     expect((await move(token, 'TDD', { plan_document: PLAN })).body.allowed).toBe(false)
     expect(await decide(run.operator)).toMatchObject({ status: 200, body: { status: 'approved' } })
-    expect(
-      (await move(token, 'TDD', { plan_document: { ...PLAN, title: 'Another plan altogether' } })).body.allowed,
-    ).toBe(false)
+    const other = await move(token, 'TDD', { plan_document: { ...PLAN, title: 'Another plan altogether' } })
+    expect(other.body).toMatchObject({
+      allowed: false,
+      pending_approval: { digest: expect.not.stringMatching(digest) },
+    })
+    const { body } = await run.call('GET', '/approvals', run.operator)
+    expect(body.approvals).toMatchObject([{ status: 'pending', ...(other.body.pending_approval as object) }])
+    expect(await run.call('GET', `/approvals/${id}`, run.operator)).toMatchObject({
+      body: { status: 'approved', digest },
+    })
   })
 
-  it('[REQ-API-6] the approved plan opens the phase once, with a new token, and the old token is refused at once', async () => {
-    const asked = await move(token, 'TDD', { plan_document: PLAN })
-    const { id, digest } = asked.body.pending_approval as { id: string; digest: string }
-    await run.call('POST', `/approvals/${id}/decision`, run.operator, { decision: 'approve', digest })
+  it('[REQ-API-6] [REQ-APPROVAL-15] the approved plan opens the phase once, with a new token, and the old token is refused at once', async () => {
     const moved = await move(token, 'TDD', { plan_document: PLAN })
     expect(moved).toMatchObject({ status: 200, body: { allowed: true, phase: 'TDD' } })
     old = token

@@ -90,7 +90,7 @@ class AsyncAgentClient(BaseClient):
         self,
         query: str,
         *,
-        phase: Optional[str] = None,
+        phase: Union[str, int, None] = None,
         tags: Optional[Sequence[str]] = None,
         workflow: Optional[str] = None,
         n_results: Optional[int] = None,

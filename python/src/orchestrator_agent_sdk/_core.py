@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 import uuid
 from datetime import datetime
-from typing import Any, Dict, List, Mapping, Optional, Sequence
+from typing import Any, Dict, List, Mapping, Optional, Sequence, Union
 from urllib.parse import quote
 
 from ._address import address_of
@@ -85,7 +85,7 @@ class Core:
     def search_knowledge(
         self,
         query: str,
-        phase: Optional[str],
+        phase: Union[str, int, None],
         tags: Optional[Sequence[str]],
         workflow: Optional[str],
         n_results: Optional[int],

@@ -119,7 +119,8 @@ export interface Usage {
 }
 
 export interface SearchOptions {
-  readonly phase?: string
+  /** Its id or, in a workflow of documents, its number. */
+  readonly phase?: string | number
   readonly tags?: readonly string[]
   readonly workflow?: string
   readonly nResults?: number

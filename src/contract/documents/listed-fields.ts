@@ -1,7 +1,8 @@
 import { Draft, isFieldName, type Requirement, snakeCase, typeNamed, typeOfWords } from './field.js'
 import type { Block, Paragraph, Piece, Table } from './markdown.js'
 import { plain } from './markdown.js'
-import { readRules } from './rules.js'
+import { readRules, readSentenceRules } from './rules.js'
+import { unreadComparison } from './sentences.js'
 import { placeIn, type Sink, type Source } from './source.js'
 
 export const FIELD_COLUMNS = ['field', 'evidence']
@@ -77,6 +78,9 @@ export function namedItem(item: Paragraph): Omit<Listed, 'line'> | null {
   }
 }
 
+// The words of a flag or an object say what it is about; a number in them is no rule of its value.
+const RULES_FROM_WORDS: ReadonlySet<string> = new Set(['integer', 'number', 'string', 'array'])
+
 function listedField(source: Source, report: Sink, listed: Listed): Requirement[] {
   const at = placeIn(source, listed.line, listed.name)
   if (!isFieldName(listed.name)) {
@@ -91,14 +95,19 @@ function listedField(source: Source, report: Sink, listed: Listed): Requirement[
     return []
   }
   const type = said ?? typeOfWords(`${listed.name} ${listed.rules} ${listed.description}`)
-  if (said === null) {
-    const message = `The type of '${listed.name}' was taken from its words: ${type}.`
-    report({ code: 'legacy_heuristic', at, message, remedy: 'Say its type.' })
-  }
   const draft = new Draft(type, listed.description)
   if (said !== null) draft.said.add('type')
   readRules(draft, listed.rules)
+  const isFromWords = said === null && listed.rules.trim() === '' && RULES_FROM_WORDS.has(type)
+  if (isFromWords) readSentenceRules(draft, listed.description)
   const requirement = draft.requirement(listed.name, at, source.file)
+  if (said === null) {
+    const { rules = [], optional } = requirement.field
+    const words = [type, ...(isFromWords ? [...rules, ...(optional ? ['optional'] : [])] : [])].join(', ')
+    const unread = isFromWords ? unreadComparison(listed.description) : ''
+    const message = `The type of '${listed.name}' was taken from its words: ${words}${unread}.`
+    report({ code: 'legacy_heuristic', at, message, remedy: 'Say its type and rules: (integer, at least 1).' })
+  }
   for (const problem of draft.problems) report({ ...problem, at, message: `${listed.name}: ${problem.message}` })
   return draft.problems.length > 0 ? [] : [requirement]
 }

@@ -33,7 +33,7 @@ export function leadingNumber(text: string): Counted {
 }
 
 const HINT =
-  'Known: required, optional, at least N, at most N, greater than N, between N and M, non-zero, non-empty, must be X, may be false, one of A, B, matches RE2, reported, artifact, observed.'
+  'Known: required, optional, at least N, min_length N, at most N, greater than N, between N and M, non-zero, non-empty, must be X, may be false, one of A, B, matches RE2, reported, artifact, observed.'
 
 /** Reads a text that is nothing but rules: a cell of a rule column, what stands in parentheses after a field. */
 export function readRules(draft: Draft, text: string): void {
@@ -54,9 +54,10 @@ const RULES: readonly (readonly [RegExp, Reader])[] = [
   [/^(?:not optional|required|present|not null|must (?:be present|exist))\b/i, (d, m) => flag(d, m, false)],
   [/^(?:optional|may be (?:empty|absent)|not required)\b/i, (d, m) => flag(d, m, true)],
   [/^(?:grade[:\s]+)?(reported|artifact|observed)\b/i, readGrade],
-  [/^(?:at least|minimum(?: of)?|min|>=|≥)(?![a-z])/i, (d, m, r) => readLower(d, m, r, true)],
+  [/^min_length[\s:=_]*(?=\d)/i, readLength],
+  [/^(?:at least|minimum(?: of)?|min|>=|≥)(?![a-z]|_+[a-z])/i, (d, m, r) => readLower(d, m, r, true)],
   [/^(?:greater than|more than|>)(?![a-z=])/i, (d, m, r) => readLower(d, m, r, false)],
-  [/^(?:at most|maximum(?: of)?|max|<=|≤|no more than|up to)(?![a-z])/i, readUpper],
+  [/^(?:at most|maximum(?: of)?|max|<=|≤|no more than|up to)(?![a-z]|_+[a-z])/i, readUpper],
   [/^between\b/i, readBetween],
   [/^(?:non-?zero|positive)\b/i, (d, m) => done(m, () => d.lower(0, false, m[0]))],
   [/^(?:non-?empty|not empty)\b/i, (d, m) => done(m, () => d.notEmpty(m[0]))],
@@ -96,10 +97,22 @@ function readGrade(draft: Draft, found: RegExpExecArray): number {
 function readLower(draft: Draft, found: RegExpExecArray, rest: string, isIncluded: boolean): number | null {
   const counted = leadingNumber(rest)
   if (counted.status === 'unreadable') return null
-  if (counted.status === 'none') return done(found, () => draft.lower(0, false, found[0]))
+  if (counted.status === 'none') return RULE_END.test(rest) ? done(found, () => draft.lower(0, false, found[0])) : null
   const used = counted.length + unitLength(rest.slice(counted.length))
   draft.lower(counted.value, isIncluded, `${found[0]}${rest.slice(0, used)}`)
   return found[0].length + used
+}
+
+// `min length 1` is no rule followed by two words, but one text that is not understood.
+const RULE_END = /^\s*(?:$|[,;.]|and\b)/i
+
+function readLength(draft: Draft, found: RegExpExecArray, rest: string): number | null {
+  const counted = leadingNumber(rest)
+  if (counted.status !== 'number') return null
+  const words = `${found[0]}${rest.slice(0, counted.length)}`
+  if (draft.type === 'string' || draft.type === 'array') draft.lower(counted.value, true, words)
+  else draft.mismatch(words)
+  return words.length
 }
 
 function readUpper(draft: Draft, found: RegExpExecArray, rest: string): number | null {

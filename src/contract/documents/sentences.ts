@@ -19,6 +19,12 @@ export function sentenceFields(source: Source, blocks: readonly Block[], report:
   )
 }
 
+/** Says which comparison of a text is not read as a rule; '' when there is none. */
+export function unreadComparison(text: string): string {
+  const unread = COMPARISON.exec(text.replace(READ, ''))?.[0].slice(0, 40)
+  return unread === undefined ? '' : `; '${unread}' is no rule here`
+}
+
 /** Whether a text has the words of a requirement in a sentence. */
 export function isMarked(text: string): boolean {
   return MARKER.test(text)
@@ -63,9 +69,7 @@ function fieldOf(source: Source, pieces: readonly Piece[], report: Sink): Requir
   readSentenceRules(draft, text)
   const requirement = draft.requirement(named.name, at, source.file)
   const words = [draft.type, ...(requirement.field.rules ?? []), ...(requirement.field.optional ? ['optional'] : [])]
-  const unread = COMPARISON.exec(text.replace(READ, ''))?.[0].slice(0, 40)
-  const rest = unread === undefined ? '' : `; '${unread}' is no rule here`
-  const message = `'${named.name}' was read from a sentence as ${words.join(', ')}${rest}.`
+  const message = `'${named.name}' was read from a sentence as ${words.join(', ')}${unreadComparison(text)}.`
   report({ code: 'legacy_heuristic', at, message })
   for (const problem of draft.problems) report({ ...problem, at, message: `${named.name}: ${problem.message}` })
   return draft.problems.length > 0 ? [] : [requirement]

@@ -1,7 +1,9 @@
+import { BUILT_IN_TOOLS } from '../../core/tools.js'
+import { unreachable } from '../../core/unreachable.js'
 import type { Report } from '../diagnostic.js'
-import { isFieldName, typeNamed } from './field.js'
+import { isFieldName, snakeCase, typeNamed } from './field.js'
 import { boxOf, FIELD_COLUMNS, namedItem, RULE_COLUMNS } from './listed-fields.js'
-import type { Block, Fence, Html, Paragraph, Piece, Table } from './markdown.js'
+import type { Block, Fence, Heading, Html, Paragraph, Piece, Table } from './markdown.js'
 import { plain } from './markdown.js'
 import { isMarked } from './sentences.js'
 import { placeIn, type Source } from './source.js'
@@ -14,15 +16,17 @@ export function unreadRequirements(source: Source, blocks: readonly Block[], kno
   return blocks.flatMap((block) => {
     switch (block.kind) {
       case 'table':
-        return unreadTable(source, block)
+        return unreadTable(source, block, known)
       case 'paragraph':
         return unreadParagraph(source, block, known)
       case 'fence':
         return unreadFence(source, block)
       case 'html':
         return unreadHtml(source, block)
+      case 'heading':
+        return unreadHeading(source, block, known)
       default:
-        return []
+        return unreachable(block)
     }
   })
 }
@@ -37,13 +41,16 @@ const RULES_UNREAD = new Set(
 // A first row that gives a type is no header: the header was forgotten.
 const TYPES_AS_TITLES = ['integer', 'boolean', 'string', 'array', 'object', 'int', 'bool', 'str']
 
-function unreadTable(source: Source, table: Table): Report[] {
+function unreadTable(source: Source, table: Table, known: ReadonlySet<string>): Report[] {
   const header = table.header.map((title) => title.toLowerCase())
   const has = (names: readonly string[]): boolean => header.some((title) => names.includes(title))
   const at = placeIn(source, table.line, '')
   if (!has(FIELD_COLUMNS)) {
-    if (!has(['type', ...TYPES_AS_TITLES, ...RULE_COLUMNS])) return []
-    const message = 'The table has types or rules, and no column named field.'
+    const isTyped = has(['type', ...TYPES_AS_TITLES, ...RULE_COLUMNS])
+    const named = table.rows.flatMap((row) => row.cells).find((cell) => isFieldLike(cell, known))
+    if (!isTyped && named === undefined) return []
+    const what = isTyped ? 'has types or rules' : `names '${plain(named ?? []).slice(0, 80)}'`
+    const message = `The table ${what}, and no column named field.`
     return [{ code: 'unknown_field', at, message, remedy: 'Name the column of the fields `field`.' }]
   }
   return table.header
@@ -55,6 +62,27 @@ function unreadTable(source: Source, table: Table): Report[] {
       remedy: 'Say it in words in a column named `rule`.',
     }))
 }
+
+const SNAKE_CASE = /^[A-Za-z][A-Za-z0-9]*(?:_[A-Za-z0-9]+)+$/
+
+// A name with an underscore is the name of a field, unless it is that of a tool.
+function isFieldWord(name: string): boolean {
+  return SNAKE_CASE.test(name) && isFieldName(name) && !BUILT_IN_TOOLS.has(name)
+}
+
+function isFieldLike(cell: readonly Piece[], known: ReadonlySet<string>): boolean {
+  const text = plain(cell)
+  return isFieldWord(text) && !known.has(text)
+}
+
+function unreadHeading(source: Source, heading: Heading, known: ReadonlySet<string>): Report[] {
+  const [, name = '', rest = ''] = /^([A-Za-z_][\w.-]{0,63})\s*:?\s*(\(.*)?$/s.exec(heading.text) ?? []
+  if (name === '' || known.has(name) || !(isTyped(rest) || (rest === '' && isFieldWord(name)))) return []
+  const message = `A heading is not read as a field: '${heading.text.slice(0, 80)}'.`
+  return [{ code: 'unknown_field', at: placeIn(source, heading.line, name), message, remedy: AS_ITEM }]
+}
+
+const AS_ITEM = 'Write it as: - `name` (integer, at least 1): description.'
 
 function unreadParagraph(source: Source, block: Paragraph, known: ReadonlySet<string>): Report[] {
   const pieces = block.pieces.filter((piece) => piece.text !== '')
@@ -70,11 +98,11 @@ function unreadParagraph(source: Source, block: Paragraph, known: ReadonlySet<st
     return unread('[', 'A check box is not read', 'Write it as an item: `- [ ] Done {#done}`.')
   if (/^\|.*\|/.test(plain(pieces)))
     return unread('|', 'A table without a line of dashes is not read', 'Put `| --- |` below its header.')
-  if (!block.isItem || isMarked(plain(pieces))) return []
-  const name = unreadName(block, pieces, known)
+  if (isMarked(plain(pieces))) return []
+  const name = block.isItem ? unreadName(block, pieces, known) : unreadLine(pieces, known)
   return name === null
     ? []
-    : unread(name, 'An item is not read as a field', 'Write it as: - `name` (integer, at least 1): description.')
+    : unread(name, block.isItem ? 'An item is not read as a field' : 'A line is not read as a field', AS_ITEM)
 }
 
 const BOX_LINE = /^[\s>]*(?:[-*+]|\d{1,9}[.)])\s+\[[ xX]\]\s/
@@ -102,10 +130,7 @@ function unreadName(block: Paragraph, pieces: readonly Piece[], known: ReadonlyS
     ({ text, isCode }, at) => isCode && !known.has(text) && isTyped(others[at + 1]?.text ?? ''),
   )
   if (second !== undefined) return second.text
-  if (!first.isCode) {
-    const [, name = '', rest = ''] = /^([A-Za-z_][\w.-]{0,63})(\s*\(.*)$/s.exec(plain(pieces)) ?? []
-    return name !== '' && !known.has(name) && isTyped(rest) ? name : null
-  }
+  if (!first.isCode) return first.bold === 0 ? unreadPlain(plain(pieces), known) : unreadBold(pieces, known)
   const name = first.text
   if (known.has(name) || namedItem(block) !== null || !NAME_LIKE.test(name)) return null
   const rest = plain(others)
@@ -113,6 +138,49 @@ function unreadName(block: Paragraph, pieces: readonly Piece[], known: ReadonlyS
   const isDemand =
     RULE_AHEAD.test(rest) || RULE_WITHIN.test(rest) || typeNamed(/^[A-Za-z]+/.exec(rest)?.[0] ?? '') !== null
   return isDemand ? name : null
+}
+
+function unreadPlain(text: string, known: ReadonlySet<string>): string | null {
+  const [, name = '', rest = ''] = /^([A-Za-z_][\w.-]{0,63})(\s*(?:[(:–—].*)?)$/s.exec(text) ?? []
+  const isField = isTyped(rest) || (isFieldWord(name) && !rest.trimStart().startsWith('('))
+  return name !== '' && !known.has(name) && isField ? name : null
+}
+
+const TYPE_AHEAD = /^([A-Za-z]+)\s*(?:[,;.(]|$)/
+
+// Only names in backticks are read: **function_count**: number, at least 1
+function unreadBold(pieces: readonly Piece[], known: ReadonlySet<string>): string | null {
+  const begun = nameAhead(pieces)
+  if (begun === null || known.has(begun.name) || known.has(snakeCase(begun.name))) return null
+  if (isFieldWord(begun.name) && /^(?:$|[(:–—]|-\s)/.test(begun.rest)) return begun.name
+  const words = begun.rest.replace(/^[:–—-]+\s*/, '')
+  const isDemand =
+    isTyped(begun.rest) ||
+    RULE_AHEAD.test(words) ||
+    RULE_WITHIN.test(words) ||
+    typeNamed(TYPE_AHEAD.exec(words)?.[1] ?? '') !== null
+  return isDemand ? begun.name : null
+}
+
+/** The code span or the bold words that a text begins with, and what follows them; null when it begins otherwise. */
+function nameAhead(pieces: readonly Piece[]): { readonly name: string; readonly rest: string } | null {
+  const [first, ...others] = pieces
+  if (first === undefined) return null
+  if (first.isCode) return { name: first.text, rest: plain(others) }
+  if (first.bold === 0) return null
+  const words = plain(pieces.filter((piece) => piece.bold === first.bold))
+  const rest = plain(pieces.filter((piece) => piece.bold !== first.bold))
+  // The colon is as often inside the bold words as behind them.
+  const name = words.replace(/\s*:$/, '')
+  return { name, rest: name === words ? rest : `: ${rest}`.trim() }
+}
+
+/** A paragraph that has the form of a named item, and stands in no list. */
+function unreadLine(pieces: readonly Piece[], known: ReadonlySet<string>): string | null {
+  const begun = nameAhead(pieces)
+  if (begun === null || !isFieldName(begun.name) || known.has(begun.name)) return null
+  const isNamed = isFieldWord(begun.name) && /^(?:$|[:–—]|-\s)/.test(begun.rest)
+  return isNamed || isTyped(begun.rest) ? begun.name : null
 }
 
 function isTyped(text: string): boolean {

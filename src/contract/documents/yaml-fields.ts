@@ -2,10 +2,11 @@ import type { Json } from '../../core/contract.js'
 import type { Place } from '../diagnostic.js'
 import { didYouMean } from '../nearest.js'
 import { compilePattern } from '../patterns.js'
-import type { MapNode, SourceNode } from '../yaml.js'
+import type { MapNode, SourceEntry, SourceNode } from '../yaml.js'
 import { Draft, isFieldName, type Requirement, typeNamed } from './field.js'
 import { readRules } from './rules.js'
 import type { Sink } from './source.js'
+import { readCheckpointSection, Validators } from './validators.js'
 
 /** A rule over several fields, as a CEL expression. */
 export interface CrossRule {
@@ -37,6 +38,7 @@ const KEYS = [
   'description',
   'rule',
   'validator',
+  'validator_params',
 ]
 const WRAPPERS = ['evidence', 'evidence_schema']
 
@@ -53,6 +55,8 @@ export function readYamlGate(node: SourceNode, file: string, report: Sink): Yaml
   if (rules?.kind === 'list') fields.delete('rules')
   const wrapper = WRAPPERS.find((key) => isMapOfMaps(fields.get(key)?.value))
   const wrapped = wrapper === undefined ? undefined : fields.get(wrapper)?.value
+  const sections = wrapper === undefined ? new Map<string, SourceEntry>() : takeSections(fields, report)
+  const validators = Validators.read(sections.get('validators')?.value, report)
   if (wrapper !== undefined && wrapped?.kind === 'map') {
     fields.delete(wrapper)
     for (const [key, entry] of wrapped.entries) fields.set(key, entry)
@@ -62,14 +66,43 @@ export function readYamlGate(node: SourceNode, file: string, report: Sink): Yaml
       report({ code: 'unknown_field', at: entry.keyAt, message: `'${name.slice(0, 80)}' is no name of a field.` })
       return []
     }
-    return readField({ name, at: entry.keyAt, node: entry.value, file }, report)
+    return readField({ name, at: entry.keyAt, node: entry.value, file, validators }, report)
   })
+  validators.reportUnused()
   return {
     requirements,
     rules: rules?.kind === 'list' ? rules.items.flatMap((item) => readCross(item, report)) : [],
     isNone,
     at: node.at,
   }
+}
+
+// Beside a map of fields these are sections; without one they could be the names of fields.
+function takeSections(fields: Map<string, SourceEntry>, report: Sink): ReadonlyMap<string, SourceEntry> {
+  const sections = new Map<string, SourceEntry>()
+  for (const key of ['checkpoint', 'validators', 'cross_field_validation']) {
+    const entry = fields.get(key)
+    if (entry === undefined || !fields.delete(key)) continue
+    sections.set(key, entry)
+    const { value, keyAt } = entry
+    if (key === 'checkpoint' && value.kind === 'map') readCheckpointSection(value, report)
+    else if (key === 'checkpoint')
+      report({
+        code: 'bad_yaml',
+        at: value.at,
+        message: 'checkpoint is `none`, or a map with strict and allow_override.',
+      })
+    else if (key === 'cross_field_validation' && !(value.kind === 'list' && value.items.length === 0)) {
+      const remedy = 'Write CEL expressions under `rules`, such as `evidence.tests >= evidence.functions`.'
+      report({
+        code: 'unknown_validator',
+        at: keyAt,
+        message: 'cross_field_validation is code, which is never run.',
+        remedy,
+      })
+    }
+  }
+  return sections
 }
 
 function isMapOfMaps(node: SourceNode | undefined): boolean {
@@ -85,9 +118,10 @@ interface NamedNode {
   readonly at: Place
   readonly node: SourceNode
   readonly file: string
+  readonly validators: Validators
 }
 
-function readField({ name, at, node, file }: NamedNode, report: Sink): Requirement[] {
+function readField({ name, at, node, file, validators }: NamedNode, report: Sink): Requirement[] {
   if (node.kind !== 'map') {
     report({ code: 'bad_yaml', at, message: `The field '${name}' needs a map, such as {type: integer, min: 1}.` })
     return []
@@ -103,13 +137,23 @@ function readField({ name, at, node, file }: NamedNode, report: Sink): Requireme
   draft.said.add('type')
   readBounds(draft, node, report)
   readFlags(draft, node, report)
-  for (const key of ['rule', 'validator']) {
-    const words = textAt(node, key, report)
-    if (words !== null) readRules(draft, words)
-  }
+  const rule = textAt(node, 'rule', report)
+  if (rule !== null) readRules(draft, rule)
+  readValidator(draft, node, { validators, report })
   const requirement = draft.requirement(name, at, file)
   for (const problem of draft.problems) report({ ...problem, at, message: `${name}: ${problem.message}` })
   return draft.problems.length > 0 ? [] : [requirement]
+}
+
+function readValidator(draft: Draft, node: MapNode, to: { validators: Validators; report: Sink }): void {
+  const given = node.entries.get('validator_params')?.value
+  const params = new Map<string, Json>()
+  if (given?.kind === 'map') for (const [key, { value }] of given.entries) params.set(key, jsonOf(value))
+  else if (given !== undefined)
+    to.report({ code: 'bad_yaml', at: given.at, message: 'validator_params must be a map of values.' })
+  const validator = textAt(node, 'validator', to.report)
+  if (validator !== null) to.validators.apply(draft, validator, params)
+  else if (params.size > 0) draft.unknown('validator_params', 'Name the validator that takes them.')
 }
 
 function readType(name: string, at: Place, node: MapNode, report: Sink): Draft['type'] | null {

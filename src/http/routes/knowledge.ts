@@ -16,7 +16,7 @@ export const KNOWLEDGE_ROUTES: readonly Route[] = [
       {
         task_id: FIELD.id,
         query: { type: 'string', description: 'Anything; the first 4,000 characters are looked at.' },
-        phase: FIELD.phase,
+        phase: FIELD.phaseOrNumber,
         tags: { type: 'array', items: NAME, maxItems: 20, description: 'A passage must have all of them.' },
         workflow: NAME,
         n_results: { type: 'integer', minimum: 1, maximum: RESULTS_MAX, description: 'How many at most; default 5.' },
@@ -29,7 +29,7 @@ export const KNOWLEDGE_ROUTES: readonly Route[] = [
       searchKnowledge(call.app, partyOf(call), {
         taskId: call.body.task_id as string | undefined,
         query: String(call.body.query),
-        phase: call.body.phase as string | undefined,
+        phase: call.body.phase === undefined ? undefined : String(call.body.phase),
         tags: call.body.tags as readonly string[] | undefined,
         workflow: call.body.workflow as string | undefined,
         results: call.body.n_results as number | undefined,

@@ -270,6 +270,48 @@ export const REFUSED: readonly Case[] = [
     problems: ['unknown_field@3'],
   },
   {
+    name: 'an item whose name is bold, with its type and rule in words',
+    text: gate('- **function_count**: number, must be greater than 0\n- `a` (integer)'),
+    fields: [],
+    problems: ['unknown_field@3'],
+  },
+  {
+    name: 'an item whose name is bold with its colon, and nothing else',
+    text: gate('- **function_count:**\n- `a` (integer)'),
+    fields: [],
+    problems: ['unknown_field@3'],
+  },
+  {
+    name: 'an item whose bold words demand a number',
+    text: gate('- **Function count**: number, must be greater than 0\n- **Tests** - at least 3\n- `a` (integer)'),
+    fields: [],
+    problems: ['unknown_field@3', 'unknown_field@4'],
+  },
+  {
+    name: 'an item whose name is plain',
+    text: gate('- function_count: how many there are\n- `a` (integer)'),
+    fields: [],
+    problems: ['unknown_field@3'],
+  },
+  {
+    name: 'a named line that stands in no list',
+    text: gate('`function_count`: how many there are\n\n**b** (integer)\n\n- `a` (integer)'),
+    fields: [],
+    problems: ['unknown_field@3', 'unknown_field@5'],
+  },
+  {
+    name: 'a heading that names a field',
+    text: gate('- `a` (integer)\n\n#### `function_count`\n\nHow many.\n\n#### b (integer)\n\nAs many.'),
+    fields: [],
+    problems: ['unknown_field@5', 'unknown_field@9'],
+  },
+  {
+    name: 'a table that names fields in a column of another name',
+    text: gate('| Name | About |\n| --- | --- |\n| `function_count` | how many |\n\n- `a` (integer)'),
+    fields: [],
+    problems: ['unknown_field@3'],
+  },
+  {
     name: 'an item whose name is HTML',
     text: gate('- <code>b</code> (integer)\n- `a` (integer)'),
     fields: [],
@@ -537,6 +579,33 @@ export const ACCEPTED: readonly Case[] = [
     name: 'items of a list in a list, a quote and HTML with empty lines',
     text: gate('- group\n\t- `b` (integer)\n\n> - `c` (integer)\n\n<details>\n\n- `d` (integer)\n\n</details>'),
     fields: ['b: integer', 'c: integer', 'd: integer'],
+  },
+  {
+    name: 'bold and plain items that demand nothing, or explain a field that is demanded',
+    text: gate(
+      '- `a_count` (integer)\n- **Note**: list what you saw\n- **a_count**: counted by hand, at least once\n- **A count** is what matters\n- a_count: see above\n- read_files: opens it\n- **write_files**: writes it',
+    ),
+    fields: ['a_count: integer'],
+  },
+  {
+    name: 'tables and headings that name no field',
+    text: gate(
+      '- `a` (integer)\n\n#### How to count\n\n| When | Who | Tool |\n| --- | --- | --- |\n| first | the agent | `run_tests` |',
+    ),
+    fields: ['a: integer'],
+  },
+  {
+    name: 'rules in the words of an item without parentheses',
+    text: gate(
+      '- `a`: number, must be greater than 0\n- `b`: a list of at least 2 names\n- `c`: true when at least 3 tests pass\n- `d`: a note, optional',
+    ),
+    fields: ['a: integer min=1', 'b: array minLength=2', 'c: boolean', 'd: string optional'],
+    problems: ['legacy_heuristic@3', 'legacy_heuristic@4', 'legacy_heuristic@5', 'legacy_heuristic@6'],
+  },
+  {
+    name: 'a least length by the name of its rule',
+    text: gate('- `a` (string, min_length_1)\n- `b` (array, min_length: 2)\n- `c` (integer, min_5)'),
+    fields: ['a: string minLength=1', 'b: array minLength=2', 'c: integer min=5'],
   },
   {
     name: 'items that demand nothing',

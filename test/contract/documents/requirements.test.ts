@@ -30,6 +30,27 @@ describe('what a phase document demands', () => {
     expect(loaded.ok ? loaded.warnings.map((one) => one.message) : loaded.diagnostics).toEqual([message])
   })
 
+  it.each([
+    ['- `a` (string, min_length_x)', "a: 'min_length_x' is no known rule."],
+    ['- `a` (string, min length 1)', "a: 'min length 1' is no known rule."],
+    ['- `a` (string, max_length_9)', "a: 'max_length_9' is no known rule."],
+    ['- `a` (string, not_empty)', "a: 'not_empty' is no known rule."],
+    ['- `a` (integer, required_always)', "a: 'required_always' is no known rule."],
+    ['- `a` (integer, at least 1, min_length_1)', "a: A field of type integer takes no rule 'min_length_1'."],
+  ])('[REQ-DOC-1] %s: the message names the whole rule', async (item, message) => {
+    const text = `## Phase 1: One\n\n### Checkpoint\n\n${item}\n`
+    const loaded = await loadContractText(text, { file: 'flow.md', baseDir: null })
+    expect(loaded.ok ? [] : loaded.diagnostics.map((one) => one.message)).toEqual([message])
+  })
+
+  it('[REQ-DOC-2] what was read from the words of an item is told, and what was not', async () => {
+    const text = '## Phase 1: One\n\n### Checkpoint\n\n- `a`: number, greater than 0 and less than 9\n'
+    const loaded = await loadContractText(text, { file: 'flow.md', baseDir: null })
+    expect(loaded.ok ? loaded.warnings.map((one) => one.message) : loaded.diagnostics).toEqual([
+      "The type of 'a' was taken from its words: integer, greater than 0; 'less than 9' is no rule here.",
+    ])
+  })
+
   it('[REQ-DOC-1] every code of documents has a case', () => {
     const seen = new Set(
       [...REFUSED, ...ACCEPTED].flatMap(({ problems }) => problems ?? []).map((one) => one.split('@')[0]),

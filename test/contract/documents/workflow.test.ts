@@ -110,7 +110,7 @@ describe('a folder that is no workflow', () => {
     ],
     [
       'with a gate file that runs code',
-      { ...TWO, 'phases/1/gate-definition.yaml': 'count: {type: integer, validator: "lambda x: x > 0"}\n' },
+      { ...TWO, 'phases/1/gate-definition.yaml': 'count: {type: integer, validator: "lambda x: exit(x)"}\n' },
       ['phases/1/gate-definition.yaml:1:1 unknown_validator'],
     ],
     [
