@@ -14,6 +14,7 @@ import { alertsAfter, before, lapsed, reassigned, resumed, rewound, stashAfter, 
 import { questionChanged } from './evolve-question.js'
 import { refusedToReviewer, reviewChanged, withHolder } from './evolve-review.js'
 import { bypassUsed, newVisit, watched, withCall, withProgress } from './evolve-watch.js'
+import { isRefusal } from './refusal.js'
 import type { KeptArtifact, TaskState } from './state.js'
 import { unreachable } from './unreachable.js'
 import { worktreeAfter } from './worktree.js'
@@ -54,7 +55,7 @@ function changed(state: TaskState, event: Exclude<TaskEvent, { type: 'task_creat
       return refused(extended(state, event), event)
     case 'gate_blocked':
       // Waiting for people or reviewers is no refusal.
-      return event.counted ? refused(bypassUsed(withGate(state, 'blocked')), event) : state
+      return isRefusal(event) ? refused(bypassUsed(withGate(state, 'blocked')), event) : state
     case 'approval_refused':
     case 'question_refused':
       return refused(state, event)

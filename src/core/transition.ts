@@ -95,6 +95,8 @@ export function interrupted(
       code: 'rule_interrupt',
       detail: `Cannot leave ${state.phase}: ${one.held.diagnostic}`,
     }),
+    // The agent knows of a violation that was reported to it: asking again does not use up the denial budget.
+    counted: !state.watch.reported.has(one.held.rule),
   })
   if (decision.kind !== 'decided') return decision
   const isParked = decision.facts.some((fact) => fact.type === 'task_parked')
