@@ -1,6 +1,6 @@
 import { admitCall, applyAs } from '../../app/agent-call.js'
 import { claimTask } from '../../app/claim-task.js'
-import { grantOf, withToken } from '../../app/grant.js'
+import { grantOf, renewedAnswer } from '../../app/grant.js'
 import { requestTransition } from '../../app/move.js'
 import { recall } from '../../app/recall.js'
 import { ok, refuse } from '../../app/result.js'
@@ -131,6 +131,7 @@ export const AGENT_ROUTES: readonly Route[] = [
     ),
     answer: '`{results, advanced?}`, the results in order',
     handle: async (call) =>
+    isRepeatable: true,
       batchTools(call.app, {
         bearer: callerBearer(call),
         taskId: call.body.task_id as string | undefined,
@@ -139,7 +140,10 @@ export const AGENT_ROUTES: readonly Route[] = [
           args: (one.args as JsonObject | undefined) ?? {},
         })),
         once: call.once,
-        recall: async (once) => (await recall(call.app, once))?.result ?? null,
+        recall: async (once) => {
+          const before = await recall(call.app, once)
+          return before === null || before === 'again' ? null : before.result
+        },
       }),
   },
   {
@@ -169,9 +173,7 @@ export const AGENT_ROUTES: readonly Route[] = [
     answer: '`{phase, phase_token, expires_at, allowed_tools}`',
     handle: async (call) => {
       const done = await agentCommand(call, { type: 'renew_token' })
-      return done.ok
-        ? ok({ phase: done.value.phase, ...(await withToken(call.app, grantOf(done.value, bearerOf(call).agentId))) })
-        : done
+      return done.ok ? ok(await renewedAnswer(call.app, grantOf(done.value, bearerOf(call).agentId))) : done
     },
   },
   {
@@ -213,14 +215,11 @@ async function agentCommand(
   if (!admitted.ok) return admitted
   const { once } = call
   const handled = await applyAs(call.app, admitted.value, command, {
-    remember: (done) =>
-      once === undefined || command.type === 'renew_token'
-        ? undefined
-        : {
-            ...once,
-            status: 200,
-            answer: { body: command.type === 'release' ? { task: taskView(done.state) } : leaseView(done.state) },
-          },
+  const answerOf = (state: TaskState): JsonObject => {
+    if (command.type === 'renew_token') return { renewed: { ...grantOf(state, bearerOf(call).agentId) } }
+    return { body: command.type === 'release' ? { task: taskView(state) } : leaseView(state) }
+  }
+    remember: (done) => (once === undefined ? undefined : { ...once, status: 200, answer: answerOf(done.state) }),
   })
   return handled.ok ? ok(handled.value.state) : handled
 }

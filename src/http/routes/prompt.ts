@@ -69,6 +69,6 @@ export const PROMPT_ROUTES: readonly Route[] = [
       ['input_tokens', 'output_tokens'],
     ),
     answer: '`{tokens: {input, output, cache_read, cache_write}, usage, interrupt?}` of this visit of the phase',
-    handle: async (call) => recordUsage(call.app, bearerOf(call), call.body),
+    handle: async (call) => recordUsage(call.app, bearerOf(call), call.body, call.once),
   },
 ]
