@@ -17,6 +17,7 @@ import { NOT_THE_PROJECT, openWorkTree, type WorkTree } from '../tree/work-tree.
 import type { App } from './app.js'
 import { boundTree } from './bound-tree.js'
 import { type CheckpointScene, judgeCheckpoint, keptEvidence, withoutRuns } from './checkpoint.js'
+import { compareTree } from './compare-tree.js'
 import { lookAtVote, type Vote } from './coordinations/consensus.js'
 import { gatherReviews } from './gather-reviews.js'
 import { observeFor, pinOfRun } from './observe-gates.js'
@@ -138,14 +139,6 @@ async function testsToPin(one: {
 async function aroundTests(contract: Contract, tree: WorkTree): Promise<Pick<PinnedRun, 'harness' | 'marks'>> {
   if (!contract.commands.has('tests')) return {}
   return { harness: await harnessOf(tree, contract), marks: await marksOf(tree, contract) }
-}
-
-async function compareTree(app: App, contract: Contract, state: TaskState) {
-  if (contract.enforcement.reconcile === 'off') return null
-  const { index, differences } = await app.trees.compare(state.workspace)
-  const isIgnored = (path: string): boolean =>
-    contract.enforcement.reconcileIgnore.some((pattern) => matchesGlob(pattern, path))
-  return { index, unledgered: differences.filter(({ path }) => !isIgnored(path)) }
 }
 
 async function judgeArtifacts(app: App, contract: Contract, work: { readonly needed: Needs; readonly offer: Offer }) {

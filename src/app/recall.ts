@@ -4,6 +4,7 @@ import { type AddedOperator, agentAnswer, operatorAgain } from './administer.js'
 import type { App, Once } from './app.js'
 import { advancedSince } from './auto-advance.js'
 import { claimAnswer } from './claim-task.js'
+import { warningsOfResumed } from './compare-tree.js'
 import { startedAnswer } from './coordinations/operate-runs.js'
 import { type Grant, renewedAnswer } from './grant.js'
 import { completionAnswer } from './phase-answer.js'
@@ -34,7 +35,7 @@ export async function recall(app: App, once: Once): Promise<Recalled | 'again' |
 
 async function rebuilt(app: App, answer: JsonObject): Promise<Result<JsonObject>> {
   if (answer.problem !== undefined) return { ok: false, problem: answer.problem as unknown as Problem }
-  if (answer.claim !== undefined) return claimedBefore(app, answer.claim as unknown as Grant)
+  if (answer.claim !== undefined) return claimedBefore(app, answer)
   if (answer.renewed !== undefined) return renewedBefore(app, answer.renewed as unknown as Grant)
   if (answer.operator !== undefined) return operatorAgain(app, answer.operator as unknown as AddedOperator)
   if (answer.agent !== undefined)
@@ -48,10 +49,13 @@ async function rebuilt(app: App, answer: JsonObject): Promise<Result<JsonObject>
 }
 
 // The answer shows the task as it is now: it is for the agent that still holds it at that epoch, and for nobody else.
-async function claimedBefore(app: App, grant: Grant): Promise<Result<JsonObject>> {
-  if ((await heldAt(app, grant)) === null)
-    return refuse('token_stale', `The claim of task ${grant.taskId} was superseded; claim again.`)
-  return ok(await claimAnswer(app, grant))
+async function claimedBefore(app: App, answer: JsonObject): Promise<Result<JsonObject>> {
+  const grant = answer.claim as unknown as Grant
+  const state = await heldAt(app, grant)
+  if (state === null) return refuse('token_stale', `The claim of task ${grant.taskId} was superseded; claim again.`)
+  const contract = await app.contracts.get(state.contract.hash)
+  const warnings = answer.resumed === true ? await warningsOfResumed(app, contract, state) : []
+  return ok(await claimAnswer(app, grant, warnings))
 }
 
 async function renewedBefore(app: App, grant: Grant): Promise<Result<JsonObject>> {

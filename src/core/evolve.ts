@@ -62,6 +62,7 @@ function changed(state: TaskState, event: Exclude<TaskEvent, { type: 'task_creat
     case 'tool_finished':
       return finished(state, event)
     case 'token_refused':
+    case 'unledgered_change_found':
       return state
     case 'transition_requested':
       return requested(state, event)
@@ -100,6 +101,7 @@ type Handled =
   | 'tool_finished'
   | 'changes_dropped'
   | 'token_refused'
+  | 'unledgered_change_found'
   | 'transition_requested'
   | 'gate_passed'
   | 'tests_pinned'

@@ -129,7 +129,7 @@ interface Case {
 
 function judge(contract: Contract, state: TaskState, one: Case): Decision {
   const { request, needed, facts } = one
-  const unledgered = unledgeredBlockers(contract, state, facts, one.context)
+  const unledgered = unledgeredBlockers(contract, state, facts.unledgered ?? [], one.context)
   const voting = isVoting(needed.consensus, facts.consensus)
   const given = { facts, claims: request.claims, mode: modeOf(contract, state), more: unledgered, isVoting: voting }
   const findings = findBlockers(state, needed, given)

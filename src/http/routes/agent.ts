@@ -26,7 +26,8 @@ export const AGENT_ROUTES: readonly Route[] = [
     summary: 'Claim a task, or get the task back that the agent already holds',
     access: 'agent',
     body: agentShape({ agent_id: FIELD.id, capabilities: FIELD.ids, task_id: FIELD.id }, ['agent_id']),
-    answer: '`{task, phase, phase_token, expires_at, prompt, allowed_tools, contract}`',
+    answer:
+      '`{task, phase, phase_token, expires_at, prompt, allowed_tools, contract, warnings}`; `warnings` names what changed in the work tree without an allowed call, when a claim is resumed',
     handle: async (call) => {
       const bearer = bearerOf(call)
       if (bearer.kind !== 'agent') return refuse('not_permitted', 'A claim needs the agent token, not a phase token.')
@@ -130,8 +131,8 @@ export const AGENT_ROUTES: readonly Route[] = [
       ['task_id', 'calls'],
     ),
     answer: '`{results, advanced?}`, the results in order',
-    handle: async (call) =>
     isRepeatable: true,
+    handle: async (call) =>
       batchTools(call.app, {
         bearer: callerBearer(call),
         taskId: call.body.task_id as string | undefined,
@@ -214,11 +215,11 @@ async function agentCommand(
   const admitted = await admitCall(call.app, bearerOf(call), call.body.task_id as string | undefined)
   if (!admitted.ok) return admitted
   const { once } = call
-  const handled = await applyAs(call.app, admitted.value, command, {
   const answerOf = (state: TaskState): JsonObject => {
     if (command.type === 'renew_token') return { renewed: { ...grantOf(state, bearerOf(call).agentId) } }
     return { body: command.type === 'release' ? { task: taskView(state) } : leaseView(state) }
   }
+  const handled = await applyAs(call.app, admitted.value, command, {
     remember: (done) => (once === undefined ? undefined : { ...once, status: 200, answer: answerOf(done.state) }),
   })
   return handled.ok ? ok(handled.value.state) : handled
