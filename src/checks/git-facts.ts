@@ -3,7 +3,7 @@ import type { TreeIndex } from '../tree/tree-contents.js'
 import type { ObservePlace } from './observe.js'
 
 const GIT_MS_MAX = 60_000
-const DIFF_KEPT = { headBytes: 8 * 1024 * 1024, tailBytes: 0 }
+const OUTPUT_KEPT = { headBytes: 8 * 1024 * 1024, tailBytes: 0 }
 const QUIET = '-c core.fsmonitor=false -c core.hooksPath=/dev/null -c core.quotePath=false -c diff.renames=false'
 
 /** What git says of a work tree, asked behind the wall. */
@@ -13,8 +13,6 @@ export interface GitFacts {
   readonly changed: readonly string[]
   /** Those of them that count for the task, and files that only an edited rule hides from git. */
   readonly uncommitted: readonly string[]
-  /** Lines that were added since the last commit, by path. */
-  readonly added: ReadonlyMap<string, readonly string[]>
   readonly isCut: boolean
 }
 
@@ -30,13 +28,12 @@ export async function gitFacts(place: ObservePlace, index: TreeIndex | null = nu
         env: { GIT_TERMINAL_PROMPT: '0' },
         network: false,
         writes: 'discard',
-        // Thrown away with everything else: git notes new files in its index to compare them.
-        git: 'write',
+        git: 'read',
         hidden: place.hidden,
         signal: place.signal,
         timeoutMs: GIT_MS_MAX,
       },
-      DIFF_KEPT,
+      OUTPUT_KEPT,
     )
   const git = `git --no-optional-locks ${QUIET}`
   const status = await ask(`${git} status --porcelain=v1 -z --untracked-files=all`)
@@ -46,16 +43,11 @@ export async function gitFacts(place: ObservePlace, index: TreeIndex | null = nu
   const ignored = await ask(`${git} ls-files --others --ignored --exclude-standard --directory -z`)
   const counted = entries.filter((entry) => counts(entry, index)).map((entry) => entry.slice(3))
   const uncommitted = [...new Set([...counted, ...hiddenIn(namesIn(ignored.stdout), index)])]
-  // Without a commit everything is new, and git has nothing to compare with.
-  const base = `$(${git} rev-parse --verify -q HEAD || ${git} hash-object -t tree /dev/null)`
-  const diff = await ask(
-    `${git} add --intent-to-add . 2>/dev/null; ${git} diff --no-ext-diff --no-textconv --unified=0 ${base}`,
-  )
-  const isCut = diff.truncated || status.truncated || ignored.truncated || ignored.exitCode !== 0
-  return { isRepository: true, changed, uncommitted, added: addedLines(diff.stdout), isCut }
+  const isCut = status.truncated || ignored.truncated || ignored.exitCode !== 0
+  return { isRepository: true, changed, uncommitted, isCut }
 }
 
-const NO_REPOSITORY: GitFacts = { isRepository: false, changed: [], uncommitted: [], added: new Map(), isCut: false }
+const NO_REPOSITORY: GitFacts = { isRepository: false, changed: [], uncommitted: [], isCut: false }
 
 function namesIn(output: string): readonly string[] {
   return output.split('\0').filter((entry) => entry !== '')
@@ -76,18 +68,4 @@ function hiddenIn(ignored: readonly string[], index: TreeIndex | null): readonly
   return Object.keys(index?.entries ?? {}).filter(
     (path) => files.has(path) || folders.some((folder) => path.startsWith(folder)),
   )
-}
-
-function addedLines(diff: string): ReadonlyMap<string, readonly string[]> {
-  const added = new Map<string, string[]>()
-  let current: string[] | null = null
-  for (const line of diff.split('\n')) {
-    const [, path] = /^\+\+\+ b\/(.+?)\t?$/.exec(line) ?? []
-    if (path !== undefined) {
-      current = added.get(path) ?? []
-      added.set(path, current)
-    } else if (line.startsWith('diff --git ')) current = null
-    else if (line.startsWith('+') && current !== null) current.push(line.slice(1))
-  }
-  return added
 }
