@@ -1,83 +1,15 @@
-import { cpSync, existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { FastifyRequest } from 'fastify'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { Route } from '../../src/http/route.js'
 import { ROUTES } from '../../src/http/routes/all.js'
 import { requestValidator } from '../../src/http/validate.js'
-import { ENDPOINTS, type Lane } from '../garbage/endpoints.js'
+import { ENDPOINTS } from '../garbage/endpoints.js'
 import type { Base } from '../garbage/mutate.js'
 import { type Pair, Stage } from '../garbage/stage.js'
-import { type Answer, ownTree } from './harness.js'
-
-const UPSTREAM = join(import.meta.dirname, '../tools/upstream/fixtures/server.mjs')
-const WITH_TOOLS = `
-name: with-tools
-version: "1"
-phases:
-  - {id: WORK, allowed_tools: [files.echo]}
-  - {id: DONE, allowed_tools: []}
-mcp_servers:
-  files: {command: node, args: [server.mjs]}
-`
-
-const WITH_GUIDE = `
-name: with-guide
-version: "1"
-phases:
-  - {id: A, allowed_tools: [glob]}
-  - {id: B, allowed_tools: []}
-knowledge: {sources: [GUIDE.md]}
-`
-
-/** Right requests of endpoints whose request in the garbage tests is refused. */
-const SUCCEEDING: Readonly<Record<string, (stage: Stage) => Promise<Lane>>> = {
-  acceptTree: (stage) => changedTree(stage),
-  revertTree: (stage) => changedTree(stage),
-  handOverTask: (stage) => ofWorktree(stage, { reason: 'because', commit: true }),
-  discardTask: (stage) => ofWorktree(stage, { reason: 'because', force: true }),
-  executeTool: (stage) => asAgent(stage, { tool_name: 'glob', args: { pattern: '**' } }),
-  searchKnowledge: (stage) => asAgent(stage, { query: 'naming' }),
-  stashTask: async (stage) => {
-    const pair = await stage.pair({ workspace: ownTree(stage.run) })
-    return { pair, base: () => ({ params: { id: pair.task }, body: { reason: 'something else first' } }) }
-  },
-  stopAgent: async (stage) => {
-    const agent_id = stage.fresh('started')
-    await stage.operate('/agents/spawn', {
-      ...{ harness: 'command', command: 'sleep', args: ['600'], agent_id, task: { title: 'x' } },
-    })
-    return { pair: await stage.pair(), base: () => ({ params: { id: agent_id }, body: { reason: 'gone' } }) }
-  },
-  acceptTools: async (stage) => {
-    const workspace = ownTree(stage.run)
-    cpSync(UPSTREAM, join(workspace, 'server.mjs'))
-    await stage.operate('/contracts', { source: WITH_TOOLS })
-    const id = await stage.run.addTask({ contract: 'with-tools', workspace })
-    return { pair: await stage.pair(), base: () => ({ params: { id }, body: { reason: 'looked at them' } }) }
-  },
-}
-
-async function asAgent(stage: Stage, body: Record<string, unknown>): Promise<Lane> {
-  const workspace = ownTree(stage.run)
-  writeFileSync(join(workspace, 'GUIDE.md'), '# Naming\n\nNaming says what a thing is for.\n')
-  await stage.operate('/contracts', { source: WITH_GUIDE })
-  const pair = await stage.pair({ contract: 'with-guide', workspace })
-  return { pair, base: () => ({ body: { task_id: pair.task, ...body } }) }
-}
-
-async function changedTree(stage: Stage): Promise<Lane> {
-  const workspace = ownTree(stage.run)
-  const pair = await stage.pair({ workspace })
-  writeFileSync(join(workspace, 'by-hand.txt'), 'nobody allowed this\n')
-  return { pair, base: () => ({ params: { id: pair.task }, body: { reason: 'looked at it' } }) }
-}
-
-async function ofWorktree(stage: Stage, body: Record<string, unknown>): Promise<Lane> {
-  const lane = await ENDPOINTS.mergeTask?.prepare(stage, 0)
-  if (lane === undefined) throw new Error('there is no endpoint mergeTask')
-  return { ...lane, base: () => ({ ...lane.base(), body }) }
-}
+import type { Answer } from './harness.js'
+import { prepareRequest, sendRequest } from './right-requests.js'
 
 /** What goes on by itself writes events of its own between two calls, and agents are shown as they are then. */
 const GOES_ON: ReadonlySet<string> = new Set(['spawnAgent', 'stopAgent', 'startCoordination'])
@@ -94,9 +26,7 @@ describe('Idempotency-Key', () => {
   })
 
   const send = async (route: Route, pair: Pair, base: Base, key: string): Promise<Answer> => {
-    const path = route.path.replace(/:(\w+)/g, (_, name: string) => encodeURIComponent(base.params?.[name] ?? ''))
-    const token = tokenFor(route, pair, stage.run.operator)
-    const answer = await stage.run.call(route.method, path, token, base.body ?? {}, { 'idempotency-key': key })
+    const answer = await sendRequest(stage, route, { pair, base, headers: { 'idempotency-key': key } })
     shown.push(JSON.stringify(answer.body))
     return answer
   }
@@ -104,9 +34,7 @@ describe('Idempotency-Key', () => {
   it.each(UNSAFE.map((route) => [`${route.method} ${route.path}`, route] as const))(
     '[REQ-API-17] %s acts once under a key, and refuses the key for another request',
     async (name, route) => {
-      const endpoint = ENDPOINTS[route.id]
-      if (endpoint === undefined) throw new Error(`there is no right request for ${route.id}`)
-      const lane = await (SUCCEEDING[route.id]?.(stage) ?? endpoint.prepare(stage, 0))
+      const lane = await prepareRequest(stage, route.id)
       const base = lane.base()
       const key = stage.fresh('key')
       const first = await send(route, lane.pair, base, key)
@@ -120,7 +48,7 @@ describe('Idempotency-Key', () => {
       if (GOES_ON.has(route.id)) expect(again.body.agent_id ?? again.body.id).toBe(first.body.agent_id ?? first.body.id)
       else expect(lasting(again.body)).toEqual(lasting(first.body))
       if (!GOES_ON.has(route.id)) expect(await store.lastSeq(), 'nothing more happened').toBe(events)
-      await endpoint.after?.(stage)
+      await ENDPOINTS[route.id]?.after?.(stage)
     },
     60_000,
   )
@@ -166,13 +94,6 @@ describe('Idempotency-Key', () => {
     expect((await list()).status).toBe(403)
   })
 })
-
-function tokenFor({ id, access }: Route, pair: Pair, operator: string): string {
-  if (id === 'claimTask') return pair.agent
-  if (access === 'operator' || id === 'decideApproval' || id === 'answerQuestion') return operator
-  if (access === 'reviewer') return pair.review
-  return access === 'participant' ? (pair.participant ?? '') : pair.phase
-}
 
 /** Another request to the same route that its schema accepts. */
 function otherThan(route: Route, base: Base): Base {

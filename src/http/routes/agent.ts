@@ -62,7 +62,7 @@ export const AGENT_ROUTES: readonly Route[] = [
       ['task_id', 'target_phase'],
     ),
     answer:
-      '`{allowed: true, phase, phase_token, expires_at, prompt, allowed_tools, warnings, artifacts}` or `{allowed: false, phase, phase_token: null, blockers, warnings, retry, pending_approval?, pending_consensus?}`',
+      '`{allowed: true, phase, status, phase_token, expires_at, prompt, allowed_tools, warnings, artifacts, violation?, completed?}` or `{allowed: false, phase, phase_token: null, blockers, warnings, retry, task_id, allowed_tools, next_step, interrupt?, pending_approval?, pending_consensus?}`',
     handle: async (call) =>
       requestTransition(call.app, {
         bearer: bearerOf(call),
@@ -88,7 +88,7 @@ export const AGENT_ROUTES: readonly Route[] = [
       'args',
     ]),
     answer:
-      '`{result, logged: true, decision, duration_ms, violation?, unenforced?, advanced?}`; a tool that fails answers 400 `tool_failed`, changes that the phase does not allow 403 `constraint_violation`',
+      '`{result, logged: true, decision, duration_ms, violation?, unenforced?, interrupt?, advanced?}`; a tool that fails answers 400 `tool_failed`, changes that the phase does not allow 403 `constraint_violation`',
     handle: async (call) => executeTool(call.app, toolRequest(call)),
   },
   {
