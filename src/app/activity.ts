@@ -27,7 +27,10 @@ export async function activityOf(app: App): Promise<JsonObject> {
     isMore ||= page.nextCursor !== null
     for (const row of page.items) {
       const state = await app.ledger.read(row.id)
-      if (state !== null) tasks.push(activityView(row, state, { calls: calls.get(row.id) ?? 0, now }))
+      if (state !== null)
+        tasks.push(
+          activityView(row, state, { calls: calls.get(row.id) ?? 0, now, isChecking: app.checking.isChecking(row.id) }),
+        )
     }
   }
   const byStatus: Record<string, number> = {}
@@ -39,7 +42,7 @@ export async function activityOf(app: App): Promise<JsonObject> {
 function activityView(
   row: TaskRow,
   state: TaskState,
-  { calls, now }: { readonly calls: number; readonly now: number },
+  { calls, now, isChecking }: { readonly calls: number; readonly now: number; readonly isChecking: boolean },
 ): JsonObject {
   const { tokens, usage } = totals(state.watch.facts)
   const { open } = state.watch
@@ -47,6 +50,7 @@ function activityView(
     id: state.id,
     title: state.title,
     status: state.status,
+    checking: isChecking,
     phase: state.phase,
     visit: state.visit,
     agent_id: state.held?.agentId ?? null,

@@ -4,7 +4,7 @@ import type { Json, JsonObject } from '../core/contract.js'
 import type { RegistryFact } from '../core/registry.js'
 import type { Spawn } from '../core/spawns.js'
 import type { App, Once } from './app.js'
-import { newOperatorToken, verifierOf } from './identity.js'
+import { newOperatorToken, newSeed, operatorTokenOf, verifierOf } from './identity.js'
 import { ok, type Result, refuse, refusedBy } from './result.js'
 import { spawnView } from './spawn-view.js'
 import { isoTime, isoTimeOrNull } from './wire.js'
@@ -84,23 +84,47 @@ function reviewerRow(spawn: Spawn): JsonObject {
   }
 }
 
+/** An operator that was added under an idempotency key, without its token. */
+export interface AddedOperator {
+  readonly name: string
+  readonly role: string | null
+  readonly seed: string
+}
+
 /** Adds an operator. The token is shown once and never kept. */
 export async function addOperator(
   app: App,
   request: { readonly name: string; readonly role: string | null },
-  actor: string,
+  by: { readonly actor: string; readonly once: Once | undefined },
 ): Promise<Result<JsonObject>> {
-  if (app.redact(request.name) !== request.name)
-    return refuse('invalid_request', 'name: looks like a secret; choose another.')
-  const token = newOperatorToken()
-  const fact: RegistryFact = {
-    type: 'operator_added',
-    name: request.name,
-    role: request.role,
-    verifier: verifierOf(token),
-  }
-  const refusal = await app.ledger.record(fact, { now: app.now(), actor })
-  return refusal === null ? ok({ name: request.name, role: request.role, operator_token: token }) : refusedBy(refusal)
+  const { name, role } = request
+  if (app.redact(name) !== name) return refuse('invalid_request', 'name: looks like a secret; choose another.')
+  const { token, seed } = by.once === undefined ? { token: newOperatorToken(), seed: '' } : repeatableToken(app)
+  const operator: AddedOperator = { name, role, seed }
+  const remember =
+    by.once === undefined ? {} : { remember: { ...by.once, status: 201, answer: { operator: { ...operator } } } }
+  const fact: RegistryFact = { type: 'operator_added', name, role, verifier: verifierOf(token) }
+  const refusal = await app.ledger.record(fact, { now: app.now(), actor: by.actor }, remember)
+  return refusal === null ? ok({ name, role, operator_token: token }) : refusedBy(refusal)
+}
+
+// Only its seed is kept: the token cannot be made from that without the signing secret.
+function repeatableToken(app: App): { readonly token: string; readonly seed: string } {
+  const seed = newSeed()
+  return { token: operatorTokenOf(app.secrets.signing()[0] ?? '', seed), seed }
+}
+
+/** The answer once more for a client that lost it, while the operator still has the token that it was given then. */
+export function operatorAgain(app: App, { name, role, seed }: AddedOperator): Result<JsonObject> {
+  const known = app.ledger.registry.operators.get(name)
+  const tokens = app.secrets.signing().map((secret) => operatorTokenOf(secret, seed))
+  const token = tokens.find((one) => verifierOf(one) === known?.verifier)
+  return token === undefined || known?.revokedAt !== null
+    ? refuse(
+        'conflict',
+        `The token of operator ${JSON.stringify(name)} cannot be shown again: revoke it and add it anew.`,
+      )
+    : ok({ name, role, operator_token: token })
 }
 
 export function listOperators(app: App): JsonObject {

@@ -6,6 +6,7 @@ import type { Context } from '../core/command.js'
 import type { Json } from '../core/contract.js'
 import type { Upstream } from '../tools/upstream/upstream.js'
 import type { AlertBoard } from './alert-board.js'
+import type { Checking } from './checking.js'
 import type { ContractBook } from './contracts.js'
 import type { Coordinations } from './coordinations/coordinations.js'
 import type { Feed } from './feed.js'
@@ -38,8 +39,8 @@ export interface App {
   readonly stateDir: string
   /** How often refused tokens are recorded with a task. */
   readonly tokenRefusals: Quota
-  /** Tasks whose gates are being checked. */
-  readonly checking: Set<string>
+  /** Tasks whose gates are being checked, or whose work tree is put aside or taken back. */
+  readonly checking: Checking
   /** Tasks that changed and whose gates may open by themselves (`auto_advance`). */
   readonly advancing: Set<string>
   /** Alerts of contracts that are raised now. */

@@ -75,7 +75,7 @@ export async function advance(app: App, taskId: string): Promise<Handled | null>
   // Whichever call ends last looks at the gates: a tool that still runs is not ended for something nobody asked for.
   if (app.checking.has(taskId) || app.running.isBusy(taskId)) return null
   app.advancing.delete(taskId)
-  app.checking.add(taskId)
+  app.checking.begin(taskId, 'gates')
   try {
     return await move(app, { contract, state, target })
   } catch (error) {
@@ -84,7 +84,7 @@ export async function advance(app: App, taskId: string): Promise<Handled | null>
     app.advancing.add(taskId)
     return null
   } finally {
-    app.checking.delete(taskId)
+    app.checking.end(taskId)
   }
 }
 

@@ -9,6 +9,7 @@ import type { Refusal } from '../core/refusal.js'
 import type { Held, TaskState } from '../core/state.js'
 import { keepAgentCliFiles } from './agent-cli-files.js'
 import { type App, contextOf, type Once } from './app.js'
+import { reconcileResumed } from './compare-tree.js'
 import { type Grant, grantOf, promptOf, withToken } from './grant.js'
 import { AgentBusy } from './handle.js'
 import { isPathConflict, withPathLease } from './path-leases.js'
@@ -142,22 +143,26 @@ async function tryClaim(app: App, taskId: string, request: Ready): Promise<Resul
   const command = { type: 'claim', ...who, openDependencies } as const
   const context = contextOf(app, `agent:${agentId}`)
   const { once } = request
-  const claimed = async (): Promise<Result<JsonObject>> => {
+  const isResumed = state.visit > 0
+  const claimed = async (): Promise<Result<TaskState>> => {
     const handled = await app.ledger.apply({ taskId, contract }, command, context, {
       ...(request.guard === undefined ? {} : { guard: request.guard }),
       remember: (done) =>
         once === undefined
           ? undefined
-          : { ...once, status: 200, answer: { claim: { ...grantOf(done.state, agentId) } } },
+          : { ...once, status: 200, answer: { claim: { ...grantOf(done.state, agentId) }, resumed: isResumed } },
     })
     if (handled === null) return refuse('not_found', `There is no task ${JSON.stringify(taskId)}.`)
     if (handled.refusal !== null) return refusedBy(handled.refusal, {}, handled.events.length > 0)
-    const isFirst = state.visit === 0 && contract.enforcement.reconcile !== 'off'
+    const isFirst = !isResumed && contract.enforcement.reconcile !== 'off'
     if (isFirst) for (const mark of [WORK_BEGAN, handled.state.phase]) app.trees.mark(state.workspace, taskId, mark)
-    return ok(await claimAnswer(app, grantOf(handled.state, agentId)))
+    return ok(handled.state)
   }
   try {
-    return await withPathLease(app, { state, contract, phase: state.phase, agentId }, claimed)
+    const done = await withPathLease(app, { state, contract, phase: state.phase, agentId }, claimed)
+    if (!done.ok) return done
+    const warnings = isResumed ? await reconcileResumed(app, contract, done.value) : []
+    return ok(await claimAnswer(app, grantOf(done.value, agentId), warnings))
   } catch (error) {
     if (error instanceof AgentBusy) return refuse('conflict', `Agent ${agentId} holds another task already.`)
     throw error
@@ -197,7 +202,7 @@ function lackingRepository(contract: Contract, { id, workspace }: TaskState): Re
 }
 
 /** The answer to a claim; also given again to a client that lost it. */
-export async function claimAnswer(app: App, grant: Grant): Promise<JsonObject> {
+export async function claimAnswer(app: App, grant: Grant, warnings: readonly JsonObject[]): Promise<JsonObject> {
   const state = await app.ledger.read(grant.taskId)
   if (state === null) throw new Error(`task ${grant.taskId} is gone`)
   const contract = await app.contracts.get(state.contract.hash)
@@ -207,6 +212,7 @@ export async function claimAnswer(app: App, grant: Grant): Promise<JsonObject> {
     ...(await withToken(app, grant)),
     prompt: await promptOf(app, contract, state),
     contract: contractView(contract, state),
+    warnings,
   }
 }
 

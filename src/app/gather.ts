@@ -14,10 +14,11 @@ import type { TaskState } from '../core/state.js'
 import type { Blob } from '../store/port.js'
 import type { TreeIndex } from '../tree/tree-contents.js'
 import { NOT_THE_PROJECT, openWorkTree, type WorkTree } from '../tree/work-tree.js'
-import { judgeAgentCliFiles, type Unledgered } from './agent-cli-files.js'
+import type { Unledgered } from './agent-cli-files.js'
 import type { App } from './app.js'
 import { boundTree } from './bound-tree.js'
 import { type CheckpointScene, judgeCheckpoint, keptEvidence, withoutRuns } from './checkpoint.js'
+import { compareTree } from './compare-tree.js'
 import { lookAtVote, type Vote } from './coordinations/consensus.js'
 import { gatherReviews } from './gather-reviews.js'
 import { observeFor, pinOfRun } from './observe-gates.js'
@@ -144,15 +145,6 @@ async function aroundTests(contract: Contract, tree: WorkTree): Promise<Pick<Pin
 // What an agent CLI keeps for itself is no change of the phase.
 function besideIn(unledgered: readonly Unledgered[]): readonly Unledgered[] {
   return unledgered.filter((one) => one.agentCli?.problem !== null)
-}
-
-async function compareTree(app: App, contract: Contract, state: TaskState) {
-  if (contract.enforcement.reconcile === 'off') return null
-  const { index, differences } = await app.trees.compare(state.workspace)
-  const isIgnored = (path: string): boolean =>
-    contract.enforcement.reconcileIgnore.some((pattern) => matchesGlob(pattern, path))
-  const counted = differences.filter(({ path }) => !isIgnored(path))
-  return { index, unledgered: await judgeAgentCliFiles(app, state.workspace, { differences: counted, index }) }
 }
 
 async function judgeArtifacts(app: App, contract: Contract, work: { readonly needed: Needs; readonly offer: Offer }) {

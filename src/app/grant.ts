@@ -29,6 +29,11 @@ export async function withToken(app: App, grant: Grant): Promise<JsonObject> {
   return { phase_token: minted.token, expires_at: isoTime(minted.expiresAt), allowed_tools: tools }
 }
 
+/** The answer to a renewal; also given again to a client that lost it. */
+export async function renewedAnswer(app: App, grant: Grant): Promise<JsonObject> {
+  return { phase: grant.phase, ...(await withToken(app, grant)) }
+}
+
 /** The prompt of the task's phase, or of another one that it may read, with what earlier phases handed in. */
 export async function promptOf(app: App, contract: Contract, state: TaskState, id = state.phase): Promise<string> {
   const phase = phaseOf(contract, id)

@@ -1,4 +1,4 @@
-import { createHash, randomBytes } from 'node:crypto'
+import { createHash, createHmac, randomBytes } from 'node:crypto'
 import { type AgentBearer, nameOf, type ParticipantBearer, type ReviewBearer } from '../core/admit.js'
 import type { Registry } from '../core/registry.js'
 import type { Tokens } from './tokens.js'
@@ -21,6 +21,16 @@ const OPERATOR_TOKEN = /^plop_[A-Za-z0-9_-]{43}$/
 
 export function newOperatorToken(): string {
   return OPERATOR_PREFIX + randomBytes(32).toString('base64url')
+}
+
+/** What an operator token can be made from again, together with the signing secret. */
+export function newSeed(): string {
+  return randomBytes(32).toString('base64url')
+}
+
+/** The operator token of a seed. Nobody who has only the seed or only the secret can make it. */
+export function operatorTokenOf(secret: string, seed: string): string {
+  return OPERATOR_PREFIX + createHmac('sha256', secret).update(`operator token ${seed}`).digest('base64url')
 }
 
 /** What the ledger keeps of an operator token. The token has 256 bits of chance, so its hash does not give it away. */

@@ -1,6 +1,7 @@
 import type { JsonObject } from '../core/contract.js'
 import type { TaskEvent } from '../core/event.js'
 import { touchedBy } from '../core/evolve-watch.js'
+import { isRefusal } from '../core/refusal.js'
 import type { UsageFact } from '../core/rules/facts.js'
 import type { TaskState } from '../core/state.js'
 import { admitCall } from './agent-call.js'
@@ -176,7 +177,7 @@ function tell(tally: Tally, event: TaskEvent): void {
       tally.refusals.add(event.code)
       return
     case 'gate_blocked':
-      if (event.counted) tally.refusals.add(event.code)
+      if (isRefusal(event)) tally.refusals.add(event.code)
       return
     case 'tool_denied':
     case 'changes_dropped':

@@ -65,7 +65,7 @@ export async function move(app: App, call: AgentCall, one: Move): Promise<Result
     return refuse('conflict', `The gates of task ${state.id} are being checked.`, {
       next_step: 'Wait for the answer of the running transition request.',
     })
-  app.checking.add(state.id)
+  app.checking.begin(state.id, 'gates')
   try {
     await app.running.settle(state.id, TOOLS_WAIT_MS)
     // Nothing is run for a transition that another task is in the way of.
@@ -79,7 +79,7 @@ export async function move(app: App, call: AgentCall, one: Move): Promise<Result
     const gathered = await gather(app, contract, state, { needed, offer })
     return await settle(app, call, { ...one, gathered, committedAt })
   } finally {
-    app.checking.delete(state.id)
+    app.checking.end(state.id)
   }
 }
 

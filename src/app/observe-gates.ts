@@ -57,7 +57,7 @@ export async function observeFor(
   work: { readonly needed: Needs; readonly tree: WorkTree; readonly index: TreeIndex | null },
 ): Promise<Observed> {
   const commands = commandsFor(contract, work.needed)
-  const asksGit = needsGit(work.needed)
+  const asksGit = needsGit(contract, work.needed)
   if (commands.size === 0 && !asksGit) return NOTHING
   const confinement = await wallOf(app, contract)
   const refused = unavailable({ contract }, confinement)
@@ -103,10 +103,15 @@ function touchedText(touched: readonly string[]): readonly string[] {
 
 const NOTHING: Observed = { runs: new Map(), refs: [], blobs: [], problems: [], git: null }
 
-const GIT_CHECKS: ReadonlySet<string> = new Set(['work_tree_clean', 'committed', 'no_commented_out_code'])
+const GIT_CHECKS: ReadonlySet<string> = new Set(['work_tree_clean', 'committed'])
 
-export function needsGit(needed: Needs): boolean {
-  return needed.checks.some(({ blocker }) => GIT_CHECKS.has(blocker.check))
+/** Whether a check looks at what git says. Where trees are not compared, only git sees what was changed beside the tools. */
+export function asksGit({ enforcement }: Contract, check: string): boolean {
+  return GIT_CHECKS.has(check) || (check === 'no_commented_out_code' && enforcement.reconcile === 'off')
+}
+
+export function needsGit(contract: Contract, needed: Needs): boolean {
+  return needed.checks.some(({ blocker }) => asksGit(contract, blocker.check))
 }
 
 /** True when a check of this gate can only be judged by running something. */

@@ -5,6 +5,7 @@ import type { Command } from '../core/command.js'
 import type { Contract, JsonObject, Mode } from '../core/contract.js'
 import type { TaskState } from '../core/state.js'
 import { type App, contextOf, type Once } from './app.js'
+import { rewoundTo } from './content-at-start.js'
 import { AgentBusy, type Handled, type With } from './handle.js'
 import { withPathLease } from './path-leases.js'
 import { ok, type Result, refuse, refusedBy } from './result.js'
@@ -186,9 +187,9 @@ export async function operate(
   if (!leased.ok) return leased
   const handled = leased.value
   if (handled === null) return refuse('not_found', `There is no task ${JSON.stringify(taskId)}.`)
-  return handled.refusal === null
-    ? ok(taskView(handled.state))
-    : refusedBy(handled.refusal, {}, handled.events.length > 0)
+  if (handled.refusal !== null) return refusedBy(handled.refusal, {}, handled.events.length > 0)
+  if (command.type === 'rewind') app.trees.mark(state.workspace, taskId, rewoundTo(handled.state.visit))
+  return ok(taskView(handled.state))
 }
 
 // The phase that the agent of a task goes on in; null: nobody does.

@@ -8,6 +8,7 @@ import type { Store } from '../store/port.js'
 import { isSecretName } from '../store/secret-names.js'
 import { AlertBoard } from './alert-board.js'
 import type { App } from './app.js'
+import { Checking } from './checking.js'
 import { ContractBook } from './contracts.js'
 import { watchVotes } from './coordinations/consensus-watch.js'
 import { Coordinations } from './coordinations/coordinations.js'
@@ -101,12 +102,13 @@ export async function openOrchestrator(options: OrchestratorOptions): Promise<Or
   const { confinement, trees } = workshop
   const around = { ledger, contracts, tokens, now, redact, confinement, trees, defaultContract, ...places }
   const coordinations = new Coordinations(around, options.environment, onFault)
+  const checking = new Checking()
   const app: App = {
     ...around,
     feed,
     secrets,
     tokenRefusals: new Quota(TOKEN_REFUSALS_PER_MINUTE),
-    checking: new Set(),
+    checking,
     advancing: new Set(),
     alerts: new AlertBoard(),
     running: workshop.running,
@@ -120,7 +122,7 @@ export async function openOrchestrator(options: OrchestratorOptions): Promise<Or
     ),
     mcpArrivals: new McpArrivals(),
     runFiles,
-    taskRuns: new TaskRuns({ ledger, contracts, now }),
+    taskRuns: new TaskRuns({ ledger, contracts, now, checking }),
     coordinations,
   }
   const refusals = new RefusalLog(ledger, now)

@@ -16,6 +16,7 @@ export function needsChanges(needed: Needs): boolean {
     ({ blocker: { check, params } }) =>
       check === 'tests_are_meaningful' ||
       check === 'test_files_follow_convention' ||
+      check === 'no_commented_out_code' ||
       (check === 'expression' && /\bchanges\b/.test(String(params.when ?? ''))),
   )
 }

@@ -1,10 +1,12 @@
 import type { Json, JsonObject } from '../core/contract.js'
-import { agentAnswer } from './administer.js'
+import type { TaskState } from '../core/state.js'
+import { type AddedOperator, agentAnswer, operatorAgain } from './administer.js'
 import type { App, Once } from './app.js'
 import { advancedSince } from './auto-advance.js'
 import { claimAnswer } from './claim-task.js'
+import { warningsOfResumed } from './compare-tree.js'
 import { startedAnswer } from './coordinations/operate-runs.js'
-import type { Grant } from './grant.js'
+import { type Grant, renewedAnswer } from './grant.js'
 import { completionAnswer } from './phase-answer.js'
 import { ok, type Problem, type Result, refuse } from './result.js'
 import { type ReviewGrant, reviewerAnswer } from './reviews.js'
@@ -15,8 +17,11 @@ export interface Recalled {
   readonly result: Result<JsonObject>
 }
 
+/** Kept in place of an answer: the call is made again, and does nothing twice by itself. */
+export const AGAIN = { again: true } as const
+
 /** The answer that was given to the same call before; null when it is new. Tokens in it are minted anew. */
-export async function recall(app: App, once: Once): Promise<Recalled | null> {
+export async function recall(app: App, once: Once): Promise<Recalled | 'again' | null> {
   const kept = await app.ledger.store.recall({ principal: once.principal, key: once.key })
   if (kept === null) return null
   if (kept.bodyHash !== once.bodyHash)
@@ -24,12 +29,15 @@ export async function recall(app: App, once: Once): Promise<Recalled | null> {
       status: 422,
       result: refuse('idempotency_mismatch', 'This Idempotency-Key was used for another request.'),
     }
+  if ((kept.answer as JsonObject).again === true) return 'again'
   return { status: kept.status, result: await rebuilt(app, kept.answer as JsonObject) }
 }
 
 async function rebuilt(app: App, answer: JsonObject): Promise<Result<JsonObject>> {
   if (answer.problem !== undefined) return { ok: false, problem: answer.problem as unknown as Problem }
-  if (answer.claim !== undefined) return claimedBefore(app, answer.claim as unknown as Grant)
+  if (answer.claim !== undefined) return claimedBefore(app, answer)
+  if (answer.renewed !== undefined) return renewedBefore(app, answer.renewed as unknown as Grant)
+  if (answer.operator !== undefined) return operatorAgain(app, answer.operator as unknown as AddedOperator)
   if (answer.agent !== undefined)
     return ok(agentAnswer(app, answer.agent as unknown as { id: string; instance: string; expiresAt: number }))
   if (answer.reviewer !== undefined) return ok(reviewerAnswer(app, answer.reviewer as unknown as ReviewGrant))
@@ -41,11 +49,24 @@ async function rebuilt(app: App, answer: JsonObject): Promise<Result<JsonObject>
 }
 
 // The answer shows the task as it is now: it is for the agent that still holds it at that epoch, and for nobody else.
-async function claimedBefore(app: App, grant: Grant): Promise<Result<JsonObject>> {
+async function claimedBefore(app: App, answer: JsonObject): Promise<Result<JsonObject>> {
+  const grant = answer.claim as unknown as Grant
+  const state = await heldAt(app, grant)
+  if (state === null) return refuse('token_stale', `The claim of task ${grant.taskId} was superseded; claim again.`)
+  const contract = await app.contracts.get(state.contract.hash)
+  const warnings = answer.resumed === true ? await warningsOfResumed(app, contract, state) : []
+  return ok(await claimAnswer(app, grant, warnings))
+}
+
+async function renewedBefore(app: App, grant: Grant): Promise<Result<JsonObject>> {
+  return (await heldAt(app, grant)) === null
+    ? refuse('token_stale', `The token of task ${grant.taskId} was superseded; claim again.`)
+    : ok(await renewedAnswer(app, grant))
+}
+
+async function heldAt(app: App, grant: Grant): Promise<TaskState | null> {
   const state = await app.ledger.read(grant.taskId)
-  if (state?.epoch !== grant.epoch || state.held?.agentId !== grant.agentId)
-    return refuse('token_stale', `The claim of task ${grant.taskId} was superseded; claim again.`)
-  return ok(await claimAnswer(app, grant))
+  return state?.epoch === grant.epoch && state.held?.agentId === grant.agentId ? state : null
 }
 
 // It is written down before the agent has its task: one that never got it was refused, and still is. (REQ-SPAWNATTACK-3)

@@ -1,5 +1,6 @@
 import type { Json, JsonObject } from '../core/contract.js'
 import type { TaskEvent } from '../core/event.js'
+import { isRefusal } from '../core/refusal.js'
 import type { TaskState } from '../core/state.js'
 import type { App } from './app.js'
 import { streamOf } from './entries.js'
@@ -95,7 +96,7 @@ class TaskWalk {
 
   #gate(event: TaskEvent): void {
     const isPassed = event.type === 'gate_passed'
-    const isBlocked = event.type === 'gate_blocked' ? event.counted : event.type === 'checkpoint_refused'
+    const isBlocked = event.type === 'gate_blocked' ? isRefusal(event) : event.type === 'checkpoint_refused'
     if (!isPassed && !isBlocked) return
     if (isPassed) this.#passed += 1
     else this.#blocked += 1
@@ -123,7 +124,7 @@ function codeOf(event: TaskEvent): string | null {
       return event.shadow ? null : event.code
     // Waiting for people or reviewers is no refusal.
     case 'gate_blocked':
-      return event.counted ? event.code : null
+      return isRefusal(event) ? event.code : null
     case 'tool_denied':
     case 'changes_dropped':
     case 'transition_refused':

@@ -44,12 +44,12 @@ export async function rewindTree(app: App, request: RewindRequest): Promise<Resu
       'conflict',
       `How the work tree was when ${to} was entered is not known here. Rewind without restore_tree, and restore it by hand.`,
     )
-  app.checking.add(taskId)
+  app.checking.begin(taskId, 'tree')
   try {
     await app.running.settle(taskId, TOOLS_WAIT_MS)
     return await app.running.inTree(state.workspace, () => restored(app, { state, contract, then, request }))
   } finally {
-    app.checking.delete(taskId)
+    app.checking.end(taskId)
   }
 }
 

@@ -12,8 +12,9 @@ import type { TaskState } from '../core/state.js'
 import type { Blob } from '../store/port.js'
 import type { WorkTree } from '../tree/work-tree.js'
 import type { App } from './app.js'
+import { contentAtStart } from './content-at-start.js'
 import type { Offer } from './gather.js'
-import { commandsFor, needsGit, type Observed, observedView, pinnedRunOf, runView } from './observe-gates.js'
+import { asksGit, commandsFor, needsGit, type Observed, observedView, pinnedRunOf, runView } from './observe-gates.js'
 import { taskView } from './views.js'
 
 /** Before anything was run. */
@@ -39,6 +40,7 @@ export async function runChecks(
 ): Promise<ReadonlyMap<string, CheckOutcome>> {
   const { contract, state, contents, offer, tree, needed } = scene
   const pinnedRun = await pinnedRunOf(app, state)
+  const before = contentAtStart(app, state)
   const ran = observed.runs.get('tests')
   const shown = ran === undefined ? contents : withRun(contents, ran)
   const checks = new Map<string, CheckOutcome>()
@@ -55,6 +57,7 @@ export async function runChecks(
       observedView: observedView(observed.runs),
       pinnedRun,
       changes: scene.changes,
+      contentAtStart: before,
       reviews: scene.reviews,
       params: blocker.params,
     }
@@ -83,7 +86,7 @@ export function isOpenSoFar(
   },
 ): boolean {
   const { contract, offered, cheap } = found
-  if (commandsFor(contract, needed).size === 0 && !needsGit(needed)) return false
+  if (commandsFor(contract, needed).size === 0 && !needsGit(contract, needed)) return false
   const isObserved = (type: string): boolean => type === 'test_run_result' && contract.commands.has('tests')
   const artifactsFit = needed.artifacts.every(({ type }) => {
     if (isObserved(type) || (needed.isReviewedByVote && REVIEW_ARTIFACTS.includes(type))) return true
@@ -103,7 +106,7 @@ export function isOpenSoFar(
 }
 
 const RUN_CHECKS: ReadonlySet<string> = new Set([
-  ...['work_tree_clean', 'committed', 'no_commented_out_code'],
+  ...['work_tree_clean', 'committed'],
   ...['tests_are_failing', 'all_tests_pass', 'no_skipped_tests', 'coverage_threshold_met', 'command_succeeds'],
 ])
 
@@ -115,6 +118,7 @@ function needsRun(contract: Contract, check: string, when: Json | undefined): bo
   // Where Phaselock runs the tests, it also makes the result that an expression reads.
   if (check === 'expression')
     return (contract.commands.has('tests') ? READS_RUN : READS_OBSERVED).test(String(when ?? ''))
+  if (asksGit(contract, check)) return true
   if (!RUN_CHECKS.has(check)) return false
   return !TEST_CHECKS.has(check) || contract.commands.has('tests')
 }

@@ -27,12 +27,14 @@ export function keepRunFiles(app: App, onFault: (error: unknown) => void): () =>
     if (event.stream.startsWith(TASK_STREAM) && event.type !== 'task_created')
       putTask(app, event.stream.slice(TASK_STREAM.length))
   })
+  const stopListening = app.checking.listen((taskId) => putTask(app, taskId))
   catchUp(app, () => isStopped).catch((error: unknown) => {
     if (!isStopped && !(error instanceof StoreUnavailable)) onFault(error)
   })
   return () => {
     isStopped = true
     stop()
+    stopListening()
   }
 }
 

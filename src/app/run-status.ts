@@ -37,7 +37,7 @@ export class TaskRuns {
   #newest: Started | null = null
   #isNewestKnown = false
 
-  constructor(private readonly about: Pick<App, 'ledger' | 'contracts' | 'now'>) {}
+  constructor(private readonly about: Pick<App, 'ledger' | 'contracts' | 'now' | 'checking'>) {}
 
   /** Folds that are kept now, and the attempts in them. */
   get kept(): { readonly folds: number; readonly attempts: number } {
@@ -46,7 +46,7 @@ export class TaskRuns {
 
   /** The status of a task at this moment; null when there is none of that id, or nobody has claimed it yet. */
   async statusOf(taskId: string): Promise<TaskRunStatus | null> {
-    const { ledger, contracts, now } = this.about
+    const { ledger, contracts, now, checking } = this.about
     let state = await ledger.read(taskId)
     if (state === null) return null
     let { run } = this.#use(taskId)
@@ -57,7 +57,12 @@ export class TaskRuns {
     }
     this.#settle(taskId, state.status === 'completed' || state.status === 'cancelled')
     const contract = await contracts.get(state.contract.hash)
-    return taskStatusOf(state, run, { now: now(), phases: contract.phases.size, logDir: runFolder(taskId) })
+    return taskStatusOf(state, run, {
+      now: now(),
+      phases: contract.phases.size,
+      logDir: runFolder(taskId),
+      isChecking: checking.isChecking(taskId),
+    })
   }
 
   /** The task that was claimed for the first time last. */

@@ -18,6 +18,7 @@ export async function showTask(app: App, taskId: string): Promise<Result<JsonObj
   const { open, acknowledged } = state.watch
   return ok({
     ...taskView(state),
+    checking: app.checking.isChecking(taskId),
     phase_entered_at: state.visit === 0 ? null : isoTime(state.visitStartedAt),
     // Told as a number as well: the clock of whoever asks may be another one.
     phase_seconds: isUnderWay ? Math.max(0, Math.floor((context.now - state.visitStartedAt) / 1000)) : null,

@@ -24,7 +24,7 @@ export async function snapshotOf(
   const counts = await store.taskCounts()
   const newest = held === null ? { blockers: [], events: [] } : await newestOf(app, held.state)
   const view: Record<string, Json> = {
-    task: held === null ? null : bounded(taskView(held.state)),
+    task: held === null ? null : { ...bounded(taskView(held.state)), checking: app.checking.isChecking(held.state.id) },
     current_phase: held?.state.phase ?? null,
     task_dependencies: held === null ? [] : await dependencies(app, held.state),
     completed_tasks: completed.items.map((row) => ({
@@ -39,6 +39,7 @@ export async function snapshotOf(
       agent_id: row.agentId,
       task_id: row.id,
       phase: row.phase,
+      checking: app.checking.isChecking(row.id),
       since: isoTime(row.updatedAt),
     })),
     events: newest.events,
@@ -64,7 +65,7 @@ export async function overviewOf(app: App): Promise<JsonObject> {
   return cutToSize({
     ...common,
     agents: await Promise.all(workers.map((worker) => withReviewers(app, worker))),
-    tasks: recent.items.map(taskRowView),
+    tasks: recent.items.map((row) => taskRowView(row, app.checking.isChecking(row.id))),
     paused: app.ledger.registry.paused,
     alerts: app.alerts.list().slice(0, LIST_MAX),
   })

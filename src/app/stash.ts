@@ -60,12 +60,12 @@ export async function saveStash(app: App, request: SaveRequest): Promise<Result<
   const shelf = new StashShelf(app.stateDir)
   if (shelf.list().length >= STASHES_MAX)
     return refuse('conflict', `There are ${STASHES_MAX} stashes already; pop or drop one first.`)
-  app.checking.add(taskId)
+  app.checking.begin(taskId, 'tree')
   try {
     await app.running.settle(taskId, TOOLS_WAIT_MS)
     return await app.running.inTree(state.workspace, () => saved(app, { shelf, id, state, contract, then, request }))
   } finally {
-    app.checking.delete(taskId)
+    app.checking.end(taskId)
   }
 }
 

@@ -2,17 +2,22 @@ import type { AgentBearer } from '../core/admit.js'
 import type { JsonObject } from '../core/contract.js'
 import { totals } from '../core/rules/facts.js'
 import { admitCall, applyAs } from './agent-call.js'
-import type { App } from './app.js'
+import type { App, Once } from './app.js'
+import type { Handled } from './handle.js'
 import { interruptView } from './interrupts.js'
 import { ok, type Result } from './result.js'
 
 /** Tokens that an agent says it used. What it says of itself is graded so. */
-export async function recordUsage(app: App, bearer: AgentBearer, body: JsonObject): Promise<Result<JsonObject>> {
+export async function recordUsage(
+  app: App,
+  bearer: AgentBearer,
+  body: JsonObject,
+  once: Once | undefined,
+): Promise<Result<JsonObject>> {
   const admitted = await admitCall(app, bearer, body.task_id as string | undefined)
   if (!admitted.ok) return admitted
-  const call = admitted.value
   const number = (name: string): number => (body[name] as number | undefined) ?? 0
-  const handled = await applyAs(app, call, {
+  const command = {
     type: 'record_usage',
     input: number('input_tokens'),
     output: number('output_tokens'),
@@ -22,14 +27,19 @@ export async function recordUsage(app: App, bearer: AgentBearer, body: JsonObjec
     usageId: (body.message_id as string | undefined) ?? null,
     grade: 'reported',
     occurredAt: app.now(),
+  } as const
+  const handled = await applyAs(app, admitted.value, command, {
+    remember: (done) => (once === undefined ? undefined : { ...once, status: 200, answer: { body: answerOf(done) } }),
   })
-  if (!handled.ok) return handled
-  const { state, events } = handled.value
+  return handled.ok ? ok(answerOf(handled.value)) : handled
+}
+
+function answerOf({ state, events }: Handled): JsonObject {
   const { tokens, usage } = totals(state.watch.facts)
   const violated = events.find((event) => event.type === 'rule_violated' && !event.shadow)
-  return ok({
+  return {
     tokens,
     usage,
     ...(violated?.type === 'rule_violated' ? { interrupt: interruptView(state, violated.violation) } : {}),
-  })
+  }
 }

@@ -42,11 +42,13 @@ export function taskView(state: TaskState): JsonObject {
   }
 }
 
-export function taskRowView(row: TaskRow): JsonObject {
+/** A task in a list; `isChecking`: its gates are being checked now, which its row does not say. */
+export function taskRowView(row: TaskRow, isChecking: boolean): JsonObject {
   return {
     id: row.id,
     title: row.title,
     status: row.status,
+    checking: isChecking,
     phase: row.phase,
     agent_id: row.status === 'interrupted' ? null : row.agentId,
     contract: row.contract,

@@ -3,7 +3,6 @@ import { type Check, errs, fails, holds } from './inputs.js'
 import { isTestPath, testsOfPhase, textOf } from './test-files.js'
 
 const NAMED_MAX = 5
-const COMMENTED_LINES_MIN = 3
 
 /** Nothing that counts for the task differs from the last commit. */
 export const workTreeClean: Check = ({ git }) => {
@@ -52,34 +51,6 @@ export const testsAreMeaningful: Check = async (inputs) => {
   return empty.length === 0
     ? holds(`${paths.length} test files assert something`, 'artifact')
     : fails(`no assertion in ${listed(empty)}`, 'artifact')
-}
-
-/** The change adds no block of code that is only commented out. */
-export const noCommentedOutCode: Check = ({ git }) => {
-  if (git === null) return errs('git was not asked', 'observed')
-  if (!git.isRepository) return fails(NO_REPOSITORY, 'observed')
-  if (git.isCut) return errs(CUT, 'observed')
-  const found = [...git.added]
-    .filter(([path, lines]) => SOURCE.test(path) && hasCommentedCode(lines))
-    .map(([path]) => path)
-  return found.length === 0
-    ? holds('no commented-out code was added', 'observed')
-    : fails(`commented-out code in ${listed(found)}`, 'observed')
-}
-
-const SOURCE = /\.(c|cc|cpp|cs|go|h|hpp|java|js|jsx|kt|mjs|cjs|php|py|rb|rs|scala|sh|swift|ts|tsx|mts|cts)$/
-// What stands at the ends of statements and hardly ever in sentences.
-const CODE =
-  /[;{}]\s*$|^\s*(return|if|for|while|const|let|var|def|class|import|from|func|fn|use|else|elif|try|except|switch|case)\b.*[:({=;]|\w+\([^)]*\)\s*;?\s*$|^\s*[\w.]+\s*[-+*/]?=\s*\S|=>/
-
-function hasCommentedCode(lines: readonly string[]): boolean {
-  let inARow = 0
-  for (const line of lines) {
-    const [, comment] = /^\s*(?:\/\/|#|\*|\/\*)\s?(.*)$/.exec(line) ?? []
-    inARow = comment !== undefined && CODE.test(comment) ? inARow + 1 : 0
-    if (inARow >= COMMENTED_LINES_MIN) return true
-  }
-  return false
 }
 
 function listed(paths: readonly string[]): string {

@@ -1,12 +1,10 @@
-import { GIT_ENV, LISTING_ARGV, LISTING_KEPT, QUIET_GIT, readListing, withoutPath } from '../confinement/git-listing.js'
+import { GIT_ENV, LISTING_ARGV, LISTING_KEPT, QUIET_GIT, readListing } from '../confinement/git-listing.js'
 import { type CommandRun, runCommand } from '../confinement/run-command.js'
 import { type CommitRules, commitScope, type GitListing, leftOutBy, within } from '../core/commit-scope.js'
 import type { TreeIndex } from '../tree/tree-contents.js'
 import type { ObservePlace } from './observe.js'
 
 const GIT_MS_MAX = 60_000
-/** Words of one command; the kernel takes about 2 MB. */
-const WORDS_BYTES_MAX = 1024 * 1024
 
 /** What git says of a work tree, asked behind the wall. */
 export interface GitFacts {
@@ -15,8 +13,6 @@ export interface GitFacts {
   readonly changed: readonly string[]
   /** The same, and files that only a rule hides which was not there when work began. */
   readonly uncommitted: readonly string[]
-  /** Lines that were added since the last commit, by path. */
-  readonly added: ReadonlyMap<string, readonly string[]>
   /** True when git could not list all of it, or it is too much. */
   readonly isCut: boolean
 }
@@ -32,23 +28,11 @@ export async function gitFacts(place: ObservePlace, index: TreeIndex, rules: Com
   const changed = scope.changed.map(({ path }) => path)
   const ignored = await ask(['git', ...QUIET_GIT, ...IGNORED])
   const uncommitted = new Set([...changed, ...hiddenIn(namesIn(ignored.stdout), index, { listing, rules })])
-  const without = scope.leftOut.map(withoutPath)
-  const isTooLong = without.reduce((bytes, word) => bytes + Buffer.byteLength(word), 0) > WORDS_BYTES_MAX
-  if (isTooLong) return { ...NO_REPOSITORY, isRepository: true, changed, uncommitted: [...uncommitted], isCut: true }
-  const diff = await ask(['bash', '-c', DIFF, 'git', ...without])
-  const isCut = [status, ignored, diff].some((run) => run.truncated || run.exitCode !== 0)
-  return { isRepository: true, changed, uncommitted: [...uncommitted], added: addedLines(diff.stdout), isCut }
+  const isCut = [status, ignored].some((run) => run.truncated || run.exitCode !== 0)
+  return { isRepository: true, changed, uncommitted: [...uncommitted], isCut }
 }
 
 const IGNORED = ['ls-files', '--others', '--ignored', '--exclude-standard', '--directory', '-z']
-const GIT = `git ${QUIET_GIT.join(' ')}`
-// New files are noted in a copy of the index, so that they can be compared. Without a commit everything is new.
-const DIFF = `index=$(mktemp) && trap 'rm -f "$index"' EXIT
-cp "$(git rev-parse --git-path index)" "$index" 2>/dev/null || rm -f "$index"
-export GIT_INDEX_FILE="$index"
-base=$(${GIT} rev-parse --verify -q HEAD || ${GIT} hash-object -t tree /dev/null)
-${GIT} add --intent-to-add -- . "$@" || exit
-${GIT} diff --no-ext-diff --no-textconv --ignore-submodules=all --unified=0 "$base" -- . "$@"`
 
 function askGit(place: ObservePlace, argv: readonly string[]): Promise<CommandRun> {
   return runCommand(
@@ -60,8 +44,7 @@ function askGit(place: ObservePlace, argv: readonly string[]): Promise<CommandRu
       env: GIT_ENV,
       network: false,
       writes: 'discard',
-      // To note new files git writes an empty object, which is thrown away with everything else.
-      git: 'write',
+      git: 'read',
       hidden: place.hidden,
       signal: place.signal,
       timeoutMs: GIT_MS_MAX,
@@ -70,7 +53,7 @@ function askGit(place: ObservePlace, argv: readonly string[]): Promise<CommandRu
   )
 }
 
-const NO_REPOSITORY: GitFacts = { isRepository: false, changed: [], uncommitted: [], added: new Map(), isCut: false }
+const NO_REPOSITORY: GitFacts = { isRepository: false, changed: [], uncommitted: [], isCut: false }
 
 function namesIn(output: string): readonly string[] {
   return output.split('\0').filter((entry) => entry !== '')
@@ -90,18 +73,4 @@ function hiddenIn(
   return Object.keys(index.entries).filter((path) =>
     isInside(path) ? rules.isWritten(path) : isIgnored(path) && !isOut(path),
   )
-}
-
-function addedLines(diff: string): ReadonlyMap<string, readonly string[]> {
-  const added = new Map<string, string[]>()
-  let current: string[] | null = null
-  for (const line of diff.split('\n')) {
-    const [, path] = /^\+\+\+ b\/(.+?)\t?$/.exec(line) ?? []
-    if (path !== undefined) {
-      current = added.get(path) ?? []
-      added.set(path, current)
-    } else if (line.startsWith('diff --git ')) current = null
-    else if (line.startsWith('+') && current !== null) current.push(line.slice(1))
-  }
-  return added
 }

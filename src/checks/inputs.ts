@@ -26,6 +26,8 @@ export interface CheckInputs {
   readonly pinnedRun: PinnedRun | null
   /** What changed in this visit of the phase; null when nobody asked. */
   readonly changes?: PhaseChanges | null
+  /** What a file held when the visit began: '' where there was no such file, null where that is not known. */
+  readonly contentAtStart?: (path: string) => Promise<string | null>
   /** Reports of reviewers in this visit; null where the phase asks for none, and the agent's own word counts. */
   readonly reviews?: readonly ReviewSeen[] | null
   readonly params: JsonObject

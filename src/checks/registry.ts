@@ -1,12 +1,7 @@
 import type { CheckOutcome } from '../core/command.js'
 import type { CheckName } from '../core/contract.js'
-import {
-  committed,
-  noCommentedOutCode,
-  testFilesFollowConvention,
-  testsAreMeaningful,
-  workTreeClean,
-} from './diff-checks.js'
+import { noCommentedOutCode } from './commented-out-code.js'
+import { committed, testFilesFollowConvention, testsAreMeaningful, workTreeClean } from './diff-checks.js'
 import { expression } from './expression.js'
 import { fileExists, jsonValid, noPattern } from './files.js'
 import { type Check, type CheckInputs, errs } from './inputs.js'

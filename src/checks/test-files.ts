@@ -40,13 +40,16 @@ export async function testsOfPhase(inputs: CheckInputs): Promise<TestsOfPhase> {
   return { named, changed }
 }
 
-// Where it is not known what changed, everything may have.
-async function changedSources({ changes, tree }: CheckInputs): Promise<readonly string[]> {
+async function changedSources(inputs: CheckInputs): Promise<readonly string[]> {
+  return (await changedPaths(inputs)).filter(isSource)
+}
+
+/** Files that the phase created or modified. Where it is not known what changed, everything may have. */
+export async function changedPaths({ changes, tree }: CheckInputs): Promise<readonly string[]> {
   if (changes === undefined || changes === null) return []
-  const paths = changes.isComplete
+  return changes.isComplete
     ? changes.list.filter((one) => one.change !== 'deleted').map((one) => one.path)
     : (await tree.list(NOT_THE_PROJECT)).map((one) => one.path)
-  return paths.filter(isSource)
 }
 
 function isTest(path: string, text: string | null): boolean {

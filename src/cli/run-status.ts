@@ -17,9 +17,10 @@ export async function runStatus(client: Client, options: ClientOptions): Promise
   const about = { task_id: run.taskId, agent_id: run.agentId, started_at: run.startedAt }
   try {
     const task = await client.get(`/tasks/${segment(run.taskId)}`)
-    const { title, status, phase, visit, phase_entered_at, phase_seconds, parked_reason, rules, next_step } = task
-    const shown = { title, status, phase, visit, phase_entered_at, phase_seconds, parked_reason, rules, next_step }
-    return { ...about, ...(shown as JsonObject) }
+    const { title, status, checking, phase, visit, phase_entered_at, phase_seconds, parked_reason } = task
+    const { rules, next_step } = task
+    const shown = { title, status, checking, phase, visit, phase_entered_at, phase_seconds, parked_reason }
+    return { ...about, ...(shown as JsonObject), ...({ rules, next_step } as JsonObject) }
   } catch (error) {
     if (codeOf(error) !== 'not_found') throw error
     return { ...about, status: 'unknown', next_step: 'This server has no such task: start another run.' }

@@ -75,7 +75,7 @@ function countsText(counts: JsonObject): string {
 function activeTable(active: readonly JsonObject[]): string {
   return table(active, [
     { title: 'TASK', text: (one) => textOf(one.task_id) },
-    { title: 'PHASE', text: (one) => textOf(one.phase) },
+    { title: 'PHASE', text: (one) => `${textOf(one.phase)}${one.checking === true ? ' (checking)' : ''}` },
     { title: 'AGENT', text: (one) => textOf(one.agent_id), isFlexible: true },
     { title: 'LAST CHANGE', text: (one) => timeOf(one.since) },
   ])

@@ -8,11 +8,16 @@ import { listOf, objectOf, textOf, timeOf } from './values.js'
 export function taskTable(tasks: readonly JsonObject[]): string {
   return table(tasks, [
     { title: 'ID', text: (task) => textOf(task.id) },
-    { title: 'STATUS', text: (task) => textOf(task.status) },
+    { title: 'STATUS', text: statusOf },
     { title: 'PHASE', text: (task) => textOf(task.phase) },
     { title: 'AGENT', text: (task) => textOf(task.agent_id) || '-', isFlexible: true },
     { title: 'TITLE', text: (task) => textOf(task.title), isFlexible: true },
   ])
+}
+
+/** The status in words, and whether the gates are being checked. */
+export function statusOf(task: JsonObject): string {
+  return `${textOf(task.status)}${task.checking === true ? ' (checking)' : ''}`
 }
 
 /** A task with its newest events. */
@@ -40,7 +45,7 @@ function fieldsOf(task: JsonObject): readonly (readonly [string, string])[] {
   const contract = objectOf(task.contract)
   const approval = objectOf(task.pending_approval)
   const all: readonly (readonly [string, string])[] = [
-    ['Status', textOf(task.status)],
+    ['Status', statusOf(task)],
     ['Parked', textOf(task.parked_reason)],
     ['Phase', textOf(task.phase)],
     ['Done', textOf(task.completed_phases)],

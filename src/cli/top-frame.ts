@@ -25,7 +25,7 @@ const COLUMNS: readonly Column[] = [
   { title: 'TASK', text: (one) => textOf(one.id), least: 8 },
   { title: 'PHASE', text: (one) => textOf(one.phase), least: 6 },
   { title: 'AGENT', text: (one) => textOf(one.agent_id) || '-', least: 5 },
-  { title: 'STATUS', text: (one) => STATUS[textOf(one.status)] ?? textOf(one.status) },
+  { title: 'STATUS', text: (one) => statusOf(one) },
   { title: 'IN PHASE', text: (one) => shortTime(one.phase_seconds), isNumber: true },
   { title: 'TOKENS', text: (one) => shortTokens(one), isNumber: true },
   { title: 'CALLS/M', text: (one) => thousands(numberOf(one.calls_per_minute)), isNumber: true },
@@ -33,6 +33,11 @@ const COLUMNS: readonly Column[] = [
 ]
 
 const STATUS: Readonly<Record<string, string>> = { awaiting_approval: 'waiting', interrupted: 'no agent' }
+
+function statusOf(task: JsonObject): string {
+  if (task.checking === true) return 'checking'
+  return STATUS[textOf(task.status)] ?? textOf(task.status)
+}
 
 /** One picture of what goes on, in at most so many lines of at most so many columns. Everything in it is safe to print. */
 export function frameOf(activity: JsonObject, { columns, rows }: Size, note = ''): readonly string[] {

@@ -221,6 +221,8 @@ export type Command =
       /** Hash of what the reviewer says it looked at; null: it does not say. */
       readonly seen: string | null
     }
+  /** The tree was compared when a claim was resumed: paths that no allowed call explains. */
+  | { readonly type: 'report_unledgered'; readonly changed: NonNullable<GateFacts['unledgered']> }
   | { readonly type: 'extend_lease' }
   | { readonly type: 'renew_token' }
   | { readonly type: 'release'; readonly reason: string }

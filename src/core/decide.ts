@@ -23,6 +23,7 @@ import {
 } from './lifecycle.js'
 import { finishTask } from './phase-tasks.js'
 import { answerQuestion, askQuestion, withdrawQuestions } from './question.js'
+import { reportUnledgered } from './reconcile.js'
 import { record } from './record-fact.js'
 import { type Decision, decided, unrecorded } from './refusal.js'
 import { addReviewer, revokeReviewer, submitReview } from './review.js'
@@ -77,6 +78,8 @@ function follows(contract: Contract, state: TaskState, command: Command, context
       return revokeReviewer(state, command)
     case 'submit_review':
       return submitReview(contract, state, command)
+    case 'report_unledgered':
+      return reportUnledgered(contract, state, command, context)
     case 'extend_lease':
       return extendLease(contract, state, 'lease_extended')
     case 'renew_token':

@@ -53,6 +53,7 @@ const TYPES: Readonly<Record<TaskFact['type'], true>> = {
   transition_requested: true,
   tree_accepted: true,
   tree_reverted: true,
+  unledgered_change_found: true,
   usage_recorded: true,
   worktree_discarded: true,
   worktree_handed_over: true,

@@ -104,12 +104,11 @@ export function watched(state: TaskState, event: Watched): TaskState {
     case 'rule_acknowledged': {
       const acknowledged = new Map(state.watch.acknowledged).set(event.rule, event.at)
       const continues = new Map(state.watch.continues).set(event.rule, event.count)
-      return { ...state, watch: { ...state.watch, open: null, acknowledged, continues } }
+      const reported = withoutRule(state.watch.reported, event.rule)
+      return { ...state, watch: { ...state.watch, open: null, reported, acknowledged, continues } }
     }
-    case 'rule_cleared': {
-      const open = state.watch.open?.rule === event.rule ? null : state.watch.open
-      return { ...state, watch: { ...state.watch, open, acknowledged: without(state.watch.acknowledged, event.rule) } }
-    }
+    case 'rule_cleared':
+      return cleared(state, event.rule)
     case 'usage_recorded': {
       const { input, output, cacheRead, cacheWrite, grade, usageId: id, occurredAt: at } = event
       const facts = addUsage(state.watch.facts, { at, id, input, output, cacheRead, cacheWrite, grade })
@@ -128,7 +127,27 @@ function violated(state: TaskState, event: TaskEvent & { type: 'rule_violated' }
     ...state,
     refusals: new Map(state.refusals).set(event.code, (state.refusals.get(event.code) ?? 0) + 1),
     refusalsTotal: state.refusalsTotal + 1,
-    watch: { ...watch, open: { rule, action, violation, at }, acknowledged: without(watch.acknowledged, rule) },
+    watch: {
+      ...watch,
+      open: { rule, action, violation, at },
+      reported: new Set(watch.reported).add(rule),
+      acknowledged: without(watch.acknowledged, rule),
+    },
+  }
+}
+
+// The open violation is cleared only when no other rule is violated either: then each one that comes later is new.
+function cleared(state: TaskState, rule: string): TaskState {
+  const { watch } = state
+  const isOpen = watch.open?.rule === rule
+  return {
+    ...state,
+    watch: {
+      ...watch,
+      open: isOpen ? null : watch.open,
+      reported: isOpen ? NOTHING_WATCHED.reported : withoutRule(watch.reported, rule),
+      acknowledged: without(watch.acknowledged, rule),
+    },
   }
 }
 
@@ -144,6 +163,13 @@ function withFact(state: TaskState, event: TaskEvent & { type: 'fact_recorded' }
     seen.delete(id)
   }
   return { ...state, watch: { ...watch, facts, mark, seen } }
+}
+
+function withoutRule(rules: ReadonlySet<string>, rule: string): ReadonlySet<string> {
+  if (!rules.has(rule)) return rules
+  const next = new Set(rules)
+  next.delete(rule)
+  return next
 }
 
 function without(map: ReadonlyMap<string, number>, rule: string): ReadonlyMap<string, number> {

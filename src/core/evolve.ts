@@ -23,6 +23,7 @@ import {
 import { questionChanged } from './evolve-question.js'
 import { refusedToReviewer, reviewChanged, withHolder } from './evolve-review.js'
 import { bypassUsed, newVisit, watched, withCall, withProgress } from './evolve-watch.js'
+import { isRefusal } from './refusal.js'
 import type { KeptArtifact, TaskState } from './state.js'
 import { unreachable } from './unreachable.js'
 import { worktreeAfter } from './worktree.js'
@@ -64,13 +65,14 @@ function changed(state: TaskState, event: Exclude<TaskEvent, { type: 'task_creat
       return refused(extended(state, event), event)
     case 'gate_blocked':
       // Waiting for people or reviewers is no refusal.
-      return event.counted ? refused(bypassUsed(withGate(state, 'blocked')), event) : state
+      return isRefusal(event) ? refused(bypassUsed(withGate(state, 'blocked')), event) : state
     case 'approval_refused':
     case 'question_refused':
       return refused(state, event)
     case 'tool_finished':
       return finished(state, event)
     case 'token_refused':
+    case 'unledgered_change_found':
       return state
     case 'transition_requested':
       return requested(state, event)
@@ -109,6 +111,7 @@ type Handled =
   | 'tool_finished'
   | 'changes_dropped'
   | 'token_refused'
+  | 'unledgered_change_found'
   | 'transition_requested'
   | 'gate_passed'
   | 'tests_pinned'

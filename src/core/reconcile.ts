@@ -1,24 +1,24 @@
 import { blocker } from './blockers.js'
-import type { Context, GateFacts } from './command.js'
+import type { Command, Context, GateFacts } from './command.js'
 import type { Contract } from './contract.js'
 import type { BlockerFound } from './event.js'
+import { type Decision, decided } from './refusal.js'
 import type { TaskState } from './state.js'
-import { refusedPaths } from './writable.js'
+import { type RefusedPath, refusedPaths } from './writable.js'
 
 const PATHS_NAMED_MAX = 20
+const PATHS_TOLD_MAX = 200
+
+type Changed = NonNullable<GateFacts['unledgered']>
 
 /** Changes of the tree that no allowed call explains and that the phase does not permit. Others are simply taken over. */
 export function unledgeredBlockers(
   contract: Contract,
   state: TaskState,
-  facts: GateFacts,
+  changed: Changed,
   context: Context,
 ): readonly BlockerFound[] {
-  const { reconcile } = contract.enforcement
-  const changed = facts.unledgered ?? []
-  if (reconcile === 'off' || changed.length === 0) return []
-  const paths = changed.map(({ path, kind }) => ({ path, kind, type: 'file', problem: null }) as const)
-  const refused = refusedPaths(contract, state, paths, { context, git: 'none' })
+  const refused = refusedChanges(contract, state, changed, context)
   if (refused.length === 0) return []
   const own = new Map(changed.map((one) => [one.path, one.agentCli]))
   const isOwn = (path: string): boolean => own.get(path)?.problem === null
@@ -26,7 +26,7 @@ export function unledgeredBlockers(
     state,
     refused.map((one) => one.path).filter((path) => !isOwn(path)),
     {
-      severity: reconcile === 'warn' ? 'warning' : 'blocking',
+      severity: contract.enforcement.reconcile === 'warn' ? 'warning' : 'blocking',
       reasonOf: (path) => own.get(path)?.problem ?? null,
     },
   )
@@ -61,4 +61,37 @@ function writtenByCli(path: string, cli: string): BlockerFound {
     message: `${cli} wrote ${path} for itself: only permissions.allow has grown`,
     remedy: 'Nothing has to be done: git_commit leaves the file out, and nothing in it switches Phaselock off.',
   })
+}
+
+/** Records what a comparison of the tree found when a claim was resumed. It refuses nothing: the next transition does. */
+export function reportUnledgered(
+  contract: Contract,
+  state: TaskState,
+  command: Command & { type: 'report_unledgered' },
+  context: Context,
+): Decision {
+  const [found] = unledgeredBlockers(contract, state, command.changed, context)
+  if (found === undefined) return decided([])
+  const refused = refusedChanges(contract, state, command.changed, context)
+  return decided([
+    {
+      type: 'unledgered_change_found',
+      agentId: state.held?.agentId ?? '',
+      code: 'unledgered_change',
+      detail: found.message,
+      paths: refused.slice(0, PATHS_TOLD_MAX).map((one) => one.path),
+      pathCount: refused.length,
+    },
+  ])
+}
+
+function refusedChanges(
+  contract: Contract,
+  state: TaskState,
+  changed: Changed,
+  context: Context,
+): readonly RefusedPath[] {
+  if (contract.enforcement.reconcile === 'off') return []
+  const paths = changed.map(({ path, kind }) => ({ path, kind, type: 'file', problem: null }) as const)
+  return refusedPaths(contract, state, paths, { context, git: 'none' })
 }

@@ -74,6 +74,14 @@ const COUNTED_NOT: ReadonlySet<Code> = new Set<Code>([
   'token_missing',
 ])
 
+/**
+ * Whether a closed gate refused the agent, or only let it wait for people or reviewers. A rule violation that was
+ * reported before is a refusal too, although the denial budget does not count it again.
+ */
+export function isRefusal(gate: { readonly counted: boolean; readonly code: string }): boolean {
+  return gate.counted || gate.code === 'rule_interrupt'
+}
+
 /** The refusal, and the parking that follows when the denial budget is used up. Advisory mode never parks. */
 export function withBudget(contract: Contract, state: TaskState, fact: TaskFact & Refused): Decision {
   const facts: TaskFact[] = [fact]

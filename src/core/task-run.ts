@@ -1,4 +1,5 @@
 import type { TaskEvent } from './event.js'
+import { isRefusal } from './refusal.js'
 import { HOLDERS_MAX } from './review.js'
 import { firstChars } from './rounds/code-points.js'
 import {
@@ -183,7 +184,7 @@ function refusalIn(event: TaskEvent): AgentRefusal | null {
       return seen(event.agentId, event)
     case 'gate_blocked':
       // Who waits for an approval or for reviewers does nothing wrong.
-      return event.counted ? seen(event.agentId, { ...event, code: reasonOf(event) }) : null
+      return isRefusal(event) ? seen(event.agentId, { ...event, code: reasonOf(event) }) : null
     case 'rule_violated':
       return event.shadow ? null : seen(event.agentId, event)
     case 'token_refused':

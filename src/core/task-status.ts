@@ -3,9 +3,12 @@ import type { AgentStatus, AgentStatusWord, RunStatus } from './rounds/status.js
 import type { TaskState } from './state.js'
 import type { RunAgent, TaskRun } from './task-run.js'
 
-/** `status.json` of a task: that of a run whose phase is the task's. */
+/** `status.json` of a task: that of a run whose phase is the task's, and whether its gates are being checked. */
 export type TaskRunStatus = Omit<RunStatus, 'coordination'> & {
-  readonly coordination: Omit<RunStatus['coordination'], 'phase'> & { readonly phase: string }
+  readonly coordination: Omit<RunStatus['coordination'], 'phase'> & {
+    readonly phase: string
+    readonly checking: boolean
+  }
 }
 
 const PERCENT_BEFORE_END_MAX = 99
@@ -14,7 +17,12 @@ const PERCENT_BEFORE_END_MAX = 99
 export function taskStatusOf(
   state: TaskState,
   run: TaskRun,
-  around: { readonly now: number; readonly phases: number; readonly logDir: string | null },
+  around: {
+    readonly now: number
+    readonly phases: number
+    readonly logDir: string | null
+    readonly isChecking?: boolean
+  },
 ): TaskRunStatus | null {
   const { startedAt } = run
   if (startedAt === null) return null
@@ -34,6 +42,7 @@ export function taskStatusOf(
       active_agent: isAtWork(state) ? (state.held?.agentId ?? null) : null,
       completion_percentage: percentage(state, around.phases),
       is_final_presentation: false,
+      checking: around.isChecking === true,
     },
     agents: Object.fromEntries([...run.agents].map(([id, agent]) => [id, agentStatus(state, agent)])),
     results: { votes: {}, winner: null, is_tie: false, final_answer_preview: null },

@@ -17,8 +17,11 @@ export function useTool(contract: Contract, state: TaskState, command: UseTool, 
   const agentId = state.held?.agentId ?? ''
   const call = { toolName: command.tool, args: command.args, agentId }
   const leaseSeconds = contract.enforcement.leaseSeconds
-  const deny = (refusal: Violation): Decision =>
-    withBudget(contract, state, { type: 'tool_denied', ...call, ...numbered(contract, state, refusal), leaseSeconds })
+  const deny = (refusal: Violation, isRepeat = false): Decision => {
+    const refused = numbered(contract, state, refusal)
+    const counted = refused.counted && !isRepeat
+    return withBudget(contract, state, { type: 'tool_denied', ...call, ...refused, counted, leaseSeconds })
+  }
 
   // What only a harness brings is never run here; it may be asked for.
   const isOfHarness = !command.execute && HARNESS_TOOLS.has(command.tool)
@@ -52,7 +55,7 @@ export function useTool(contract: Contract, state: TaskState, command: UseTool, 
   const held = deniedByRule(contract, state, touchedBy(command, runs), context)
   if (held !== null && modeOf(contract, state) !== 'advisory') {
     const detail = `${command.tool} waits for rule ${held.rule}: ${held.diagnostic}`
-    const denied = deny({ code: 'rule_interrupt', detail })
+    const denied = deny({ code: 'rule_interrupt', detail }, state.watch.reported.has(held.rule))
     // What is acknowledged next is what the agent was refused for.
     return denied.kind !== 'decided' || state.watch.open?.rule === held.rule
       ? denied

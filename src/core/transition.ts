@@ -95,6 +95,8 @@ export function interrupted(
       code: 'rule_interrupt',
       detail: `Cannot leave ${state.phase}: ${one.held.diagnostic}`,
     }),
+    // The agent knows of a violation that was reported to it: asking again does not use up the denial budget.
+    counted: !state.watch.reported.has(one.held.rule),
   })
   if (decision.kind !== 'decided') return decision
   const isParked = decision.facts.some((fact) => fact.type === 'task_parked')
@@ -127,7 +129,7 @@ interface Case {
 
 function judge(contract: Contract, state: TaskState, one: Case): Decision {
   const { request, needed, facts } = one
-  const unledgered = unledgeredBlockers(contract, state, facts, one.context)
+  const unledgered = unledgeredBlockers(contract, state, facts.unledgered ?? [], one.context)
   const voting = isVoting(needed.consensus, facts.consensus)
   const given = { facts, claims: request.claims, mode: modeOf(contract, state), more: unledgered, isVoting: voting }
   const findings = findBlockers(state, needed, given)

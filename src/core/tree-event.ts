@@ -11,6 +11,16 @@ export interface NewWorktree {
 
 /** What becomes of work trees. */
 export type TreeFact =
+  /** When a claim was resumed, the tree had changes that no allowed call explains and that the phase does not permit. */
+  | {
+      readonly type: 'unledgered_change_found'
+      readonly agentId: string
+      readonly code: 'unledgered_change'
+      readonly detail: string
+      /** The first of them; `pathCount` says how many there are. */
+      readonly paths: readonly string[]
+      readonly pathCount: number
+    }
   | {
       readonly type: 'tree_accepted' | 'tree_reverted'
       readonly paths: readonly string[]

@@ -16,6 +16,8 @@ export interface Watch {
   readonly failing: string | null
   /** The violation that was shown and not acknowledged. */
   readonly open: OpenViolation | null
+  /** Rules whose violation the agent was told about and that it has not acknowledged. */
+  readonly reported: ReadonlySet<string>
   /** Rules whose violation was acknowledged: when. */
   readonly acknowledged: ReadonlyMap<string, number>
   /** How often each rule was acknowledged. */
@@ -38,6 +40,7 @@ export const NOTHING_WATCHED: Watch = {
   mark: 0,
   failing: null,
   open: null,
+  reported: new Set(),
   acknowledged: new Map(),
   continues: new Map(),
   shadowed: new Set(),

@@ -60,10 +60,7 @@ export function worktreeGone(state: TaskState): Decision | null {
 }
 
 /** The state after an operator decided on the work tree. */
-export function worktreeAfter(
-  state: TaskState,
-  event: Exclude<TreeFact, { type: 'tree_accepted' | 'tree_reverted' }>,
-): TaskState {
+export function worktreeAfter(state: TaskState, event: Extract<TreeFact, { type: `worktree_${string}` }>): TaskState {
   if (state.worktree === null) return state
   switch (event.type) {
     case 'worktree_merged':

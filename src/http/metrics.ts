@@ -1,5 +1,6 @@
 import type { StoredEvent } from '../app/feed.js'
 import type { Orchestrator } from '../app/orchestrator.js'
+import { isRefusal } from '../core/refusal.js'
 
 const SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5]
 
@@ -83,8 +84,9 @@ export class Metrics {
   #count(event: StoredEvent): void {
     add(this.#events, `type="${event.type}"`)
     // Waiting for people or reviewers is no refusal.
-    if (event.type === 'gate_blocked' && event.data.counted === false) return
-    if (typeof event.data.code === 'string') add(this.#refusals, `code="${event.data.code}"`)
+    const { counted, code } = event.data
+    if (event.type === 'gate_blocked' && !isRefusal({ counted: counted !== false, code: String(code) })) return
+    if (typeof code === 'string') add(this.#refusals, `code="${code}"`)
     if (event.type === 'gate_passed') this.#gatesPassed += 1
     if (event.type === 'gate_blocked' || event.type === 'checkpoint_refused') this.#gatesBlocked += 1
   }

@@ -44,6 +44,8 @@ export interface RouteDescription {
 export interface Route extends RouteDescription {
   /** The refusal in the words of whoever calls, answered with 200; null: as everywhere else. */
   readonly refusal?: (problem: Problem, body: unknown) => JsonObject | null
+  /** Sent again under its idempotency key it is made again: it changes nothing, or looks itself what it did before. */
+  readonly isRepeatable?: true
   readonly handle: (call: Call) => Promise<Result<JsonObject>>
 }
 

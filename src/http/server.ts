@@ -2,8 +2,9 @@ import { createHash } from 'node:crypto'
 import type { Socket } from 'node:net'
 import Fastify, { type FastifyError, type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify'
 import { callerOf, type Principal } from '../app/identity.js'
+import { keepAnswer } from '../app/keep-answer.js'
 import type { Orchestrator } from '../app/orchestrator.js'
-import { recall } from '../app/recall.js'
+import { AGAIN, recall } from '../app/recall.js'
 import { ok, type Problem, refuse } from '../app/result.js'
 import type { JsonObject } from '../core/contract.js'
 import type { SpawnLimits } from '../spawn/port.js'
@@ -202,7 +203,18 @@ async function perform(route: Route, call: Call, request: FastifyRequest) {
     .digest('hex')
   // Kept as a hash: whatever a client chose as its key, the store does not show it.
   const once = { principal: callerOf(call.principal), key: createHash('sha256').update(key).digest('hex'), bodyHash }
-  return app.inFlight.run(once, async () => (await recall(app, once)) ?? fresh({ ...call, once }))
+  return app.inFlight.run(once, async () => {
+    const before = await recall(app, once)
+    if (before !== null && before !== 'again') return before
+    const done = await fresh({ ...call, once })
+    // Most calls keep their answer with what they append. A refusal that they did not keep may be none the next time.
+    if (before === null && done.result.ok)
+      await keepAnswer(app, once, {
+        status: done.status,
+        answer: route.isRepeatable === true ? AGAIN : { body: done.result.value },
+      })
+    return done
+  })
 }
 
 function accessProblem(route: Route, principal: Principal): Problem | null {

@@ -14,6 +14,7 @@ export async function workflowState(app: App, { contract, state }: AgentCall): P
     session_id: state.id,
     workflow_type: contract.name,
     status: state.status,
+    checking: app.checking.isChecking(state.id),
     current_phase: current,
     completed_phases: completed,
     checkpoints: Object.fromEntries([

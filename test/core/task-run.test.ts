@@ -243,7 +243,7 @@ describe('the status of a task', () => {
       ...['last_updated', 'session_id', 'log_dir', 'question', 'start_time', 'elapsed_seconds'],
     ])
     expect(Object.keys(status.coordination)).toEqual([
-      ...['phase', 'active_agent', 'completion_percentage', 'is_final_presentation'],
+      ...['phase', 'active_agent', 'completion_percentage', 'is_final_presentation', 'checking'],
     ])
     expect(Object.keys(status.agents.a ?? {})).toEqual([
       ...['status', 'answer_count', 'latest_answer_label', 'vote_cast', 'times_restarted', 'last_activity'],

@@ -53,7 +53,6 @@ describe('checks over git and the change', () => {
     expect(messages(await move('COMMIT', files('lib/a.js', 'tests/b.test.js')))).toEqual([
       expect.stringMatching(/^Place: lib\/a\.js match none of/),
       'Meaning: no assertion in lib/a.js, tests/b.test.js',
-      'Comments: git was not asked',
     ])
     put('tests/b.test.js', 'assert.equal(sum(1), 1)\n')
     put('src/c.js', '// const a = 1;\n// if (a) {\n//   run(a);\n// }\nexport {}\n')

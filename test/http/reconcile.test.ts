@@ -137,6 +137,69 @@ describe('changes that no allowed call explains', () => {
     expect(types).toContain('tree_reverted')
   })
 
+  describe('when a claim is resumed', () => {
+    const BY_HAND = { code: 'unledgered_change', message: 'Changed without an allowed call: src/a.ts' }
+    const claim = (agent: string, agentToken: string, headers: Record<string, string> = {}) =>
+      run.call('POST', '/tasks/claim', agentToken, { agent_id: agent, task_id: 't' }, headers)
+    const found = async () => {
+      const { body } = await run.call('GET', '/tasks/t/timeline?limit=500', run.operator)
+      return (body.events as { type: string; data: object }[]).filter(({ type }) => type === 'unledgered_change_found')
+    }
+
+    it('[REQ-RECONCILE-8] an agent that gets its task back is told, the ledger says so, and the claim holds', async () => {
+      writeFileSync(at('src/a.ts'), 'two\n')
+      const resumed = await claim('a', await run.addAgent('a'))
+      expect(resumed).toMatchObject({ status: 200, body: { warnings: [{ ...BY_HAND, severity: 'blocking' }] } })
+      expect(await found()).toMatchObject([
+        { data: { agent_id: 'a', code: 'unledgered_change', paths: ['src/a.ts'], path_count: 1 } },
+      ])
+      token = String(resumed.body.phase_token)
+      expect(await execute('write_files', { path: 'tests/a.test.ts', content: 'test\n' })).toMatchObject({
+        status: 200,
+      })
+      expect((await move('IMPL')).body).toMatchObject({ allowed: false, blockers: [BY_HAND] })
+    })
+
+    it('[REQ-RECONCILE-8] another agent that takes up a task that was given back or lost is told as well', async () => {
+      await run.call('POST', '/tasks/release', token, { task_id: 't' })
+      writeFileSync(at('src/a.ts'), 'two\n')
+      const second = await run.addAgent('b')
+      expect((await claim('b', second)).body).toMatchObject({ warnings: [BY_HAND] })
+      run.now = Date.now() + 3_600_000
+      expect((await claim('c', await run.addAgent('c'))).body).toMatchObject({ warnings: [BY_HAND] })
+      expect(await found()).toMatchObject([{ data: { agent_id: 'b' } }, { data: { agent_id: 'c' } }])
+    })
+
+    it('[REQ-RECONCILE-8] what allowed calls, the phase and the contract explain is not told', async () => {
+      await execute('write_files', { path: 'tests/a.test.ts', content: 'test\n' })
+      await execute('bash', { command: 'echo more >> tests/a.test.ts' })
+      writeFileSync(at('tests/by-hand.test.ts'), 'permitted\n')
+      mkdirSync(at('generated'))
+      writeFileSync(at('generated/x'), 'ignored\n')
+      expect((await claim('a', await run.addAgent('a'))).body).toMatchObject({ warnings: [] })
+      expect(await found()).toEqual([])
+    })
+
+    it('[REQ-RECONCILE-8] an answer that was lost tells it again, and it is recorded once', async () => {
+      const agent = await run.addAgent('a')
+      writeFileSync(at('src/a.ts'), 'two\n')
+      const key = { 'idempotency-key': 'resumed' }
+      const first = await claim('a', agent, key)
+      expect((await claim('a', agent, key)).body.warnings).toEqual(first.body.warnings)
+      expect(await found()).toHaveLength(1)
+    })
+
+    it.each([
+      ['warn', [{ ...BY_HAND, severity: 'warning' }]],
+      ['off', []],
+    ])('[REQ-RECONCILE-8] with reconcile: %s', async (reconcile, warnings) => {
+      await run.stop()
+      await begin(`reconcile: ${reconcile}`)
+      writeFileSync(at('src/a.ts'), 'two\n')
+      expect((await claim('a', await run.addAgent('a'))).body).toMatchObject({ warnings })
+    })
+  })
+
   it('[REQ-RECONCILE-4] what a tool wrote is put back as the tool left it', async () => {
     await execute('write_files', { path: 'tests/a.test.ts', content: 'by the tool\n' })
     await move('IMPL')

@@ -315,3 +315,80 @@ describe('other rules', () => {
     expect(await call('POST', '/usage', { input_tokens: -1, output_tokens: 1 })).toMatchObject({ status: 400 })
   })
 })
+
+describe('the denial budget', () => {
+  const DENY = '[{repeated_command: {pattern: "^echo", threshold: 2, window: 600, on_violation: deny}}]'
+  const budgeted = (rules: string, budget: number): string =>
+    nodes(rules).replace('reconcile: off', `reconcile: off, denial_budget: ${budget}`)
+  const status = async () => (await run.call('GET', '/tasks/T', run.operator)).body.status
+  const leave = () =>
+    call('POST', '/tasks/transition', { task_id: 'T', target_phase: 'review', claims: { code_complete: true } })
+  const tool = (tool_name: string) => call('POST', '/tools/execute', { task_id: 'T', tool_name, args: {} })
+  const loop = async (): Promise<void> => {
+    for (const command of ['echo a', 'echo b']) await bash(command)
+  }
+
+  it('[REQ-INTERRUPT-19] other refusals park the task after the budget, however many repeats lie between them', async () => {
+    await begin(budgeted(DENY, 3))
+    await loop()
+    for (const refused of [() => tool('nope'), () => tool('bash')]) {
+      await bash('echo c')
+      await leave()
+      expect((await refused()).status).toBeGreaterThanOrEqual(400)
+      expect(await status()).toBe('active')
+    }
+    await tool('no_such_tool')
+    expect(await status()).toBe('parked')
+  })
+
+  it('[REQ-INTERRUPT-19] the third continue parks the task, however many repeats lie between', async () => {
+    await begin(budgeted(DENY, 2))
+    for (const turn of [1, 2, 3]) {
+      later(1000)
+      await loop()
+      for (const _ of [1, 2, 3]) expect((await bash('echo c')).body.code).toBe('rule_interrupt')
+      expect(await status(), `turn ${turn}`).toBe('active')
+      await cont()
+    }
+    expect(await status()).toBe('parked')
+  })
+
+  it('[REQ-INTERRUPT-19] repeats of a violation that was reported do not count, and are still refused and numbered', async () => {
+    await begin(budgeted(DENY, 2))
+    await loop()
+    for (const _ of [1, 2, 3, 4]) {
+      expect(await bash('echo c')).toMatchObject({ status: 409, body: { code: 'rule_interrupt' } })
+      expect((await leave()).body).toMatchObject({ allowed: false, blockers: [{ code: 'rule_interrupt' }] })
+    }
+    expect((await bash('echo c')).body.retry).toMatchObject({ attempt: 3, max: 3 })
+    expect(await status()).toBe('active')
+    const refused = await run.call('GET', '/audit/query?task_id=T&code=rule_interrupt&limit=100', run.operator)
+    const events = refused.body.events as { type: string; data: { counted?: boolean } }[]
+    expect(events.filter(({ type }) => type === 'tool_denied' || type === 'gate_blocked')).toHaveLength(9)
+    expect(events.some(({ data }) => data.counted === true)).toBe(false)
+    const report = await run.call('GET', '/runs/T/report', run.operator)
+    expect(JSON.stringify(report.body.refusals)).toContain('rule_interrupt')
+  })
+
+  it('[REQ-INTERRUPT-19] a refusal that reports a violation for the first time counts once', async () => {
+    await begin(budgeted('[{phase_timeout: {max_duration: 300}}]', 2))
+    later(301_000)
+    for (const _ of [1, 2, 3]) expect((await leave()).body).toMatchObject({ blockers: [{ code: 'rule_interrupt' }] })
+    expect(await status()).toBe('active')
+    await tool('nope')
+    expect(await status()).toBe('parked')
+  })
+
+  it('[REQ-INTERRUPT-19] two violations that take turns are each reported once', async () => {
+    const TIMEOUT = '{phase_timeout: {max_duration: 300}}'
+    await begin(budgeted(DENY.replace('[', `[${TIMEOUT}, `), 3))
+    later(301_000)
+    await leave()
+    await loop()
+    for (const _ of [1, 2, 3, 4]) {
+      expect((await bash('echo c')).body.code).toBe('rule_interrupt')
+      expect((await leave()).body).toMatchObject({ blockers: [{ message: expect.stringContaining('running for') }] })
+    }
+    expect(await status()).toBe('active')
+  })
+})

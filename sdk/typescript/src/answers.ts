@@ -21,6 +21,8 @@ export interface ClaimAnswer extends JsonObject {
   readonly allowed_tools: readonly string[]
   readonly prompt: string
   readonly contract: JsonObject
+  /** A resumed claim: what changed in the work tree without an allowed call. Absent in answers of older servers. */
+  readonly warnings?: readonly JsonObject[]
 }
 
 export interface TransitionAnswer extends JsonObject {

@@ -71,7 +71,12 @@ async function followed(plan: MergePlan, isMerged: boolean): Promise<string | nu
 }
 
 /** Writes down that the work is merged, takes over what changed in the repository's own tree, and removes the task's. */
-export async function recordEnd(app: App, plan: MergePlan, once: Once | undefined): Promise<Result<JsonObject>> {
+export async function recordEnd(
+  app: App,
+  plan: MergePlan,
+  once: Once | undefined,
+  shown: JsonObject = {},
+): Promise<Result<JsonObject>> {
   const { taskId, into, tip, after, force, reason } = plan
   const state = await app.ledger.peek(taskId)
   if (state === null) return refuse('not_found', `There is no task ${JSON.stringify(taskId)}.`)
@@ -82,13 +87,13 @@ export async function recordEnd(app: App, plan: MergePlan, once: Once | undefine
     remember: (done) =>
       once === undefined || done.refusal !== null
         ? undefined
-        : { ...once, status: 200, answer: { body: taskView(done.state) } },
+        : { ...once, status: 200, answer: { body: { ...taskView(done.state), ...shown } } },
   })
   if (handled === null) return refuse('not_found', `There is no task ${JSON.stringify(taskId)}.`)
   if (handled.refusal !== null) return refusedBy(handled.refusal, {}, false)
   if (plan.isShown && app.trees.isKnown(plan.repository)) await app.trees.reread(plan.repository, await changedBy(plan))
   if (handled.state.worktree?.status !== 'open') removePlace(placeOf(app.stateDir, taskId))
-  return ok(taskView(handled.state))
+  return ok({ ...taskView(handled.state), ...shown })
 }
 
 async function changedBy(plan: MergePlan): Promise<readonly string[]> {

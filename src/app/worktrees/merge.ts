@@ -75,9 +75,9 @@ async function merged(app: App, source: Source, request: MergeRequest): Promise<
     const plan: MergePlan = { ...about, before, after, isShown, force, reason, actor }
     const failed = before === after ? null : await moved(plans, plan, made.value)
     if (failed !== null) return refuse('conflict', failed)
-    const ended = await recordEnd(app, plan, request.once)
+    const ended = await recordEnd(app, plan, request.once, viewOf(plan, made.value))
     plans.drop(place.name)
-    return ended.ok ? ok({ ...ended.value, ...viewOf(plan, made.value) }) : ended
+    return ended
   } finally {
     await runGit(origin, ['update-ref', '-d', ref])
   }

@@ -76,7 +76,7 @@ export const ADMIN_ROUTES: readonly Route[] = [
       addOperator(
         call.app,
         { name: call.body.name as string, role: (call.body.role as string | undefined) ?? null },
-        operatorOf(call),
+        { actor: operatorOf(call), once: call.once },
       ),
   },
   {

@@ -1,6 +1,6 @@
 import { admitCall, applyAs } from '../../app/agent-call.js'
 import { claimTask } from '../../app/claim-task.js'
-import { grantOf, withToken } from '../../app/grant.js'
+import { grantOf, renewedAnswer } from '../../app/grant.js'
 import { requestTransition } from '../../app/move.js'
 import { recall } from '../../app/recall.js'
 import { ok, refuse } from '../../app/result.js'
@@ -26,7 +26,8 @@ export const AGENT_ROUTES: readonly Route[] = [
     summary: 'Claim a task, or get the task back that the agent already holds',
     access: 'agent',
     body: agentShape({ agent_id: FIELD.id, capabilities: FIELD.ids, task_id: FIELD.id }, ['agent_id']),
-    answer: '`{task, phase, phase_token, expires_at, prompt, allowed_tools, contract}`',
+    answer:
+      '`{task, phase, phase_token, expires_at, prompt, allowed_tools, contract, warnings}`; `warnings` names what changed in the work tree without an allowed call, when a claim is resumed',
     handle: async (call) => {
       const bearer = bearerOf(call)
       if (bearer.kind !== 'agent') return refuse('not_permitted', 'A claim needs the agent token, not a phase token.')
@@ -61,7 +62,7 @@ export const AGENT_ROUTES: readonly Route[] = [
       ['task_id', 'target_phase'],
     ),
     answer:
-      '`{allowed: true, phase, phase_token, expires_at, prompt, allowed_tools, warnings, artifacts}` or `{allowed: false, phase, phase_token: null, blockers, warnings, retry, pending_approval?, pending_consensus?}`',
+      '`{allowed: true, phase, status, phase_token, expires_at, prompt, allowed_tools, warnings, artifacts, violation?, completed?}` or `{allowed: false, phase, phase_token: null, blockers, warnings, retry, task_id, allowed_tools, next_step, interrupt?, pending_approval?, pending_consensus?}`',
     handle: async (call) =>
       requestTransition(call.app, {
         bearer: bearerOf(call),
@@ -87,7 +88,7 @@ export const AGENT_ROUTES: readonly Route[] = [
       'args',
     ]),
     answer:
-      '`{result, logged: true, decision, duration_ms, violation?, unenforced?, advanced?}`; a tool that fails answers 400 `tool_failed`, changes that the phase does not allow 403 `constraint_violation`',
+      '`{result, logged: true, decision, duration_ms, violation?, unenforced?, interrupt?, advanced?}`; a tool that fails answers 400 `tool_failed`, changes that the phase does not allow 403 `constraint_violation`',
     handle: async (call) => executeTool(call.app, toolRequest(call)),
   },
   {
@@ -130,6 +131,7 @@ export const AGENT_ROUTES: readonly Route[] = [
       ['task_id', 'calls'],
     ),
     answer: '`{results, advanced?}`, the results in order',
+    isRepeatable: true,
     handle: async (call) =>
       batchTools(call.app, {
         bearer: callerBearer(call),
@@ -139,7 +141,10 @@ export const AGENT_ROUTES: readonly Route[] = [
           args: (one.args as JsonObject | undefined) ?? {},
         })),
         once: call.once,
-        recall: async (once) => (await recall(call.app, once))?.result ?? null,
+        recall: async (once) => {
+          const before = await recall(call.app, once)
+          return before === null || before === 'again' ? null : before.result
+        },
       }),
   },
   {
@@ -169,9 +174,7 @@ export const AGENT_ROUTES: readonly Route[] = [
     answer: '`{phase, phase_token, expires_at, allowed_tools}`',
     handle: async (call) => {
       const done = await agentCommand(call, { type: 'renew_token' })
-      return done.ok
-        ? ok({ phase: done.value.phase, ...(await withToken(call.app, grantOf(done.value, bearerOf(call).agentId))) })
-        : done
+      return done.ok ? ok(await renewedAnswer(call.app, grantOf(done.value, bearerOf(call).agentId))) : done
     },
   },
   {
@@ -212,15 +215,12 @@ async function agentCommand(
   const admitted = await admitCall(call.app, bearerOf(call), call.body.task_id as string | undefined)
   if (!admitted.ok) return admitted
   const { once } = call
+  const answerOf = (state: TaskState): JsonObject => {
+    if (command.type === 'renew_token') return { renewed: { ...grantOf(state, bearerOf(call).agentId) } }
+    return { body: command.type === 'release' ? { task: taskView(state) } : leaseView(state) }
+  }
   const handled = await applyAs(call.app, admitted.value, command, {
-    remember: (done) =>
-      once === undefined || command.type === 'renew_token'
-        ? undefined
-        : {
-            ...once,
-            status: 200,
-            answer: { body: command.type === 'release' ? { task: taskView(done.state) } : leaseView(done.state) },
-          },
+    remember: (done) => (once === undefined ? undefined : { ...once, status: 200, answer: answerOf(done.state) }),
   })
   return handled.ok ? ok(handled.value.state) : handled
 }

@@ -61,7 +61,7 @@ export const METRICS_SUMMARY: RouteDescription = {
   id: 'metricsSummary',
   summary: 'Counts since the start of the server',
   access: 'operator',
-  answer: '`{events, refusals, tasks, gate_pass_rate, requests, mean_seconds}`',
+  answer: '`{events, refusals, tasks, gate_pass_rate, alerts, requests, mean_seconds}`',
 }
 
 /** What the OpenAPI document and the reference list. */

@@ -152,6 +152,7 @@ export const COORDINATION_ROUTES: readonly Route[] = [
     access: 'operator',
     body: shape({}),
     answer: '`{id, anonymous_id, token}`',
+    isRepeatable: true,
     handle: async ({ app, params }) => participantToken(app, { id: params.id ?? '', agent: params.agent ?? '' }),
   },
   {

@@ -22,7 +22,7 @@ export const PHASE_ROUTES: readonly Route[] = [
     access: 'agent',
     body: agentShape({ task_id: FIELD.id, evidence: FIELD.evidence }, ['evidence']),
     answer:
-      '`{checkpoint_passed: true, phase_completed, next_phase, next_phase_content, artifacts_available, phase_token, expires_at, allowed_tools}`, after the last phase `{checkpoint_passed: true, phase_completed, workflow_complete: true, message}`, with gates in the way `{checkpoint_passed: true, blockers}`, and refused `{checkpoint_passed: false, missing_evidence, current_phase, current_phase_content, error, required_format, examples, message}`',
+      '`{checkpoint_passed: true, phase_completed, next_phase, next_phase_content, artifacts_available, phase_token, expires_at, allowed_tools}`, after the last phase `{checkpoint_passed: true, phase_completed, workflow_complete: true, message}`, with gates in the way `{checkpoint_passed: true, blockers, warnings, current_phase, current_phase_content, retry, task_id, phase, allowed_tools, next_step, pending_approval?, interrupt?, error?}`, and refused `{checkpoint_passed: false, missing_evidence, current_phase, current_phase_content, error, required_format, examples, message, retry, task_id, phase, allowed_tools, next_step}`',
     handle: async (call) =>
       completePhase(call.app, {
         bearer: bearerOf(call),

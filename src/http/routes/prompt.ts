@@ -29,7 +29,7 @@ export const PROMPT_ROUTES: readonly Route[] = [
       evidence: FIELD.evidence,
     }),
     answer:
-      '`{kind, text, phase, violation?}`; where a claim led to a transition also what `POST /tasks/transition` answers',
+      '`{kind, text, phase, violation?, task_id?, allowed_tools?, next_step?}`; where a claim led to a transition also what `POST /tasks/transition` answers',
     handle: async (call) =>
       nextPrompt(call.app, {
         bearer: bearerOf(call),
@@ -69,6 +69,6 @@ export const PROMPT_ROUTES: readonly Route[] = [
       ['input_tokens', 'output_tokens'],
     ),
     answer: '`{tokens: {input, output, cache_read, cache_write}, usage, interrupt?}` of this visit of the phase',
-    handle: async (call) => recordUsage(call.app, bearerOf(call), call.body),
+    handle: async (call) => recordUsage(call.app, bearerOf(call), call.body, call.once),
   },
 ]

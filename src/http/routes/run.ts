@@ -15,7 +15,7 @@ export const RUN_ROUTES: readonly Route[] = [
     id: 'getTaskMetrics',
     summary: 'What a task took: time, tokens, commands, edits, refusals and commits by visit and by phase',
     access: 'any',
-    answer: '`{task, visits, phases, totals, outside, events, truncated}`',
+    answer: '`{task, agent_id, contract, at, visits, phases, totals, outside, events, truncated}`',
     handle: async (call) => metricsOfTask(call.app, partyOf(call), call.params.id ?? ''),
   },
   {

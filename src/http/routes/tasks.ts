@@ -98,7 +98,10 @@ export const TASK_ROUTES: readonly Route[] = [
         ...(agentId === undefined ? {} : { agentId }),
         ...(cursor === undefined ? {} : { cursor }),
       })
-      return ok({ tasks: page.items.map(taskRowView), next_cursor: page.nextCursor })
+      return ok({
+        tasks: page.items.map((row) => taskRowView(row, app.checking.isChecking(row.id))),
+        next_cursor: page.nextCursor,
+      })
     },
   },
   {

@@ -1,0 +1,37 @@
+/** Why nothing else may change a task now: its gates are checked, or its work tree is put aside or taken back. */
+export type Busy = 'gates' | 'tree'
+
+/** Tasks that are busy in this process. A flag and no event: after a restart nothing is being checked. */
+export class Checking {
+  readonly #tasks = new Map<string, Busy>()
+  readonly #listeners = new Set<(taskId: string) => void>()
+
+  has(taskId: string): boolean {
+    return this.#tasks.has(taskId)
+  }
+
+  /** Whether the gates of the task are being checked, as views say it. */
+  isChecking(taskId: string): boolean {
+    return this.#tasks.get(taskId) === 'gates'
+  }
+
+  begin(taskId: string, why: Busy): void {
+    this.#tasks.set(taskId, why)
+    this.#tell(taskId)
+  }
+
+  end(taskId: string): void {
+    this.#tasks.delete(taskId)
+    this.#tell(taskId)
+  }
+
+  /** Called whenever a task begins or ends to be busy. */
+  listen(listener: (taskId: string) => void): () => void {
+    this.#listeners.add(listener)
+    return () => this.#listeners.delete(listener)
+  }
+
+  #tell(taskId: string): void {
+    for (const listener of this.#listeners) listener(taskId)
+  }
+}

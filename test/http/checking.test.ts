@@ -1,0 +1,99 @@
+import { existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { statusText } from '../../src/cli/status-text.js'
+import { showTask, taskTable } from '../../src/cli/task-text.js'
+import { frameOf } from '../../src/cli/top-frame.js'
+import type { JsonObject } from '../../src/core/contract.js'
+import { workflowState } from '../../src/mcp/workflow-state.js'
+import { admitted } from './asking.js'
+import { type Running, start } from './harness.js'
+
+const CONTRACT = `
+name: checked
+version: "1"
+phases:
+  - id: WORK
+    allowed_tools: [write_files, bash]
+    gates: [{id: done, type: validation, blockers: [{check: command_succeeds, run: "sleep 7", message: Slow}]}]
+  - {id: DONE, allowed_tools: []}
+`
+
+describe('while the gates of a task are checked', () => {
+  let run: Running
+  let token = ''
+  const look = async (path: string, who = run.operator): Promise<JsonObject> =>
+    (await run.call('GET', path, who)).body as JsonObject
+
+  beforeEach(async () => {
+    run = await start({ contract: CONTRACT })
+    writeFileSync(join(run.workspace, 'a.txt'), 'a\n')
+    await run.addTask({ id: 't' })
+    token = await run.claim('a', await run.addAgent('a'), 't')
+  })
+  afterEach(() => run.stop())
+
+  /** Every view of the task, and what it says. */
+  const views = async (): Promise<Record<string, unknown>> => {
+    const file = join(run.stateDir, 'runs/t/status.json')
+    const overview = await look('/state/snapshot')
+    return {
+      task: (await look('/tasks/t')).checking,
+      list: ((await look('/tasks')).tasks as JsonObject[])[0]?.checking,
+      snapshot: ((await look('/state/snapshot', token)).task as JsonObject).checking,
+      overview: (overview.tasks as JsonObject[])[0]?.checking,
+      agents: (overview.agents as JsonObject[])[0]?.checking,
+      activity: ((await look('/activity')).tasks as JsonObject[])[0]?.checking,
+      status: ((await look('/status?run=t')).coordination as JsonObject).checking,
+      file: existsSync(file) && JSON.parse(readFileSync(file, 'utf8')).coordination.checking,
+      mcp: (await workflowState(run.app, await admitted(run, token))).checking,
+    }
+  }
+  const all = (value: boolean) =>
+    Object.fromEntries(
+      ['task', 'list', 'snapshot', 'overview', 'agents', 'activity', 'status', 'file', 'mcp'].map((one) => [
+        one,
+        value,
+      ]),
+    )
+
+  it('[REQ-CHECKING-1] every view says so from the first moment to the last, and the status stays active', async () => {
+    await expect.poll(views, { timeout: 5000 }).toEqual(all(false))
+    const moving = run.call('POST', '/tasks/transition', token, { task_id: 't', target_phase: 'DONE' })
+    await expect.poll(views, { timeout: 6500 }).toEqual(all(true))
+    expect((await look('/tasks/t')).status).toBe('active')
+    expect((await moving).body).toMatchObject({ allowed: true })
+    expect((await look('/tasks/t')).checking).toBe(false)
+    const file = join(run.stateDir, 'runs/t/status.json')
+    await expect.poll(() => JSON.parse(readFileSync(file, 'utf8')).coordination.checking).toBe(false)
+  })
+
+  it('[REQ-CHECKING-1] it is no event, and a tree that is taken back is not being checked', async () => {
+    const before = await run.app.ledger.store.lastSeq()
+    run.app.checking.begin('t', 'tree')
+    expect((await look('/tasks/t')).checking).toBe(false)
+    run.app.checking.end('t')
+    run.app.checking.begin('t', 'gates')
+    expect((await look('/tasks/t')).checking).toBe(true)
+    run.app.checking.end('t')
+    expect(await run.app.ledger.store.lastSeq()).toBe(before)
+  })
+
+  it('[REQ-CHECKING-2] the command line shows it in status, task list, task show and top', async () => {
+    const texts = async (): Promise<readonly string[]> => {
+      const { agents } = await look('/state/snapshot')
+      return [
+        statusText({ ...EMPTY, active: agents ?? [] }),
+        taskTable((await look('/tasks')).tasks as JsonObject[]),
+        showTask(await look('/tasks/t'), { events: [], reviews: [] }, 5),
+        frameOf(await look('/activity'), { columns: 120, rows: 20 }).join('\n'),
+      ]
+    }
+    for (const text of await texts()) expect(text).not.toContain('checking')
+    run.app.checking.begin('t', 'gates')
+    for (const text of await texts()) expect(text).toContain('checking')
+    run.app.checking.end('t')
+  })
+})
+
+const EMPTY: JsonObject = { server: {}, contract: {}, paused: null, tasks: { by_status: {} }, run: null }

@@ -1,0 +1,129 @@
+import { existsSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import type { FastifyRequest } from 'fastify'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import type { Route } from '../../src/http/route.js'
+import { ROUTES } from '../../src/http/routes/all.js'
+import { requestValidator } from '../../src/http/validate.js'
+import { ENDPOINTS } from '../garbage/endpoints.js'
+import type { Base } from '../garbage/mutate.js'
+import { type Pair, Stage } from '../garbage/stage.js'
+import type { Answer } from './harness.js'
+import { prepareRequest, sendRequest } from './right-requests.js'
+
+/** What goes on by itself writes events of its own between two calls, and agents are shown as they are then. */
+const GOES_ON: ReadonlySet<string> = new Set(['spawnAgent', 'stopAgent', 'startCoordination'])
+const UNSAFE = ROUTES.filter(({ method }) => method !== 'GET')
+
+describe('Idempotency-Key', () => {
+  let stage: Stage
+  const shown: string[] = []
+  beforeAll(async () => {
+    stage = await Stage.open()
+  }, 60_000)
+  afterAll(async () => {
+    await stage.run.stop()
+  })
+
+  const send = async (route: Route, pair: Pair, base: Base, key: string): Promise<Answer> => {
+    const answer = await sendRequest(stage, route, { pair, base, headers: { 'idempotency-key': key } })
+    shown.push(JSON.stringify(answer.body))
+    return answer
+  }
+
+  it.each(UNSAFE.map((route) => [`${route.method} ${route.path}`, route] as const))(
+    '[REQ-API-17] %s acts once under a key, and refuses the key for another request',
+    async (name, route) => {
+      const lane = await prepareRequest(stage, route.id)
+      const base = lane.base()
+      const key = stage.fresh('key')
+      const first = await send(route, lane.pair, base, key)
+      expect(first.status, JSON.stringify(first.body)).toBeLessThan(300)
+      const other = await send(route, lane.pair, otherThan(route, base), key)
+      expect(other, `${name} with another body`).toMatchObject({ status: 422, body: { code: 'idempotency_mismatch' } })
+      const { store } = stage.run.app.ledger
+      const events = await store.lastSeq()
+      const again = await send(route, lane.pair, base, key)
+      expect(again.status, JSON.stringify(again.body)).toBe(first.status)
+      if (GOES_ON.has(route.id)) expect(again.body.agent_id ?? again.body.id).toBe(first.body.agent_id ?? first.body.id)
+      else expect(lasting(again.body)).toEqual(lasting(first.body))
+      if (!GOES_ON.has(route.id)) expect(await store.lastSeq(), 'nothing more happened').toBe(events)
+      await ENDPOINTS[route.id]?.after?.(stage)
+    },
+    60_000,
+  )
+
+  it('[REQ-API-16] tokens of repeated answers are nowhere in the database', () => {
+    const tokens = shown.join('\n').match(/eyJ[\w-]+\.[\w-]+\.[\w-]+|plop_[\w-]{43}/g) ?? []
+    expect(tokens.length).toBeGreaterThan(5)
+    const files = ['ledger.db', 'ledger.db-wal'].map((file) => join(stage.run.stateDir, file)).filter(existsSync)
+    for (const file of files) {
+      const bytes = readFileSync(file)
+      for (const token of tokens) expect(bytes.includes(token), file).toBe(false)
+    }
+  })
+
+  it('[REQ-API-16] tokens used under one key are counted once', async () => {
+    const pair = await stage.pair()
+    const usage = (key: string) =>
+      stage.run.call('POST', '/usage', pair.phase, { input_tokens: 10, output_tokens: 5 }, { 'idempotency-key': key })
+    const first = await usage('usage-1')
+    expect(first.body).toMatchObject({ tokens: { input: 10, output: 5 } })
+    expect((await usage('usage-1')).body).toEqual(first.body)
+    expect((await usage('usage-2')).body).toMatchObject({ tokens: { input: 20, output: 10 } })
+  })
+
+  it('[REQ-API-16] a call that was refused for its token is made under the same key with a better one', async () => {
+    const pair = await stage.pair()
+    const renewed = await stage.run.claim(pair.agentId, pair.agent, pair.task)
+    const beat = (token: string) =>
+      stage.run.call('POST', '/tasks/heartbeat', token, { task_id: pair.task }, { 'idempotency-key': 'beat' })
+    expect(await beat(pair.phase)).toMatchObject({ status: 403, body: { code: 'token_stale' } })
+    expect(await beat(renewed)).toMatchObject({ status: 200 })
+  })
+
+  it('[REQ-API-16] the token of an operator that was revoked is not shown again', async () => {
+    const name = stage.fresh('op')
+    const add = () => stage.run.call('POST', '/operators', stage.run.operator, { name }, { 'idempotency-key': name })
+    const { body } = await add()
+    const list = () => stage.run.call('GET', '/tasks', String(body.operator_token))
+    expect((await list()).status).toBe(200)
+    expect((await add()).body).toEqual(body)
+    await stage.operate(`/operators/${name}/revoke`, { reason: 'gone' })
+    expect(await add()).toMatchObject({ status: 409, body: { code: 'conflict' } })
+    expect((await list()).status).toBe(403)
+  })
+})
+
+/** Another request to the same route that its schema accepts. */
+function otherThan(route: Route, base: Base): Base {
+  const validate = requestValidator(route)
+  const fits = (body: unknown): boolean => validate({ body, query: {}, params: {} } as FastifyRequest) === null
+  const fields = (route.body?.properties ?? {}) as Record<string, unknown>
+  const names = Object.keys(fields).filter((name) => name !== 'phase_token' && name !== 'idempotency_key')
+  for (const name of [...names, 'one_more'])
+    for (const value of otherValues(base.body?.[name])) {
+      const body = { ...base.body, [name]: value }
+      if (fits(body)) return { ...base, body }
+    }
+  const params = Object.fromEntries(Object.keys(base.params ?? {}).map((name) => [name, 'other']))
+  return { ...base, params }
+}
+
+function otherValues(value: unknown): readonly unknown[] {
+  if (typeof value === 'string') return [`${value}x`, 'reject', 'f'.repeat(64)].filter((one) => one !== value)
+  if (typeof value === 'number') return [value + 1]
+  if (typeof value === 'boolean') return [!value]
+  if (Array.isArray(value))
+    return [
+      [...value, ...value],
+      [...value, 'other'],
+    ]
+  return value === undefined ? ['other', 1, true] : [{ ...value, other: true }]
+}
+
+// Tokens are minted anew, and how long a search took is measured.
+function lasting(body: Answer['body']): unknown {
+  const isMinted = (name: string): boolean => /token$|^expires_at$|^query_time_ms$/.test(name)
+  return JSON.parse(JSON.stringify(body, (name, value) => (isMinted(name) ? undefined : value)))
+}
