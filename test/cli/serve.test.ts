@@ -4,6 +4,7 @@ import { createServer, connect as openSocket } from 'node:net'
 import { join } from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
 import { beforeAll, expect, test } from 'vitest'
+import { makePlace, serve } from '../e2e/process.js'
 import { built, Place, ROOT, SCRIPT } from './program.js'
 
 beforeAll(built)
@@ -66,6 +67,22 @@ test('[REQ-CLI-8] a mistyped bundled contract is answered with the nearest one',
   const ended = await place.run(['serve', '--contract', 'tddd'])
   expect(ended.code).toBe(2)
   expect(ended.stderr).toContain('Did you mean tdd?')
+})
+
+test('[REQ-DEADEND-1] the first 200 of /ready means that commands find the server', async () => {
+  const other = await makePlace()
+  // Returns as soon as /ready answers with 200.
+  const server = await serve(other, 'tdd')
+  try {
+    const note = join(other.stateDir, 'server.json')
+    expect(existsSync(note)).toBe(true)
+    expect(JSON.parse(readFileSync(note, 'utf8'))).toMatchObject({ pid: server.child.pid })
+    const added = await place.run(['task', 'add', '--state-dir', other.stateDir, 'Add a health endpoint'])
+    expect(added).toMatchObject({ code: 0, stderr: '' })
+  } finally {
+    await server.stop()
+    other.remove()
+  }
 })
 
 test('[REQ-CLI-1] a started server answers under every name of this machine', async () => {
