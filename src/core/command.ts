@@ -51,7 +51,8 @@ export interface ArtifactOffered extends ArtifactRef {
 
 export type CheckOutcome =
   | { readonly result: 'holds'; readonly found: string; readonly grade: Grade }
-  | { readonly result: 'fails'; readonly found: string; readonly grade: Grade }
+  /** `run`: the run that the check failed for, in the words of the wire. */
+  | { readonly result: 'fails'; readonly found: string; readonly grade: Grade; readonly run?: JsonObject }
   | { readonly result: 'error'; readonly found: string; readonly grade: Grade }
 
 /** What the shell gathered for one request to leave a phase. It counts only for the visit it was gathered in. */

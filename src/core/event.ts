@@ -22,6 +22,8 @@ export interface BlockerFound {
   readonly remedy: string
   readonly severity: Severity
   readonly grade: Grade | null
+  /** Of a run that cannot be used: `cause`, `mended_by`, `remedy` and `last_lines`. */
+  readonly run?: JsonObject
 }
 
 /** A stored artifact: its content lies in the store under `sha256`. */
