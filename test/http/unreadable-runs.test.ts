@@ -163,13 +163,13 @@ describe('a run of the tests that could not be read', () => {
 
   it('[REQ-DEADEND-2] the last lines are bounded, printable and without secrets', async () => {
     const secret = `ghp_${'a1B2'.repeat(9)}`
-    const long = `${'x'.repeat(190)}${secret}`
+    const long = `${'x'.repeat(185)} ${secret}`
     const script = `
       for (let i = 0; i < 500; i++) console.log('line ' + i)
       console.log(${JSON.stringify(long)})
       console.log('\\u001b[31mred\\u001b[0m \\u0007bell\\u202e')
       console.error('PASSWORD=hunter2hunter2')
-      process.exit(1)`
+      process.exitCode = 1`
     const token = await begin(contract('node run.mjs'), { 'run.mjs': script })
     const [blocker] = await blockers(token)
     const { result } = (await runTests(token)).body as { result: { last_lines: readonly string[] } }
