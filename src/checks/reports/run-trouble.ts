@@ -7,7 +7,7 @@ const LAST_LINES_MAX = 20
 const LAST_LINE_CHARS_MAX = 200
 const DETAIL_CHARS_MAX = 200
 // More than the last lines can hold, so that a secret that begins before them is still recognised as a whole.
-const REDACTED_CHARS_MAX = 256 * 1024
+const END_CHARS_MAX = 256 * 1024
 const FIRST_SIGNAL_CODE = 128
 const SIGNALS_MAX = 64
 
@@ -115,7 +115,9 @@ const COMPILE_ERRORS: readonly RegExp[] = [
 /** The cause that the output names. What keeps everything else from starting comes first. */
 function foundIn({ exitCode, stdout, stderr }: TroubledRun): Explained | null {
   if (exitCode === 0) return null
-  const lines = [stderr, stdout].flatMap((text) => written(text).lines.slice(-LINES_LOOKED_AT_MAX))
+  const lines = [stderr, stdout].flatMap((text) =>
+    written(text.slice(-END_CHARS_MAX)).lines.slice(-LINES_LOOKED_AT_MAX),
+  )
   const missing = lines.find((line) => NOT_FOUND.some((pattern) => pattern.test(line)))
   if (missing !== undefined || exitCode === 127) return notFound(missing ?? lines.findLast(isWritten) ?? '')
   const causes = lines.flatMap((line) => causeOfLine(line) ?? [])
@@ -171,7 +173,7 @@ function lastLines({ stdout, stderr, redact }: TroubledRun): readonly string[] {
 
 // Redacted as one text, before it is cut: half a secret would not be recognised.
 function endOf(text: string, redact: (text: string) => string): readonly string[] {
-  const end = redact(written(text.slice(-REDACTED_CHARS_MAX)).text)
+  const end = redact(written(text.slice(-END_CHARS_MAX)).text)
   return linesOf(end)
     .filter(isWritten)
     .slice(-LAST_LINES_MAX)
