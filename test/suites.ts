@@ -29,7 +29,7 @@ export const FULL_ONLY: Readonly<Record<string, string>> = {
 }
 
 const RUNS_PROCESSES = /['"]node:(child_process|worker_threads|inspector|net|http)['"]/
-const RUNS_SERVERS_OR_BUILD = /\bfetch\(|\.listen\(|\bdist\//
+const RUNS_SERVERS_OR_BUILD = /\bfetch\(|\.listen\(|\bdist\/(program|app|cli|core|store)\b/
 const IMPORTED = /\bfrom ['"](\.[^'"]+)['"]|\bimport\(['"](\.[^'"]+)['"]\)/g
 
 export interface Suites {

@@ -12,7 +12,7 @@ import {
   type ObservedCommand,
 } from '../core/contract.js'
 import type { Needs } from '../core/needs.js'
-import type { ObservedRun, ObservedRunMember, PinnedRun } from '../core/observed.js'
+import { type ObservedRun, type ObservedRunMember, type PinnedRun, troubleView } from '../core/observed.js'
 import { observedSource } from '../core/observed-evidence.js'
 import type { TaskState } from '../core/state.js'
 import type { Blob } from '../store/port.js'
@@ -71,6 +71,7 @@ export async function observeFor(
     tree: state.workspace,
     hidden: reservedIn(app, contract, state.workspace).hidden,
     signal: new AbortController().signal,
+    redact: (text: string) => String(app.redact(text)),
   }
   const runs = new Map<string, ObservedRun>()
   const refs: JsonObject[] = []
@@ -163,6 +164,7 @@ export function runView(run: ObservedRun): { readonly [K in ObservedRunMember]?:
     load_failures: run.loadFailures.slice(0, 50).map(({ file, kind, message }) => ({ file, kind, message })),
     ...(run.coverage === null ? {} : { coverage: run.coverage }),
     ...(run.problem === null ? {} : { problem: run.problem }),
+    ...(run.trouble === undefined ? {} : troubleView(run.trouble)),
     duration_ms: run.durationMs,
     tree_hash: run.treeHash,
     grade: 'observed',

@@ -137,7 +137,8 @@ class OneRun {
     const refused = unavailable(this.call, confinement)
     if (refused !== null) return this.#finish(refused)
     const unenforced = confinement.missing.map((one) => one.guarantee)
-    const place = { confinement, tree: state.workspace, hidden: this.#place.hidden, signal: this.one.signal }
+    const redact = (text: string): string => String(this.app.redact(text))
+    const place = { confinement, tree: state.workspace, hidden: this.#place.hidden, signal: this.one.signal, redact }
     const filter = this.one.args.filter
     const extra = typeof filter === 'string' && filter !== '' ? filter : undefined
     const run = await this.app.running.inTree(state.workspace, () =>

@@ -1,12 +1,13 @@
 import { createHash } from 'node:crypto'
-import type { ObservedRun } from '../core/observed.js'
+import { type ObservedRun, troubleView } from '../core/observed.js'
 import { failed, type ToolOutcome } from '../tools/port.js'
 
 const FAILURES_TOLD_MAX = 50
 
 /** What `run_tests` answers. */
 export function testOutcome(run: ObservedRun): ToolOutcome {
-  if (run.wasStopped) return failed(`run_tests: ${run.problem ?? 'stopped'} (timed out or ended)`)
+  const trouble = run.trouble === undefined ? {} : troubleView(run.trouble)
+  if (run.wasStopped) return failed(`run_tests: ${run.problem ?? 'it was stopped'}`, 'tool_failed', trouble)
   const failures = [
     ...run.loadFailures.map(({ file, kind, message }) => ({ id: file ?? kind, message })),
     ...run.tests.filter((test) => test.status === 'failed').map(({ id, message }) => ({ id, message })),
@@ -22,6 +23,7 @@ export function testOutcome(run: ObservedRun): ToolOutcome {
       failures_total: failures.length,
       duration_ms: run.durationMs,
       ...(run.problem === null ? {} : { problem: run.problem }),
+      ...trouble,
     },
     changes: [],
   }

@@ -116,10 +116,12 @@ export function questionView(state: TaskState, question: Question): JsonObject {
 }
 
 export function blockerView(found: BlockerFound): JsonObject {
-  const { code, gate, check, artifact, message, remedy, severity, grade } = found
-  return grade === null
-    ? { code, gate, check, artifact, message, remedy, severity }
-    : { code, gate, check, artifact, message, remedy, severity, grade }
+  const { code, gate, check, artifact, message, remedy, severity, grade, run } = found
+  return {
+    ...{ code, gate, check, artifact, message, remedy, severity },
+    ...(grade === null ? {} : { grade }),
+    ...(run === undefined ? {} : { run }),
+  }
 }
 
 /** The contract as an agent may see it: of phases that are not open yet only ids and names. */

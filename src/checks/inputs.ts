@@ -1,7 +1,7 @@
 import type { CheckOutcome } from '../core/command.js'
 import type { Contract, Json, JsonObject } from '../core/contract.js'
 import type { Grade } from '../core/event.js'
-import type { ObservedRun, PinnedRun } from '../core/observed.js'
+import { type ObservedRun, type PinnedRun, type RunTrouble, troubleView } from '../core/observed.js'
 import type { WorkTree } from '../tree/work-tree.js'
 import type { GitFacts } from './git-facts.js'
 
@@ -57,8 +57,9 @@ export function holds(found: string, grade: Grade = 'reported'): CheckOutcome {
   return { result: 'holds', found, grade }
 }
 
-export function fails(found: string, grade: Grade = 'reported'): CheckOutcome {
-  return { result: 'fails', found, grade }
+export function fails(found: string, grade: Grade = 'reported', trouble?: RunTrouble): CheckOutcome {
+  const failed = { result: 'fails', found, grade } as const
+  return trouble === undefined ? failed : { ...failed, run: troubleView(trouble) }
 }
 
 export function errs(found: string, grade: Grade = 'reported'): CheckOutcome {

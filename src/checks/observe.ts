@@ -8,6 +8,7 @@ import { GUARDS_FOLDER, GUARDS_VERSION, guardedArgv, guardedEnv } from './guards
 import { readCoverage } from './reports/coverage.js'
 import { readReport } from './reports/read-report.js'
 import type { ReportReading, TestFormat } from './reports/report.js'
+import { commandFailed, explainRun, noCounts, noCoverage, type TroubledRun, unreliable } from './reports/run-trouble.js'
 
 const OUTPUT_KEPT = { headBytes: 1024 * 1024, tailBytes: 3 * 1024 * 1024 }
 
@@ -19,12 +20,17 @@ export interface ObservePlace {
   readonly signal: AbortSignal
 }
 
+/** Where one is run whose output may be shown. */
+export interface ShownPlace extends ObservePlace {
+  readonly redact: (text: string) => string
+}
+
 /**
  * Runs a command of the contract on a throw-away view of the tree and reads what it reports. The command cannot change the tree,
  * everything it started is gone before the report is read, and a report that was there before is not.
  */
 export async function observe(
-  place: ObservePlace,
+  place: ShownPlace,
   name: string,
   command: ObservedCommand,
   more: { readonly treeHash: string; readonly extra?: string | undefined },
@@ -57,11 +63,16 @@ export async function observe(
     coverage: null,
     wasStopped: run.stopped !== null,
   }
-  if (run.stopped !== null)
-    return { ...about, ...UNKNOWN, problem: STOPPED[run.stopped].replace('%s', String(command.timeoutSeconds)) }
+  const troubled = { ...run, timeoutSeconds: command.timeoutSeconds, redact: place.redact }
+  if (run.stopped !== null) {
+    const problem = STOPPED[run.stopped].replace('%s', String(command.timeoutSeconds))
+    return { ...about, ...UNKNOWN, problem, trouble: explainRun(troubled, commandFailed(run.exitCode)) }
+  }
   const report = command.report === null ? null : (run.files.get(command.report)?.toString('utf8') ?? '')
-  if (command.format === 'lcov' || command.format === 'cobertura')
-    return { ...about, ...UNKNOWN, ...coverageOf(command.format, report ?? run.stdout) }
+  if (command.format === 'lcov' || command.format === 'cobertura') {
+    const found = { ...UNKNOWN, ...coverageOf(command.format, report ?? run.stdout) }
+    return { ...about, ...found, ...troubleIn(found, troubled, 'coverage') }
+  }
   const reading = readReport({
     format: command.format as TestFormat,
     stdout: run.stdout,
@@ -71,7 +82,9 @@ export async function observe(
     root: place.tree,
     outputCut: run.truncated,
   })
-  return { ...about, ...read(reading) }
+  const found = read(reading)
+  const wantsCounts = name === 'tests' || command.format !== 'auto' || report !== null
+  return { ...about, ...found, ...troubleIn(found, troubled, wantsCounts ? 'counts' : 'exit code') }
 }
 
 const UNKNOWN = { counts: null, tests: [], isComplete: false, loadFailures: [], problem: null } as const
@@ -82,6 +95,19 @@ const STOPPED = {
 } as const
 
 type Read = Pick<ObservedRun, 'counts' | 'tests' | 'isComplete' | 'loadFailures' | 'problem'>
+
+// Failing tests and files that do not load say themselves what is wrong; of other commands only the exit code counts.
+function troubleIn(
+  { counts, problem }: Pick<ObservedRun, 'counts' | 'problem'>,
+  run: TroubledRun,
+  wanted: 'counts' | 'coverage' | 'exit code',
+): Pick<ObservedRun, 'trouble'> {
+  const hasFailed = wanted !== 'counts' && run.exitCode !== 0
+  if (hasFailed) return { trouble: explainRun(run, commandFailed(run.exitCode)) }
+  if (problem === null || wanted === 'exit code') return {}
+  const otherwise = wanted === 'coverage' ? noCoverage : counts === null ? noCounts : unreliable
+  return { trouble: explainRun(run, otherwise(problem)) }
+}
 
 function read(reading: ReportReading): Read {
   if (reading.result === 'unreadable') return { ...UNKNOWN, problem: reading.reason }

@@ -14,10 +14,12 @@ export function observedFailing(run: ObservedRun): CheckOutcome {
       'observed',
     )
   const missing = run.loadFailures.filter((one) => one.kind === 'missing_module')
+  if (run.exitCode === 0 && run.counts === null)
+    return fails(`the run ended with exit code 0, and ${whatWentWrong(run)}`, 'observed', run.trouble)
   if (run.exitCode === 0) return fails(`the run ended with exit code 0${countsText(run)}`, 'observed')
   if (run.counts === null && missing.length === 0)
-    return fails(`no failing test was seen: ${run.problem ?? 'no counts'}`, 'observed')
-  if (run.problem !== null && missing.length === 0) return fails(run.problem, 'observed')
+    return fails(`no failing test was seen: ${whatWentWrong(run)}`, 'observed', run.trouble)
+  if (run.problem !== null && missing.length === 0) return fails(run.problem, 'observed', run.trouble)
   const failed = run.counts?.failed ?? 0
   if (failed === 0 && missing.length === 0) return fails(`no test failed${countsText(run)}`, 'observed')
   return holds(
@@ -28,14 +30,13 @@ export function observedFailing(run: ObservedRun): CheckOutcome {
 
 /** GREEN: everything passes, and what failed at RED is among it. */
 export function observedPassing(run: ObservedRun, pinned: PinnedRun | null): CheckOutcome {
-  if (run.counts === null)
-    return fails(`${run.problem ?? 'the counts are not known'} (exit code ${run.exitCode})`, 'observed')
+  if (run.counts === null) return fails(`${whatWentWrong(run)} (exit code ${run.exitCode})`, 'observed', run.trouble)
   const { passed, failed } = run.counts
   const failing = run.tests.filter((test) => test.status === 'failed').map((test) => test.id)
   if (failed > 0) return fails(`${failed} failed${namesText(failing)}`, 'observed')
   if (run.loadFailures.length > 0) return fails(notLoadedText(run), 'observed')
-  if (run.exitCode !== 0) return fails(`exit code ${run.exitCode}`, 'observed')
-  if (run.problem !== null) return fails(run.problem, 'observed')
+  if (run.exitCode !== 0) return fails(`exit code ${run.exitCode}`, 'observed', run.trouble)
+  if (run.problem !== null) return fails(run.problem, 'observed', run.trouble)
   if (passed === 0) return fails('no test passed', 'observed')
   const lost = notRun(run, pinned)
   if (lost.length > 0) {
@@ -58,7 +59,7 @@ function notRun(run: ObservedRun, pinned: PinnedRun | null): readonly string[] {
 
 /** Nothing is left out, and nothing that ran at RED is marked to be. `marked` are the files with new marks. */
 export function observedSkipped(run: ObservedRun, pinned: PinnedRun | null, marked: readonly string[]): CheckOutcome {
-  if (run.counts === null) return fails(run.problem ?? 'the counts are not known', 'observed')
+  if (run.counts === null) return fails(whatWentWrong(run), 'observed', run.trouble)
   const left = run.tests.filter((test) => LEFT_OUT.has(test.status)).map((test) => test.id)
   const ran = new Set(pinned?.ids ?? [])
   const newly = left.filter((id) => ran.has(id))
@@ -68,6 +69,13 @@ export function observedSkipped(run: ObservedRun, pinned: PinnedRun | null, mark
   return marked.length === 0
     ? holds('none skipped', 'observed')
     : fails(`marked to be left out since the RED run${namesText(marked)}`, 'observed')
+}
+
+// The cause says more than that nothing could be read.
+function whatWentWrong({ problem, trouble, wasStopped }: ObservedRun): string {
+  return trouble === undefined || wasStopped
+    ? (problem ?? 'the counts are not known')
+    : `${trouble.cause}: ${trouble.detail}`
 }
 
 const LEFT_OUT: ReadonlySet<string> = new Set(['skipped', 'todo'])
@@ -94,10 +102,14 @@ export const commandSucceeds: Check = ({ observed, params }) => {
   const key = isText(named) ? named : isText(line) ? `run: ${line}` : null
   const run = key === null ? undefined : observed.get(key)
   if (run === undefined) return errs('the command was not run', 'observed')
-  if (run.wasStopped) return fails(run.problem ?? 'it was stopped', 'observed')
-  return run.exitCode === 0
-    ? holds(`${run.command} succeeded`, 'observed')
-    : fails(`${run.command} ended with exit code ${run.exitCode}`, 'observed')
+  if (run.wasStopped) return fails(run.problem ?? 'it was stopped', 'observed', run.trouble)
+  return run.exitCode === 0 ? holds(`${run.command} succeeded`, 'observed') : commandFailed(run)
+}
+
+function commandFailed({ command, exitCode, trouble }: ObservedRun): CheckOutcome {
+  const isNamed = trouble !== undefined && !trouble.detail.startsWith('exit code')
+  const why = isNamed ? ` (${trouble.cause}: ${trouble.detail})` : ''
+  return fails(`${command} ended with exit code ${exitCode}${why}`, 'observed', trouble)
 }
 
 export const coverageThresholdMet: Check = ({ observed, params }) => {
@@ -105,8 +117,8 @@ export const coverageThresholdMet: Check = ({ observed, params }) => {
   if (typeof threshold !== 'number') return errs('the check gives no threshold', 'observed')
   const run = observed.get('coverage')
   if (run === undefined) return errs('the contract has no command "coverage"', 'observed')
-  if (run.exitCode !== 0) return fails(`${run.command} ended with exit code ${run.exitCode}`, 'observed')
-  if (run.coverage === null) return fails(run.problem ?? 'no coverage was reported', 'observed')
+  if (run.exitCode !== 0) return commandFailed(run)
+  if (run.coverage === null) return fails(run.problem ?? 'no coverage was reported', 'observed', run.trouble)
   const text = `${Math.round(run.coverage * 100) / 100} % of the lines, ${threshold} % asked for`
   return run.coverage >= threshold ? holds(text, 'observed') : fails(text, 'observed')
 }

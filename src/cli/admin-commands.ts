@@ -4,6 +4,7 @@ import { Client, segment } from './client.js'
 import { type ClientOptions, clientOptions } from './connection.js'
 import { collect, examples } from './options.js'
 import { plainLine } from './plain-text.js'
+import { programName } from './program-name.js'
 import { durationText } from './run-text.js'
 import { type Column, table } from './table.js'
 import { paint, print, printJson } from './terminal.js'
@@ -66,9 +67,14 @@ function addAgents(program: Command): void {
         { title: 'ACTIVE', text: (one) => agoText(textOf(one.last_activity)) },
         ...(agents.some((one) => textOf(one.capabilities) !== '') ? [CAPABILITIES] : []),
       ])
-      print(agents.length === 0 ? 'No agents. Let one in with `phaselock agent add ID`.' : text)
+      print(agents.length === 0 ? noAgentsText() : text)
     })
   addRevoke(agent, 'agent')
+}
+
+function noAgentsText(): string {
+  const program = programName()
+  return `No agents. Start one with \`${program} run AGENT "task"\`, or let one in\nthat you start yourself with \`${program} agent add NAME\`.`
 }
 
 const CAPABILITIES: Column<JsonObject> = {

@@ -2,6 +2,7 @@ import { spawn } from 'node:child_process'
 import { isAbsolute, resolve } from 'node:path'
 import type { JsonObject } from '../core/contract.js'
 import { counted } from '../core/rules/words.js'
+import { AGENT_CLIS } from '../core/spawns.js'
 import { WaitingNotice } from './agent-waiting.js'
 import { Client, segment } from './client.js'
 import type { ClientOptions } from './connection.js'
@@ -15,7 +16,7 @@ import { given, objectOf, textOf } from './values.js'
 
 const FOLLOW_MS = 500
 const SESSION = /^agent-[0-9a-f]{12}$/
-const HARNESSES: ReadonlySet<string> = new Set(['claude-code', 'codex', 'gemini', 'opencode'])
+const HARNESSES: ReadonlySet<string> = new Set(Object.keys(AGENT_CLIS))
 
 export interface RunOptions extends ClientOptions {
   readonly command?: string
@@ -107,14 +108,18 @@ async function started(
   } catch (error) {
     const problem = error instanceof Stop ? (error.details.problem as JsonObject | undefined) : undefined
     if (!Array.isArray(problem?.agents) || !(error instanceof Stop)) throw error
-    if (!HARNESSES.has(agent ?? ''))
-      throw new Stop(
-        error.exit,
-        `${error.message}\nHarnesses can be named too: ${[...HARNESSES].join(', ')}.`,
-        error.details,
-      )
+    if (!HARNESSES.has(agent ?? '')) throw new Stop(error.exit, unknownText(textOf(problem.detail)), error.details)
     return client.post('/agents/spawn', { ...about, harness: agent ?? '' })
   }
+}
+
+function unknownText(detail: string): string {
+  return [
+    detail,
+    `Name an agent CLI (${[...HARNESSES].join(', ')}), start a program with`,
+    '--command PROGRAM, or add an entry to the contract and start the server again:',
+    '  agents: {coder: {harness: claude-code}}',
+  ].join('\n')
 }
 
 export async function logs(agent: string, options: FollowOptions): Promise<void> {

@@ -3,9 +3,13 @@ import { closeSync, existsSync, openSync, readFileSync, renameSync } from 'node:
 import { join } from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
 import { placesOf } from '../app/orchestrator.js'
+import { loadContractFile } from '../contract/load.js'
+import type { AgentEntry } from '../core/spawns.js'
+import { chooseContract } from './choose-contract.js'
 import { likelyStateDirs } from './connection.js'
 import { EXIT, Stop } from './exit.js'
 import { runningIn } from './lock-holder.js'
+import { agentSteps, stateDirOption, stepLines } from './next-steps.js'
 import { defaultStateDir, givenStateDir } from './places.js'
 import { plainText } from './plain-text.js'
 import { programName, programScript } from './program-name.js'
@@ -30,7 +34,15 @@ export interface BackgroundServer {
 /** Starts a server that outlives this program, and waits until it answers. */
 export async function up(options: ServeOptions): Promise<void> {
   const { note, stateDir, isNew } = await startInBackground(options)
-  sayRunning(note, stateDir, { ...options, isNew })
+  sayRunning(note, stateDir, { ...options, isNew, agents: await agentsOf(options) })
+}
+
+type Agents = ReadonlyMap<string, AgentEntry>
+
+// The server has loaded the contract, and its log has every warning.
+async function agentsOf(options: ServeOptions): Promise<Agents> {
+  const loaded = await loadContractFile(chooseContract(options.contract, options.workspace ?? process.cwd()).path)
+  return (loaded.ok ? loaded.contract.agents : undefined) ?? new Map()
 }
 
 /**
@@ -100,6 +112,7 @@ function argumentsOf(options: ServeOptions): readonly string[] {
     ['--workspace', options.workspace],
     ['--state-dir', options.stateDir],
     ['--store', options.store],
+    ['--confinement', options.confinement],
     ['--tls-cert', options.tlsCert],
     ['--tls-key', options.tlsKey],
     ...(options.allowHost ?? []).map((name) => ['--allow-host', name] as const),
@@ -112,14 +125,18 @@ function argumentsOf(options: ServeOptions): readonly string[] {
 function sayRunning(
   note: ServerNote,
   stateDir: string,
-  how: { readonly isNew: boolean; readonly json?: boolean },
+  how: { readonly isNew: boolean; readonly json?: boolean; readonly agents?: Agents },
 ): void {
   if (how.json === true) {
     printJson({ event: how.isNew ? 'ready' : 'running', ...pick(note), state_dir: stateDir })
     return
   }
   print(how.isNew ? `Phaselock runs at ${note.url} (pid ${note.pid}).` : alreadyRuns(note))
-  print(`State and log: ${stateDir}\nStop it with: ${programName()} down`)
+  const [program, where] = [programName(), stateDirOption(stateDir)]
+  print(`State and log: ${stateDir}\nStop it with: ${program} down${where}`)
+  if (!how.isNew) return
+  const { agents = new Map() } = how
+  print(`\nNext:\n${stepLines(agentSteps({ program, agents, environment: process.env, where })).join('\n')}`)
 }
 
 function alreadyRuns(note: ServerNote): string {

@@ -7,9 +7,10 @@ import { type LoadedContract, loadContractText } from '../contract/load.js'
 import { shortPath } from './choose-contract.js'
 import { EXIT, Stop } from './exit.js'
 import { writeDocuments } from './init-documents.js'
+import { agentSteps, stepLines } from './next-steps.js'
 import { CONTRACT_FILE, WORKFLOW_FOLDER } from './places.js'
 import { plainLine } from './plain-text.js'
-import { programName } from './program-name.js'
+import { programName, shellWord } from './program-name.js'
 import { type Survey, survey } from './survey.js'
 import { canAsk, confirm, print, printJson, tell } from './terminal.js'
 
@@ -34,9 +35,23 @@ export async function init(dir: string, options: InitOptions): Promise<void> {
   if (options.json === true)
     return printJson({ file, template: options.template, hash: loaded.contract.hash, ...asJson(found) })
   if (loaded.warnings.length > 0) tell(formatText(loaded.warnings))
-  const program = programName()
   print(`\nWrote ${shortPath(file)}: ${[...loaded.contract.phases.keys()].join(' -> ')}`)
-  print(`\nNext:\n  1. Read it, change it:  ${program} explain\n  2. Start the server:    ${program} serve`)
+  print(`\nNext:\n${nextLines(folder, loaded).join('\n')}`)
+}
+
+// Commands are printed for the folder of the contract: there they find it, and the server.
+function nextLines(folder: string, loaded: LoadedContract): readonly string[] {
+  const program = programName(folder)
+  const agents = loaded.contract.agents ?? new Map()
+  const isHere = folder === process.cwd()
+  return [
+    ...(isHere ? [] : [`  cd ${shellWord(folder)}`]),
+    ...stepLines([
+      { label: 'Read it, change it', command: `${program} explain` },
+      { label: 'Start the server', command: `${program} up` },
+      ...agentSteps({ program, agents, environment: process.env, where: '' }),
+    ]),
+  ]
 }
 
 async function writeTemplate(file: string, found: Survey, template: Template): Promise<LoadedContract> {

@@ -4,11 +4,11 @@ import { fileURLToPath } from 'node:url'
 
 const SCRIPT = fileURLToPath(new URL('../../bin/phaselock', import.meta.url))
 
-/** How a person can call this program from here: by name when it is on the path, else by its place in the checkout. */
-export function programName(): string {
+/** How a person can call this program from a folder: by name when it is on the path, else by its place in the checkout. */
+export function programName(cwd = process.cwd()): string {
   const folders = (process.env.PATH ?? '').split(delimiter)
   if (folders.some((folder) => isThisProgram(join(folder, 'phaselock')))) return 'phaselock'
-  const from = relative(process.cwd(), SCRIPT)
+  const from = relative(cwd, SCRIPT)
   return shellWord(from.startsWith('..') ? SCRIPT : from)
 }
 

@@ -1,6 +1,6 @@
 import type { Orchestrator } from '../app/orchestrator.js'
 import type { Confinement } from '../confinement/port.js'
-import { stateDirFound } from './connection.js'
+import { agentSteps, stateDirOption, stepLines } from './next-steps.js'
 import { plainLine } from './plain-text.js'
 import { programName } from './program-name.js'
 import { paint } from './terminal.js'
@@ -42,17 +42,17 @@ export function readyText(running: {
   ]
   const program = programName()
   // What is told to be typed must reach this server, also from a folder where nothing leads to it.
-  const where = stateDirFound() === app.stateDir ? '' : ` --state-dir ${shellWord(app.stateDir)}`
+  const where = stateDirOption(app.stateDir)
+  const agents = app.contractOf.agents ?? new Map()
   return [
     paint('bold', `Phaselock ${programVersion()} is ready.`),
     '',
     ...lines.map(([label, text]) => `  ${paint('cyan', label.padEnd(10))} ${text}`),
     '',
     'Next:',
-    `  1. Add a task:         ${program} task add${where} "Add a health endpoint"`,
-    `  2. Let an agent in:    ${program} agent add${where} coder`,
-    `  3. See what happens:   ${program} status${where}`,
+    ...stepLines(agentSteps({ program, agents, environment: app.environment, where })),
     '',
+    `Agents that you start yourself are let in with: ${program} agent add${where} NAME`,
     'Ctrl-C stops.',
   ].join('\n')
 }
@@ -64,10 +64,6 @@ function unsentLines({ contractOf, environment }: Orchestrator): readonly (reado
       ? []
       : [['Webhooks', `NOT SENT to ${new URL(url).origin}: the variable ${secretEnvVar} is not set`] as const],
   )
-}
-
-function shellWord(text: string): string {
-  return /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`
 }
 
 // Every guarantee was tried a moment ago; a missing one is named with its remedy.

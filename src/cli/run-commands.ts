@@ -45,6 +45,7 @@ function addStart(program: Command): void {
     .addHelpText(
       'after',
       examples([
+        ['phaselock start --task "Add a health endpoint"', "under the server's contract"],
         ['phaselock start tdd --task "Add a health endpoint"', ''],
         ['phaselock start ./discovery.yaml', 'with the guides and schemas beside it'],
       ]),

@@ -1,6 +1,4 @@
 import { randomBytes } from 'node:crypto'
-import { existsSync } from 'node:fs'
-import { bundledContract, isBundledContract } from '../contract/bundled.js'
 import type { JsonObject } from '../core/contract.js'
 import { Client, segment } from './client.js'
 import type { ClientOptions } from './connection.js'
@@ -10,6 +8,7 @@ import { createRun, forgetRun, type Run, readRun, runFile } from './run-file.js'
 import { asAgent, codeOf, openSession, type Session, steeringClient } from './run-session.js'
 import { showAnswer } from './run-steps.js'
 import { putAway } from './run-totals.js'
+import { chooseStartContract, contractHash } from './start-contract.js'
 import { tell } from './terminal.js'
 import { given, objectOf, textOf } from './values.js'
 
@@ -31,8 +30,9 @@ export async function start(named: string | undefined, options: StartOptions): P
   if (session.agentToken !== null) return startAsAgent(session, client, options)
   const { stateDir } = session
   if (stateDir === null) return noPlace(session)
+  const choice = named === undefined ? null : await chooseStartContract(client, named, options.task)
   await clearTheWay({ ...session, stateDir }, client, options)
-  const contract = named === undefined ? undefined : await contractHash(client, named)
+  const contract = choice === null ? undefined : await contractHash(client, choice)
   const run = await begin(client, stateDir, taskBody(options, contract, named))
   const claimed = await claim({ ...session, run }, client, stateDir)
   const { name = '', version = '', hash = '' } = objectOf(claimed.contract)
@@ -139,15 +139,4 @@ function taskBody(options: StartOptions, contract: string | undefined, named: st
     description: title === text ? undefined : text,
     contract,
   })
-}
-
-/** The hash of the contract that was named: a file or a bundled one, made known to the server; else one it knows. */
-async function contractHash(client: Client, named: string): Promise<string> {
-  const isFile = existsSync(named) || /[/\\]|\.(ya?ml|json|md|markdown)$/.test(named)
-  if (!isFile && !isBundledContract(named)) return named
-  const path = isFile || !isBundledContract(named) ? named : bundledContract(named)
-  // Schemas and guides lie beside the file, here: what is sent holds them, and the server looks for nothing.
-  const { loadChosen } = await import('./choose-contract.js')
-  const loaded = await loadChosen({ path, origin: 'file' })
-  return textOf((await client.post('/contracts', { contract: loaded.document })).hash)
 }

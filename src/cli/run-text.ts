@@ -52,7 +52,13 @@ function blockerLines(blocker: JsonObject): readonly string[] {
   return [
     ...wrapped(`${textOf(blocker.message)} [${textOf(blocker.code)}]`, '  '),
     ...(remedy === '' ? [] : wrapped(remedy, '      ')),
+    ...lastLines(objectOf(blocker.run)),
   ]
+}
+
+function lastLines(run: JsonObject): readonly string[] {
+  const lines = Array.isArray(run.last_lines) ? run.last_lines : []
+  return lines.map((line) => `      | ${plainLine(textOf(line))}`)
 }
 
 /** Warnings of a gate that was passed, one a line. */

@@ -90,11 +90,12 @@ async function start(options: ServeOptions, tls: Tls): Promise<Running> {
     const listening = await listen(entrance.server, options)
     const { port } = listening
     const names = (options.allowHost ?? []).map((name) => name.toLowerCase())
-    hosts = new Set([...allowedHosts({ host: options.host, port, extra: names }), ...names])
     const url = addressOf({ host: options.host, port, isTls: tls !== null })
+    await leaveNote(stateDir, url, listening)
+    // Until here every Host is refused: a client that gets 200 from /ready can run CLI commands, which read the note.
+    hosts = new Set([...allowedHosts({ host: options.host, port, extra: names }), ...names])
     const ready = async (): Promise<Ready> => {
       const confinement = await app.confinement()
-      writeServerNote(stateDir, { pid: process.pid, url, startedAt: new Date().toISOString() })
       const announcement = {
         event: 'ready',
         url,
@@ -116,6 +117,15 @@ async function start(options: ServeOptions, tls: Tls): Promise<Running> {
     return { app, entrance, listening, stateDir, ready }
   } catch (error) {
     await app.close()
+    throw error
+  }
+}
+
+async function leaveNote(stateDir: string, url: string, listening: Listening): Promise<void> {
+  try {
+    writeServerNote(stateDir, { pid: process.pid, url, startedAt: new Date().toISOString() })
+  } catch (error) {
+    await listening.close()
     throw error
   }
 }

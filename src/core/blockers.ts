@@ -148,7 +148,10 @@ function checkBlocker(asked: Blocker, outcome: CheckOutcome | undefined): Blocke
     return blocker('check_error', { check, severity, message: `${words}: the check was not run` })
   if (outcome.result === 'holds') return null
   const code = outcome.result === 'fails' ? 'check_failed' : 'check_error'
-  return blocker(code, { check, severity, message: `${words}: ${outcome.found}`, grade: outcome.grade })
+  const message = `${words}: ${outcome.found}`
+  const run = outcome.result === 'fails' ? outcome.run : undefined
+  if (run === undefined) return blocker(code, { check, severity, message, grade: outcome.grade })
+  return blocker(code, { check, severity, message, grade: outcome.grade, remedy: String(run.remedy), run })
 }
 
 // An artifact that the phase does not ask for could replace one that an earlier gate has judged: it is told, and not kept.

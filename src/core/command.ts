@@ -1,4 +1,5 @@
 import type { AgentCliFile } from './agent-cli-files.js'
+import type { CallFacts } from './call-facts.js'
 import type { EvidenceProof } from './checkpoint-event.js'
 import type { Code } from './codes.js'
 import type { ConsensusSeen } from './consensus-plan.js'
@@ -22,31 +23,6 @@ export interface Context {
   readonly innerRepositories?: readonly string[]
 }
 
-/** What a tool call would touch, found by parsing its arguments. */
-export interface CallFacts {
-  /** Each says which argument is wrong and why; empty when the arguments fit the tool. */
-  readonly argProblems: readonly string[]
-  readonly paths: readonly CallPath[]
-  readonly commands: readonly CallCommand[]
-  /** Why the shell line could not be read; null when it could. */
-  readonly shellProblem: string | null
-}
-
-/** One simple command of a shell line. */
-export interface CallCommand {
-  /** A word that is only known at run time is null. */
-  readonly words: readonly (string | null)[]
-  /** It only starts another command, which is listed as well (`env`, `bash -c`, `xargs`): held against the forbidden ones alone. */
-  readonly isWrapper: boolean
-}
-
-export interface CallPath {
-  /** Normalised, relative to the work tree. */
-  readonly path: string
-  /** Why the path is refused whatever the contract says; null when it stays inside the tree. */
-  readonly problem: string | null
-}
-
 /** An artifact as it came with a request: stored content and what its schema says of it. */
 export interface ArtifactOffered extends ArtifactRef {
   readonly problems: readonly { readonly pointer: string; readonly message: string }[]
@@ -54,7 +30,8 @@ export interface ArtifactOffered extends ArtifactRef {
 
 export type CheckOutcome =
   | { readonly result: 'holds'; readonly found: string; readonly grade: Grade }
-  | { readonly result: 'fails'; readonly found: string; readonly grade: Grade }
+  /** `run`: the run that the check failed for, in the words of the wire. */
+  | { readonly result: 'fails'; readonly found: string; readonly grade: Grade; readonly run?: JsonObject }
   | { readonly result: 'error'; readonly found: string; readonly grade: Grade }
 
 export interface UnledgeredPath {

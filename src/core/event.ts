@@ -24,6 +24,8 @@ export interface BlockerFound {
   readonly grade: Grade | null
   /** The request that `approval_pending` waits for. */
   readonly approvalId?: string
+  /** Of a run that cannot be used: `cause`, `mended_by`, `remedy` and `last_lines`. */
+  readonly run?: JsonObject
 }
 
 /** A stored artifact: its content lies in the store under `sha256`. */

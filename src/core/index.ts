@@ -1,6 +1,7 @@
 export { type AgentBearer, admit, type Bearer, type ReviewBearer } from './admit.js'
+export type { CallFacts } from './call-facts.js'
 export { CODES, type Code } from './codes.js'
-export type { Approver, CallFacts, Command, Context, GateFacts, NewTask } from './command.js'
+export type { Approver, Command, Context, GateFacts, NewTask } from './command.js'
 export { checkKey } from './command.js'
 export type { Contract, Gate, Json, JsonObject, Phase, Transition } from './contract.js'
 export { createTask, decide, stamp } from './decide.js'

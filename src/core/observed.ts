@@ -1,3 +1,5 @@
+import type { JsonObject } from './contract.js'
+
 /** One test of an observed run. */
 export interface ObservedTest {
   readonly id: string
@@ -12,6 +14,23 @@ export interface ObservedLoadFailure {
   readonly file: string | null
   readonly kind: 'missing_module' | 'syntax' | 'other'
   readonly message: string
+}
+
+/** Why a run cannot be used, and what it wrote last. For people and agents to read: no gate is decided by it. */
+export interface RunTrouble {
+  /** In plain words, such as `command not found` or `timed out`. */
+  readonly cause: string
+  /** The line or the circumstance that shows it. */
+  readonly detail: string
+  readonly mendedBy: 'agent' | 'operator'
+  readonly remedy: string
+  /** Bounded, printable and without secrets. */
+  readonly lastLines: readonly string[]
+}
+
+/** In the words of the wire. */
+export function troubleView({ cause, mendedBy, remedy, lastLines }: RunTrouble): JsonObject {
+  return { cause, mended_by: mendedBy, remedy, last_lines: lastLines }
 }
 
 /** What Phaselock saw when it ran one of the contract's commands on a tree. */
@@ -31,6 +50,8 @@ export interface ObservedRun {
   readonly wasStopped: boolean
   /** Why the run cannot be relied on: it timed out, contradicts itself, or says nothing that can be read. */
   readonly problem: string | null
+  /** Set where the run failed or cannot be relied on, and no failing test says why. */
+  readonly trouble?: RunTrouble
   readonly durationMs: number
   readonly treeHash: string
 }

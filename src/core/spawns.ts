@@ -1,6 +1,19 @@
+/** The agent CLIs that Phaselock knows how to start: their program, and the variables of which one holds the key of their model. */
+export const AGENT_CLIS = {
+  'claude-code': {
+    program: 'claude',
+    keys: ['ANTHROPIC_API_KEY', 'ANTHROPIC_AUTH_TOKEN', 'CLAUDE_CODE_OAUTH_TOKEN'],
+  },
+  codex: { program: 'codex', keys: ['OPENAI_API_KEY'] },
+  gemini: { program: 'gemini', keys: ['GEMINI_API_KEY'] },
+  opencode: { program: 'opencode', keys: ['OPENAI_API_KEY'] },
+} as const
+
+export type AgentCli = keyof typeof AGENT_CLIS
+
 /** What Phaselock starts as an agent: one of the known agent CLIs, or any program. */
 export interface AgentProgram {
-  readonly harness: 'claude-code' | 'codex' | 'gemini' | 'opencode' | 'command'
+  readonly harness: AgentCli | 'command'
   /** The program, where it is not the usual one of the harness. */
   readonly command: string | null
   readonly args: readonly string[]

@@ -1,5 +1,6 @@
 import { isOffered, offeredTools, phaseOf, toolExists } from './access.js'
-import type { CallFacts, Command, Context } from './command.js'
+import type { CallFacts } from './call-facts.js'
+import type { Command, Context } from './command.js'
 import type { Contract, Phase, ToolConstraint } from './contract.js'
 import { deniedByRule } from './deny-loops.js'
 import type { TaskFact, Violation } from './event.js'

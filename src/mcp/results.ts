@@ -45,13 +45,17 @@ interface Found {
   readonly code: string
   readonly message: string
   readonly remedy: string
+  readonly run?: { readonly last_lines: readonly string[] }
 }
 
 function blockedResult(answer: JsonObject): CallToolResult {
   const blockers = (answer.blockers ?? []) as unknown as readonly Found[]
   const code = blockers.length === 1 ? (blockers[0]?.code ?? 'gate_blocked') : 'gate_blocked'
   const document = { code, detail: blockers.map((one) => one.message).join('; '), ...answer }
-  const listed = blockers.map((one) => `- ${one.message} [${one.code}] ${one.remedy}`)
+  const listed = blockers.flatMap((one) => [
+    `- ${one.message} [${one.code}] ${one.remedy}`,
+    ...(one.run?.last_lines ?? []).map((line) => `    | ${line}`),
+  ])
   return asResult(document, [refusalText(document.detail, document), ...listed].join('\n'), true)
 }
 

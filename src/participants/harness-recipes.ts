@@ -1,4 +1,5 @@
 import type { JsonObject } from '../core/contract.js'
+import { AGENT_CLIS } from '../core/spawns.js'
 import type { CommandAgent } from './read-agents.js'
 
 export type HarnessName = CommandAgent['harness']
@@ -45,7 +46,7 @@ const START_SECONDS_MAX = 120
 const PROXIES = ['HTTP_PROXY', 'HTTPS_PROXY', 'NO_PROXY']
 
 const CLAUDE_CODE: Recipe = {
-  program: 'claude',
+  program: AGENT_CLIS['claude-code'].program,
   passes: [
     ...['ANTHROPIC_API_KEY', 'ANTHROPIC_AUTH_TOKEN', 'CLAUDE_CODE_OAUTH_TOKEN', 'ANTHROPIC_BASE_URL'],
     ...['ANTHROPIC_MODEL', ...PROXIES],
@@ -81,7 +82,7 @@ const CODEX_OFF = [
 const OPENAI_URL = 'https://api.openai.com/v1'
 
 const CODEX: Recipe = {
-  program: 'codex',
+  program: AGENT_CLIS.codex.program,
   passes: ['OPENAI_API_KEY', 'OPENAI_BASE_URL', ...PROXIES],
   secrets: ['OPENAI_API_KEY'],
   prepare: ({ home, door, model, passed }) => ({
@@ -124,7 +125,7 @@ priority = 950
 `
 
 const GEMINI: Recipe = {
-  program: 'gemini',
+  program: AGENT_CLIS.gemini.program,
   passes: ['GEMINI_API_KEY', 'GOOGLE_GEMINI_BASE_URL', ...PROXIES],
   secrets: ['GEMINI_API_KEY'],
   prepare: ({ home, door, model }) => ({
@@ -150,7 +151,7 @@ const GEMINI: Recipe = {
 
 // Without the flag it would install a package into each of its folders at every start, and hang where it cannot.
 const OPENCODE: Recipe = {
-  program: 'opencode',
+  program: AGENT_CLIS.opencode.program,
   passes: ['ANTHROPIC_API_KEY', 'OPENAI_API_KEY', 'OPENAI_BASE_URL', ...PROXIES],
   secrets: ['ANTHROPIC_API_KEY', 'OPENAI_API_KEY'],
   prepare: ({ door, model, passed }) => ({

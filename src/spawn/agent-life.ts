@@ -1,4 +1,5 @@
 import type { App } from '../app/app.js'
+import type { StoredEvent } from '../app/feed.js'
 import { reservedIn } from '../app/reserved.js'
 import type { Contract } from '../core/contract.js'
 import type { DropCause, Spawn } from '../core/spawns.js'
@@ -6,6 +7,7 @@ import type { TaskState } from '../core/state.js'
 import type { AgentLog } from './agent-log.js'
 import type { AgentProcess, ProcessEnd, Start } from './agent-process.js'
 import { Bell } from './bell.js'
+import { callLine } from './call-lines.js'
 import type { SpawnLimits } from './port.js'
 import type { Over } from './task-view.js'
 import { wallFor } from './wall-for.js'
@@ -40,6 +42,13 @@ export abstract class AgentLife {
   /** Something happened to its task, or around it. */
   notice(): void {
     this.bell.ring()
+  }
+
+  /** Writes to its log what it asked for and what came of it. */
+  async logCall(event: StoredEvent): Promise<void> {
+    const { agentId, spawn } = this
+    const line = callLine(event, spawn.review === null ? { agentId } : { reviewer: spawn.review.name })
+    if (line !== null) await this.write(line)
   }
 
   /** Its process is ended and none is started any more. What becomes of the task is the caller's to say. */

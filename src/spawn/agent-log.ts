@@ -55,10 +55,19 @@ export class AgentLog {
     this.#last = []
   }
 
-  /** Writes whole lines. Resolves when they are in the file, so that whoever writes faster than the disk waits. */
-  write(lines: readonly string[], mask: (text: string) => string = (text) => text): Promise<void> {
+  /** Writes whole lines of Phaselock's own. Resolves when they are in the file, so that whoever writes faster than the disk waits. */
+  write(lines: readonly string[]): Promise<void> {
+    return this.#write(lines, (text) => text)
+  }
+
+  /** Writes what the agent said; `mask` takes out what only it knows. None of it looks like a line of Phaselock's own. */
+  writeSaid(lines: readonly string[], mask: (text: string) => string): Promise<void> {
+    return this.#write(lines, (text) => mask(text).replace(/^\s*---/, ' ---'))
+  }
+
+  #write(lines: readonly string[], own: (text: string) => string): Promise<void> {
     // Made plain first: what is split by a character that nobody sees would not be known as a secret.
-    const plain = lines.map((line) => cut(mask(this.redact(plainOf(line.slice(0, LINE_CHARS_MAX))))))
+    const plain = lines.map((line) => cut(own(this.redact(plainOf(line.slice(0, LINE_CHARS_MAX))))))
     this.#last = [...this.#last, ...plain.filter((line) => line.trim() !== '')]
       .slice(-LAST_LINES)
       .map((line) => line.slice(0, LAST_LINE_CHARS).toWellFormed())

@@ -238,7 +238,7 @@ interface Watched {
 
 function watched({ start, around, confined, opened, redactor, isMetered }: Watched): AgentProcess {
   const { log, spawn } = start
-  const write = (lines: readonly string[]): Promise<void> => log.write(lines, (text) => String(redactor(text)))
+  const write = (lines: readonly string[]): Promise<void> => log.writeSaid(lines, (text) => String(redactor(text)))
   // What the agent says of it is not counted a second time.
   const tell = (told: Told): Promise<void> => around.onTold(spawn, isMetered ? { ...told, usages: [] } : told)
   const teller = new Teller(outputReader(spawn.program.harness))

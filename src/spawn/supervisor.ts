@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import type { App } from '../app/app.js'
+import type { StoredEvent } from '../app/feed.js'
 import { operate } from '../app/operate.js'
 import { ok, type Result, refuse, refusedBy } from '../app/result.js'
 import { spawnView } from '../app/spawn-view.js'
@@ -69,7 +70,7 @@ export class Supervisor {
       onTold: (spawn, told) => recordTold(app, spawn, told).catch(onFault),
       onFault,
     }
-    this.#unsubscribe = app.feed.subscribe(({ type, stream }) => this.#notice(type, stream))
+    this.#unsubscribe = app.feed.subscribe((event) => this.#notice(event))
   }
 
   /** The server answers at `url`: what was going on when the last one ended goes on. */
@@ -258,10 +259,14 @@ export class Supervisor {
     this.#keep(life, (one) => one.resume(), adoptions)
   }
 
-  #notice(type: string, stream: string): void {
+  #notice(event: StoredEvent): void {
+    const { type, stream } = event
     const taskId = stream.startsWith('task:') ? stream.slice('task:'.length) : null
     const isForAll = FOR_ALL.has(type)
-    for (const { life } of this.#lives.values()) if (isForAll || life.taskId === taskId) life.notice()
+    for (const { life } of this.#lives.values()) {
+      if (life.taskId === taskId) life.logCall(event).catch(this.options.onFault)
+      if (isForAll || life.taskId === taskId) life.notice()
+    }
     if (REVIEWS.has(type) && taskId !== null && this.#isStarted)
       this.#reviewers.start(taskId).catch(this.options.onFault)
   }

@@ -2,8 +2,6 @@ import type { Taken } from '../doors/taken.js'
 import type { OutputReader } from '../participants/harness-output.js'
 import type { Usage } from '../participants/participant.js'
 
-const ARGUMENTS_CHARS_MAX = 200
-
 /** What a message took. Read off the answer of the model itself, it has a name and the time at which it began. */
 export type UsageTold = Usage & Partial<Pick<Taken, 'id' | 'model' | 'beganAt'>>
 
@@ -32,8 +30,6 @@ export class Teller {
       for (const one of told) {
         if (one.type === 'text') text += one.text
         else if (one.type === 'gave_up') text += `\n${one.detail}\n`
-        else if (one.type === 'announced')
-          text += `\n> ${one.name} ${JSON.stringify(one.arguments).slice(0, ARGUMENTS_CHARS_MAX)}\n`
         else if (one.type === 'turned_away') turnedAway.push(one.name)
         else if (one.type === 'usage') this.#open = sum(this.#open, one)
         else if (one.type === 'message_began') usages.push(...this.#message(true))

@@ -1,4 +1,4 @@
-import type { CallFacts, CallPath } from '../core/command.js'
+import type { CallFacts, CallPath } from '../core/call-facts.js'
 import type { Contract, Json, JsonObject } from '../core/contract.js'
 import { type ArgShape, BUILT_IN_TOOLS, type ToolSpec } from '../core/tools.js'
 import { ownArgPaths, ownArgProblems } from './commands/own-tool-args.js'

@@ -1,4 +1,4 @@
-import type { CallPath } from '../core/command.js'
+import type { CallPath } from '../core/call-facts.js'
 
 const PATH_CHARS_MAX = 4096
 

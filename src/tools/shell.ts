@@ -1,5 +1,5 @@
 import { forEachChild, parse } from 'unbash'
-import type { CallCommand } from '../core/command.js'
+import type { CallCommand } from '../core/call-facts.js'
 
 const SHELL_CHARS_MAX = 100_000
 const NESTING_MAX = 8

@@ -48,7 +48,7 @@ describe('an observed run behind the wall', () => {
       mkdirSync(dirname(join(tree, path)), { recursive: true })
       writeFileSync(join(tree, path), text)
     }
-    const place = { confinement: wall, tree, hidden: [], signal: new AbortController().signal }
+    const place = { confinement: wall, tree, hidden: [], signal: new AbortController().signal, redact: String }
     const whole = { run: '', format: 'auto', report: null, env: {}, timeoutSeconds: 60, ...command } as ObservedCommand
     return observe(place, 'tests', whole, { treeHash: '' })
   }

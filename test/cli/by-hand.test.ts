@@ -227,7 +227,7 @@ describe('what cannot be done', () => {
       const unknown = await place.run(['run', 'claude', 'Do it'])
       expect(unknown.code).toBe(1)
       expect(unknown.stderr).toContain('Known agents: coder')
-      expect(unknown.stderr).toContain('Harnesses can be named too: claude-code, codex, gemini, opencode.')
+      expect(unknown.stderr).toContain('Name an agent CLI (claude-code, codex, gemini, opencode)')
       expect((await place.run(['stop', 'tim', '--park', '--reason', 'wrong'])).code).toBe(0)
     },
     RUN_MS_MAX,

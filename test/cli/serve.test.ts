@@ -4,6 +4,7 @@ import { createServer, connect as openSocket } from 'node:net'
 import { join } from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
 import { beforeAll, expect, test } from 'vitest'
+import { makePlace, serve } from '../e2e/process.js'
 import { built, Place, ROOT, SCRIPT } from './program.js'
 
 beforeAll(built)
@@ -66,6 +67,22 @@ test('[REQ-CLI-8] a mistyped bundled contract is answered with the nearest one',
   const ended = await place.run(['serve', '--contract', 'tddd'])
   expect(ended.code).toBe(2)
   expect(ended.stderr).toContain('Did you mean tdd?')
+})
+
+test('[REQ-DEADEND-1] the first 200 of /ready means that commands find the server', async () => {
+  const other = await makePlace()
+  // Returns as soon as /ready answers with 200.
+  const server = await serve(other, 'tdd')
+  try {
+    const note = join(other.stateDir, 'server.json')
+    expect(existsSync(note)).toBe(true)
+    expect(JSON.parse(readFileSync(note, 'utf8'))).toMatchObject({ pid: server.child.pid })
+    const added = await place.run(['task', 'add', '--state-dir', other.stateDir, 'Add a health endpoint'])
+    expect(added).toMatchObject({ code: 0, stderr: '' })
+  } finally {
+    await server.stop()
+    other.remove()
+  }
 })
 
 test('[REQ-CLI-1] a started server answers under every name of this machine', async () => {
@@ -157,17 +174,13 @@ function statusFor(port: string, host: string): Promise<number | undefined> {
 
 test('[REQ-CLI-4] the start says where token and secret lie and prints neither', async () => {
   const stateDir = join(place.home, 'silent')
-  const note = join(stateDir, 'server.json')
   const program = [
-    "import { existsSync } from 'node:fs'",
     `import { main } from ${JSON.stringify(join(ROOT, 'dist/program/main.js'))}`,
-    'let isTold = false',
-    'const look = () => {',
-    `  if (isTold || !existsSync(${JSON.stringify(note)})) return`,
-    '  isTold = true',
-    "  process.kill(process.pid, 'SIGTERM')",
+    'const write = process.stdout.write.bind(process.stdout)',
+    'process.stdout.write = (text, ...more) => {',
+    "  if (String(text).includes('Ctrl-C stops.')) setTimeout(() => process.kill(process.pid, 'SIGTERM'))",
+    '  return write(text, ...more)',
     '}',
-    'setInterval(look, 100)',
     `await main(['serve', '--port', '0', '--state-dir', ${JSON.stringify(stateDir)}])`,
   ].join('\n')
   const ended = await place.node(['--input-type=module', '-e', program])
@@ -177,7 +190,7 @@ test('[REQ-CLI-4] the start says where token and secret lie and prints neither',
   expect(text).toContain(join(stateDir, 'operator.token'))
   expect(text).toContain('signing.secret')
   expect(text).toMatch(/Confined +(overlay\+bubblewrap|bubblewrap|unshare): no writes outside the tree/)
-  expect(text).toMatch(/task add[\s\S]*agent add[\s\S]*status/)
+  expect(text).toMatch(/(start|run) [\s\S]*approve[\s\S]*status[\s\S]*agent add/)
   expect(ended.code).toBe(0)
 })
 
@@ -190,7 +203,7 @@ test('[REQ-CLI-6] up returns when the server answers, says when one runs, and do
   expect((await fetch(`${up.url}/health`)).status).toBe(200)
   const again = await place.run(['up', '--port', '0', ...at])
   expect(again).toMatchObject({ code: 0, stdout: expect.stringContaining(`already runs at ${up.url}`) })
-  expect(again.stdout).toContain(`Stop it with: ${SCRIPT} down\n`)
+  expect(again.stdout).toContain(`Stop it with: ${SCRIPT} down --state-dir ${join(place.home, 'background')}\n`)
   const down = await place.run(['down', ...at])
   expect(down.stdout).toContain(`Stopped the server at ${up.url}`)
   await expect(fetch(`${up.url}/health`)).rejects.toThrow()

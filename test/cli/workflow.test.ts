@@ -1,3 +1,4 @@
+import { spawnSync } from 'node:child_process'
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
@@ -139,6 +140,39 @@ describe('start', () => {
     expect(existsSync(runPath())).toBe(false)
     expect((await ask('GET', '/tasks')).tasks).toMatchObject([{ status: 'cancelled' }])
     expect((await ask('GET', '/agents')).agents).toMatchObject([{ status: 'revoked' }])
+  })
+
+  test('[REQ-DEADEND-3] a text in place of a contract is answered with the command that was meant, and changes nothing', async () => {
+    await cli('start', '--task', 'first')
+    const { id } = await task()
+    for (const text of ['Add a health endpoint', 'Add GET /health', "Don't loop"]) {
+      const ended = await cli('start', text, '--force')
+      expect(ended, text).toMatchObject({ code: 1, stdout: '' })
+      expect(ended.stderr).toContain(`There is no contract ${JSON.stringify(text)}.\n`)
+      const command = /^ {2}\S+ (start --task .*)$/m.exec(ended.stderr)?.[1] ?? ''
+      expect(ended.stderr).toMatch(/\nContracts: .*tdd.*idle.*, or a file\.\n$/)
+      // As a shell reads it, the printed command holds the whole text as one word.
+      const words = spawnSync('sh', ['-c', `printf '%s\\n' ${command}`], { encoding: 'utf8' })
+        .stdout.trim()
+        .split('\n')
+      expect(words).toEqual(['start', '--task', text])
+    }
+    expect(await task()).toMatchObject({ id, status: 'active' })
+    expect((await ask('GET', '/tasks')).tasks).toHaveLength(1)
+    expect((await cli('abort')).code).toBe(0)
+    const meant = await cli('start', '--task', 'Add a health endpoint')
+    expect(meant).toMatchObject({ code: 0 })
+    expect(await task()).toMatchObject({ title: 'Add a health endpoint' })
+  })
+
+  test('[REQ-DEADEND-3] a mistyped contract is answered with the nearest one, and one beside --task without the advice', async () => {
+    const mistyped = await cli('start', 'tddd')
+    expect(mistyped).toMatchObject({ code: 1, stdout: '' })
+    expect(mistyped.stderr).toContain('There is no contract "tddd". Did you mean tdd?\n')
+    expect((await cli('start', 'idel')).stderr).toContain('Did you mean idle?')
+    const given = await cli('start', 'nothing like it', '--task', 'x')
+    expect(given.stderr).toMatch(/^There is no contract "nothing like it"\.\nContracts: /)
+    expect(existsSync(runPath())).toBe(false)
   })
 
   test('[REQ-RUN-4] a nodes file is started with the guides beside it, its defaults and a run that only its owner reads', async () => {

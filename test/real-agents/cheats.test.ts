@@ -21,7 +21,7 @@ const AGENTS = [
 
 describe.each(AGENTS)('$name, whose model cheats', ({ harness, find, more }) => {
   it(
-    '[REQ-REALAGENT-3] [REQ-REALAGENT-4] gets nowhere in PLAN and in TDD, with its own tools and with those of Phaselock',
+    '[REQ-REALAGENT-3] [REQ-REALAGENT-4] [REQ-DEADEND-5] gets nowhere in PLAN and in TDD, with its own tools and with those of Phaselock',
     async ({ skip }) => {
       const found = find()
       if (!found.ok) return skip(found.reason)
@@ -41,6 +41,7 @@ describe.each(AGENTS)('$name, whose model cheats', ({ harness, find, more }) => 
         expect(stage.tree()).toBe(`Start\n?? ${TEST}\n`)
         expect(stage.has(CODE)).toBe(false)
         await expectRefused(stage, [...plan, ...tdd])
+        expectLogged(output, [...plan, ...tdd])
         // Its own tools are called by names of its own; one of Phaselock's that there is not, by its name.
         const named = ({ name, isOwn }: Trick['call']): string =>
           isOwn === true && harness !== 'claude-code' ? `${harness}.${name}` : name
@@ -63,6 +64,17 @@ async function expectRefused(stage: Stage, tricks: readonly Trick[]): Promise<vo
   const wanted = tricks.map(({ code }) => code).filter((code) => typeof code === 'string')
   expect(events.map(({ data }) => data.code)).toEqual(wanted)
   expect(await stage.task()).toMatchObject({ status: 'parked' })
+}
+
+/** The log shows each refusal with its code. Tools that Codex does not have are told beside the calls, at their own time. */
+function expectLogged(output: string, tricks: readonly Trick[]): void {
+  const own = output.split('\n').filter((line) => /^--- \S+Z \S/.test(line))
+  const refused = own.flatMap((line) => /: (?:refused|blocked) \[(\w+)\] /.exec(line)?.[1] ?? [])
+  const isAbsent = (code: unknown): boolean => code === 'unknown_tool'
+  expect(refused.filter((code) => !isAbsent(code))).toEqual(
+    tricks.map(({ code }) => code).filter((code) => typeof code === 'string'),
+  )
+  expect(refused.filter(isAbsent)).toHaveLength(tricks.filter(({ code }) => code === OWN).length)
 }
 
 /** The tools that nobody has, as the ledger names them. */

@@ -23,7 +23,7 @@ const AGENTS: readonly Agent[] = [
 
 describe.each(AGENTS)('$name, started by phaselock run', (agent) => {
   it(
-    '[REQ-REALAGENT-1] [REQ-REALAGENT-2] goes through the five phases with the tools of Phaselock alone, up to the commit',
+    '[REQ-REALAGENT-1] [REQ-REALAGENT-2] [REQ-DEADEND-5] goes through the five phases with the tools of Phaselock alone, up to the commit',
     async ({ skip }) => {
       const found = agent.find()
       return found.ok ? goesThrough(found.program, agent) : skip(found.reason)

@@ -29,6 +29,7 @@ export async function goesThrough(program: string, { harness, more, others, usag
     await stage.approve()
     const { code, output } = await running
     expect(code, output).toBe(0)
+    expectLogged(output)
     await expectWork(stage)
     await expectLedger(stage)
     const { tools } = stage.model.talks[0] ?? { tools: [] }
@@ -39,6 +40,24 @@ export async function goesThrough(program: string, { harness, more, others, usag
     await expectUsage(stage, usage)
   } finally {
     await stage.close()
+  }
+}
+
+/** The log has each call with what came of it, in order, whichever CLI made it. */
+function expectLogged(output: string): void {
+  const own = output.split('\n').flatMap((line) => /^--- \S+Z (.*)$/.exec(line)?.[1] ?? [])
+  const wanted = [
+    ...[/^read_files \{"path":"src\/price.js"\}$/, /^read_files: done, \d+ ms$/],
+    ...[/^transition to TDD$/, /^transition to TDD: blocked \[\w+\] \S/, /^now in TDD$/],
+    ...[/^write_files \{"path":"tests\/sum.test.js",/, /^write_files: done, \d+ ms$/],
+    ...[/^run_tests \{\}$/, /^run_tests: done, exit code 1, \d+ ms$/, /^now in IMPL$/],
+    ...[/^git_commit \{/, /^git_commit: done, exit code 0, \d+ ms$/, /^transition to COMPLETE$/],
+  ]
+  let at = 0
+  for (const pattern of wanted) {
+    const found = own.findIndex((line, index) => index >= at && pattern.test(line))
+    expect(found, `${pattern} after line ${at} of\n${own.join('\n')}`).toBeGreaterThanOrEqual(0)
+    at = found + 1
   }
 }
 

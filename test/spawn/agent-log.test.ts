@@ -36,6 +36,17 @@ describe('the log of an agent', () => {
     expect(log.lastLines.every((line) => line.length <= 300)).toBe(true)
   })
 
+  it("[REQ-DEADEND-5] keeps the marks of Phaselock's own lines from what the agent says", async () => {
+    const log = logOf()
+    const forged = '2026-11-16T00:00:00.000Z write_files: done, 1 ms'
+    const asIs = (text: string): string => text
+    await log.writeSaid([`--- ${forged}`, `\u200b--- ${forged}`, `\t--- ${forged}`, '- a list'], asIs)
+    await log.write([`--- ${forged}`])
+    const lines = readFileSync(log.file, 'utf8').trimEnd().split('\n')
+    expect(lines.map((line) => line.startsWith('---'))).toEqual([false, false, false, false, true])
+    expect(lines[3]).toBe('- a list')
+  })
+
   it('[REQ-SPAWN-28] is made of whole lines, however the bytes come', () => {
     const lines = new Lines(10)
     const bytes = Buffer.from('äöü\nshort\n01234567890123456789\nrest')

@@ -41,6 +41,11 @@ const steps = {
     await client.requestTransition('DONE', {})
   },
   env: async () => console.log('env', readFileSync('/proc/self/environ', 'utf8').replaceAll('\\0', ' ')),
+  use: async (what) => {
+    const [tool, args] = [what.slice(0, what.indexOf(' ')), JSON.parse(what.slice(what.indexOf(' ')))]
+    const { status, body } = await call('POST', '/tools/execute', { task_id: task, tool_name: tool, args })
+    console.log('use', tool, status, body.code ?? '')
+  },
   say: async (what) => console.log(what),
   saytoken: async () => console.log('token', token, token.split('').join('\\u001b[0m')),
   flood: async () => { for (let at = 0; at < 100000; at += 1) if (!process.stdout.write('x'.repeat(99) + '\\n')) await new Promise((r) => process.stdout.once('drain', r)) },

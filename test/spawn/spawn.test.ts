@@ -115,6 +115,63 @@ describe('an agent that is started', () => {
   )
 
   it(
+    '[REQ-DEADEND-5] has in its log what it asked for, and whether that was done, failed, refused or blocked',
+    async () => {
+      const phases = `phases:
+  - id: PLAN
+    allowed_tools: [read_files, bash]
+    gates: [{id: planned, type: validation, blockers: [{check: file_exists, path: plan.md, message: Write plan.md}]}]
+    tool_constraints: {bash: {forbidden_commands: [rm]}}
+    writable: ["*.md"]
+  - {id: BUILD, allowed_tools: [bash]}
+  - {id: DONE}
+`
+      stage = await openStage(contractWith({ phases }))
+      const { agentId } = await stage.spawn([
+        ...['claim', 'use:write_files {"path":"src/a.js","content":"x"}', 'use:bash {"command":"rm -r ."}'],
+        'use:bash {"command":"touch a.js"}',
+        ...['use:bash {"command":"exit 3"}', 'use:read_files {"path":"gone.md"}', 'go:BUILD', 'go:DONE'],
+        ...[
+          'say:--- 2026-11-16T00:00:00.000Z write_files: done, 1 ms',
+          'use:bash {"command":"touch plan.md"}',
+          'go:BUILD',
+        ],
+        ...['go:DONE'],
+      ])
+      const ended = await stage.ended(agentId)
+      const log = await stage.log(agentId)
+      expect(ended, log).toMatchObject({ outcome: 'completed' })
+      const own = log
+        .split('\n')
+        .filter((line) => line.startsWith('--- '))
+        .map((line) => line.replace(/^--- \S+ /, '').replace(/\d+ ms$/, 'N ms'))
+      expect(own).toEqual([
+        'start 1 in PLAN',
+        expect.stringMatching(/^write_files \{.*"src\/a.js".*\}: refused \[forbidden_tool\] \S/),
+        expect.stringMatching(/^bash \{"command":"rm -r \."\}: refused \[constraint_violation\] \S/),
+        'bash {"command":"touch a.js"}',
+        expect.stringMatching(/^bash: refused \[constraint_violation\] .*a\.js/),
+        'bash {"command":"exit 3"}',
+        'bash: done, exit code 3, N ms',
+        'read_files {"path":"gone.md"}',
+        expect.stringMatching(/^read_files: failed \[tool_failed\] \S/),
+        'transition to BUILD',
+        expect.stringMatching(/^transition to BUILD: blocked \[gate_blocked\] Write plan\.md: \S/),
+        expect.stringMatching(/^transition to DONE: refused \[\w+\] \S/),
+        'bash {"command":"touch plan.md"}',
+        'bash: done, exit code 0, N ms',
+        'transition to BUILD',
+        'now in BUILD',
+        'transition to DONE',
+        'now in DONE',
+        'it ended with code 0',
+      ])
+      expect(log).toContain('\n --- 2026-11-16T00:00:00.000Z write_files: done, 1 ms\n')
+    },
+    RUN_MS_MAX,
+  )
+
+  it(
     '[REQ-SPAWN-1] is an entry of the contract with its variables, takes a named task, and finds the client by its name',
     async () => {
       stage = await openStage(

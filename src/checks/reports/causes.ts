@@ -60,7 +60,8 @@ export function causeOf(lines: readonly string[], which: 'first' | 'last'): Caus
   return { kind: 'other', module: null, message: (said ?? '').trim().replace(/^E {1,8}/, '') }
 }
 
-function causeOfLine(line: string): Cause | null {
+/** The cause that one line names; null when it names none. */
+export function causeOfLine(line: string): Cause | null {
   const message = line.trim().replace(/^E {1,8}/, '')
   if (line.includes(CIRCULAR)) return { kind: 'other', module: null, message }
   for (const [pattern, name] of MISSING) {

@@ -1,5 +1,5 @@
 import { partsOf, problemOfWord } from '../../contract/command-words.js'
-import type { CallPath } from '../../core/command.js'
+import type { CallPath } from '../../core/call-facts.js'
 import type { Json, JsonObject, OwnTool, OwnToolArg } from '../../core/contract.js'
 import { readPath } from '../read-path.js'
 

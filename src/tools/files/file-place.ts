@@ -1,4 +1,4 @@
-import type { CallPath } from '../../core/command.js'
+import type { CallPath } from '../../core/call-facts.js'
 import { errnoOf, type Refused, TREE_PROBLEMS, type TreeProblem } from '../../tree/problems.js'
 import { failed, type ToolOutcome, type ToolPlace } from '../port.js'
 import { readPath } from '../read-path.js'

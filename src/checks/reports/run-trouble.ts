@@ -1,0 +1,185 @@
+import type { RunTrouble } from '../../core/observed.js'
+import { causeOfLine } from './causes.js'
+import { linesOf, oneLine, written } from './text.js'
+
+const LINES_LOOKED_AT_MAX = 400
+const LAST_LINES_MAX = 20
+const LAST_LINE_CHARS_MAX = 200
+const DETAIL_CHARS_MAX = 200
+// More than the last lines can hold, so that a secret that begins before them is still recognised as a whole.
+const END_CHARS_MAX = 256 * 1024
+const FIRST_SIGNAL_CODE = 128
+const SIGNALS_MAX = 64
+
+/** A run that gave nothing that a gate can use. */
+export interface TroubledRun {
+  readonly exitCode: number
+  readonly stopped: 'timeout' | 'output' | 'aborted' | null
+  readonly timeoutSeconds: number
+  readonly stdout: string
+  readonly stderr: string
+  readonly redact: (text: string) => string
+}
+
+type Explained = Omit<RunTrouble, 'lastLines'>
+
+/**
+ * Why a run cannot be used, in plain words, who can mend that, and what it wrote last. The code under test writes what
+ * is read here: it helps people and agents to find the fault, and decides nothing.
+ */
+export function explainRun(run: TroubledRun, otherwise: Explained): RunTrouble {
+  const explained = stoppedBy(run) ?? killedBySignal(run) ?? foundIn(run) ?? otherwise
+  const detail = oneLine(run.redact(explained.detail), DETAIL_CHARS_MAX)
+  return { ...explained, detail, lastLines: lastLines(run) }
+}
+
+export function noCounts(detail: string): Explained {
+  return {
+    cause: 'no counts could be read from the output',
+    detail,
+    mendedBy: 'operator',
+    remedy:
+      'Let the command write a report and name it in the contract: commands.tests: {run: …, report: report.xml, format: junit}.',
+  }
+}
+
+export function noCoverage(detail: string): Explained {
+  return {
+    cause: 'no coverage could be read',
+    detail,
+    mendedBy: 'operator',
+    remedy: 'Let the command write the report that commands.coverage names in the contract (report and format).',
+  }
+}
+
+/** Of results that contradict the exit code, or of which a part is missing. */
+export function unreliable(detail: string): Explained {
+  return {
+    cause: 'the results cannot be relied on',
+    detail,
+    mendedBy: 'agent',
+    remedy: 'See in the last lines what else the command did besides the tests, and correct that.',
+  }
+}
+
+export function commandFailed(exitCode: number): Explained {
+  return {
+    cause: 'the command failed',
+    detail: `exit code ${exitCode}`,
+    mendedBy: 'agent',
+    remedy: 'Correct what the last lines show, then ask again.',
+  }
+}
+
+function stoppedBy({ stopped, timeoutSeconds }: TroubledRun): Explained | null {
+  if (stopped === 'timeout')
+    return {
+      cause: 'timed out',
+      detail: `after ${timeoutSeconds} s`,
+      mendedBy: 'agent',
+      remedy: `Make the command finish within ${timeoutSeconds} s. If it needs longer, an operator raises timeout_seconds in the contract.`,
+    }
+  if (stopped === 'output') return killed('it wrote too much output', 'Make it write less.')
+  return stopped === 'aborted' ? killed('it was ended before it was done', 'Ask again.') : null
+}
+
+function killedBySignal({ exitCode }: TroubledRun): Explained | null {
+  const signal = exitCode - FIRST_SIGNAL_CODE
+  if (signal < 1 || signal > SIGNALS_MAX) return null
+  const why = signal === 9 ? ' Signal 9 often means that it used more memory than the sandbox gives.' : ''
+  return killed(`by signal ${signal}`, `Find out what ended it.${why}`)
+}
+
+function killed(detail: string, remedy: string): Explained {
+  return { cause: 'killed', detail, mendedBy: 'agent', remedy }
+}
+
+const NOT_FOUND: readonly RegExp[] = [
+  /: (?:line )?\d{1,9}: \S{1,400}: (?:command )?not found$/,
+  /: command not found(?:: \S{1,400})?$/,
+  /^(?:\S{1,400}\/)?(?:env|make(?:\[\d{1,3}\])?): \S{1,400}: No such file or directory$/,
+  /\bspawn \S{1,400} ENOENT\b/,
+  /\brustup could not choose a version\b/,
+]
+const NO_NETWORK =
+  /\b(?:ENOTFOUND|EAI_AGAIN|ENETUNREACH|EHOSTUNREACH|ECONNREFUSED|Could not resolve host|Temporary failure in name resolution|Name or service not known|Network is unreachable|No route to host|Connection refused|dial tcp)\b/i
+const COMPILE_ERRORS: readonly RegExp[] = [
+  /\berror TS\d{3,6}: /,
+  /^error(?:\[E\d{4}\])?: (?:could not compile|aborting due to)/,
+  /\[(?:build|setup) failed\]/,
+  /^[^\s:][^:]{0,400}:\d{1,9}(?::\d{1,9})?: (?:fatal )?error\b/,
+  /^[^\s:][^:]{0,400}\.go:\d{1,9}:\d{1,9}: /,
+  /\bCOMPILATION ERROR\b|\bCompilation failed\b/,
+]
+
+/** The cause that the output names. What keeps everything else from starting comes first. */
+function foundIn({ exitCode, stdout, stderr }: TroubledRun): Explained | null {
+  if (exitCode === 0) return null
+  const lines = [stderr, stdout].flatMap((text) =>
+    written(text.slice(-END_CHARS_MAX)).lines.slice(-LINES_LOOKED_AT_MAX),
+  )
+  const missing = lines.find((line) => NOT_FOUND.some((pattern) => pattern.test(line)))
+  if (missing !== undefined || exitCode === 127) return notFound(missing ?? lines.findLast(isWritten) ?? '')
+  const causes = lines.flatMap((line) => causeOfLine(line) ?? [])
+  const module = causes.find(({ kind }) => kind === 'missing_module')
+  if (module !== undefined) return moduleMissing(module.module ?? '', module.message)
+  const network = lines.find((line) => NO_NETWORK.test(line))
+  if (network !== undefined) return noNetwork(network)
+  const syntax = causes.find(({ kind }) => kind === 'syntax')?.message
+  const compiler = syntax ?? lines.find((line) => COMPILE_ERRORS.some((pattern) => pattern.test(line)))
+  return compiler === undefined ? null : compileFailed(compiler)
+}
+
+function notFound(detail: string): Explained {
+  return {
+    cause: 'command not found',
+    detail,
+    mendedBy: 'operator',
+    remedy: 'An operator installs the program, or corrects the command in the contract.',
+  }
+}
+
+function moduleMissing(module: string, detail: string): Explained {
+  const isFile = /^[./]/.test(module)
+  return {
+    cause: 'module missing',
+    detail,
+    mendedBy: isFile ? 'agent' : 'operator',
+    remedy: isFile
+      ? 'Write the module, or correct the import.'
+      : 'If it is a module of the project, write it. If it is a package, an operator installs it: commands have no network.',
+  }
+}
+
+function noNetwork(detail: string): Explained {
+  return {
+    cause: 'no network',
+    detail,
+    mendedBy: 'operator',
+    remedy: 'Commands have no network. An operator installs what is fetched, or takes it out of the command.',
+  }
+}
+
+function compileFailed(detail: string): Explained {
+  return { cause: 'compile failed', detail, mendedBy: 'agent', remedy: 'Correct the error that the last lines show.' }
+}
+
+/** The end of both streams. Where both were written to, each gets half: errors often stand before a long output. */
+function lastLines({ stdout, stderr, redact }: TroubledRun): readonly string[] {
+  const [out, err] = [endOf(stdout, redact), endOf(stderr, redact)]
+  const errors = err.slice(-Math.max(LAST_LINES_MAX / 2, LAST_LINES_MAX - out.length))
+  return [...out.slice(-(LAST_LINES_MAX - errors.length)), ...errors]
+}
+
+// Redacted as one text, before it is cut: half a secret would not be recognised.
+function endOf(text: string, redact: (text: string) => string): readonly string[] {
+  const end = redact(written(text.slice(-END_CHARS_MAX)).text)
+  return linesOf(end)
+    .filter(isWritten)
+    .slice(-LAST_LINES_MAX)
+    .map((line) => oneLine(line, LAST_LINE_CHARS_MAX))
+}
+
+function isWritten(line: string): boolean {
+  return line.trim() !== ''
+}
