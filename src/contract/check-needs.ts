@@ -21,7 +21,8 @@ export const ARTIFACT_NEEDS: ReadonlyMap<CheckName, Readonly<Record<string, Json
   ['scope_is_bounded', { scope_definition: SCOPE, plan_document: object({ scope: SCOPE }) }],
   [
     'tests_exist_for_acceptance_criteria',
-    { test_files: object({ test_files: { ...FILLED, items: object({ path: TEXT }) } }) },
+    // Paths alone count where the contract's own schema takes nothing else.
+    { test_files: object({ test_files: { ...FILLED, items: { anyOf: [object({ path: TEXT }), TEXT] } } }) },
   ],
   ['no_blocking_issues', ofReviews({ blocking_issues: { type: 'array', maxItems: 0 } })],
   ['review_comments_addressed', ofReviews({ reviews: { type: 'object' } })],
