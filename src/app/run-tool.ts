@@ -229,17 +229,16 @@ class OneRun {
   }
 
   async #finish(outcome: ToolOutcome, more: Finish = {}): Promise<Result<Ran>> {
-    const { tool, remember } = this.one
     const durationMs = Math.round(performance.now() - this.#startedAt)
     const changed = more.changed ?? (outcome.ok ? outcome.changes : [])
     const unenforced = more.unenforced ?? []
-    const keep = remember(outcome, { durationMs, unenforced })
+    const keep = this.one.remember(outcome, { durationMs, unenforced })
     const handled = await applyAs(
       this.app,
       this.call,
       {
         type: 'finish_tool',
-        tool,
+        tool: this.one.tool,
         success: outcome.ok,
         code: outcome.ok ? null : outcome.code,
         detail: outcome.ok ? null : outcome.detail,

@@ -4,7 +4,6 @@ import { constants } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { beforeAll, expect, type TestContext, test } from 'vitest'
-import { depth } from '../depth.js'
 import { Disk, EVERYTHING } from './disk/disk.js'
 import { Faults, FILES, HITS } from './disk/faults.js'
 import { acknowledgedIn, crashPoints, examine, type Found } from './disk/images.js'
@@ -12,7 +11,7 @@ import { BUILT_STORE, changedStore, randomFrom, scratch, seedOf } from './disk/p
 import { buildRecorder, readRecording, type Step, underRecorder } from './disk/recording.js'
 
 const APPENDER = fileURLToPath(new URL('disk/appender.mjs', import.meta.url))
-const IMAGES = Number(process.env.PHASELOCK_TORTURE_IMAGES ?? depth(8, 12))
+const IMAGES = Number(process.env.PHASELOCK_TORTURE_IMAGES ?? 12)
 // For the special cases beside the main one.
 const FEWER = Math.ceil(IMAGES / 2)
 const TEST_MS_MAX = 60_000 + IMAGES * 5_000
