@@ -24,3 +24,8 @@ export function normalised(vector: ArrayLike<number>): Float32Array | null {
   if (!Number.isFinite(length) || length === 0) return null
   return Float32Array.from(vector, (value) => value / length)
 }
+
+/** A vector as it is kept in the search file. */
+export function vectorFrom(bytes: Uint8Array): Float32Array {
+  return new Float32Array(bytes.slice().buffer)
+}
