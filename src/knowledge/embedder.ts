@@ -14,7 +14,8 @@ export type EmbedderChoice =
 
 export type Loaded =
   | { readonly ok: true; readonly embedder: Embedder }
-  | { readonly ok: false; readonly reason: string }
+  /** `isMissing`: the packages of the model are not installed. */
+  | { readonly ok: false; readonly reason: string; readonly isMissing: boolean }
 
 /** A copy of length one; null where there is no direction in it. */
 export function normalised(vector: ArrayLike<number>): Float32Array | null {
