@@ -24,20 +24,18 @@ type Candidates = ReadonlyMap<number, Entry>
 export function scoreByWords(index: SearchIndex, query: string, candidates: Candidates): ReadonlyMap<number, number> {
   const passages = new Map<number, number>()
   const documents = new Map<string, number>()
+  const best = new BestOfWord(candidates)
   let reachable = 0
   let lookups = 0
   for (const word of wordsOf(query)) {
-    const best = new Map<number, number>()
-    const take = (other: string, limit: Limit): number => takeBest(best, index.strengths(other), candidates, limit)
-    const rarityMax = take(word, { share: 1, rarityMax: Number.POSITIVE_INFINITY })
+    const rarityMax = best.take(index.strengths(word), { share: 1, rarityMax: Number.POSITIVE_INFINITY })
     reachable += rarityMax * STRENGTH_MAX
-    const isCommon = best.size > RELATED_HITS_SHARE_MAX * candidates.size
+    const isCommon = best.hits > RELATED_HITS_SHARE_MAX * candidates.size
     const related = isCommon ? [] : relatedTo(word).slice(0, RELATED_LOOKUPS_MAX - lookups)
     lookups += related.length
-    for (const other of otherFormsOf(word)) take(other, { share: OTHER_FORM_SHARE, rarityMax })
-    for (const other of related) take(other, { share: RELATED_SHARE, rarityMax })
-    addTo(passages, best)
-    addTo(documents, bestInDocuments(best, candidates))
+    for (const other of otherFormsOf(word)) best.take(index.strengths(other), { share: OTHER_FORM_SHARE, rarityMax })
+    for (const other of related) best.take(index.strengths(other), { share: RELATED_SHARE, rarityMax })
+    best.moveTo(passages, documents)
   }
   return withDocuments(index, candidates, { passages, documents, reachable })
 }
@@ -48,32 +46,58 @@ interface Limit {
   readonly rarityMax: number
 }
 
-/** Keeps for each candidate the best of a word and the words that stand in for it; returns how rare this one is. */
-function takeBest(best: Map<number, number>, strengths: Strengths, candidates: Candidates, limit: Limit): number {
-  const { ids, values } = strengths
-  let hits = 0
-  for (const id of ids) if (candidates.has(id)) hits += 1
-  const rarity = Math.log(1 + (candidates.size - hits + 0.5) / (hits + 0.5))
-  const factor = limit.share * Math.min(rarity, limit.rarityMax)
-  for (let at = 0; hits > 0 && at < ids.length; at += 1) {
-    const id = ids[at] as number
-    const score = factor * (values[at] as number)
-    if (score > (best.get(id) ?? 0) && candidates.has(id)) best.set(id, score)
-  }
-  return rarity
-}
+/** For each candidate the best of one word and the words that stand in for it. Flat arrays, since this is where the time goes. */
+class BestOfWord {
+  readonly #candidates: Candidates
+  readonly #isCandidate: Uint8Array
+  readonly #scores: Float64Array
+  #ids: number[] = []
 
-function bestInDocuments(best: ReadonlyMap<number, number>, candidates: Candidates): ReadonlyMap<string, number> {
-  const found = new Map<string, number>()
-  for (const [id, score] of best) {
-    const file = candidates.get(id)?.file ?? ''
-    if (score > (found.get(file) ?? 0)) found.set(file, score)
+  constructor(candidates: Candidates) {
+    let idMax = 0
+    for (const id of candidates.keys()) idMax = Math.max(idMax, id)
+    this.#candidates = candidates
+    this.#isCandidate = new Uint8Array(idMax + 1)
+    for (const id of candidates.keys()) this.#isCandidate[id] = 1
+    this.#scores = new Float64Array(idMax + 1)
   }
-  return found
-}
 
-function addTo<K>(sums: Map<K, number>, scores: ReadonlyMap<K, number>): void {
-  for (const [key, score] of scores) sums.set(key, (sums.get(key) ?? 0) + score)
+  /** How many candidates have a score. */
+  get hits(): number {
+    return this.#ids.length
+  }
+
+  /** Returns how rare the word is among the candidates. */
+  take({ ids, values }: Strengths, limit: Limit): number {
+    const total = this.#candidates.size
+    let hits = 0
+    for (const id of ids) hits += this.#isCandidate[id] ?? 0
+    const rarity = Math.log(1 + (total - hits + 0.5) / (hits + 0.5))
+    const factor = limit.share * Math.min(rarity, limit.rarityMax)
+    for (let at = 0; hits > 0 && at < ids.length; at += 1) {
+      const id = ids[at] as number
+      const score = factor * (values[at] as number)
+      const known = this.#scores[id] ?? 0
+      if (this.#isCandidate[id] !== 1 || score <= known) continue
+      if (known === 0) this.#ids.push(id)
+      this.#scores[id] = score
+    }
+    return rarity
+  }
+
+  /** Adds what was found to the sums of passages and documents, and forgets it. */
+  moveTo(passages: Map<number, number>, documents: Map<string, number>): void {
+    const inDocuments = new Map<string, number>()
+    for (const id of this.#ids) {
+      const score = this.#scores[id] ?? 0
+      const file = this.#candidates.get(id)?.file ?? ''
+      passages.set(id, (passages.get(id) ?? 0) + score)
+      if (score > (inDocuments.get(file) ?? 0)) inDocuments.set(file, score)
+      this.#scores[id] = 0
+    }
+    for (const [file, score] of inDocuments) documents.set(file, (documents.get(file) ?? 0) + score)
+    this.#ids = []
+  }
 }
 
 interface Sums {
