@@ -2,7 +2,6 @@
 import { createHash } from 'node:crypto'
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { isInstalled } from '../scripts/embedding.mjs'
 import { line, median, round } from './measure.mjs'
 import { phaselock, place, ROOT } from './servers.mjs'
 
@@ -17,7 +16,8 @@ const P50_MS_MAX = 30
 const PASSAGES_PER_FILE = 10
 const DIMENSIONS = 384
 export async function benchKnowledge({ passages, files, rounds }) {
-  if (!isInstalled()) return { skipped: 'the embedding model is not installed (node scripts/embedding.mjs)' }
+  const { isModelInstalled } = await import(join(ROOT, 'dist/knowledge/minilm.js'))
+  if (!isModelInstalled(null)) return { skipped: 'the embedding model is not installed (phaselock knowledge install)' }
   return { lines: [...(await searching(passages, rounds)), ...(await whileIndexing(files))] }
 }
 
@@ -34,7 +34,7 @@ async function searching(passages, rounds) {
   const metadata = { phases: [], isSealed: false, tags: [], workflow: null }
   for (let file = 0; file * PASSAGES_PER_FILE < passages; file += 1) {
     const { chunks } = chunkMarkdown(textOf(file), 1, (text) => text.length >> 2)
-    index.put({ path: `docs/${file}.md`, hash: String(file), metadata, chunks })
+    index.put({ path: `docs/${file}.md`, hash: String(file), metadata, title: '', chunks })
     for (const { textHash } of chunks) index.putVector(textHash, madeUp(textHash))
   }
   const request = { phase: null, tags: [], workflow: null, limit: 5, visible: ['A'] }

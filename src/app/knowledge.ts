@@ -1,6 +1,7 @@
 import type { Contract, JsonObject } from '../core/contract.js'
 import { mayRead } from '../core/phase-sight.js'
 import type { EmbedderChoice } from '../knowledge/embedder.js'
+import { INSTALL_COMMAND } from '../knowledge/install-model.js'
 import { type Knowledge, KnowledgeUnavailable, openKnowledge } from '../knowledge/knowledge.js'
 import type { SearchAnswer } from '../knowledge/protocol.js'
 import { admitCall } from './agent-call.js'
@@ -12,17 +13,29 @@ import { ok, type Result, refuse } from './result.js'
 export const RESULTS_MAX = 50
 const RESULTS_DEFAULT = 5
 const OPEN_MAX = 8
+const MODEL_HINT = `The embedding model is not installed, so knowledge search compares words only. Install it with \`${INSTALL_COMMAND}\`, then restart the server.`
 
 /** The indexes of the documents that contracts name: one for each contract and work tree, opened when it is first needed. */
 export class Library {
   readonly #places: Places
   readonly #embedder: EmbedderChoice
+  readonly #onNotice: (text: string) => void
   readonly #open = new Map<string, Knowledge>()
   #isClosed = false
+  #isHinted = false
 
-  constructor(places: Places, environment: NodeJS.ProcessEnv) {
+  constructor(places: Places, environment: NodeJS.ProcessEnv, onNotice: (text: string) => void) {
     this.#places = places
     this.#embedder = embedderOf(environment)
+    this.#onNotice = onNotice
+  }
+
+  /** How to install the model: said in one answer and one line of the log for each run of the server. */
+  hintFor(answer: SearchAnswer): string | null {
+    if (this.#isHinted || !answer.isModelMissing) return null
+    this.#isHinted = true
+    this.#onNotice(MODEL_HINT)
+    return MODEL_HINT
   }
 
   /** null when the contract names no documents. */
@@ -89,7 +102,7 @@ export async function searchKnowledge(app: App, party: Party, request: Knowledge
       limit: request.results ?? RESULTS_DEFAULT,
       visible,
     })
-    return ok(answerView(answer))
+    return ok(answerView(answer, app.library.hintFor(answer)))
   } catch (error) {
     if (!(error instanceof KnowledgeUnavailable)) throw error
     return refuse('knowledge_unavailable', 'The index of the documents does not answer.')
@@ -118,7 +131,7 @@ async function placeOf(app: App, party: Party, taskId: string | undefined): Prom
   return ok({ contract: await app.contracts.get(state.contract.hash), workspace: state.workspace, visible: null })
 }
 
-function answerView(answer: SearchAnswer): JsonObject {
+function answerView(answer: SearchAnswer, hint: string | null): JsonObject {
   return {
     results: answer.results.map((one) => ({
       content: one.content,
@@ -133,6 +146,7 @@ function answerView(answer: SearchAnswer): JsonObject {
     total_tokens: answer.totalTokens,
     retrieval_method: answer.method,
     ...(answer.isDegraded ? { degraded: true } : {}),
+    ...(hint === null ? {} : { hint }),
     query_time_ms: Math.round(answer.queryTimeMs * 100) / 100,
     index_version: answer.indexVersion,
   }
@@ -147,7 +161,8 @@ function ownersIn(contract: Contract): Readonly<Record<string, readonly string[]
   return Object.fromEntries([...owners].map(([file, phases]) => [file, [...phases]]))
 }
 
-function embedderOf(environment: NodeJS.ProcessEnv): EmbedderChoice {
+/** What the environment asks for. */
+export function embedderOf(environment: NodeJS.ProcessEnv): EmbedderChoice {
   const url = environment.PHASELOCK_EMBEDDINGS_URL
   if (environment.PHASELOCK_EMBEDDINGS === 'none') return { type: 'none' }
   if (url === undefined || url === '') return { type: 'packaged', folder: null }

@@ -44,6 +44,8 @@ export interface OrchestratorOptions {
   readonly environment: NodeJS.ProcessEnv
   readonly now?: () => number
   readonly onFault: (error: unknown) => void
+  /** Something that the operator should read in the log. */
+  readonly onNotice?: (text: string) => void
   /** The file that the contract was read from; null when it is a bundled one. */
   readonly contractFile?: string | null
   /** Where commands run. Opened when it is first needed. */

@@ -7,6 +7,7 @@ import { ledgerFiles } from '../store/files.js'
 import { verifyDirectory } from '../store/verify-ledger.js'
 import { chooseContract } from './choose-contract.js'
 import { confinementFindings, fixConfinement } from './doctor-confinement.js'
+import { modelFindings } from './doctor-knowledge.js'
 import { EXIT, Stop } from './exit.js'
 import { defaultStateDir, givenStateDir } from './places.js'
 import { plainLine } from './plain-text.js'
@@ -55,7 +56,7 @@ async function examine(options: DoctorOptions): Promise<readonly Finding[]> {
     workTree(options.workspace),
     stateDirectory(stateDir),
     await ledger(stateDir),
-    await contract(options),
+    ...(await contract(options)),
     await port(options.port, stateDir),
     secret(),
     git(),
@@ -117,16 +118,20 @@ async function ledger(dir: string): Promise<Finding> {
   )
 }
 
-async function contract(options: DoctorOptions): Promise<Finding> {
+async function contract(options: DoctorOptions): Promise<readonly Finding[]> {
   try {
     const { path } = chooseContract(options.contract, options.workspace)
     const loaded = await loadContractFile(path)
-    if (loaded.ok) return ok('contract', plainLine(`${loaded.contract.name} ${loaded.contract.version} (${path})`))
+    if (loaded.ok)
+      return [
+        ok('contract', plainLine(`${loaded.contract.name} ${loaded.contract.version} (${path})`)),
+        ...modelFindings(loaded.contract, process.env),
+      ]
     const errors = loaded.diagnostics.filter((one) => one.severity === 'error').length
-    return missing('contract', plainLine(`${path} has errors: ${errors}`), `Run: phaselock validate ${path}`)
+    return [missing('contract', plainLine(`${path} has errors: ${errors}`), `Run: phaselock validate ${path}`)]
   } catch (error) {
     if (!(error instanceof Stop)) throw error
-    return missing('contract', plainLine(error.message), 'Name a file, or a bundled contract.')
+    return [missing('contract', plainLine(error.message), 'Name a file, or a bundled contract.')]
   }
 }
 

@@ -11,6 +11,7 @@ import { addCoordinateCommand } from './coordinate-commands.js'
 import { addDemoCommand } from './demo-command.js'
 import { addDoctorCommand } from './doctor-command.js'
 import { addInitCommand } from './init-command.js'
+import { addKnowledgeCommand } from './knowledge-command.js'
 import { addLookCommands } from './look-commands.js'
 import { addMcpCommand } from './mcp-command.js'
 import { examples } from './options.js'
@@ -78,6 +79,7 @@ export function buildProgram(): Command {
   addContractCommands(program)
   program.commandsGroup('Administer:')
   addAdminCommands(program)
+  addKnowledgeCommand(program)
   addCompletionCommand(program)
   return program
 }

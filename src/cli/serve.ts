@@ -147,6 +147,7 @@ async function openApp(
       contract,
       environment: process.env,
       onFault,
+      onNotice: (text) => tell(plainLine(`${new Date().toISOString()} ${text}`)),
       contractFile: more.contractFile,
       provider: more.only,
       transcripts: more.transcripts,

@@ -6,6 +6,8 @@ import { splitOversize } from './split.js'
 export interface Chunk {
   /** The headings above it, outermost first. */
   readonly path: readonly string[]
+  /** The place of the section's first passage among those of the document. */
+  readonly section: number
   readonly content: string
   /** In the file, from 1. */
   readonly startLine: number
@@ -49,13 +51,14 @@ export function chunkMarkdown(text: string, firstLine: number, count: Count): Ch
   const lines = text.split('\n')
   const chunks: Chunk[] = []
   for (const section of sectionsOf(text)) {
-    for (const { first, end, content } of passagesOf(section, lines, count)) {
+    const first = chunks.length
+    for (const { first: from, end, content } of passagesOf(section, lines, count)) {
       if (content.length > CHUNK_CHARS_MAX)
-        return { ok: false, reason: `line ${firstLine + first}: a block is longer than ${CHUNK_CHARS_MAX} characters` }
+        return { ok: false, reason: `line ${firstLine + from}: a block is longer than ${CHUNK_CHARS_MAX} characters` }
       if (chunks.length >= FILE_CHUNKS_MAX) return { ok: false, reason: `more than ${FILE_CHUNKS_MAX} passages` }
-      const startLine = firstLine + first + leadingBlank(lines, first, end)
+      const startLine = firstLine + from + leadingBlank(lines, from, end)
       const textHash = createHash('sha256').update(embeddedText(section.path, content)).digest('hex')
-      chunks.push({ path: section.path, content, startLine, tokens: count(content), textHash })
+      chunks.push({ path: section.path, section: first, content, startLine, tokens: count(content), textHash })
     }
   }
   return { ok: true, chunks }

@@ -14,7 +14,8 @@ export type EmbedderChoice =
 
 export type Loaded =
   | { readonly ok: true; readonly embedder: Embedder }
-  | { readonly ok: false; readonly reason: string }
+  /** `isMissing`: the packages of the model are not installed. */
+  | { readonly ok: false; readonly reason: string; readonly isMissing: boolean }
 
 /** A copy of length one; null where there is no direction in it. */
 export function normalised(vector: ArrayLike<number>): Float32Array | null {
@@ -23,4 +24,9 @@ export function normalised(vector: ArrayLike<number>): Float32Array | null {
   const length = Math.sqrt(sum)
   if (!Number.isFinite(length) || length === 0) return null
   return Float32Array.from(vector, (value) => value / length)
+}
+
+/** A vector as it is kept in the search file. */
+export function vectorFrom(bytes: Uint8Array): Float32Array {
+  return new Float32Array(bytes.slice().buffer)
 }

@@ -24,6 +24,7 @@ export class Engine {
   #embedding: Promise<void> | null = null
   #problem: string | null = null
   #model: string | null = null
+  #isModelMissing = false
   // What an earlier run left may since belong to another phase: until the first pass is over, only what it met is found.
   #seen: Set<string> | null = new Set()
   #isClosing = false
@@ -48,6 +49,7 @@ export class Engine {
       totalTokens: results.reduce((sum, { tokens }) => sum + tokens, 0),
       method: vector === null && (query !== '' || this.#model === null) ? 'lexical' : 'hybrid',
       isDegraded: this.#model === null || (vector === null && query !== '') || this.#seen !== null || index.pending > 0,
+      isModelMissing: this.#isModelMissing,
       queryTimeMs: performance.now() - started,
       indexVersion: index.version,
     }
@@ -95,6 +97,7 @@ export class Engine {
     const loaded = await loadEmbedder(choice)
     if (!loaded.ok) {
       this.#problem = loaded.reason
+      this.#isModelMissing = loaded.isMissing
       return null
     }
     this.#index.useModel(loaded.embedder.id)
@@ -193,7 +196,7 @@ async function loadEmbedder(choice: EmbedderChoice): Promise<Loaded> {
     case 'endpoint':
       return { ok: true, embedder: endpointEmbedder(choice) }
     case 'none':
-      return { ok: false, reason: 'no embedding model was asked for' }
+      return { ok: false, reason: 'no embedding model was asked for', isMissing: false }
   }
 }
 

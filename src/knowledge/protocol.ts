@@ -32,6 +32,8 @@ export interface SearchAnswer {
   readonly method: 'hybrid' | 'lexical'
   /** True when meanings were not looked at, or not of every passage. */
   readonly isDegraded: boolean
+  /** True when the packaged model was wanted and is not installed. */
+  readonly isModelMissing: boolean
   readonly queryTimeMs: number
   readonly indexVersion: number
 }

@@ -2,7 +2,7 @@ import { rmSync } from 'node:fs'
 import { type Database, openDatabase } from '../store/database.js'
 
 /** Raised whenever passages are cut or described in another way: an index of another layout is made anew. */
-const LAYOUT = '2'
+const LAYOUT = '3'
 
 const TABLES = `
   CREATE TABLE IF NOT EXISTS meta (key TEXT PRIMARY KEY, value TEXT NOT NULL);
@@ -10,13 +10,13 @@ const TABLES = `
     id INTEGER PRIMARY KEY, path TEXT NOT NULL UNIQUE, hash TEXT NOT NULL, phases TEXT NOT NULL, sealed INTEGER NOT NULL,
     tags TEXT NOT NULL, workflow TEXT);
   CREATE TABLE IF NOT EXISTS chunks (
-    id INTEGER PRIMARY KEY, file INTEGER NOT NULL, ordinal INTEGER NOT NULL, path TEXT NOT NULL, start_line INTEGER NOT NULL,
-    tokens INTEGER NOT NULL, content TEXT NOT NULL, text_hash TEXT NOT NULL);
+    id INTEGER PRIMARY KEY, file INTEGER NOT NULL, ordinal INTEGER NOT NULL, section INTEGER NOT NULL, path TEXT NOT NULL,
+    start_line INTEGER NOT NULL, tokens INTEGER NOT NULL, content TEXT NOT NULL, text_hash TEXT NOT NULL);
   CREATE INDEX IF NOT EXISTS chunks_of_file ON chunks (file);
   CREATE INDEX IF NOT EXISTS chunks_of_text ON chunks (text_hash);
   CREATE TABLE IF NOT EXISTS vectors (
     text_hash TEXT NOT NULL, model TEXT NOT NULL, vector BLOB NOT NULL, PRIMARY KEY (text_hash, model)) WITHOUT ROWID;
-  CREATE VIRTUAL TABLE IF NOT EXISTS words USING fts5 (heading, breadcrumb, body, tokenize = 'porter unicode61');
+  CREATE VIRTUAL TABLE IF NOT EXISTS words USING fts5 (heading, breadcrumb, body, names, tokenize = 'porter unicode61');
 `
 
 /** Opens the search file. It holds nothing that cannot be made again: one that is broken or of another layout is replaced. */

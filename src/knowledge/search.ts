@@ -1,6 +1,6 @@
 import type { Metadata } from './metadata.js'
-import { type Entry, type SearchIndex, STRENGTH_MAX } from './passages.js'
-import { wordsOf } from './words.js'
+import type { Entry, SearchIndex } from './passages.js'
+import { scoreByWords } from './word-scores.js'
 
 export interface SearchRequest {
   readonly query: string
@@ -49,14 +49,25 @@ export function search(index: SearchIndex, request: SearchRequest, using: Using)
     }
     if (isFitting && (files === null || files.has(entry.file))) candidates.set(entry.id, entry)
   }
-  const words = wordScores(index, request.query, candidates)
-  const best: Scored[] = []
+  const words = scoreByWords(index, request.query, candidates)
+  const firsts = new Map<number, Scored>()
+  const others: Scored[] = []
   for (const entry of candidates.values()) {
     const worded = words.get(entry.id) ?? 0
     const raw = vector === null ? worded : (1 - VECTOR_SHARE) * worded + VECTOR_SHARE * meaning(entry, vector)
-    if (raw > 0) keepBest(best, { entry, score: Math.round(raw * SCORE_STEPS) / SCORE_STEPS }, request.limit)
+    if (raw <= 0) continue
+    const one = { entry, score: Math.round(raw * SCORE_STEPS) / SCORE_STEPS }
+    // The passages of a document have ids in a row: this is the id of its section's first one.
+    const section = entry.id - entry.ordinal + entry.section
+    const first = firsts.get(section)
+    if (first === undefined || compare(one, first) < 0) firsts.set(section, one)
+    if (first !== undefined) keepBest(others, compare(one, first) < 0 ? first : one, request.limit)
   }
-  return bounded(best.flatMap(({ entry, score }) => found(index, entry, score)))
+  const best: Scored[] = []
+  for (const one of firsts.values()) keepBest(best, one, request.limit)
+  // Every section has a place before one has two.
+  const shown = [...best, ...others].slice(0, request.limit).sort(compare)
+  return bounded(shown.flatMap(({ entry, score }) => found(index, entry, score)))
 }
 
 interface Scored {
@@ -84,30 +95,6 @@ function fits({ phases, isSealed, tags, workflow }: Metadata, request: SearchReq
   if (request.phase !== null && !phases.includes(request.phase)) return false
   if (request.workflow !== null && workflow !== request.workflow) return false
   return request.tags.every((tag) => tags.includes(tag))
-}
-
-/**
- * BM25 as a share of what a passage could reach that has every word of the query, so that a chance hit of one word stays small.
- * How rare a word is, is counted among the candidates alone: passages that may not be seen leave no trace in the scores.
- */
-function wordScores(
-  index: SearchIndex,
-  query: string,
-  candidates: ReadonlyMap<number, Entry>,
-): ReadonlyMap<number, number> {
-  const scores = new Map<number, number>()
-  let reachable = 0
-  for (const word of wordsOf(query)) {
-    const { ids, values } = index.strengths(word)
-    let hits = 0
-    for (const id of ids) if (candidates.has(id)) hits += 1
-    const rarity = Math.log(1 + (candidates.size - hits + 0.5) / (hits + 0.5))
-    reachable += rarity * STRENGTH_MAX
-    for (const [at, id] of ids.entries())
-      if (candidates.has(id)) scores.set(id, (scores.get(id) ?? 0) + rarity * (values[at] ?? 0))
-  }
-  for (const [id, score] of scores) scores.set(id, score / reachable)
-  return scores
 }
 
 /** How near in meaning: the cosine, where it is above zero. */

@@ -103,12 +103,12 @@ function refreshFile(
   const hash = createHash('sha256').update(JSON.stringify(owners)).update('\0').update(content.bytes).digest('hex')
   const known = index.files.get(path)
   if (known?.hash === hash) return 'unchanged'
-  const { metadata, body, firstLine } = describeDocument(path, content.bytes.toString('utf8'), owners)
+  const { metadata, title, body, firstLine } = describeDocument(path, content.bytes.toString('utf8'), owners)
   const chunked = chunkMarkdown(body, firstLine, countTokens)
   if (!chunked.ok) return { file: path, reason: chunked.reason }
   if (index.entries.size - (known?.chunks.length ?? 0) + chunked.chunks.length > CHUNKS_MAX)
     return { file: path, reason: `there are more than ${CHUNKS_MAX} passages` }
-  index.put({ path, hash, metadata, chunks: chunked.chunks })
+  index.put({ path, hash, metadata, title, chunks: chunked.chunks })
   return 'added'
 }
 

@@ -17,11 +17,68 @@ export function boundedQuery(query: string): string {
 
 /** The words of a query that are looked for, without those that are everywhere if there are others. */
 export function wordsOf(query: string): readonly string[] {
-  const words = [...new Set((query.toLowerCase().match(/[\p{L}\p{N}\p{M}]+/gu) ?? []).map(cut))]
+  const words = [...new Set([...runsIn(query), ...identifierParts(query)].map((word) => word.toLowerCase()))]
   const telling = words.filter((word) => !COMMON.has(word))
   return (telling.length === 0 ? words : telling).slice(0, WORDS_MAX)
 }
 
+/** What a passage is called besides its headings: its path, the title of its document, and the parts of identifiers in it. */
+export function namesIn(
+  { path, title }: { readonly path: string; readonly title: string },
+  passage: { readonly path: readonly string[]; readonly content: string },
+): string {
+  return [path, title, ...identifierParts(`${path} ${passage.path.join(' ')} ${passage.content}`)].join(' ')
+}
+
+/** The parts of identifiers such as `timeoutMs`; what is cut by other signs is in parts already. */
+function identifierParts(text: string): readonly string[] {
+  return runsIn(text).flatMap((word) => {
+    const parts = word.split(/(?<=[\p{Ll}\p{N}])(?=\p{Lu})|(?<=\p{Lu})(?=\p{Lu}\p{Ll})/u)
+    return parts.length > 1 ? parts : []
+  })
+}
+
+function runsIn(text: string): readonly string[] {
+  return (text.match(/[\p{L}\p{N}\p{M}]+/gu) ?? []).map(cut)
+}
+
 function cut(word: string): string {
   return word.slice(0, WORD_CHARS_MAX).toWellFormed()
+}
+
+// Short forms of the trade, one group in each line.
+const SHORT_FORMS: ReadonlyMap<string, readonly string[]> = new Map(
+  `a11y accessibility
+auth authentication authorization
+cert certificate
+config configuration
+db database
+deps dependencies
+dir directory folder
+docs documentation
+e2e end-to-end
+env environment
+gc garbage-collection
+i18n internationalization localization
+infra infrastructure
+k8s kubernetes
+lib library
+ops operations
+perf performance
+prod production
+qa quality-assurance
+regex regular-expression
+repo repository
+spec specification
+sre site-reliability
+sso single-sign-on
+vm virtual-machine`
+    .split('\n')
+    .map((line) => line.split(' '))
+    .flatMap((group) => group.map((word) => [word, group.filter((other) => other !== word)] as const)),
+)
+
+/** The long forms of a short one, and the other way round; several words joined by `-` stand side by side in a text. */
+export function otherFormsOf(word: string): readonly string[] {
+  return SHORT_FORMS.get(word) ?? []
 }

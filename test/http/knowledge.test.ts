@@ -164,7 +164,7 @@ describe('POST /knowledge/search', () => {
 })
 
 describe('phases that are numbers', () => {
-  it('[REQ-KNOW-21] are searched by number or by text, over REST and MCP, and other values are refused', async () => {
+  it('[REQ-KNOW-26] are searched by number or by text, over REST and MCP, and other values are refused', async () => {
     const contract = CONTRACT.replaceAll('PLAN', '"1"').replaceAll('BUILD', '"2"').replaceAll('SHIP', '"3"')
     const running = await start({ contract, environment: { PHASELOCK_EMBEDDINGS: 'none' } })
     const documents = {

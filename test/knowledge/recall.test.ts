@@ -14,7 +14,7 @@ describe('questions with known answers', () => {
   let hybrid: Knowledge
 
   beforeAll(async () => {
-    installModel()
+    await installModel()
     lib = library(documents())
     lexical = lib.open()
     await lexical.settle()
@@ -32,12 +32,18 @@ describe('questions with known answers', () => {
       expect(known.get(file), file).toMatch(new RegExp(`^#+ ${heading}$`, 'm'))
   })
 
-  it('[REQ-KNOW-17] words and meaning together find four of five among the first five, clearly more than words alone', async () => {
+  it('[REQ-KNOW-17] words and meaning together find four of five among the first five, and no less than words alone', async () => {
     const words = await recallOf(lexical, questions())
     const both = await recallOf(hybrid, questions())
     expect(both.at5, both.missed.join('\n')).toBeGreaterThanOrEqual(0.8)
-    expect(both.at5).toBeGreaterThan(words.at5 + 0.15)
+    expect(both.at5).toBeGreaterThanOrEqual(words.at5)
     expect((await recallOf(hybrid, held)).at5).toBeGreaterThanOrEqual(0.8)
+  })
+
+  it('[REQ-KNOW-21] words alone find three of five among the first five, also of the questions that were held back', async () => {
+    const words = await recallOf(lexical, questions())
+    expect(words.at5, words.missed.join('\n')).toBeGreaterThanOrEqual(0.6)
+    expect((await recallOf(lexical, held)).at5).toBeGreaterThanOrEqual(0.6)
   })
 
   it('[REQ-KNOW-17] what is asked in close wording is among the first three in nineteen of twenty cases', async () => {

@@ -28,7 +28,7 @@ describe('searching', () => {
   let hybrid: Knowledge
 
   beforeAll(async () => {
-    installModel()
+    await installModel()
     lib = library(DOCUMENTS)
     lexical = lib.open()
     await lexical.settle()

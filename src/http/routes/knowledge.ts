@@ -24,7 +24,7 @@ export const KNOWLEDGE_ROUTES: readonly Route[] = [
       ['query'],
     ),
     answer:
-      '`{results: [{content, file, section, start_line, score, tokens, tags, phase}], total_tokens, retrieval_method, degraded?, query_time_ms, index_version}`',
+      '`{results: [{content, file, section, start_line, score, tokens, tags, phase}], total_tokens, retrieval_method, degraded?, hint?, query_time_ms, index_version}`',
     handle: async (call) =>
       searchKnowledge(call.app, partyOf(call), {
         taskId: call.body.task_id as string | undefined,

@@ -1,0 +1,28 @@
+import { readFileSync } from 'node:fs'
+import { type Database, openDatabase } from '../store/database.js'
+
+const TABLE_FILE = new URL('../../embedding/related-words.txt', import.meta.url)
+
+let opened: Database | null = null
+
+/** Words that mean nearly the same, nearest first, from a fixed table (see docs/knowledge.md); none for a word that is not in it. */
+export function relatedTo(word: string): readonly string[] {
+  opened ??= openTable(readFileSync(TABLE_FILE, 'utf8'))
+  const row = opened
+    .prepare('SELECT near FROM words WHERE words MATCH ? ORDER BY rowid LIMIT 1')
+    .get(`"${word.replaceAll('"', '""')}"`)
+  return row === undefined ? [] : String(row.near).split(' ')
+}
+
+// A full-text index with the stemmer of the search file: every form of a word finds its line.
+function openTable(text: string): Database {
+  const database = openDatabase(':memory:')
+  database.exec(`CREATE VIRTUAL TABLE words USING fts5 (word, near UNINDEXED, tokenize = 'porter unicode61'); BEGIN`)
+  const insert = database.prepare('INSERT INTO words (word, near) VALUES (?, ?)')
+  for (const line of text.split('\n')) {
+    const end = line.indexOf(' ')
+    if (end > 0) insert.run(line.slice(0, end), line.slice(end + 1))
+  }
+  database.exec('COMMIT')
+  return database
+}
