@@ -12,7 +12,17 @@ const TEST = import.meta.dirname
 
 /** Test files that only `npm run test:full` runs, with the reason. Paths are below `test/`, without `.test.ts`. */
 export const FULL_ONLY: Readonly<Record<string, string>> = {
-  'e2e/stash-kill': 'kills a server at every step of a stash; worktrees/kill and e2e/kill cover the same recovery',
+  'attack/tamper': 'tampers with the ledger of a running server; store/tamper covers what verification finds',
+  'checks/guards-libraries': 'installs assertion and mocking libraries to run them under the guards',
+  'cli/by-hand': 'every workflow command typed by hand; cli/workflow covers the same commands',
+  'cli/coordinate': 'councils through the CLI; coordination and http/coordinations cover the rules',
+  'cli/lasting': 'CLI commands that outlive restarts of the server',
+  'cli/seed-003': 'the cases of seed 003 through the CLI; http/seed-003 covers them over REST',
+  'confinement/resources': 'fork bombs, endless output and other exhaustion with every provider',
+  'confinement/scratch-kill': 'kills a server while it writes the scratch layer; e2e/kill covers recovery in general',
+  'demo/faults': 'the demo with planted faults: it has to notice each',
+  'demo/leaving': 'interrupts the demo at many points',
+  'e2e/stash-kill': 'kills a server at every step of a stash; e2e/kill covers recovery in general',
   'mcp/conformance': 'runs the official MCP conformance suite, which has to be installed first',
   'mcp/inspector': 'drives the official MCP inspector, which has to be installed first',
   'mcp/stubborn': 'an agent CLI that refuses to use the workflow tools; participants/turn covers the same answers',
@@ -24,7 +34,12 @@ export const FULL_ONLY: Readonly<Record<string, string>> = {
   'real-agents/reviewers': 'real agent CLIs as reviewers; spawn/reviewers covers the same with a small agent',
   'real-agents/slow-door': 'a real agent CLI behind a slow model',
   'real-agents/whole-others': 'a whole task with Gemini CLI, OpenCode and Codex; the Claude Code one is in npm test',
+  'sdk/package': 'packs and installs both SDKs from scratch',
+  'spawn/lives': 'agents that die again and again, with back-off; spawn/spawn and spawn/killed cover one life each',
   'spawn/reviewers-again': 'reviewers that are started again after back-off',
+  'tools/upstream/stdio':
+    'every fault of an upstream MCP server; tools/upstream/answers and http/upstream cover the main ones',
+  'worktrees/kill': 'kills a server while it merges; worktrees/left-over covers what such a kill leaves behind',
   'worktrees/parallel': 'many tasks in parallel in one repository',
 }
 

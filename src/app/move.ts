@@ -33,6 +33,8 @@ export interface MoveRequest {
   readonly once: Once | undefined
   /** The phase is to be completed, and its evidence judged before anything else. */
   readonly completes?: true
+  /** The request came through `next`: its answer carries `kind` and `text`, also when it is given again. */
+  readonly answersPrompt?: true
 }
 
 /** A request to leave the phase: everything that is needed is gathered first, then it is decided once. */
@@ -111,10 +113,12 @@ async function settle(
     ...(request.completes === true ? { completes: true as const } : {}),
   } as const
   const { once } = request
+  const promptOfTask = request.answersPrompt === true ? { prompt_of: call.state.id } : {}
   const apply = () =>
     applyAs(app, call, command, {
       blobs: gathered?.blobs ?? [],
-      remember: (done) => (once === undefined ? undefined : { ...once, status: 200, answer: answerOf(call, done) }),
+      remember: (done) =>
+        once === undefined ? undefined : { ...once, status: 200, answer: { ...answerOf(call, done), ...promptOfTask } },
     })
   const handled = await (gathered === null ? apply() : withPathLease(app, enteringOf(call, request.target), apply))
   if (!handled.ok) return handled

@@ -57,8 +57,9 @@ export async function nextPrompt(app: App, request: NextRequest): Promise<Result
   const moved = await requestTransition(app, {
     ...{ bearer, taskId, claims, artifacts, evidence, once, target },
     currentPhase: null,
+    answersPrompt: true,
   })
-  return moved.ok ? ok(await asPrompt(app, moved.value, call)) : moved
+  return moved.ok ? ok(await asPrompt(app, moved.value, call.state.id)) : moved
 }
 
 // The claims that name tasks of the phase, in the order of the phase: each must be the one at hand.
@@ -73,13 +74,14 @@ async function finishTasks(app: App, call: AgentCall, claims: readonly string[])
   return ok(state)
 }
 
-// The answer to a transition, with the words that tell the agent what to do now.
-async function asPrompt(app: App, answer: JsonObject, call: AgentCall): Promise<JsonObject> {
+/** The answer to a transition, with the text that says what to do now. */
+export async function asPrompt(app: App, answer: JsonObject, taskId: string): Promise<JsonObject> {
   if (answer.interrupt !== undefined) return { ...answer, ...(answer.interrupt as JsonObject) }
-  if (answer.completed === true) return { ...answer, kind: 'prompt', text: `Task ${call.state.id} is completed.` }
+  if (answer.completed === true) return { ...answer, kind: 'prompt', text: `Task ${taskId} is completed.` }
   if (typeof answer.prompt === 'string') return { ...answer, kind: 'prompt', text: answer.prompt }
-  const state = (await app.ledger.read(call.state.id)) ?? call.state
-  return { ...(await promptView(app, call.contract, state)), ...answer }
+  const state = await app.ledger.read(taskId)
+  if (state === null) return answer
+  return { ...(await promptView(app, await app.contracts.get(state.contract.hash), state)), ...answer }
 }
 
 /** Acknowledges the violation that was shown, and gives the prompt of the phase without judging anything. */

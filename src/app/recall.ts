@@ -8,6 +8,7 @@ import { warningsOfResumed } from './compare-tree.js'
 import { startedAnswer } from './coordinations/operate-runs.js'
 import { type Grant, renewedAnswer } from './grant.js'
 import { completionAnswer } from './phase-answer.js'
+import { asPrompt } from './prompts.js'
 import { ok, type Problem, type Result, refuse } from './result.js'
 import { type ReviewGrant, reviewerAnswer } from './reviews.js'
 import { spawnView } from './spawn-view.js'
@@ -45,7 +46,8 @@ async function rebuilt(app: App, answer: JsonObject): Promise<Result<JsonObject>
   if (answer.coordination !== undefined) return startedAnswer(app, String(answer.coordination))
   if (answer.ran !== undefined)
     return ok({ ...(answer.body as JsonObject), ...(await advancedSince(app, answer.ran as unknown as Grant)) })
-  return ok(await completionAnswer(app, answer))
+  const again = await completionAnswer(app, answer)
+  return ok(answer.prompt_of === undefined ? again : await asPrompt(app, again, String(answer.prompt_of)))
 }
 
 // The answer shows the task as it is now: it is for the agent that still holds it at that epoch, and for nobody else.

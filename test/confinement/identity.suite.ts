@@ -3,7 +3,7 @@ import { beforeAll, describe, expect, it } from 'vitest'
 import { accounts, plainly, quoted } from './account.js'
 import { newMark, processesWith, within } from './scene.js'
 import { LEFT_OPEN } from './server.js'
-import { type Agent, settings } from './stage.js'
+import { type Agent, someSettings } from './stage.js'
 import { inTerminal, type Stages } from './stages.js'
 
 /** DAC_OVERRIDE and FOWNER: without them a uid of its own could open nothing of a tree that belongs to somebody else. */
@@ -14,7 +14,7 @@ const NAMESPACES = ['user', 'mnt', 'pid', 'net', 'ipc', 'uts', 'cgroup']
 
 /** Who a command is, and what it inherits. The servers are started at a terminal, which commands must not get hold of. */
 export function identitySuite(stages: Stages): void {
-  describe.concurrent.each(settings())('identity: $name', (setting) => {
+  describe.concurrent.each(someSettings())('identity: $name', (setting) => {
     let agent: Agent
     beforeAll(async () => {
       agent = await stages.of(setting).agent()

@@ -9,7 +9,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { checkSockets } from '../../src/confinement/sockets.js'
 import { accounts, belongingTo, SYSTEM_PATH } from './account.js'
 import { copyProgram, type Program } from './program.js'
-import { type Setting, settings } from './stage.js'
+import { type Setting, someSettings } from './stage.js'
 
 const RUN_MS_MAX = 120_000
 const RUNNER = fileURLToPath(new URL('sockets-runner.mjs', import.meta.url))
@@ -92,7 +92,7 @@ const CARRYING: readonly Line[] = [
   { how: 'inside', line: 'cat' },
 ]
 
-describe.concurrent.each(settings())('$name', (setting) => {
+describe.concurrent.each(someSettings())('$name', (setting) => {
   let asked: Promise<Report> | null = null
   const report = (): Promise<Report> => {
     asked ??= run(setting, [...REACHING, ...CARRYING])

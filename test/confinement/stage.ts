@@ -41,8 +41,8 @@ export interface Setting {
   readonly account: Account
 }
 
-/** Every wall under every account that this machine has. */
-export function settings(): readonly Setting[] {
+/** Every sandbox provider under every account that this machine has. */
+function allSettings(): readonly Setting[] {
   return accounts().flatMap((account) =>
     PROVIDERS.map((provider) => ({ name: `${provider}, server of ${account.name}`, provider, account })),
   )
@@ -53,7 +53,7 @@ export function settings(): readonly Setting[] {
  * changes are read and limits are set, where a wall and an account do not meet. All settings at full depth.
  */
 export function someSettings(): readonly Setting[] {
-  const all = settings()
+  const all = allSettings()
   if (accounts().length === 1) return all
   const some = all.filter(
     ({ provider, account }) => provider === PROVIDERS[0] || (provider === 'bubblewrap') === (account.name === 'user'),

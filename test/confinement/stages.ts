@@ -5,7 +5,7 @@ import { afterAll, beforeAll } from 'vitest'
 import { accounts, quoted } from './account.js'
 import { copyProgram, type Program } from './program.js'
 import { type Scene, setScene } from './scene.js'
-import { openStage, type Places, type Setting, type Stage, settings } from './stage.js'
+import { openStage, type Places, type Setting, type Stage, someSettings } from './stage.js'
 
 const OPEN_MS_MAX = 120_000
 
@@ -16,7 +16,7 @@ export interface Stages {
 }
 
 /** Opens a stage for each of the settings before the tests of a file, all at once, and closes them afterwards. */
-export function openStages(wanted: readonly Setting[] = settings()): Stages {
+export function openStages(wanted: readonly Setting[] = someSettings()): Stages {
   const open = new Map<string, Stage>()
   const scenes = new Map<string, Scene>()
   let program: Program | null = null

@@ -8,7 +8,7 @@ import { requestValidator } from '../../src/http/validate.js'
 import { ENDPOINTS } from '../garbage/endpoints.js'
 import type { Base } from '../garbage/mutate.js'
 import { type Pair, Stage } from '../garbage/stage.js'
-import type { Answer } from './harness.js'
+import { type Answer, start } from './harness.js'
 import { prepareRequest, sendRequest } from './right-requests.js'
 
 /** What goes on by itself writes events of its own between two calls, and agents are shown as they are then. */
@@ -92,6 +92,34 @@ describe('Idempotency-Key', () => {
     await stage.operate(`/operators/${name}/revoke`, { reason: 'gone' })
     expect(await add()).toMatchObject({ status: 409, body: { code: 'conflict' } })
     expect((await list()).status).toBe(403)
+  })
+})
+
+describe('a transition through next', () => {
+  const LOOP = `
+mode: discovery
+start_node: code
+nodes:
+  code: {prompt: CODE, transitions: [{when: code_complete, to: review}]}
+  review: {prompt: REVIEW, transitions: [{when: review_complete, to: done}]}
+enforcement: {confinement: best_effort, reconcile: off}
+`
+  it('[REQ-API-16] is answered again with its prompt, and so is the one that completes the task', async () => {
+    const run = await start({ contract: LOOP })
+    await run.addTask({ id: 'T' })
+    const agent = await run.addAgent('coder')
+    await run.claim('coder', agent, 'T')
+    const next = (claim: string) =>
+      run.call('POST', '/prompt/next', agent, { claims: { [claim]: true } }, { 'idempotency-key': claim })
+    for (const [claim, text] of [
+      ['code_complete', 'REVIEW'],
+      ['review_complete', 'Task T is completed.'],
+    ] as const) {
+      const first = await next(claim)
+      expect(first.body).toMatchObject({ allowed: true, kind: 'prompt', text })
+      expect(lasting((await next(claim)).body)).toEqual(lasting(first.body))
+    }
+    await run.stop()
   })
 })
 
