@@ -122,7 +122,7 @@ export function operatorAgain(app: App, { name, role, seed }: AddedOperator): Re
   return token === undefined || known?.revokedAt !== null
     ? refuse(
         'conflict',
-        `The token of operator ${JSON.stringify(name)} cannot be shown again: revoke it and add it anew.`,
+        `The token of operator ${JSON.stringify(name)} cannot be shown again. Revoke the operator and add it again.`,
       )
     : ok({ name, role, operator_token: token })
 }
