@@ -4,15 +4,14 @@ import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { holdIndex } from '../../src/app/worktrees/main-tree.js'
 import { MergePlans } from '../../src/app/worktrees/plan.js'
-import { depth } from '../depth.js'
 import { makePlace, serve } from '../e2e/process.js'
 import { git, makeRepository } from '../e2e/projects.js'
 import type { Running } from '../http/harness.js'
 import { CONTRACT, drop, type Stage, stage } from './stage.js'
 
-const MS = 240_000
 const FILES = 300
-const ROUNDS = depth(3, 40)
+const ROUNDS = 40
+const MS = 60_000 + ROUNDS * 15_000
 
 describe('a server that is killed in the middle of a merge', () => {
   it(
