@@ -24,10 +24,10 @@ export interface Workshop {
 
 export function openWorkshop(options: OrchestratorOptions): Workshop {
   const running = new Running()
-  const { stateDir, workspace, contractFile = null } = options
+  const { stateDir, workspace, contractFile = null, contractParts = [] } = options
   const trees = new Trees(join(stateDir, 'trees'), options.now, (tree) => excludesOf(tree, options.environment))
   const scratch = new ScratchLayers(join(options.stateDir, 'scratch'))
-  const library = new Library({ contractFile, stateDir, workspace }, options.environment)
+  const library = new Library({ contractFile, contractParts, stateDir, workspace }, options.environment)
   // Begun now, the index is ready when the first agent asks.
   library.of(options.contract.contract, workspace)
   let wall: Promise<Confinement> | null = null
