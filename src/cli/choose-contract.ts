@@ -1,4 +1,4 @@
-import { existsSync, statSync } from 'node:fs'
+import { existsSync, realpathSync, statSync } from 'node:fs'
 import { join, relative, resolve } from 'node:path'
 import { BUNDLED_CONTRACTS, type BundledContract, bundledContract, isBundledContract } from '../contract/bundled.js'
 import { formatText } from '../contract/format.js'
@@ -49,10 +49,16 @@ export async function loadChosen(choice: ContractChoice): Promise<LoadedContract
   return loaded
 }
 
-/** A repository's own contract: its file, or its folder of documents; null when it has none. */
-export function ownContract(folder: string): string | null {
-  const found = [CONTRACT_FILE, WORKFLOW_FOLDER].map((name) => join(folder, name)).find((path) => existsSync(path))
-  return found ?? null
+/** A repository's own contract: its file, or its folder of documents; null when it has none. `first` is preferred. */
+export function ownContract(folder: string, first?: string): string | null {
+  const usual = [CONTRACT_FILE, WORKFLOW_FOLDER].map((name) => join(folder, name))
+  return [...(first === undefined ? [] : [first]), ...usual].find((path) => existsSync(path)) ?? null
+}
+
+/** Whether a path leads to something inside the folder, after links are followed. */
+export function isBelow(folder: string, path: string): boolean {
+  const way = relative(realpathSync(folder), realpathSync(path))
+  return way !== '' && way !== '..' && !way.startsWith('../')
 }
 
 /** The path from here when that is shorter to read. */
