@@ -59,7 +59,11 @@ function nextLines(folder: string, loaded: LoadedContract): readonly string[] {
   return [
     ...(isHere ? [] : [`  cd ${shellWord(folder)}`]),
     ...stepLines([
-      { label: 'Read it, change it', command: `${program} explain` },
+      {
+        label: 'Read it, change it',
+        command: `${program} explain`,
+        notes: [`Once a server has used it, a changed text counts after: ${program} trust`],
+      },
       { label: 'Start the server', command: `${program} up` },
       ...agentSteps({ program, agents, environment: process.env, where: '' }),
     ]),

@@ -68,11 +68,14 @@ async function settleNamed(wanted: Wanted): Promise<SettledContract> {
 
 async function settleFound(wanted: Wanted, readKnown: ReadKnown): Promise<SettledContract> {
   const pins = new ContractPins(wanted.stateDir)
-  const pin = pins.of(wanted.workspace)
-  const own = ownContract(wanted.workspace, pin?.file)
-  if (own === null && pin === null) return settleBundled(wanted)
-  const loaded = own === null ? null : await loadFound(own, pin)
+  const pinned = pins.of(wanted.workspace)
+  const isBinding = pinned !== null && (pinned.by !== 'init' || (await readKnown()).has(pinned.hash))
+  const own = ownContract(wanted.workspace, pinned?.file)
+  if (own === null && !isBinding) return settleBundled(wanted)
+  const loaded = own === null ? null : await loadFound(own, isBinding)
   const hash = loaded?.ok === true ? loaded.contract.hash : null
+  // What `init` wrote is there to be edited: until a server has used it, an edited text counts as a new one.
+  const pin = isBinding || hash === pinned?.hash ? pinned : null
   const verdict = judgeFound({
     hash,
     pin,
@@ -106,9 +109,9 @@ async function settleBundled(wanted: Wanted): Promise<SettledContract> {
 }
 
 // Where another text is pinned, one that does not load is no reason to stop.
-function loadFound(own: string, pin: ContractPin | null): Promise<LoadResult> {
+function loadFound(own: string, isPinned: boolean): Promise<LoadResult> {
   const path = shortPath(own)
-  return pin === null ? loadChosen({ path, origin: 'file' }) : loadContractFile(path)
+  return isPinned ? loadContractFile(path) : loadChosen({ path, origin: 'file' })
 }
 
 interface Changed {

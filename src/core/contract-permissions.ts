@@ -1,8 +1,8 @@
 import type { Contract, Enforcement, Phase } from './contract.js'
 
 /**
- * How far a permission reaches. `sandbox`: commands in the sandbox, without network. `outside`: agents, public
- * addresses. `operator`: only for contracts that count by an operator's word. (REQ-TRUST-3)
+ * How far a permission reaches. `sandbox`: commands and programs in the sandbox, without network. `outside`: agent
+ * CLIs, public addresses. `operator`: only for contracts that count by an operator's word. (REQ-TRUST-3)
  */
 export type Reach = 'sandbox' | 'outside' | 'operator'
 
@@ -81,11 +81,13 @@ function confinementPermission({ confinement }: Enforcement): Permission {
   return { kind: 'confinement', text: CONFINED[confinement], reach }
 }
 
+// A program runs in the sandbox with a way to Phaselock and none to a model. An agent CLI uses the key of the server.
 function agentPermissions({ agents = new Map() }: Contract): readonly Permission[] {
-  return [...agents].map(([name, { harness, command, args }]) => {
-    const program = [command ?? harness, ...args].join(' ')
-    return { kind: 'agents', text: `${name}: ${program}`, reach: 'outside' }
-  })
+  return [...agents].map(([name, { harness, command, args }]) => ({
+    kind: 'agents',
+    text: `${name}: ${[command ?? harness, ...args].join(' ')}`,
+    reach: harness === 'command' ? 'sandbox' : 'outside',
+  }))
 }
 
 function environmentPermissions(contract: Contract): readonly Permission[] {

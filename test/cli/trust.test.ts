@@ -147,6 +147,21 @@ describe('an operator’s word', () => {
     }
   }, 60_000)
 
+  it('[REQ-TRUST-2] of init holds an edited text to what is harmless before the first start, and binds after it', async () => {
+    cloned({ 'package.json': '{"scripts":{"test":"node --test"}}' })
+    await place.run(['init', '--template', 'guardrails'])
+    const file = join(place.work, 'agent_workflow.yaml')
+    writeFileSync(file, HOSTILE)
+    expect((await place.run(['serve', '--port', '0', ...QUICK])).code).toBe(1)
+    writeFileSync(file, HARMLESS)
+    const first = await place.serve(QUICK)
+    expect(await defaultContract(first)).toMatchObject({ name: 'ours', trusted: false })
+    await stopped(first)
+    writeFileSync(file, contract('', 'weaker'))
+    const second = await place.serve(QUICK)
+    expect(await defaultContract(second)).toMatchObject({ name: 'ours' })
+  }, 60_000)
+
   it('[REQ-TRUST-2] keeps the accepted text while the file is edited; running tasks keep theirs; trust shows what differs', async () => {
     cloned({ 'agent_workflow.yaml': HARMLESS })
     await place.run(['trust', '--yes'])

@@ -43,6 +43,7 @@ describe('what a contract asks for', () => {
     ['nothing', ''],
     ['commands', 'commands: {tests: {run: npm test, env: {A: b}}}'],
     ['a server in the sandbox', 'mcp_servers: {s: {command: node, args: [s.js]}}'],
+    ['a program as an agent', 'agents: {a: {harness: command, command: node, args: [a.mjs]}}'],
     ['an own tool', 'tools: {t: {command: [make, all], description: d}}'],
   ])('[REQ-TRUST-3] %s stays in the sandbox', async (_name, more) => {
     expect(isSandboxOnly((await mustLoad(`${BASE}${more}\n`)).contract)).toBe(true)
