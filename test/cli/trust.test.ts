@@ -1,15 +1,19 @@
 import { spawn, spawnSync } from 'node:child_process'
-import { appendFileSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import {
+  appendFileSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
 import { join } from 'node:path'
-import { afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { built, Place, SCRIPT, type Server } from './program.js'
 
 beforeAll(built)
-let place: Place
-const close: (() => Promise<void>)[] = []
-afterEach(async () => {
-  for (const one of close.splice(0)) await one()
-})
 
 const contract = (more = '', name = 'ours') =>
   `name: ${name}\nversion: "1"\nphases:\n  - {id: A, allowed_tools: [bash]}\n  - {id: B}\n${more}\n`
@@ -20,9 +24,13 @@ const HOSTILE = contract(
 // The sandbox itself is not looked at here, and trying it takes time.
 const QUICK = ['--confinement', 'none']
 
+const places: Place[] = []
+afterAll(() => Promise.all(places.map((one) => one.close())))
+
 /** A fresh home with a work tree that holds these files, as a clone would. */
 function cloned(files: Readonly<Record<string, string>>): Place {
-  place = new Place((end) => close.push(end))
+  const place = new Place(() => undefined)
+  places.push(place)
   for (const [name, text] of Object.entries(files)) {
     mkdirSync(join(place.work, name, '..'), { recursive: true })
     writeFileSync(join(place.work, name), text)
@@ -51,9 +59,9 @@ async function defaultContract(server: Server): Promise<Record<string, unknown>>
 
 const ready = (server: Server) => JSON.parse(/^\{"event":"ready".*\}$/m.exec(server.output())?.[0] ?? '{}')
 
-describe('a contract in a cloned repository', () => {
+describe.concurrent('a contract in a cloned repository', () => {
   it('[REQ-TRUST-2] [REQ-TRUST-3] does not start where it asks for more than the sandbox, until an operator accepts it', async () => {
-    cloned({ 'agent_workflow.yaml': HOSTILE })
+    const place = cloned({ 'agent_workflow.yaml': HOSTILE })
     for (const command of ['serve', 'up']) {
       const ended = await place.run([command, '--port', '0', ...QUICK])
       expect(ended).toMatchObject({ code: 1, stdout: '' })
@@ -75,7 +83,7 @@ describe('a contract in a cloned repository', () => {
   }, 60_000)
 
   it('[REQ-TRUST-2] starts without a terminal where it asks for nothing beyond commands in the sandbox, and is pinned', async () => {
-    cloned({ 'agent_workflow.yaml': HARMLESS })
+    const place = cloned({ 'agent_workflow.yaml': HARMLESS })
     const first = await place.serve(QUICK)
     expect(await defaultContract(first)).toMatchObject({ name: 'ours', trusted: false })
     await stopped(first)
@@ -86,7 +94,7 @@ describe('a contract in a cloned repository', () => {
   }, 60_000)
 
   it('[REQ-TRUST-2] cannot be planted beside the accepted one, nor by removing that', async () => {
-    cloned({ 'agent_workflow/metadata.yaml': 'workflow_type: ours\nversion: "1"\n' })
+    const place = cloned({ 'agent_workflow/metadata.yaml': 'workflow_type: ours\nversion: "1"\n' })
     mkdirSync(join(place.work, 'agent_workflow/phases/1'), { recursive: true })
     writeFileSync(
       join(place.work, 'agent_workflow/phases/1/phase.md'),
@@ -105,9 +113,8 @@ describe('a contract in a cloned repository', () => {
   }, 60_000)
 
   it('[REQ-TRUST-3] that is a link out of the work tree is not used without a word', async () => {
-    cloned({})
+    const place = cloned({})
     writeFileSync(join(place.home, 'elsewhere.yaml'), HARMLESS)
-    const { symlinkSync } = await import('node:fs')
     symlinkSync(join(place.home, 'elsewhere.yaml'), join(place.work, 'agent_workflow.yaml'))
     const ended = await place.run(['serve', '--port', '0', ...QUICK])
     expect(ended.code).toBe(1)
@@ -115,9 +122,9 @@ describe('a contract in a cloned repository', () => {
   })
 })
 
-describe('an operator’s word', () => {
+describe.concurrent('an operator’s word', () => {
   it('[REQ-TRUST-2] is the bundled contract, and a contract that serve is told by name, without a terminal', async () => {
-    cloned({})
+    const place = cloned({})
     const bundled = await place.serve(QUICK)
     expect(await defaultContract(bundled)).toMatchObject({ origin: 'bundled:tdd', trusted: true })
     await stopped(bundled)
@@ -135,7 +142,7 @@ describe('an operator’s word', () => {
   }, 60_000)
 
   it('[REQ-TRUST-2] is init: what it wrote starts in the background, and says what it asks for', async () => {
-    cloned({ 'package.json': '{"scripts":{"test":"node --test"}}' })
+    const place = cloned({ 'package.json': '{"scripts":{"test":"node --test"}}' })
     expect((await place.run(['init', '--template', 'guardrails'])).code).toBe(0)
     expect((await place.json(['trust', '--list'])).contracts).toMatchObject([{ by: 'init', trusted: true }])
     const up = await place.run(['up', '--port', '0', ...QUICK])
@@ -148,7 +155,7 @@ describe('an operator’s word', () => {
   }, 60_000)
 
   it('[REQ-TRUST-2] of init holds an edited text to what is harmless before the first start, and binds after it', async () => {
-    cloned({ 'package.json': '{"scripts":{"test":"node --test"}}' })
+    const place = cloned({ 'package.json': '{"scripts":{"test":"node --test"}}' })
     await place.run(['init', '--template', 'guardrails'])
     const file = join(place.work, 'agent_workflow.yaml')
     writeFileSync(file, HOSTILE)
@@ -163,7 +170,7 @@ describe('an operator’s word', () => {
   }, 60_000)
 
   it('[REQ-TRUST-2] keeps the accepted text while the file is edited; running tasks keep theirs; trust shows what differs', async () => {
-    cloned({ 'agent_workflow.yaml': HARMLESS })
+    const place = cloned({ 'agent_workflow.yaml': HARMLESS })
     await place.run(['trust', '--yes'])
     const first = await place.serve(QUICK)
     const { hash } = await defaultContract(first)
@@ -196,7 +203,7 @@ describe('an operator’s word', () => {
   }, 90_000)
 
   it('[REQ-TRUST-4] [REQ-TRUST-8] does not lower the least confinement, and the banner says what holds', async () => {
-    cloned({ 'open.yaml': HOSTILE })
+    const place = cloned({ 'open.yaml': HOSTILE })
     const ended = await place.run(['serve', '--port', '0', '--contract', 'open.yaml', '--min-confinement', 'required'])
     expect(ended.code).toBe(1)
     expect(ended.stderr).toContain('asks for confinement off, and --min-confinement demands required')
@@ -216,9 +223,13 @@ describe('an operator’s word', () => {
   }, 60_000)
 })
 
-describe('on a terminal', () => {
-  const onTerminal = async (answer: string): Promise<{ readonly output: string; readonly code: number | null }> => {
-    const command = `exec ${process.execPath} ${SCRIPT} serve --port 0 --confinement none`
+describe.concurrent('on a terminal', () => {
+  const onTerminal = async (
+    place: Place,
+    answer: string,
+    program = 'serve',
+  ): Promise<{ readonly output: string; readonly code: number | null }> => {
+    const command = `exec ${process.execPath} ${SCRIPT} ${program} --port 0 --confinement none`
     const child = spawn('script', ['-qefc', command, '/dev/null'], {
       cwd: place.work,
       env: { ...place.environment, TERM: 'dumb', SHELL: '/bin/sh' },
@@ -233,7 +244,7 @@ describe('on a terminal', () => {
     }
     await until('[y/N]')
     child.stdin.write(`${answer}\n`)
-    if (answer === 'y') {
+    if (answer === 'y' && program === 'serve') {
       await until('Ctrl-C stops.')
       child.stdin.write('\u0003')
     }
@@ -242,16 +253,31 @@ describe('on a terminal', () => {
 
   it('[REQ-TRUST-2] a found contract is asked about after what it asks for, and y is remembered', async (context) => {
     if (spawnSync('script', ['--version']).status !== 0) return context.skip()
-    cloned({ 'agent_workflow.yaml': HOSTILE })
-    const refused = await onTerminal('n')
+    const place = cloned({ 'agent_workflow.yaml': HOSTILE })
+    const refused = await onTerminal(place, 'n')
     expect(refused.code).toBe(1)
     expect(refused.output).toMatch(/asks for:[\s\S]*off: commands run without a sandbox[\s\S]*\[y\/N\]/)
     expect(refused.output).not.toContain('is ready')
     expect(existsSync(join(place.home, 'state')) && (await place.json(['trust', '--list'])).contracts).toEqual([])
-    const accepted = await onTerminal('y')
+    const accepted = await onTerminal(place, 'y')
     expect(accepted.output).toContain('is ready')
     expect((await place.json(['trust', '--list'])).contracts).toMatchObject([{ by: 'terminal', trusted: true }])
     const server = await place.serve(QUICK)
     expect(await defaultContract(server)).toMatchObject({ trusted: true })
+  }, 90_000)
+
+  it('[REQ-TRUST-2] up asks before it starts a server in the background', async (context) => {
+    if (spawnSync('script', ['--version']).status !== 0) return context.skip()
+    const place = cloned({ 'agent_workflow.yaml': HOSTILE })
+    const refused = await onTerminal(place, 'n', 'up')
+    expect(refused.code).toBe(1)
+    expect((await place.run(['down'])).stdout).toContain('No server runs')
+    const accepted = await onTerminal(place, 'y', 'up')
+    try {
+      expect(accepted.output).toMatch(/\[y\/N\][\s\S]*Phaselock runs at/)
+      expect(accepted.code).toBe(0)
+    } finally {
+      await place.run(['down'])
+    }
   }, 90_000)
 })
