@@ -29,7 +29,6 @@ export function readyText(running: {
     ['Contract', `${plainLine(name)} ${plainLine(version)} (${hash.slice(0, 12)}), ${enforcement.mode}`],
     ['', contract],
     ...settled.notes.map((note, index) => [index === 0 ? 'Changed' : '', note] as const),
-    ...permissionLines(app.contractOf).map((line, index) => [index === 0 ? 'Asks for' : '', line] as const),
     ['Work tree', app.workspace],
     ['State', app.stateDir],
     ['Operator', `token in ${secrets.operatorTokenFile}`],
@@ -39,6 +38,7 @@ export function readyText(running: {
         ? `secret generated into the state directory (signing.secret)`
         : `secret from the variable ${secrets.variable}`,
     ],
+    ...permissionLines(app.contractOf).map((line, index) => [index === 0 ? 'Asks for' : '', line] as const),
     ...confinedLines(running.confinement, app.contractOf),
     ...unsentLines(app),
     ...(running.isInsecure

@@ -248,7 +248,8 @@ describe.concurrent('on a terminal', () => {
       await until('Ctrl-C stops.')
       child.stdin.write('\u0003')
     }
-    return { output, code: await ended }
+    const code = await ended
+    return { output, code }
   }
 
   it('[REQ-TRUST-2] a found contract is asked about after what it asks for, and y is remembered', async (context) => {
