@@ -21,6 +21,7 @@ const HARMLESS = contract('commands: {tests: {run: npm test}}')
 const HOSTILE = contract(
   'enforcement: {confinement: off}\nwebhooks: [{url: "http://127.0.0.1:9", events: [task_parked]}]',
 )
+const RUN_MS_MAX = 120_000
 // The sandbox itself is not looked at here, and trying it takes time.
 const QUICK = ['--confinement', 'none']
 
@@ -80,7 +81,7 @@ describe.concurrent('a contract in a cloned repository', () => {
     expect(await place.json(['untrust'])).toMatchObject({ removed: true, hash: accepted.hash })
     const again = await place.run(['serve', '--port', '0', ...QUICK])
     expect(again.code, 'although the ledger knows the contract').toBe(1)
-  }, 60_000)
+  }, RUN_MS_MAX)
 
   it('[REQ-TRUST-2] starts without a terminal where it asks for nothing beyond commands in the sandbox, and is pinned', async () => {
     const place = cloned({ 'agent_workflow.yaml': HARMLESS })
@@ -91,7 +92,7 @@ describe.concurrent('a contract in a cloned repository', () => {
     const second = await place.serve(QUICK)
     expect(await defaultContract(second)).toMatchObject({ name: 'ours' })
     expect(second.output()).toMatch(/agent_workflow\.yaml was changed.*\n.*phaselock trust agent_workflow\.yaml/)
-  }, 60_000)
+  }, RUN_MS_MAX)
 
   it('[REQ-TRUST-2] cannot be planted beside the accepted one, nor by removing that', async () => {
     const place = cloned({ 'agent_workflow/metadata.yaml': 'workflow_type: ours\nversion: "1"\n' })
@@ -110,7 +111,7 @@ describe.concurrent('a contract in a cloned repository', () => {
     const second = await place.serve(QUICK)
     expect(await defaultContract(second)).toMatchObject({ name: 'ours' })
     expect(ready(second).contract.notes.join(' ')).toMatch(/is gone.*phaselock untrust/)
-  }, 60_000)
+  }, RUN_MS_MAX)
 
   it('[REQ-TRUST-3] that is a link out of the work tree is not used without a word', async () => {
     const place = cloned({})
@@ -139,7 +140,7 @@ describe.concurrent('an operator’s word', () => {
     rmSync(join(found.stateDir, 'contracts'), { recursive: true })
     const earlier = await place.serve(QUICK)
     expect(await defaultContract(earlier)).toMatchObject({ name: 'ours', trusted: true })
-  }, 60_000)
+  }, RUN_MS_MAX)
 
   it('[REQ-TRUST-2] is init: what it wrote starts in the background, and says what it asks for', async () => {
     const place = cloned({ 'package.json': '{"scripts":{"test":"node --test"}}' })
@@ -152,7 +153,7 @@ describe.concurrent('an operator’s word', () => {
     } finally {
       await place.run(['down'])
     }
-  }, 60_000)
+  }, RUN_MS_MAX)
 
   it('[REQ-TRUST-2] of init holds an edited text to what is harmless before the first start, and binds after it', async () => {
     const place = cloned({ 'package.json': '{"scripts":{"test":"node --test"}}' })
@@ -167,7 +168,7 @@ describe.concurrent('an operator’s word', () => {
     writeFileSync(file, contract('', 'weaker'))
     const second = await place.serve(QUICK)
     expect(await defaultContract(second)).toMatchObject({ name: 'ours' })
-  }, 60_000)
+  }, RUN_MS_MAX)
 
   it('[REQ-TRUST-2] keeps the accepted text while the file is edited; running tasks keep theirs; trust shows what differs', async () => {
     const place = cloned({ 'agent_workflow.yaml': HARMLESS })
@@ -200,7 +201,7 @@ describe.concurrent('an operator’s word', () => {
     expect((await place.run(['serve', '--port', '0', ...QUICK])).stderr, 'a pin that was changed').toContain(
       'is missing or was changed',
     )
-  }, 90_000)
+  }, RUN_MS_MAX)
 
   it('[REQ-TRUST-4] [REQ-TRUST-8] does not lower the least confinement, and the banner says what holds', async () => {
     const place = cloned({ 'open.yaml': HOSTILE })
@@ -220,7 +221,7 @@ describe.concurrent('an operator’s word', () => {
     expect(text).not.toContain('no writes outside the tree')
     expect(text).toMatch(/Asks for +commands +bash in A/)
     await new Promise((resolve) => child.once('close', resolve))
-  }, 60_000)
+  }, RUN_MS_MAX)
 })
 
 describe.concurrent('on a terminal', () => {
@@ -265,7 +266,7 @@ describe.concurrent('on a terminal', () => {
     expect((await place.json(['trust', '--list'])).contracts).toMatchObject([{ by: 'terminal', trusted: true }])
     const server = await place.serve(QUICK)
     expect(await defaultContract(server)).toMatchObject({ trusted: true })
-  }, 90_000)
+  }, RUN_MS_MAX)
 
   it('[REQ-TRUST-2] up asks before it starts a server in the background', async (context) => {
     if (spawnSync('script', ['--version']).status !== 0) return context.skip()
@@ -280,5 +281,5 @@ describe.concurrent('on a terminal', () => {
     } finally {
       await place.run(['down'])
     }
-  }, 90_000)
+  }, RUN_MS_MAX)
 })
