@@ -1,4 +1,4 @@
-import { existsSync, realpathSync, statSync } from 'node:fs'
+import { existsSync, realpathSync } from 'node:fs'
 import { join, relative, resolve } from 'node:path'
 import { BUNDLED_CONTRACTS, type BundledContract, bundledContract, isBundledContract } from '../contract/bundled.js'
 import { formatText } from '../contract/format.js'
@@ -16,13 +16,13 @@ export interface ContractChoice {
   readonly origin: string
 }
 
-/** The contract that was named, as a file, a folder or one that ships with Phaselock; else the work tree's own, else `tdd`. */
+/** The contract that was named, as one that ships with Phaselock, a file or a folder; else the work tree's own, else `tdd`. */
 export function chooseContract(named: string | undefined, workspace: string): ContractChoice {
   if (named === undefined) {
     const own = ownContract(workspace)
     return own === null ? bundled(DEFAULT_CONTRACT) : { path: shortPath(own), origin: 'file' }
   }
-  if (isFile(named)) return { path: named, origin: 'file' }
+  // A file that an agent left under this name must not take its place: ./tdd names the file.
   if (isBundledContract(named)) return bundled(named)
   if (existsSync(named)) return { path: named, origin: 'file' }
   if (!/^[A-Za-z0-9_-]+$/.test(named)) return { path: named, origin: 'file' }
@@ -69,8 +69,4 @@ export function shortPath(path: string): string {
 
 function bundled(name: BundledContract): ContractChoice {
   return { path: bundledContract(name), origin: `bundled:${name}` }
-}
-
-function isFile(path: string): boolean {
-  return existsSync(path) && statSync(path).isFile()
 }

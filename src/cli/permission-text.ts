@@ -2,19 +2,21 @@ import type { Contract, Json } from '../core/contract.js'
 import { PERMISSION_KINDS, permissionsOf } from '../core/contract-permissions.js'
 import { plainLine } from './plain-text.js'
 
-const LINES_PER_KIND_MAX = 10
+const SANDBOX_LINES_MAX = 10
 const TEXT_CHARS_MAX = 160
-const CHANGES_MAX = 40
+const CHANGES_MAX = 100
 const DEPTH_MAX = 32
 const KIND_WIDTH = Math.max(...PERMISSION_KINDS.map((kind) => kind.length))
 
-/** What a contract asks for, one line each, for the person who decides. */
+/** What a contract asks for, one line each, for the person who decides. Only what stays in the sandbox is shortened. */
 export function permissionLines(contract: Contract): readonly string[] {
   const all = permissionsOf(contract)
   return PERMISSION_KINDS.flatMap((kind) => {
-    const texts = all.filter((one) => one.kind === kind).map(({ text }) => shown(text))
-    const lines = texts.slice(0, LINES_PER_KIND_MAX)
-    if (texts.length > lines.length) lines.push(`and ${texts.length - lines.length} more`)
+    const asked = all.filter((one) => one.kind === kind)
+    const beyond = asked.filter(({ reach }) => reach !== 'sandbox').map(({ text }) => plainLine(text))
+    const inside = asked.filter(({ reach }) => reach === 'sandbox').map(({ text }) => shown(text))
+    const lines = [...beyond, ...inside.slice(0, SANDBOX_LINES_MAX)]
+    if (inside.length > SANDBOX_LINES_MAX) lines.push(`and ${inside.length - SANDBOX_LINES_MAX} more in the sandbox`)
     if (lines.length === 0) lines.push('none')
     return lines.map((text, index) => `${(index === 0 ? kind : '').padEnd(KIND_WIDTH)}  ${text}`)
   })
