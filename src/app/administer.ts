@@ -1,6 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import { loadContractText } from '../contract/load.js'
-import type { Json, JsonObject } from '../core/contract.js'
+import type { JsonObject } from '../core/contract.js'
 import type { RegistryFact } from '../core/registry.js'
 import type { Spawn } from '../core/spawns.js'
 import type { App, Once } from './app.js'
@@ -167,39 +166,6 @@ export async function rotateSecret(
   return note(app, { type: 'secret_rotated', kid, reason }, { ...by, answer: { kid } })
 }
 
-/** Loads a contract that was sent as text and makes it known. */
-export async function addContract(app: App, text: string, actor: string): Promise<Result<JsonObject>> {
-  const loaded = await loadContractText(text, { file: 'contract', baseDir: null })
-  if (!loaded.ok) {
-    const errors = loaded.diagnostics.filter((one) => one.severity === 'error')
-    return refuse(
-      'contract.invalid',
-      `The contract has ${errors.length} error${errors.length === 1 ? '' : 's'}; the first: ${errors[0]?.message ?? ''}`,
-      { errors: loaded.diagnostics.map((one) => ({ ...one })) },
-    )
-  }
-  const { contract } = loaded
-  if (contract.enforcement.secretEnvVar !== app.secrets.variable)
-    return refuse(
-      'contract.invalid',
-      `The contract names ${contract.enforcement.secretEnvVar} for the signing secret; this server signs with ${app.secrets.variable}.`,
-    )
-  const secret = secretIn(app, loaded.document)
-  if (secret !== null)
-    return refuse(
-      'contract.invalid',
-      `The contract holds what looks like a secret at ${secret}; name an environment variable instead.`,
-    )
-  const refusal = await app.contracts.register(loaded, { origin: 'api', actor, now: app.now() })
-  if (refusal !== null) return refusedBy(refusal)
-  return ok({
-    hash: contract.hash,
-    name: contract.name,
-    version: contract.version,
-    warnings: loaded.warnings.map((one) => ({ ...one })),
-  })
-}
-
 export function listContracts(app: App): JsonObject {
   const contracts = [...app.ledger.registry.contracts.values()].map((one) => ({
     hash: one.hash,
@@ -207,18 +173,8 @@ export function listContracts(app: App): JsonObject {
     version: one.version,
     origin: one.origin,
     registered_at: isoTime(one.registeredAt),
+    trusted: one.isTrusted,
     default: one.hash === app.defaultContract,
   }))
   return { contracts }
-}
-
-/** Where a document holds what the ledger would not store; null when nowhere. */
-export function secretIn(app: { readonly redact: (value: Json) => Json }, document: Json, path = ''): string | null {
-  if (document === null || typeof document !== 'object')
-    return app.redact(document) === document ? null : path || 'its top level'
-  for (const [name, value] of Object.entries(document as Record<string, Json>)) {
-    const found = secretIn(app, value, path === '' ? name : `${path}.${name}`)
-    if (found !== null) return found
-  }
-  return null
 }

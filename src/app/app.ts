@@ -69,6 +69,8 @@ export interface App {
   readonly coordinations: Coordinations
   /** The contract's own file, when it was read from one. */
   readonly contractFile: string | null
+  /** Schemas and guides that were looked up beside that file, relative to its folder, also those that are missing. */
+  readonly contractParts: readonly string[]
 }
 
 export function contextOf(app: App, actor: string, reservedPaths: readonly string[] = []): Context {

@@ -14,7 +14,7 @@ const ENVIRONMENT = /^(.+)\/pyvenv\.cfg$/
 
 /** What a task commits of what differs, by how its work tree was when work began: nothing an agent writes later widens it. */
 export async function commitRulesOf(
-  app: Pick<App, 'trees' | 'contractFile' | 'stateDir' | 'workspace'>,
+  app: Pick<App, 'trees' | 'contractFile' | 'contractParts' | 'stateDir' | 'workspace'>,
   contract: Contract,
   state: TaskState,
 ): Promise<CommitRules> {

@@ -1,7 +1,8 @@
 import { compileDocument } from '../contract/compile.js'
 import { canonicalJson } from '../contract/fingerprint.js'
 import { compileSchema } from '../contract/schemas.js'
-import type { Contract, JsonObject } from '../core/contract.js'
+import type { Contract, Enforcement, JsonObject } from '../core/contract.js'
+import { isBelowConfinement } from '../core/contract-permissions.js'
 import type { Refusal } from '../core/refusal.js'
 import type { Ledger } from './handle.js'
 
@@ -22,18 +23,31 @@ const COMPILED_MAX = 200
 export class ContractBook {
   readonly #compiled = new Map<string, Compiled>()
 
-  constructor(private readonly ledger: Ledger) {}
+  /** `least`: what the server demands of every contract; one that was registered with less is held to it. */
+  constructor(
+    private readonly ledger: Ledger,
+    readonly least: Enforcement['confinement'] | null = null,
+  ) {}
 
-  /** Makes the contract known, so that tasks can be created under it. Knowing it twice is the same as once. */
+  /**
+   * Makes the contract known, so that tasks can be created under it. Knowing it twice is the same as once, and a
+   * contract that an operator vouched for stays one.
+   */
   async register(
     loaded: { readonly contract: Contract; readonly document: JsonObject },
-    by: { readonly origin: string; readonly actor: string; readonly now: number },
+    by: { readonly origin: string; readonly actor: string; readonly now: number; readonly isTrusted: boolean },
   ): Promise<Refusal | null> {
     const { hash, name, version } = loaded.contract
     this.#keep(hash, { contract: loaded.contract, validators: new Map() })
-    return this.ledger.record({ type: 'contract_registered', hash, name, version, origin: by.origin }, by, {
+    const trust = by.isTrusted ? {} : { trust: 'none' as const }
+    return this.ledger.record({ type: 'contract_registered', hash, name, version, origin: by.origin, ...trust }, by, {
       blobs: [{ sha256: hash, content: canonicalJson(loaded.document) }],
     })
+  }
+
+  /** Whether an operator vouched for the contract. */
+  isTrusted(hash: string): boolean {
+    return this.ledger.registry.contracts.get(hash)?.isTrusted === true
   }
 
   /** The contract of a task. Rejects when it was never registered: a task cannot exist without its contract. */
@@ -65,13 +79,17 @@ export class ContractBook {
     if (known !== undefined) return known
     const document = await this.document(hash)
     if (document === null) throw new Error(`contract ${hash} is not in the store`)
-    const compiled = { contract: compileDocument(document, hash), validators: new Map<string, Validate>() }
-    this.#keep(hash, compiled)
-    return compiled
+    return this.#keep(hash, { contract: compileDocument(document, hash), validators: new Map<string, Validate>() })
   }
 
-  #keep(hash: string, compiled: Compiled): void {
+  #keep(hash: string, { contract, validators }: Compiled): Compiled {
+    const { enforcement } = contract
+    const isBelow = this.least !== null && isBelowConfinement(enforcement.confinement, this.least)
+    const compiled = isBelow
+      ? { contract: { ...contract, enforcement: { ...enforcement, confinement: this.least } }, validators }
+      : { contract, validators }
     if (this.#compiled.size >= COMPILED_MAX) this.#compiled.delete(this.#compiled.keys().next().value ?? '')
     this.#compiled.set(hash, compiled)
+    return compiled
   }
 }

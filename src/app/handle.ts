@@ -73,12 +73,7 @@ export class Ledger {
   }
 
   async start(): Promise<void> {
-    let registry = EMPTY_REGISTRY
-    for (;;) {
-      const page = await this.store.readStream(SYSTEM_STREAM, registry.version, PAGE)
-      for (const stored of page) registry = evolveRegistry(registry, toRegistryEvent(stored))
-      if (page.length < PAGE) break
-    }
+    const registry = await readRegistry(this.store)
     this.#registry = registry
     this.#registryTip = registry
   }
@@ -256,5 +251,15 @@ export class Ledger {
 
   #tell(events: readonly StoredEvent[]): void {
     for (const listener of this.#listeners) listener(events)
+  }
+}
+
+/** The registry as the stored events give it. */
+export async function readRegistry(store: Pick<Store, 'readStream'>): Promise<Registry> {
+  let registry = EMPTY_REGISTRY
+  for (;;) {
+    const page = await store.readStream(SYSTEM_STREAM, registry.version, PAGE)
+    for (const stored of page) registry = evolveRegistry(registry, toRegistryEvent(stored))
+    if (page.length < PAGE) return registry
   }
 }

@@ -1,7 +1,7 @@
 import { existsSync, mkdirSync, realpathSync } from 'node:fs'
 import { basename, dirname, isAbsolute, join, relative, resolve } from 'node:path'
 import type { Confinement, ProviderName } from '../confinement/port.js'
-import type { Contract, JsonObject } from '../core/contract.js'
+import type { Contract, Enforcement, JsonObject } from '../core/contract.js'
 import { FIRST_OPERATOR } from '../core/registry.js'
 import { type Cleaner, makeCleaner } from '../store/clean.js'
 import type { Store } from '../store/port.js'
@@ -40,7 +40,15 @@ export interface OrchestratorOptions {
   readonly store: Store
   readonly stateDir: string
   readonly workspace: string
-  readonly contract: { readonly contract: Contract; readonly document: JsonObject; readonly origin: string }
+  readonly contract: {
+    readonly contract: Contract
+    readonly document: JsonObject
+    readonly origin: string
+    /** False: no operator vouched for it. */
+    readonly isTrusted?: boolean
+  }
+  /** The least confinement that a contract may ask for; null: any. */
+  readonly minConfinement?: Enforcement['confinement'] | null
   readonly environment: NodeJS.ProcessEnv
   readonly now?: () => number
   readonly onFault: (error: unknown) => void
@@ -48,6 +56,8 @@ export interface OrchestratorOptions {
   readonly onNotice?: (text: string) => void
   /** The file that the contract was read from; null when it is a bundled one. */
   readonly contractFile?: string | null
+  /** Schemas and guides that were looked up beside it, relative to its folder. */
+  readonly contractParts?: readonly string[]
   /** Where commands run. Opened when it is first needed. */
   readonly confinement?: () => Promise<Confinement>
   /** The one provider to be used; otherwise the strongest that the machine has. */
@@ -83,9 +93,10 @@ export async function openOrchestrator(options: OrchestratorOptions): Promise<Or
   const tokens = new Tokens(secrets.signing())
   const ledger = new Ledger(options.store, clean, redact)
   await ledger.start()
-  const contracts = new ContractBook(ledger)
+  const contracts = new ContractBook(ledger, options.minConfinement ?? null)
   const system = { now: now(), actor: 'system' }
-  await contracts.register(options.contract, { ...system, origin: options.contract.origin })
+  const { origin, isTrusted = true } = options.contract
+  await contracts.register(options.contract, { ...system, origin, isTrusted })
   const firstStart = await ensureOperator(ledger, secrets, system)
   await ledger.record({ type: 'server_started', programVersion: PROGRAM_VERSION, contractHash: contract.hash }, system)
   const feed = new Feed(ledger)
@@ -100,6 +111,7 @@ export async function openOrchestrator(options: OrchestratorOptions): Promise<Or
     workspace: options.workspace,
     stateDir: options.stateDir,
     contractFile: options.contractFile ?? null,
+    contractParts: options.contractParts ?? [],
   }
   const { confinement, trees } = workshop
   const around = { ledger, contracts, tokens, now, redact, confinement, trees, defaultContract, ...places }

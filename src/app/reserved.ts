@@ -11,13 +11,19 @@ export interface Reserved {
   readonly kept: readonly string[]
 }
 
-const CONTRACT_NAMES = ['agent_workflow.yaml', 'agent_workflow.yml', 'agent_workflow.json']
-
 /** What a workflow of documents consists of, in its folder. Agents are handed the documents phase by phase. */
 const WORKFLOW_NAMES = ['metadata.json', 'metadata.yaml', 'metadata.yml', 'phases']
 
+const GUIDES_FOLDER = 'guides'
+const WORKFLOW_FOLDER = 'agent_workflow'
+// Also where the contract lies elsewhere: the next start would find them. (REQ-TRUST-1)
+const CONTRACT_NAMES = [
+  ...['yaml', 'yml', 'json', 'md', 'markdown'].map((ending) => `${WORKFLOW_FOLDER}.${ending}`),
+  ...WORKFLOW_NAMES.map((name) => `${WORKFLOW_FOLDER}/${name}`),
+]
+
 /** Where the server and what belongs to it lie. */
-export type Places = Pick<App, 'contractFile' | 'stateDir' | 'workspace'>
+export type Places = Pick<App, 'contractFile' | 'contractParts' | 'stateDir' | 'workspace'>
 
 const known = new WeakMap<Contract, Map<string, Reserved>>()
 
@@ -45,8 +51,13 @@ function findReserved(app: Places, contract: Contract, tree: string): Reserved {
   const hidden = [...CONTRACT_NAMES, ...[...own, ...sources, app.stateDir].flatMap(inside)]
   // Also those that are not there yet: beside the contract they would take the place of the built-in ones.
   const schemas = [...contract.schemas.keys()].flatMap((name) => (isAbsolute(name) ? [] : inside(join(beside, name))))
+  const guides = [...contract.guides.keys()].map((name) => join(GUIDES_FOLDER, `${name}.md`))
+  const parts = [...guides, ...app.contractParts].flatMap((name) => inside(join(beside, name)))
   const folder = isFolder ? inside(file) : []
-  return { hidden: [...new Set(hidden)], kept: [...new Set([...hidden, ...schemas, ...folder])] }
+  return {
+    hidden: [...new Set(hidden)],
+    kept: [...new Set([...hidden, WORKFLOW_FOLDER, ...schemas, ...parts, ...folder])],
+  }
 }
 
 function below(tree: string, path: string): readonly string[] {

@@ -24,11 +24,11 @@ export interface Workshop {
 
 export function openWorkshop(options: OrchestratorOptions): Workshop {
   const running = new Running()
-  const { stateDir, workspace, contractFile = null } = options
+  const { stateDir, workspace, contractFile = null, contractParts = [] } = options
   const trees = new Trees(join(stateDir, 'trees'), options.now, (tree) => excludesOf(tree, options.environment))
   const scratch = new ScratchLayers(join(options.stateDir, 'scratch'))
   const library = new Library(
-    { contractFile, stateDir, workspace },
+    { contractFile, contractParts, stateDir, workspace },
     options.environment,
     options.onNotice ?? (() => undefined),
   )

@@ -2,21 +2,26 @@ import { spawn } from 'node:child_process'
 import { closeSync, existsSync, openSync, readFileSync, renameSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
+import { readRegistry } from '../app/handle.js'
 import { placesOf } from '../app/orchestrator.js'
 import { loadContractFile } from '../contract/load.js'
-import type { AgentEntry } from '../core/spawns.js'
-import { chooseContract } from './choose-contract.js'
+import type { Store } from '../store/port.js'
+import { openSqliteStore } from '../store/sqlite.js'
+import { chooseContract, ownContract } from './choose-contract.js'
 import { likelyStateDirs } from './connection.js'
+import { ContractPins } from './contract-pins.js'
 import { EXIT, Stop } from './exit.js'
 import { runningIn } from './lock-holder.js'
 import { agentSteps, stateDirOption, stepLines } from './next-steps.js'
+import { permissionLines } from './permission-text.js'
 import { defaultStateDir, givenStateDir } from './places.js'
-import { plainText } from './plain-text.js'
+import { plainLine, plainText } from './plain-text.js'
 import { programName, programScript } from './program-name.js'
 import type { ServeOptions } from './serve.js'
 import { isAlive, liveServerNote, type ServerNote } from './server-file.js'
+import { type SettledContract, settleContract, type Wanted } from './settle-contract.js'
 import { startFailure } from './start-failure.js'
-import { print, printJson } from './terminal.js'
+import { canAsk, print, printJson } from './terminal.js'
 
 const READY_MS_MAX = 30_000
 const STOP_MS_MAX = 15_000
@@ -33,16 +38,41 @@ export interface BackgroundServer {
 
 /** Starts a server that outlives this program, and waits until it answers. */
 export async function up(options: ServeOptions): Promise<void> {
+  await askFirst(options)
   const { note, stateDir, isNew } = await startInBackground(options)
-  sayRunning(note, stateDir, { ...options, isNew, agents: await agentsOf(options) })
+  sayRunning(note, stateDir, { ...options, isNew, settled: isNew ? await settledBy(options) : null })
 }
 
-type Agents = ReadonlyMap<string, AgentEntry>
+// The server in the background has no terminal: a contract that nobody accepted yet is asked about here.
+async function askFirst(options: ServeOptions): Promise<void> {
+  const wanted = wantedBy(options)
+  if (options.contract !== undefined || !canAsk() || runningIn(wanted.stateDir) !== null) return
+  if (ownContract(wanted.workspace) === null || new ContractPins(wanted.stateDir).of(wanted.workspace) !== null) return
+  let store: Store | null = null
+  try {
+    store = await openSqliteStore({ dir: wanted.stateDir })
+    const { contracts } = await readRegistry(store)
+    await settleContract(wanted, async () => contracts)
+  } catch (error) {
+    throw startFailure(error, options)
+  } finally {
+    await store?.close()
+  }
+}
 
 // The server has loaded the contract, and its log has every warning.
-async function agentsOf(options: ServeOptions): Promise<Agents> {
-  const loaded = await loadContractFile(chooseContract(options.contract, options.workspace ?? process.cwd()).path)
-  return (loaded.ok ? loaded.contract.agents : undefined) ?? new Map()
+async function settledBy(options: ServeOptions): Promise<SettledContract | null> {
+  const wanted = wantedBy(options)
+  if (options.contract === undefined && new ContractPins(wanted.stateDir).of(wanted.workspace) !== null)
+    return settleContract(wanted, async () => new Map())
+  const { path, origin } = chooseContract(options.contract, wanted.workspace)
+  const loaded = await loadContractFile(path)
+  if (!loaded.ok) return null
+  return { ...loaded, origin, contractFile: null, contractParts: [], isTrusted: true, notes: [] }
+}
+
+function wantedBy(options: ServeOptions): Wanted {
+  return { ...options, ...placesFor(options), givenStateDir: givenStateDir(options.stateDir) }
 }
 
 /**
@@ -95,7 +125,7 @@ function messageIn(said: string): string {
   }
 }
 
-function placesFor(options: ServeOptions): { readonly stateDir: string } {
+function placesFor(options: ServeOptions): { readonly stateDir: string; readonly workspace: string } {
   const workspace = options.workspace ?? process.cwd()
   try {
     return placesOf({ workspace, stateDir: givenStateDir(options.stateDir) ?? defaultStateDir(workspace) })
@@ -113,6 +143,7 @@ function argumentsOf(options: ServeOptions): readonly string[] {
     ['--state-dir', options.stateDir],
     ['--store', options.store],
     ['--confinement', options.confinement],
+    ['--min-confinement', options.minConfinement],
     ['--tls-cert', options.tlsCert],
     ['--tls-key', options.tlsKey],
     ...(options.allowHost ?? []).map((name) => ['--allow-host', name] as const),
@@ -125,7 +156,7 @@ function argumentsOf(options: ServeOptions): readonly string[] {
 function sayRunning(
   note: ServerNote,
   stateDir: string,
-  how: { readonly isNew: boolean; readonly json?: boolean; readonly agents?: Agents },
+  how: { readonly isNew: boolean; readonly json?: boolean; readonly settled?: SettledContract | null },
 ): void {
   if (how.json === true) {
     printJson({ event: how.isNew ? 'ready' : 'running', ...pick(note), state_dir: stateDir })
@@ -135,8 +166,19 @@ function sayRunning(
   const [program, where] = [programName(), stateDirOption(stateDir)]
   print(`State and log: ${stateDir}\nStop it with: ${program} down${where}`)
   if (!how.isNew) return
-  const { agents = new Map() } = how
+  const { settled = null } = how
+  if (settled !== null) print(contractLines(settled).join('\n'))
+  const agents = settled?.contract.agents ?? new Map()
   print(`\nNext:\n${stepLines(agentSteps({ program, agents, environment: process.env, where })).join('\n')}`)
+}
+
+function contractLines({ contract, file, origin, notes }: SettledContract): readonly string[] {
+  const from = origin === 'file' ? file : origin.replace(':', ' ')
+  return [
+    ...notes,
+    `Contract: ${plainLine(contract.name)} ${plainLine(contract.version)} (${plainLine(from)}). It asks for:`,
+    ...permissionLines(contract).map((line) => `  ${line}`),
+  ]
 }
 
 function alreadyRuns(note: ServerNote): string {

@@ -1,4 +1,4 @@
-import { existsSync, statSync } from 'node:fs'
+import { existsSync, realpathSync } from 'node:fs'
 import { join, relative, resolve } from 'node:path'
 import { BUNDLED_CONTRACTS, type BundledContract, bundledContract, isBundledContract } from '../contract/bundled.js'
 import { formatText } from '../contract/format.js'
@@ -16,13 +16,13 @@ export interface ContractChoice {
   readonly origin: string
 }
 
-/** The contract that was named, as a file, a folder or one that ships with Phaselock; else the work tree's own, else `tdd`. */
+/** The contract that was named, as one that ships with Phaselock, a file or a folder; else the work tree's own, else `tdd`. */
 export function chooseContract(named: string | undefined, workspace: string): ContractChoice {
   if (named === undefined) {
     const own = ownContract(workspace)
     return own === null ? bundled(DEFAULT_CONTRACT) : { path: shortPath(own), origin: 'file' }
   }
-  if (isFile(named)) return { path: named, origin: 'file' }
+  // A file that an agent left under this name must not take its place: ./tdd names the file.
   if (isBundledContract(named)) return bundled(named)
   if (existsSync(named)) return { path: named, origin: 'file' }
   if (!/^[A-Za-z0-9_-]+$/.test(named)) return { path: named, origin: 'file' }
@@ -49,10 +49,16 @@ export async function loadChosen(choice: ContractChoice): Promise<LoadedContract
   return loaded
 }
 
-/** A repository's own contract: its file, or its folder of documents; null when it has none. */
-export function ownContract(folder: string): string | null {
-  const found = [CONTRACT_FILE, WORKFLOW_FOLDER].map((name) => join(folder, name)).find((path) => existsSync(path))
-  return found ?? null
+/** A repository's own contract: its file, or its folder of documents; null when it has none. `first` is preferred. */
+export function ownContract(folder: string, first?: string): string | null {
+  const usual = [CONTRACT_FILE, WORKFLOW_FOLDER].map((name) => join(folder, name))
+  return [...(first === undefined ? [] : [first]), ...usual].find((path) => existsSync(path)) ?? null
+}
+
+/** Whether a path leads to something inside the folder, after links are followed. */
+export function isBelow(folder: string, path: string): boolean {
+  const way = relative(realpathSync(folder), realpathSync(path))
+  return way !== '' && way !== '..' && !way.startsWith('../')
 }
 
 /** The path from here when that is shorter to read. */
@@ -63,8 +69,4 @@ export function shortPath(path: string): string {
 
 function bundled(name: BundledContract): ContractChoice {
   return { path: bundledContract(name), origin: `bundled:${name}` }
-}
-
-function isFile(path: string): boolean {
-  return existsSync(path) && statSync(path).isFile()
 }

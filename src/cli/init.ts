@@ -13,6 +13,7 @@ import { plainLine } from './plain-text.js'
 import { programName, shellWord } from './program-name.js'
 import { type Survey, survey } from './survey.js'
 import { canAsk, confirm, print, printJson, tell } from './terminal.js'
+import { pinTrusted, trustPlace } from './trust.js'
 
 export type Template = Exclude<BundledContract, 'test-generation'> | 'documents'
 
@@ -32,11 +33,22 @@ export async function init(dir: string, options: InitOptions): Promise<void> {
   if (options.json !== true) print(surveyText(found))
   await mayWrite(file, options)
   const loaded = await writeTemplate(file, found, options.template)
+  trustOwn(file, loaded)
   if (options.json === true)
     return printJson({ file, template: options.template, hash: loaded.contract.hash, ...asJson(found) })
   if (loaded.warnings.length > 0) tell(formatText(loaded.warnings))
   print(`\nWrote ${shortPath(file)}: ${[...loaded.contract.phases.keys()].join(' -> ')}`)
   print(`\nNext:\n${nextLines(folder, loaded).join('\n')}`)
+}
+
+// Who runs `init` vouches for what it writes. Where that cannot be recorded, the first start asks.
+function trustOwn(file: string, loaded: LoadedContract): void {
+  try {
+    pinTrusted(trustPlace(file), loaded, 'init')
+  } catch (error) {
+    const reason = error instanceof Error ? plainLine(error.message) : 'fault'
+    tell(`The contract could not be recorded as accepted (${reason}). Accept it with: ${programName()} trust`)
+  }
 }
 
 // Commands are printed for the folder of the contract: there they find it, and the server.
@@ -47,7 +59,11 @@ function nextLines(folder: string, loaded: LoadedContract): readonly string[] {
   return [
     ...(isHere ? [] : [`  cd ${shellWord(folder)}`]),
     ...stepLines([
-      { label: 'Read it, change it', command: `${program} explain` },
+      {
+        label: 'Read it, change it',
+        command: `${program} explain`,
+        notes: [`Once a server has used it, a changed text counts after: ${program} trust`],
+      },
       { label: 'Start the server', command: `${program} up` },
       ...agentSteps({ program, agents, environment: process.env, where: '' }),
     ]),

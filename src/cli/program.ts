@@ -25,6 +25,7 @@ import { addTaskCommands } from './task-commands.js'
 import { width } from './terminal.js'
 import { addTopCommand } from './top-commands.js'
 import { addTreeCommands } from './tree-commands.js'
+import { addTrustCommands } from './trust-command.js'
 import { programVersion } from './version.js'
 
 const HELP_WIDTH_MAX = 100
@@ -55,6 +56,7 @@ export function buildProgram(): Command {
   addInitCommand(program)
   addServeCommand(program)
   addBackgroundCommands(program)
+  addTrustCommands(program)
   addDoctorCommand(program)
   addDemoCommand(program)
   program.commandsGroup('Work:')

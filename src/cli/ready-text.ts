@@ -1,8 +1,12 @@
 import type { Orchestrator } from '../app/orchestrator.js'
 import type { Confinement } from '../confinement/port.js'
+import type { Contract } from '../core/contract.js'
+import { permissionsOf } from '../core/contract-permissions.js'
 import { agentSteps, stateDirOption, stepLines } from './next-steps.js'
+import { permissionLines } from './permission-text.js'
 import { plainLine } from './plain-text.js'
 import { programName } from './program-name.js'
+import type { SettledContract } from './settle-contract.js'
 import { paint } from './terminal.js'
 import { programVersion } from './version.js'
 
@@ -11,13 +15,12 @@ export function readyText(running: {
   readonly app: Orchestrator
   readonly confinement: Confinement
   readonly url: string
-  readonly origin: string
-  readonly file: string
+  readonly settled: SettledContract
   readonly isInsecure: boolean
 }): string {
-  const { app, url } = running
+  const { app, url, settled } = running
   const { name, version, hash, enforcement } = app.contractOf
-  const contract = running.origin === 'file' ? running.file : running.origin.replace(':', ' ')
+  const contract = settled.origin === 'file' ? settled.file : settled.origin.replace(':', ' ')
   const { secrets } = app
   const lines: (readonly [string, string])[] = [
     ['Page', `${url}/`],
@@ -25,6 +28,7 @@ export function readyText(running: {
     ['Docs', `${url}/docs`],
     ['Contract', `${plainLine(name)} ${plainLine(version)} (${hash.slice(0, 12)}), ${enforcement.mode}`],
     ['', contract],
+    ...settled.notes.map((note, index) => [index === 0 ? 'Changed' : '', note] as const),
     ['Work tree', app.workspace],
     ['State', app.stateDir],
     ['Operator', `token in ${secrets.operatorTokenFile}`],
@@ -34,7 +38,8 @@ export function readyText(running: {
         ? `secret generated into the state directory (signing.secret)`
         : `secret from the variable ${secrets.variable}`,
     ],
-    ...confinedLines(running.confinement),
+    ...permissionLines(app.contractOf).map((line, index) => [index === 0 ? 'Asks for' : '', line] as const),
+    ...confinedLines(running.confinement, app.contractOf),
     ...unsentLines(app),
     ...(running.isInsecure
       ? [['Warning', 'plain HTTP on an open address: tokens can be read on the way'] as const]
@@ -66,12 +71,22 @@ function unsentLines({ contractOf, environment }: Orchestrator): readonly (reado
   )
 }
 
-// Every guarantee was tried a moment ago; a missing one is named with its remedy.
-function confinedLines({ provider, missing, notes }: Confinement): readonly (readonly [string, string])[] {
+// What holds for this contract: every guarantee was tried a moment ago, and a missing one is named with its remedy.
+function confinedLines(
+  { provider, missing, notes }: Confinement,
+  contract: Contract,
+): readonly (readonly [string, string])[] {
+  const asked = contract.enforcement.confinement
+  if (asked === 'off')
+    return [
+      ['Confined', 'NO: the contract says confinement: off. Commands run without a sandbox,'],
+      ['', 'with the rights of this server'],
+    ]
   if (missing.length === 0)
     return [
       ['Confined', `${provider}: no writes outside the tree, no secrets, no network,`],
       ['', 'no other processes, never root; each was tried just now'],
+      ...(hasNetwork(contract) ? [['', 'but the contract gives network to the commands listed above'] as const] : []),
       ...notes.map((note) => ['', note] as const),
     ]
   const lost = [...new Set(missing.map((one) => one.guarantee))]
@@ -80,6 +95,15 @@ function confinedLines({ provider, missing, notes }: Confinement): readonly (rea
     ['Confined', `NOT ENFORCED: ${lost.join(', ')}`],
     ['', plainLine(first?.found ?? '')],
     ['', first?.remedy ?? ''],
-    ['', 'Strict contracts that run commands are refused at claim. See: phaselock doctor'],
+    [
+      '',
+      asked === 'required'
+        ? 'This contract requires it: if it runs commands, claims are refused. See: phaselock doctor'
+        : 'This contract says confinement: best_effort: its commands run without a sandbox here.',
+    ],
   ]
+}
+
+function hasNetwork(contract: Contract): boolean {
+  return permissionsOf(contract).some(({ kind, reach }) => kind === 'network' && reach === 'operator')
 }

@@ -33,6 +33,12 @@ export function serverOptions(command: Command): Command {
         'use only this wall around commands (default: the strongest there is)',
       ).choices(PROVIDERS),
     )
+    .addOption(
+      new Option('--min-confinement <level>', 'refuse contracts that ask for less confinement than this').choices([
+        'required',
+        'best_effort',
+      ]),
+    )
     .option('--tls-cert <file>', 'certificate, PEM')
     .option('--tls-key <file>', 'private key of the certificate, PEM')
     .option('--insecure-http', 'listen on an open address without TLS')

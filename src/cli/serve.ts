@@ -1,17 +1,19 @@
-import { readFileSync, realpathSync } from 'node:fs'
+import { readFileSync } from 'node:fs'
 import { createSecureContext } from 'node:tls'
+import { readRegistry } from '../app/handle.js'
 import { type Orchestrator, openOrchestrator, placesOf } from '../app/orchestrator.js'
 import type { ProviderName } from '../confinement/port.js'
 import { allowedHosts } from '../http/hosts.js'
 import { buildServer, type Entrance } from '../http/server.js'
+import type { Store } from '../store/port.js'
 import { openSqliteStore } from '../store/sqlite.js'
-import { chooseContract, loadChosen } from './choose-contract.js'
 import { EXIT, Stop } from './exit.js'
 import { addressOf, isLoopback, type Listening, listen } from './listen.js'
 import { defaultStateDir, givenStateDir } from './places.js'
 import { plainJson, plainLine } from './plain-text.js'
 import { readyText } from './ready-text.js'
 import { removeServerNote, writeServerNote } from './server-file.js'
+import { type SettledContract, settleContract } from './settle-contract.js'
 import { startFailure } from './start-failure.js'
 import { print, tell, tolerateClosedPipes } from './terminal.js'
 
@@ -27,6 +29,7 @@ export interface ServeOptions {
   readonly stateDir?: string
   readonly store?: string
   readonly confinement?: ProviderName
+  readonly minConfinement?: 'required' | 'best_effort'
   readonly tlsCert?: string
   readonly tlsKey?: string
   readonly insecureHttp?: boolean
@@ -45,7 +48,8 @@ export async function serve(options: ServeOptions): Promise<void> {
     // It answers from here on: whoever tells it to stop while the wall is tried is heard.
     stopOnSignals(running)
     tellAlerts(running.app)
-    const { announcement, text } = await running.ready()
+    const { announcement, text, notes } = await running.ready()
+    if (options.json === true) for (const note of notes) tell(note)
     print(options.json === true ? plainJson(announcement) : text)
   } catch (error) {
     throw startFailure(error, options)
@@ -63,27 +67,17 @@ interface Running {
 interface Ready {
   readonly announcement: Readonly<Record<string, unknown>>
   readonly text: string
+  readonly notes: readonly string[]
 }
 
 type Tls = { readonly cert: Buffer; readonly key: Buffer } | null
 
 async function start(options: ServeOptions, tls: Tls): Promise<Running> {
   const wanted = options.workspace ?? process.cwd()
-  const choice = chooseContract(options.contract, wanted)
-  const { stateDir, workspace } = placesOf({
-    workspace: wanted,
-    stateDir: givenStateDir(options.stateDir) ?? defaultStateDir(wanted),
-  })
-  const contract = await loadChosen(choice)
-  const app = await openApp(
-    { stateDir, workspace },
-    { ...contract, origin: choice.origin },
-    {
-      contractFile: choice.origin === 'file' ? realpathSync(contract.file) : null,
-      only: options.confinement ?? null,
-      transcripts: options.transcripts ?? [],
-    },
-  )
+  const givenDir = givenStateDir(options.stateDir)
+  const places = placesOf({ workspace: wanted, stateDir: givenDir ?? defaultStateDir(wanted) })
+  const { stateDir } = places
+  const { app, settled } = await openApp(options, { ...places, givenStateDir: givenDir })
   try {
     let hosts: ReadonlySet<string> = new Set()
     const entrance = buildServer(app, { hosts: () => hosts, onFault, ...(tls === null ? {} : { tls }) })
@@ -102,17 +96,15 @@ async function start(options: ServeOptions, tls: Tls): Promise<Running> {
         api: `${url}/api/v1`,
         pid: process.pid,
         state_dir: stateDir,
-        confinement: { provider: confinement.provider, missing: confinement.missing },
+        confinement: {
+          provider: confinement.provider,
+          missing: confinement.missing,
+          contract: app.contractOf.enforcement.confinement,
+        },
+        contract: { hash: settled.contract.hash, trusted: settled.isTrusted, notes: settled.notes },
       }
-      const text = readyText({
-        app,
-        confinement,
-        url,
-        origin: choice.origin,
-        file: contract.file,
-        isInsecure: isExposed(options, tls),
-      })
-      return { announcement, text }
+      const text = readyText({ app, confinement, url, settled, isInsecure: isExposed(options, tls) })
+      return { announcement, text, notes: settled.notes }
     }
     return { app, entrance, listening, stateDir, ready }
   } catch (error) {
@@ -131,29 +123,32 @@ async function leaveNote(stateDir: string, url: string, listening: Listening): P
 }
 
 async function openApp(
-  places: { readonly stateDir: string; readonly workspace: string },
-  contract: Parameters<typeof openOrchestrator>[0]['contract'],
-  more: {
-    readonly contractFile: string | null
-    readonly only: ProviderName | null
-    readonly transcripts: readonly string[]
-  },
-): Promise<Orchestrator> {
-  const store = await openSqliteStore({ dir: places.stateDir })
+  options: ServeOptions,
+  places: { readonly stateDir: string; readonly workspace: string; readonly givenStateDir: string | null },
+): Promise<{ readonly app: Orchestrator; readonly settled: SettledContract }> {
+  const { minConfinement = null } = options
+  const { stateDir, workspace } = places
+  let opened: Store | null = null
+  const open = async (): Promise<Store> => (opened ??= await openSqliteStore({ dir: stateDir }))
   try {
-    return await openOrchestrator({
-      ...places,
-      store,
-      contract,
+    const settled = await settleContract(
+      { ...options, ...places },
+      async () => (await readRegistry(await open())).contracts,
+    )
+    const store = await open()
+    const app = await openOrchestrator({
+      ...{ stateDir, workspace, store, onFault, minConfinement },
+      contract: settled,
       environment: process.env,
-      onFault,
       onNotice: (text) => tell(plainLine(`${new Date().toISOString()} ${text}`)),
-      contractFile: more.contractFile,
-      provider: more.only,
-      transcripts: more.transcripts,
+      contractFile: settled.contractFile,
+      contractParts: settled.contractParts,
+      provider: options.confinement ?? null,
+      transcripts: options.transcripts ?? [],
     })
+    return { app, settled }
   } catch (error) {
-    await store.close()
+    await (opened as Store | null)?.close()
     throw error
   }
 }

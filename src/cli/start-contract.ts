@@ -18,10 +18,11 @@ export async function chooseStartContract(
   named: string,
   task: string | undefined,
 ): Promise<StartContract> {
+  // First: a file that an agent left under the name of a bundled contract must not take its place.
+  if (isBundledContract(named)) return { path: bundledContract(named) }
   if (existsSync(named)) return { path: named }
   // Paths seldom hold spaces and texts often hold slashes: "Add GET /health".
   if (!/\s/.test(named) && /[/\\]|\.(ya?ml|json|md|markdown)$/.test(named)) return { path: named }
-  if (isBundledContract(named)) return { path: bundledContract(named) }
   const contracts = listOf((await client.get('/contracts')).contracts)
   if (contracts.some(({ name, hash }) => name === named || hash === named)) return { known: named }
   const names = [...new Set([...BUNDLED_CONTRACTS, ...contracts.map(({ name }) => textOf(name))])]

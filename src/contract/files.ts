@@ -1,6 +1,7 @@
-import { open } from 'node:fs/promises'
-import { isAbsolute, join } from 'node:path'
+import { open, realpath } from 'node:fs/promises'
+import { join, relative } from 'node:path'
 import type { ContractCode } from './diagnostic.js'
+import { Folder, isInside } from './documents/folder.js'
 
 export type FileText =
   | { readonly status: 'text'; readonly text: string }
@@ -12,12 +13,22 @@ export type FileLookup = (relative: string) => Promise<FileText>
 
 const BYTES_MAX = 1024 * 1024
 
+const OUTSIDE: FileText = { status: 'refused', reason: "the path must stay below the contract's folder" }
+
+/** Links are followed inside the folder and never out of it. */
 export function filesBelow(baseDir: string | null): FileLookup {
-  return async (relative) => {
-    if (relative.includes('\0') || isAbsolute(relative) || relative.split(/[/\\]/).includes('..')) {
-      return { status: 'refused', reason: "the path must stay below the contract's folder" }
+  return async (path) => {
+    if (!isInside(path)) return OUTSIDE
+    if (baseDir === null) return { status: 'absent' }
+    try {
+      const folder = await Folder.open(baseDir)
+      const target = relative(folder.path, await realpath(join(folder.path, path)))
+      return isInside(target) ? await folder.text(target) : OUTSIDE
+    } catch (cause) {
+      const { code } = cause as NodeJS.ErrnoException
+      if (code === 'ENOENT' || code === 'ENOTDIR') return { status: 'absent' }
+      return { status: 'refused', reason: `the file cannot be read (${code ?? 'fault'})` }
     }
-    return baseDir === null ? { status: 'absent' } : readBounded(join(baseDir, relative))
   }
 }
 

@@ -14,7 +14,7 @@ import type { ContractDocument } from './document.js'
 import { attachDocuments, attachSources } from './documents/attach.js'
 import { isWorkflowText } from './documents/detect.js'
 import { readWorkflowFolder, readWorkflowText, type Workflow } from './documents/workflow.js'
-import { codeOfReason, filesBelow, readBounded } from './files.js'
+import { codeOfReason, type FileLookup, filesBelow, readBounded } from './files.js'
 import { canonicalJson, fingerprint } from './fingerprint.js'
 import { findUnenforced } from './not-enforced.js'
 import { positionsOf } from './positions.js'
@@ -35,6 +35,8 @@ export interface LoadedContract {
   readonly file: string
   /** Where each part of the document stands in the file, by its path in the document. */
   readonly positions: ReadonlyMap<string, Place>
+  /** Schemas and guides that were looked up beside the file, relative to its folder, also those that are missing. */
+  readonly parts: readonly string[]
 }
 
 export interface RefusedContract {
@@ -103,6 +105,7 @@ function resultOf(reading: Reading, draft: ContractDocument | null): LoadResult 
     warnings: diagnostics,
     file: reading.file,
     positions: positionsOf(reading, draft),
+    parts: [...reading.lookups],
   }
 }
 
@@ -130,7 +133,11 @@ async function understandWorkflow(
 }
 
 async function complete(reading: Reading, read: ReadContract, baseDir: string | null): Promise<ContractDocument> {
-  const files = filesBelow(baseDir)
+  const beside = filesBelow(baseDir)
+  const files: FileLookup = (path) => {
+    reading.lookups.add(path)
+    return beside(path)
+  }
   await resolveSchemas(reading, read, files)
   await resolveGuides(reading, read, files)
   const { document } = read

@@ -32,6 +32,7 @@ const TOKEN_CLAIMS = [
   'iat',
   'exp',
 ]
+const SECRET_VARIABLE = /^(ORCHESTRATOR|PHASELOCK)_[A-Za-z0-9_]+$/
 const ACTION_OF_MODE = { strict: 'reject', permissive: 'warn', advisory: 'log' } as const
 
 /** `enforcement:`; all of it has defaults. */
@@ -96,6 +97,10 @@ function readPhaseTokens(parent: Fields): EnforcementDocument['phase_tokens'] {
   const secret = fields.text('secret_env_var', base.secret_env_var)
   if (!/^[A-Za-z_][A-Za-z0-9_]*$/.test(secret)) {
     fields.bad('secret_env_var', 'contract.invalid_value', `'${secret}' is not the name of an environment variable.`)
+  } else if (!SECRET_VARIABLE.test(secret)) {
+    // Any other variable, such as PATH, may hold a value that others know, and tokens could be forged with it.
+    const message = `Tokens are not signed with ${secret}: the name must begin with ORCHESTRATOR_ or PHASELOCK_.`
+    fields.bad('secret_env_var', 'contract.invalid_value', message, `Use ${base.secret_env_var}, or leave it out.`)
   }
   return {
     expiry_seconds: fields.positive('expiry_seconds', base.expiry_seconds),

@@ -13,6 +13,8 @@ const NOWHERE: Place = { line: 1, column: 1, path: '' }
 export class Reading {
   readonly file: string
   readonly diagnostics: Diagnostic[] = []
+  /** Paths that were looked up beside the file. */
+  readonly lookups = new Set<string>()
   private readonly origins = new WeakMap<object, SourceNode>()
 
   constructor(file: string) {

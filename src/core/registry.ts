@@ -21,6 +21,8 @@ export type RegistryFact =
       readonly name: string
       readonly version: string
       readonly origin: string
+      /** `none`: no operator vouched for it. Absent: an operator did. */
+      readonly trust?: 'none'
     }
   | { readonly type: 'agents_paused'; readonly reason: string }
   | { readonly type: 'agents_unpaused'; readonly reason: string }
@@ -72,6 +74,8 @@ export interface KnownContract {
   readonly version: string
   readonly origin: string
   readonly registeredAt: number
+  /** An operator vouched for it: it may lower the sandbox, name variables and private addresses. */
+  readonly isTrusted: boolean
 }
 
 /** The fold of the system stream. */
@@ -127,10 +131,8 @@ function changed(registry: Registry, event: RegistryEvent): Registry {
       return withoutAgent(registry, event)
     case 'contract_registered': {
       const { hash, name, version, origin } = event
-      return {
-        ...registry,
-        contracts: new Map(registry.contracts).set(hash, { hash, name, version, origin, registeredAt: event.at }),
-      }
+      const known = { hash, name, version, origin, registeredAt: event.at, isTrusted: event.trust !== 'none' }
+      return { ...registry, contracts: new Map(registry.contracts).set(hash, known) }
     }
     case 'agents_paused':
       return { ...registry, paused: event.reason }
@@ -213,7 +215,10 @@ export function decideRegistry(registry: Registry, command: RegistryCommand): re
   if (command.type === 'coordination_opened' && registry.coordinations.get(command.id)?.isOpen === true)
     return { code: 'conflict', detail: `There is a coordination ${command.id} already.` }
   if (command.type === 'coordination_closed' && registry.coordinations.get(command.id)?.isOpen !== true) return []
-  if (command.type === 'contract_registered' && registry.contracts.has(command.hash)) return []
+  if (command.type === 'contract_registered') {
+    const known = registry.contracts.get(command.hash)
+    if (known !== undefined && (known.isTrusted || command.trust === 'none')) return []
+  }
   if (command.type === 'agents_paused' && registry.paused !== null) return []
   if (command.type === 'agents_unpaused' && registry.paused === null) return []
   return [command]

@@ -56,7 +56,7 @@ export function refusedPaths(
     patterns.some((pattern) => matchesGlob(pattern, path))
   const reasonOf = (change: ChangedPath): Omit<RefusedPath, 'path'> | null => {
     const { path } = change
-    if (reservedPaths.some((one) => isBelow(one, path)) || CONTRACT_FILES.has(path))
+    if (reservedPaths.some((one) => isBelow(one, path)) || isContractPath(path))
       return { reason: 'is part of the contract', isFinal: true }
     if (GIT_DIRECTORY.test(path)) return gitReason(change, given.git)
     const inner = innerRepositories.find((one) => isBelow(one, path))
@@ -101,11 +101,15 @@ function foldersOf(changed: readonly ChangedPath[]): ReadonlySet<string> {
   return filled
 }
 
-const CONTRACT_FILES: ReadonlySet<string> = new Set([
-  'agent_workflow.yaml',
-  'agent_workflow.yml',
-  'agent_workflow.json',
-])
+const CONTRACT_PATH = /^agent_workflow(\.(ya?ml|json|md|markdown))?(\/|$)/iu
+
+/**
+ * Every form in which a work tree can hold a contract, whether it is in use or not: the next start would find it.
+ * File systems that ignore case also ignore invisible characters and other ways to write the same letter.
+ */
+export function isContractPath(path: string): boolean {
+  return CONTRACT_PATH.test(path.normalize('NFKC').replaceAll(/\p{Default_Ignorable_Code_Point}+/gu, ''))
+}
 
 /** What steers agents and pipelines: writable only where a contract names it. */
 export const PROTECTED: readonly string[] = [

@@ -82,3 +82,8 @@ export function operatorOf(call: Call): string {
   if (call.principal.kind !== 'operator') throw new Error('an operator route was reached without an operator')
   return `operator:${call.principal.name}`
 }
+
+/** Whether an operator without the role `ci` asks: only that is a person's word. */
+export function isHuman({ principal }: Call): boolean {
+  return principal.kind === 'operator' && principal.role !== 'ci'
+}

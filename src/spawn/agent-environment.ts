@@ -1,5 +1,6 @@
 import { existsSync, realpathSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
+import { isModelAddress } from '../core/contract-permissions.js'
 import type { AgentEntry, AgentProgram } from '../core/spawns.js'
 import { RECIPES } from '../participants/harness-recipes.js'
 
@@ -48,8 +49,10 @@ export function givenVariables(
     return { ok: false, detail: `its env needs ${[...missing].join(', ')}, which the server was not started with` }
   const recipe = RECIPES[program.harness]
   const passed: Record<string, string> = {}
+  // The server's key belongs to the server's address: another one gets it only where the entry names the key itself.
+  const hasOwnAddress = Object.keys(own).some((name) => isModelAddress(name))
   for (const name of recipe.passes) {
-    const value = found(name)
+    const value = hasOwnAddress && recipe.secrets.includes(name) ? undefined : found(name)
     if (value !== undefined && value !== '') passed[name] = value
   }
   secrets.push(...recipe.secrets.flatMap((name) => passed[name] ?? []))

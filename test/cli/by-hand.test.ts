@@ -262,7 +262,9 @@ describe('a server that was started for a folder elsewhere', () => {
         [['--state-dir', state], `status --state-dir '${state}'`],
         [[], 'status --state-dir /'],
       ] as const) {
-        const child = serve('--workspace', place.work, ...args)
+        // It names a variable of the server, so somebody has to vouch for it: naming it does.
+        const contract = join(place.work, 'agent_workflow.yaml')
+        const child = serve('--workspace', place.work, '--contract', contract, ...args)
         const said = await until(
           () => {
             try {

@@ -90,6 +90,30 @@ describe('what a phase may change', () => {
     ).toEqual([])
   })
 
+  it('[REQ-TRUST-1] every form of a contract stays as it is, in any spelling, and names beside it do not', () => {
+    const forms = [
+      'agent_workflow.yml',
+      'agent_workflow.json',
+      'agent_workflow.md',
+      'agent_workflow',
+      'agent_workflow/metadata.yaml',
+      'agent_workflow/phases/1/phase.md',
+      'Agent_Workflow.yaml',
+      'AGENT_WORKFLOW/metadata.json',
+      'agent_wor\u212Aflow.yaml',
+      'agent_work\u200Bflow.yaml',
+    ]
+    const refuse = (paths: readonly string[]) =>
+      refusedIn(
+        { writable: ['**', 'agent_workflow/**'] },
+        paths.map((path) => changed(path)),
+      )
+    expect(refuse(forms)).toEqual(forms)
+    expect(refuse(['agent_workflow.ts', 'agent_workflows/a', 'src/agent_workflow.yaml', 'my_agent_workflow'])).toEqual(
+      [],
+    )
+  })
+
   it('[REQ-TOOL-10] settings can be changed where the contract names them; the contract and git never', () => {
     const named = { writable: ['.github/workflows/**', '.claude/**', '.git/**', 'agent_workflow.yaml'] }
     expect(refusedIn(named, [changed('.github/workflows/ci.yml'), changed('.claude/x')])).toEqual([])

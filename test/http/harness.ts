@@ -49,6 +49,8 @@ export interface StartOptions extends Partial<Pick<ServerOptions, 'agentPerSecon
   readonly contract?: string
   /** A contract file or a folder of documents, as `serve --contract` takes it. */
   readonly contractFile?: string
+  readonly contractParts?: readonly string[]
+  readonly minConfinement?: 'required' | 'best_effort'
   readonly environment?: NodeJS.ProcessEnv
   readonly dir?: string
   readonly confinement?: () => Promise<Confinement>
@@ -93,6 +95,8 @@ export async function start(options: StartOptions = {}): Promise<Running> {
     onFault: (error) => faults.push(error),
     confinement: options.confinement ?? sharedConfinement,
     contractFile: options.contractFile ?? null,
+    contractParts: options.contractParts ?? [],
+    minConfinement: options.minConfinement ?? null,
   })
   let port = 0
   const { server, agentSockets } = buildServer(app, {

@@ -10,7 +10,7 @@ import { isHiddenBy, reservedIn } from '../reserved.js'
 /** Where a council may look. */
 export type LookApp = Pick<
   App,
-  'contracts' | 'contractFile' | 'stateDir' | 'workspace' | 'defaultContract' | 'redact' | 'trees'
+  'contracts' | 'contractFile' | 'contractParts' | 'stateDir' | 'workspace' | 'defaultContract' | 'redact' | 'trees'
 >
 
 const RESULT_CHARS_MAX = 60_000

@@ -1,9 +1,12 @@
 import { createHmac } from 'node:crypto'
 import type { StoredEvent } from '../../store/port.js'
+import { askPublic, Refused } from '../../tools/web/public-request.js'
 import { PROGRAM_VERSION } from '../version.js'
 import { eventView } from '../wire.js'
 
 const TIMEOUT_MS = 10_000
+const PRIVATE =
+  'it leads to a private address, and no operator vouched for the contract; an operator without the role ci adds it with `phaselock contract add FILE`'
 
 /** Where notices go, and what they are signed with; no secret: unsigned. */
 export interface Receiver {
@@ -11,12 +14,26 @@ export interface Receiver {
   readonly secret: string | null
 }
 
-/** Sends one event, at `now`, until `ended`. Null when the receiver took it, or why it did not; the reason never holds the address. */
+/** Why the receiver did not take an event; the reason never holds the address. */
+export interface DeliveryProblem {
+  readonly reason: string
+  /** No further attempt can succeed. */
+  readonly isFinal: boolean
+}
+
+export interface DeliveryOptions {
+  readonly now: number
+  readonly ended: AbortSignal
+  /** `public`: no operator vouched for the contract, and no private address is asked. */
+  readonly reach: 'any' | 'public'
+}
+
+/** Sends one event, at `now`, until `ended`. Null when the receiver took it. */
 export async function deliver(
   receiver: Receiver,
   event: StoredEvent,
-  { now, ended }: { readonly now: number; readonly ended: AbortSignal },
-): Promise<string | null> {
+  { now, ended, reach }: DeliveryOptions,
+): Promise<DeliveryProblem | null> {
   const body = JSON.stringify({ task_id: event.stream.replace(/^task:/, ''), ...eventView(event) })
   const timestamp = String(Math.floor(now / 1000))
   const limit = new AbortController()
@@ -28,29 +45,44 @@ export async function deliver(
   }, TIMEOUT_MS)
   ended.addEventListener('abort', end)
   try {
-    const response = await fetch(receiver.url, {
-      method: 'POST',
-      redirect: 'manual',
-      signal: limit.signal,
-      headers: {
-        'content-type': 'application/json',
-        'user-agent': `phaselock/${PROGRAM_VERSION}`,
-        'x-phaselock-event': event.type,
-        // The same for every attempt: whoever has seen it has seen the event.
-        'x-phaselock-delivery': String(event.seq),
-        'x-phaselock-timestamp': timestamp,
-        ...(receiver.secret === null ? {} : { 'x-phaselock-signature': signature(receiver.secret, timestamp, body) }),
-      },
-      body,
-    })
-    await response.body?.cancel()
-    return response.ok ? null : `it answered ${response.status}`
-  } catch {
-    return isLate ? `it did not answer within ${TIMEOUT_MS / 1000} seconds` : 'it cannot be reached'
+    const headers = {
+      'content-type': 'application/json',
+      'user-agent': `phaselock/${PROGRAM_VERSION}`,
+      'x-phaselock-event': event.type,
+      // The same for every attempt: whoever has seen it has seen the event.
+      'x-phaselock-delivery': String(event.seq),
+      'x-phaselock-timestamp': timestamp,
+      ...(receiver.secret === null ? {} : { 'x-phaselock-signature': signature(receiver.secret, timestamp, body) }),
+    }
+    const post = reach === 'public' ? postPublic : postAnywhere
+    const status = await post(receiver.url, { headers, body, signal: limit.signal })
+    return status >= 200 && status < 300 ? null : { reason: `it answered ${status}`, isFinal: false }
+  } catch (error) {
+    if (error instanceof Refused && error.code === 'constraint_violation') return { reason: PRIVATE, isFinal: true }
+    const reason = isLate ? `it did not answer within ${TIMEOUT_MS / 1000} seconds` : 'it cannot be reached'
+    return { reason, isFinal: false }
   } finally {
     clearTimeout(timer)
     ended.removeEventListener('abort', end)
   }
+}
+
+interface Post {
+  readonly headers: Readonly<Record<string, string>>
+  readonly body: string
+  readonly signal: AbortSignal
+}
+
+async function postAnywhere(url: string, post: Post): Promise<number> {
+  const response = await fetch(url, { method: 'POST', redirect: 'manual', ...post })
+  await response.body?.cancel()
+  return response.status
+}
+
+async function postPublic(url: string, post: Post): Promise<number> {
+  const answer = await askPublic(new URL(url), { method: 'POST', ...post })
+  answer.destroy()
+  return answer.statusCode ?? 0
 }
 
 /** `v1=` and the HMAC-SHA256 of the timestamp, a dot and the body, in hexadecimal digits. */

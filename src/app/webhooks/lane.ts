@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { StoredEvent } from '../../store/port.js'
 import { StoreUnavailable } from '../../store/port.js'
 import type { App } from '../app.js'
-import { deliver, type Receiver } from './delivery.js'
+import { type DeliveryOptions, deliver, type Receiver } from './delivery.js'
 
 const PAGE = 200
 const BACKOFF_MS_MAX = 300_000
@@ -18,8 +18,8 @@ export const LANE_LIMITS: LaneLimits = { attemptsMax: 12, backoffMs: 1000 }
 
 export interface LaneParts {
   readonly app: Pick<App, 'ledger' | 'now'>
-  /** Whether the event goes to this address. */
-  readonly isFor: (event: StoredEvent) => Promise<boolean>
+  /** What may be asked to send the event to this address; null: it does not go there. */
+  readonly reachOf: (event: StoredEvent) => Promise<DeliveryOptions['reach'] | null>
   readonly moved: () => void
   readonly gaveUp: (event: StoredEvent, reason: string) => Promise<void>
   readonly limits: LaneLimits
@@ -70,7 +70,8 @@ export class Lane {
     this.#isKicked = false
     const page = await this.parts.app.ledger.store.readAll(this.after, PAGE)
     for (const event of page) {
-      if (await this.parts.isFor(event)) await this.#send(event)
+      const reach = await this.parts.reachOf(event)
+      if (reach !== null) await this.#send(event, reach)
       if (signal.aborted) return
       this.after = event.seq
       this.parts.moved()
@@ -82,13 +83,14 @@ export class Lane {
     })
   }
 
-  async #send(event: StoredEvent): Promise<void> {
+  async #send(event: StoredEvent, reach: DeliveryOptions['reach']): Promise<void> {
     const { attemptsMax, backoffMs } = this.parts.limits
     const ended = this.#abort.signal
     for (let attempt = 1; !ended.aborted; attempt += 1) {
-      const problem = await deliver(this.receiver, event, { now: this.parts.app.now(), ended })
+      const problem = await deliver(this.receiver, event, { now: this.parts.app.now(), ended, reach })
       if (problem === null || ended.aborted) return
-      if (attempt >= attemptsMax) return this.parts.gaveUp(event, `${attempt} attempts; the last: ${problem}`)
+      if (problem.isFinal) return this.parts.gaveUp(event, problem.reason)
+      if (attempt >= attemptsMax) return this.parts.gaveUp(event, `${attempt} attempts; the last: ${problem.reason}`)
       await this.#pause(Math.min(BACKOFF_MS_MAX, backoffMs * 2 ** (attempt - 1)))
     }
   }

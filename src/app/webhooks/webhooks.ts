@@ -96,7 +96,11 @@ export class Webhooks {
     }
     const lane = new Lane({ url, secret, secretEnvVar }, after, {
       app: this.app,
-      isFor: async (event) => (await this.#hooksOf(event)).some((hook) => keyOf(hook.url, hook.secretEnvVar) === key),
+      reachOf: async (event) => {
+        const isFor = (await this.#hooksOf(event)).some((hook) => keyOf(hook.url, hook.secretEnvVar) === key)
+        if (!isFor) return null
+        return this.app.contracts.isTrusted(event.contract ?? '') ? 'any' : 'public'
+      },
       moved: () => this.#saveSoon(),
       gaveUp: (event, reason) => this.#record(url, event.seq, reason),
       onFault: this.onFault,

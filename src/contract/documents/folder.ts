@@ -85,6 +85,7 @@ export class Folder {
   }
 }
 
-function isInside(relative: string): boolean {
+/** Whether a relative path stays below its folder, by its spelling. */
+export function isInside(relative: string): boolean {
   return !relative.includes('\0') && !isAbsolute(relative) && !relative.split(/[/\\]/).includes('..')
 }

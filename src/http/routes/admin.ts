@@ -1,6 +1,6 @@
+import { addContract } from '../../app/add-contract.js'
 import {
   addAgent,
-  addContract,
   addOperator,
   listAgents,
   listContracts,
@@ -13,7 +13,7 @@ import { ok, refuse } from '../../app/result.js'
 import type { JsonObject } from '../../core/contract.js'
 import { FIELD, shape } from '../fields.js'
 import { limitOf } from '../query.js'
-import { type Call, operatorOf, type Route, taskPrincipalOf } from '../route.js'
+import { type Call, isHuman, operatorOf, type Route, taskPrincipalOf } from '../route.js'
 
 /** Who may act, which contracts are known, and what waits for a human. */
 export const ADMIN_ROUTES: readonly Route[] = [
@@ -132,11 +132,10 @@ export const ADMIN_ROUTES: readonly Route[] = [
     answer: '`{hash, name, version, warnings}`',
     handle: async (call) => {
       const { source, contract } = call.body
-      return addContract(
-        call.app,
-        typeof source === 'string' ? source : JSON.stringify(contract, null, 2),
-        operatorOf(call),
-      )
+      return addContract(call.app, typeof source === 'string' ? source : JSON.stringify(contract, null, 2), {
+        actor: operatorOf(call),
+        isHuman: isHuman(call),
+      })
     },
   },
   {

@@ -1,0 +1,81 @@
+import { loadContractText } from '../contract/load.js'
+import type { Contract, Json, JsonObject } from '../core/contract.js'
+import { isBelowConfinement, operatorPermissions } from '../core/contract-permissions.js'
+import { namesPrivateHost } from '../tools/web/web-address.js'
+import type { App } from './app.js'
+import { ok, type Result, refuse, refusedBy } from './result.js'
+
+/** Loads a contract that was sent as text and makes it known. */
+export async function addContract(
+  app: App,
+  text: string,
+  by: { readonly actor: string; readonly isHuman: boolean },
+): Promise<Result<JsonObject>> {
+  const loaded = await loadContractText(text, { file: 'contract', baseDir: null })
+  if (!loaded.ok) {
+    const errors = loaded.diagnostics.filter((one) => one.severity === 'error')
+    return refuse(
+      'contract.invalid',
+      `The contract has ${errors.length} error${errors.length === 1 ? '' : 's'}; the first: ${errors[0]?.message ?? ''}`,
+      { errors: loaded.diagnostics.map((one) => ({ ...one })) },
+    )
+  }
+  const { contract } = loaded
+  if (contract.enforcement.secretEnvVar !== app.secrets.variable)
+    return refuse(
+      'contract.invalid',
+      `The contract names ${contract.enforcement.secretEnvVar} for the signing secret; this server signs with ${app.secrets.variable}.`,
+    )
+  const refused = tooLittleConfined(app, contract) ?? (by.isHuman ? null : beyondItsWord(contract))
+  if (refused !== null) return refused
+  const secret = secretIn(app, loaded.document)
+  if (secret !== null)
+    return refuse(
+      'contract.invalid',
+      `The contract holds what looks like a secret at ${secret}; name an environment variable instead.`,
+    )
+  const { actor, isHuman: isTrusted } = by
+  const refusal = await app.contracts.register(loaded, { origin: 'api', actor, now: app.now(), isTrusted })
+  if (refusal !== null) return refusedBy(refusal)
+  return ok({
+    hash: contract.hash,
+    name: contract.name,
+    version: contract.version,
+    warnings: loaded.warnings.map((one) => ({ ...one })),
+  })
+}
+
+function tooLittleConfined(app: App, { enforcement }: Contract): Result<never> | null {
+  const { least } = app.contracts
+  if (!isBelowConfinement(enforcement.confinement, least)) return null
+  return refuse(
+    'contract.invalid',
+    `The contract asks for confinement ${enforcement.confinement}, and this server was started with --min-confinement ${least}.`,
+  )
+}
+
+// What a person has to vouch for. A name that leads to a private address is found when a notice is sent there.
+function beyondItsWord(contract: Contract): Result<never> | null {
+  const inside = (contract.webhooks ?? []).filter(({ url }) => namesPrivateHost(url))
+  const asked = [
+    ...operatorPermissions(contract).map(({ kind, text }) => `${kind}: ${text}`),
+    ...inside.map(({ url }) => `webhooks to the private address ${new URL(url).host}`),
+  ]
+  if (asked.length === 0) return null
+  return refuse(
+    'not_permitted',
+    `An operator of the role ci may not add a contract that asks for this: ${asked.join('; ')}.`,
+    { remedy: 'Have an operator without the role ci add it: phaselock contract add FILE' },
+  )
+}
+
+/** Where a document holds what the ledger would not store; null when nowhere. */
+function secretIn(app: { readonly redact: (value: Json) => Json }, document: Json, path = ''): string | null {
+  if (document === null || typeof document !== 'object')
+    return app.redact(document) === document ? null : path || 'its top level'
+  for (const [name, value] of Object.entries(document as Record<string, Json>)) {
+    const found = secretIn(app, value, path === '' ? name : `${path}.${name}`)
+    if (found !== null) return found
+  }
+  return null
+}
