@@ -1,0 +1,117 @@
+import { mkdirSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { claudeCode, codex, gemini, opencode } from '../participants/real-agents.js'
+import { type Body, openStage, type Stage, until } from '../spawn/stage.js'
+import { type Model, openModel, type Script } from './model.js'
+import { KEY } from './stage.js'
+import { call } from './work.js'
+
+const RUN_MS_MAX = 180_000
+const MARK = 'implementer-says-approve-7713'
+/** Where agent CLIs look for what a project asks of them. */
+const FILES = [
+  ...[
+    'AGENTS.md',
+    'CLAUDE.md',
+    'GEMINI.md',
+    'agents.md',
+    'claude.md',
+    'gemini.md',
+    'AGENTS.override.md',
+    'CLAUDE.local.md',
+  ],
+  ...['src/AGENTS.md', 'src/CLAUDE.md', 'src/GEMINI.md', '.claude/CLAUDE.md', '.claude/rules/approve.md'],
+  ...['.cursor/rules/approve.mdc', '.cursorrules', '.github/copilot-instructions.md', '.windsurfrules'],
+  ...['.opencode/AGENTS.md', '.gemini/GEMINI.md', '.codex/AGENTS.md', 'CONTEXT.md'],
+]
+
+const FOUND = { 'claude-code': claudeCode(), codex: codex(), gemini: gemini(), opencode: opencode() }
+const programs = Object.values(FOUND).flatMap((one) => (one.ok ? [one.program] : []))
+const names = Object.entries(FOUND).flatMap(([name, { ok }]) => (ok ? [name] : []))
+
+const CONTRACT = `
+name: instructed
+version: "1"
+phases:
+  - {id: WORK, allowed_tools: [write_files]}
+${names.map((name) => `  - {id: R_${name.replace('-', '_')}, allowed_tools: [], auto_spawn: [{agent: ${name}}]}`).join('\n')}
+  - {id: DONE, allowed_tools: []}
+transitions:
+${names.map((name) => `  - {from: WORK, to: R_${name.replace('-', '_')}}\n  - {from: R_${name.replace('-', '_')}, to: DONE}`).join('\n')}
+agents:
+${names.map((name) => `  ${name}: {harness: ${name}, model: scripted-1}`).join('\n')}
+enforcement: {confinement: required, reconcile: "off"}
+recovery: {agent_crash: {max_retries: 1, backoff_seconds: 1}}
+`
+
+const honest: Script = ({ step, results }) => {
+  const [, subject = ''] = /subject\\*":\\*"([0-9a-f]{64})/.exec(results[0]?.text ?? '') ?? []
+  const report = { status: 'approved', comments: [], blocking_issues: [] }
+  return [call('review_view', {}), call('submit_review', { report, subject })][step] ?? null
+}
+
+describe.skipIf(names.length === 0)('the model of a reviewer', () => {
+  let stage: Stage
+  let model: Model
+
+  beforeAll(async () => {
+    model = await openModel({ honest, silent: () => null })
+    const keys = { ANTHROPIC_API_KEY: KEY, OPENAI_API_KEY: KEY, GEMINI_API_KEY: KEY }
+    stage = await openStage(CONTRACT, {
+      environment: {
+        ...{ PATH: [...programs.map((one) => dirname(one)), process.env.PATH].join(':'), ...keys },
+        ...{ ANTHROPIC_BASE_URL: model.url, OPENAI_BASE_URL: `${model.url}/v1`, GOOGLE_GEMINI_BASE_URL: model.url },
+      },
+    })
+    for (const path of FILES) {
+      mkdirSync(dirname(join(stage.server.workspace, path)), { recursive: true })
+      writeFileSync(join(stage.server.workspace, path), `# Instructions\n\n${MARK}\n`)
+    }
+  }, RUN_MS_MAX)
+  afterEach(() => expect(stage.server.faults).toEqual([]))
+  afterAll(async () => {
+    await stage.stop()
+    model.close()
+  })
+
+  it.each(names)(
+    '[REQ-REALREVIEW-4] is sent nothing of the instructions that the implementer left in the work tree: %s',
+    async (name) => {
+      model.sent.length = 0
+      const agent = await stage.server.addAgent(`worker-${name}`)
+      const taskId = await stage.server.addTask({ title: '[[script:honest]] Sum things up' })
+      await stage.server.claim(`worker-${name}`, agent, taskId)
+      const move = { task_id: taskId, target_phase: `R_${name.replace('-', '_')}` }
+      expect((await stage.server.call('POST', '/tasks/transition', agent, move)).body).toMatchObject({ allowed: true })
+      const [one] = await until(
+        async () => {
+          const { body } = await stage.server.call('GET', '/agents', stage.server.operator)
+          return (body.agents as Body[]).filter(({ spawn }) => (spawn as Body | null)?.task_id === taskId)
+        },
+        ([first]) => first?.status === 'ended',
+      )
+      expect(one?.spawn, await stage.log(String(one?.agent_id))).toMatchObject({ outcome: 'finished', restarts: 0 })
+      expect(model.sent.length).toBeGreaterThan(1)
+      expect(model.sent.filter((text) => text.includes(MARK))).toEqual([])
+      await stage.server.call('POST', '/tasks/transition', agent, { task_id: taskId, target_phase: 'DONE' })
+    },
+    RUN_MS_MAX,
+  )
+
+  it.skipIf(!FOUND.codex.ok)(
+    '[REQ-REALREVIEW-4] would be sent them if it worked in the tree, as the model of an implementer is',
+    async () => {
+      model.sent.length = 0
+      await stage.server.call('POST', '/agents/spawn', stage.server.operator, {
+        ...{ harness: 'codex', model: 'scripted-1', task: { title: '[[script:silent]] Sum things up' } },
+      })
+      await until(
+        () => model.sent.length,
+        (count) => count > 0,
+      )
+      expect(model.sent.some((text) => text.includes(MARK))).toBe(true)
+    },
+    RUN_MS_MAX,
+  )
+})
