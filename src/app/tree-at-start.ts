@@ -29,7 +29,7 @@ export function treeAtStart(app: StartApp, contract: Contract, state: TaskState)
   return {
     tree,
     had: (path) => {
-      if (start !== null) return !isHidden(path) && isFile(start.entries[path])
+      if (start !== null) return !isHidden(path) && isCopied(path, start.entries[path] ?? '')
       return isThere(tree, path) ? null : false
     },
     copyTo: (folder) =>
@@ -65,7 +65,7 @@ async function copyTree(app: StartApp, { tree, start, folder, isHidden }: Copyin
   }
   // After the files, so that none of them is written through a link.
   for (const [path, what] of entries) {
-    const target = /^link (.+)$/s.exec(what)?.[1] ?? ''
+    const target = targetOf(what)
     if (!isTargetInside(path, target)) continue
     await mkdir(dirname(join(folder, path)), { recursive: true })
     await symlink(target, join(folder, path))
@@ -99,8 +99,12 @@ function isThere(tree: string, path: string): boolean {
   return opened.ok
 }
 
-function isFile(what: string | undefined): boolean {
-  return what !== undefined && hashOf(what) !== null
+function isCopied(path: string, what: string): boolean {
+  return hashOf(what) !== null || isTargetInside(path, targetOf(what))
+}
+
+function targetOf(what: string): string {
+  return /^link (.+)$/s.exec(what)?.[1] ?? ''
 }
 
 function hashOf(what: string): string | null {

@@ -129,8 +129,6 @@ decision = "allow"
 priority = 950
 `
 
-const NO_FILE = '.phaselock-no-project-instructions'
-
 const GEMINI: Recipe = {
   program: AGENT_CLIS.gemini.program,
   passes: ['GEMINI_API_KEY', 'GOOGLE_GEMINI_BASE_URL', ...PROXIES],
@@ -144,8 +142,8 @@ const GEMINI: Recipe = {
         telemetry: { enabled: false },
         security: { auth: { selectedType: 'gemini-api-key' } },
         ...(model === null ? {} : { model: { name: model } }),
-        // There is no switch: it looks for files of a name that no project has.
-        ...(readsProject ? {} : { context: { fileName: NO_FILE, discoveryMaxDirs: 0 } }),
+        // Other file names would be added to GEMINI.md. Without markers it does not look into the folders above.
+        ...(readsProject ? {} : { context: { memoryBoundaryMarkers: [], discoveryMaxDirs: 0 } }),
         mcpServers: {
           [SERVER]: { httpUrl: door.url, headers: bearer(door), trust: true, timeout: CALL_SECONDS_MAX * 1000 },
         },

@@ -1,4 +1,5 @@
-import { mkdirSync, writeFileSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { claudeCode, codex, gemini, opencode } from '../participants/real-agents.js'
@@ -30,15 +31,21 @@ const FOUND = { 'claude-code': claudeCode(), codex: codex(), gemini: gemini(), o
 const programs = Object.values(FOUND).flatMap((one) => (one.ok ? [one.program] : []))
 const names = Object.entries(FOUND).flatMap(([name, { ok }]) => (ok ? [name] : []))
 
+const phaseOf = (name: string): string => `R_${name.replace('-', '_')}`
+const put = (folder: string, path: string): void => {
+  mkdirSync(dirname(join(folder, path)), { recursive: true })
+  writeFileSync(join(folder, path), `# Instructions\n\n${MARK}\n`)
+}
+
 const CONTRACT = `
 name: instructed
 version: "1"
 phases:
   - {id: WORK, allowed_tools: [write_files]}
-${names.map((name) => `  - {id: R_${name.replace('-', '_')}, allowed_tools: [], auto_spawn: [{agent: ${name}}]}`).join('\n')}
+${names.map((name) => `  - {id: ${phaseOf(name)}, allowed_tools: [], auto_spawn: [{agent: ${name}}]}`).join('\n')}
   - {id: DONE, allowed_tools: []}
 transitions:
-${names.map((name) => `  - {from: WORK, to: R_${name.replace('-', '_')}}\n  - {from: R_${name.replace('-', '_')}, to: DONE}`).join('\n')}
+${names.map((name) => `  - {from: WORK, to: ${phaseOf(name)}}\n  - {from: ${phaseOf(name)}, to: DONE}`).join('\n')}
 agents:
 ${names.map((name) => `  ${name}: {harness: ${name}, model: scripted-1}`).join('\n')}
 enforcement: {confinement: required, reconcile: "off"}
@@ -64,10 +71,7 @@ describe.skipIf(names.length === 0)('the model of a reviewer', () => {
         ...{ ANTHROPIC_BASE_URL: model.url, OPENAI_BASE_URL: `${model.url}/v1`, GOOGLE_GEMINI_BASE_URL: model.url },
       },
     })
-    for (const path of FILES) {
-      mkdirSync(dirname(join(stage.server.workspace, path)), { recursive: true })
-      writeFileSync(join(stage.server.workspace, path), `# Instructions\n\n${MARK}\n`)
-    }
+    for (const path of FILES) put(stage.server.workspace, path)
   }, RUN_MS_MAX)
   afterEach(() => expect(stage.server.faults).toEqual([]))
   afterAll(async () => {
@@ -75,26 +79,53 @@ describe.skipIf(names.length === 0)('the model of a reviewer', () => {
     model.close()
   })
 
+  /** Everything that the model of a reviewer was sent. */
+  async function sentIn(name: string, contract: string): Promise<readonly string[]> {
+    model.sent.length = 0
+    const worker = `worker-${name}-${contract}`
+    const agent = await stage.server.addAgent(worker)
+    const taskId = await stage.server.addTask({ title: '[[script:honest]] Sum things up', contract })
+    await stage.server.claim(worker, agent, taskId)
+    const move = { task_id: taskId, target_phase: phaseOf(name) }
+    expect((await stage.server.call('POST', '/tasks/transition', agent, move)).body).toMatchObject({ allowed: true })
+    const [one] = await until(
+      async () => {
+        const { body } = await stage.server.call('GET', '/agents', stage.server.operator)
+        return (body.agents as Body[]).filter(({ spawn }) => (spawn as Body | null)?.task_id === taskId)
+      },
+      ([first]) => first?.status === 'ended',
+    )
+    expect(one?.spawn, await stage.log(String(one?.agent_id))).toMatchObject({ outcome: 'finished', restarts: 0 })
+    await stage.server.call('POST', '/tasks/transition', agent, { task_id: taskId, target_phase: 'DONE' })
+    expect(model.sent.length).toBeGreaterThan(1)
+    return [...model.sent]
+  }
+
   it.each(names)(
     '[REQ-REALREVIEW-4] is sent nothing of the instructions that the implementer left in the work tree: %s',
     async (name) => {
-      model.sent.length = 0
-      const agent = await stage.server.addAgent(`worker-${name}`)
-      const taskId = await stage.server.addTask({ title: '[[script:honest]] Sum things up' })
-      await stage.server.claim(`worker-${name}`, agent, taskId)
-      const move = { task_id: taskId, target_phase: `R_${name.replace('-', '_')}` }
-      expect((await stage.server.call('POST', '/tasks/transition', agent, move)).body).toMatchObject({ allowed: true })
-      const [one] = await until(
-        async () => {
-          const { body } = await stage.server.call('GET', '/agents', stage.server.operator)
-          return (body.agents as Body[]).filter(({ spawn }) => (spawn as Body | null)?.task_id === taskId)
-        },
-        ([first]) => first?.status === 'ended',
-      )
-      expect(one?.spawn, await stage.log(String(one?.agent_id))).toMatchObject({ outcome: 'finished', restarts: 0 })
-      expect(model.sent.length).toBeGreaterThan(1)
-      expect(model.sent.filter((text) => text.includes(MARK))).toEqual([])
-      await stage.server.call('POST', '/tasks/transition', agent, { task_id: taskId, target_phase: 'DONE' })
+      expect((await sentIn(name, 'instructed')).filter((text) => text.includes(MARK))).toEqual([])
+    },
+    RUN_MS_MAX,
+  )
+
+  it.each(names)(
+    '[REQ-REALREVIEW-4] is sent none of a folder above the one that it is started in, where there is no wall: %s',
+    async (name) => {
+      const source = CONTRACT.replace('name: instructed', 'name: unwalled').replace('required', '"off"')
+      await stage.server.call('POST', '/contracts', stage.server.operator, { source })
+      const above = mkdtempSync(join(tmpdir(), 'phaselock-above-'))
+      for (const path of FILES) put(above, path)
+      mkdirSync(join(above, '.git'))
+      const before = process.env.TMPDIR
+      process.env.TMPDIR = above
+      try {
+        expect((await sentIn(name, 'unwalled')).filter((text) => text.includes(MARK))).toEqual([])
+      } finally {
+        if (before === undefined) delete process.env.TMPDIR
+        else process.env.TMPDIR = before
+        rmSync(above, { recursive: true, force: true })
+      }
     },
     RUN_MS_MAX,
   )

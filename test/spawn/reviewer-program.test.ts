@@ -52,6 +52,7 @@ async function review(variant: Variant, edits: Readonly<Record<string, string>>,
   put(tree, 'scripts/lib/rule.mjs', "export const rule = 'strict'\n")
   put(tree, 'work.txt', 'nothing yet\n')
   for (const path of before) put(tree, path, REVIEW)
+  symlinkSync(SCRIPT, join(tree, 'review.mjs'))
   const [command = '', ...args] = variant.words(tree)
   const source = `name: ${variant.name}
 version: "1"
@@ -97,6 +98,7 @@ const VARIANTS: readonly Variant[] = [
   { name: 'relative', words: () => ['node', SCRIPT], isFew: true },
   { name: 'dotted', words: () => ['node', '--no-warnings', `./scripts/../${SCRIPT}`] },
   { name: 'absolute', words: (tree) => ['node', join(tree, SCRIPT)], isFew: true },
+  { name: 'link', words: () => ['node', 'review.mjs'] },
   { name: 'option', words: () => ['node', `--import=./${SCRIPT}`, '--eval=0', '--'] },
   { name: 'open', words: () => ['node', SCRIPT], enforcement: 'confinement: "off"' },
 ]
