@@ -31,6 +31,8 @@ export const FULL_ONLY: Readonly<Record<string, string>> = {
   'real-agents/cheats': 'real agent CLIs that cheat; attack and lying cover the same attempts over REST',
   'real-agents/killed': 'real agent CLIs that are killed half-way; spawn/killed covers the same with a small agent',
   'real-agents/own-tools': 'real agent CLIs that use their own tools; spawn/harness covers how they are switched off',
+  'real-agents/reviewer-instructions':
+    'real agent CLIs that review a tree with instructions in it; spawn/reviewer-program covers where they are started',
   'real-agents/reviewers': 'real agent CLIs as reviewers; spawn/reviewers covers the same with a small agent',
   'real-agents/slow-door': 'a real agent CLI behind a slow model',
   'real-agents/whole-others': 'a whole task with Gemini CLI, OpenCode and Codex; the Claude Code one is in npm test',

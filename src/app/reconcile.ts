@@ -144,7 +144,7 @@ export async function keepPrevious(app: App, tree: string, paths: readonly strin
 
 /** What a file held that had this hash, from what was kept or from git; null when neither has it. */
 export async function contentWith(
-  app: App,
+  app: Pick<App, 'trees' | 'confinement'>,
   one: { readonly tree: string; readonly path: string; readonly sha256: string },
 ): Promise<Buffer | null> {
   const kept = app.trees.contents.get(one.sha256)
@@ -161,7 +161,7 @@ const FIND = `for at in HEAD "" $(git --literal-pathspecs rev-list -n 50 --all -
 done; exit 1`
 
 async function fromGit(
-  app: App,
+  app: Pick<App, 'confinement'>,
   { tree, path, sha256 }: { readonly tree: string; readonly path: string; readonly sha256: string },
 ): Promise<Buffer | null> {
   const run = await runCommand(await app.confinement(), {

@@ -76,7 +76,8 @@ export class Gatekeeper {
     problem: Problem,
     principal?: Principal,
   ): Promise<FastifyReply> {
-    if (principal?.kind !== 'operator') {
+    // What an operator gets wrong is for it alone; what it may not do is for everybody to see.
+    if (principal?.kind !== 'operator' || problem.code === 'not_permitted') {
       const at = { method: request.method, path: request.url.split('?')[0] ?? '' }
       await this.record(problem, at, this.#actorOf(request, principal))
     }

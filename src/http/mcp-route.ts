@@ -1,7 +1,8 @@
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import { actorOf, type Principal } from '../app/identity.js'
+import { actorOf, kindOf, type Principal } from '../app/identity.js'
 import type { Orchestrator } from '../app/orchestrator.js'
 import { refuse } from '../app/result.js'
+import { mayCall } from '../core/permissions.js'
 import type { RecordRefusal } from '../mcp/call-tool.js'
 import type { McpBearer } from '../mcp/caller.js'
 import type { McpEntrance } from '../mcp/entrance.js'
@@ -41,7 +42,8 @@ export function addMcp(
         if (principal.code === 'token_missing') reply.header('www-authenticate', 'Bearer')
         return gate.refuse(request, reply, principal)
       }
-      if (principal.kind === 'operator') return gate.refuse(request, reply, ONLY_AGENTS, principal)
+      if (principal.kind === 'operator' || !mayCall('mcp', kindOf(principal)))
+        return gate.refuse(request, reply, ONLY_AGENTS, principal)
       loaded ??= load()
       const answer = await (await loaded).answer({
         request: webRequest(request, reply),

@@ -1,28 +1,8 @@
 import { PROGRAM_VERSION } from '../app/version.js'
 import { CODES } from '../core/codes.js'
 import type { Json, JsonObject } from '../core/contract.js'
-import type { Access, RouteDescription } from './route.js'
-
-const WHO: Readonly<Record<Access, string>> = {
-  agent: 'Agents (agent or phase token).',
-  operator: 'Operators.',
-  any: 'Agents and operators.',
-  reviewer: 'Reviewers (review token).',
-  participant: 'Participants of the coordination (participant token).',
-  public: 'Anybody.',
-}
-const WHO_WITH_REVIEWERS: Readonly<Record<Access, string>> = {
-  ...WHO,
-  agent: 'Agents (agent or phase token) and reviewers.',
-  operator: 'Operators and reviewers.',
-  any: 'Agents, reviewers and operators.',
-}
-
-function whoMay(route: RouteDescription): string {
-  if (route.forParticipants === true && route.access === 'operator')
-    return 'Operators, and participants (participant token), who see their part.'
-  return (route.forReviewers === true ? WHO_WITH_REVIEWERS : WHO)[route.access]
-}
+import { describeCallers } from '../core/permissions.js'
+import type { RouteDescription } from './route.js'
 
 /** The OpenAPI 3.1 document, made from the same table and schemas that serve the requests. */
 export function openApi(routes: readonly RouteDescription[]): JsonObject {
@@ -64,8 +44,7 @@ function operation(route: RouteDescription): JsonObject {
   return {
     operationId: route.id,
     summary: route.summary,
-    description: whoMay(route),
-    ...(route.access === 'public' ? { security: [] } : {}),
+    description: `For ${describeCallers(route.id)}.`,
     ...(parameters.length === 0 ? {} : { parameters }),
     ...(route.body === undefined
       ? {}

@@ -1,6 +1,7 @@
 import type { Orchestrator } from '../app/orchestrator.js'
 import { CODES } from '../core/codes.js'
 import type { JsonObject } from '../core/contract.js'
+import { describeCallers } from '../core/permissions.js'
 import { isBlockerOnly, statusOf } from './problem.js'
 import type { RouteDescription } from './route.js'
 
@@ -55,19 +56,9 @@ export function errorsPage(): string {
   return page('Phaselock errors', `<h1>Error codes</h1>${rows.join('\n')}`)
 }
 
-const WHO = {
-  ...{ agent: 'agents', operator: 'operators', any: 'agents and operators', reviewer: 'reviewers' },
-  ...{ participant: 'participants', public: 'anybody' },
-} as const
-
-function whoMay({ access, forReviewers, forParticipants }: RouteDescription): string {
-  if (forParticipants === true && access !== 'participant') return `${WHO[access]}, and participants`
-  return forReviewers === true && access !== 'reviewer' ? `${WHO[access]}, and reviewers` : WHO[access]
-}
-
 function routeSection(route: RouteDescription): string {
   return `<section id="${route.id}"><h2><code>${route.method} ${text(route.path)}</code></h2>
-<p>${text(route.summary)}. For ${whoMay(route)}.</p>
+<p>${text(route.summary)}. For ${describeCallers(route.id)}.</p>
 ${fieldTable('Query', route.query ?? {}, [])}
 ${fieldTable('Body', (route.body?.properties as Record<string, JsonObject> | undefined) ?? {}, (route.body?.required as readonly string[] | undefined) ?? [])}
 <p>Answer ${route.success ?? 200}: ${text(route.answer).replace(/`([^`]+)`/g, '<code>$1</code>')}</p></section>`

@@ -4,10 +4,8 @@ import type { Orchestrator } from '../app/orchestrator.js'
 import type { Problem, Result } from '../app/result.js'
 import type { AgentBearer, ParticipantBearer, ReviewBearer } from '../core/admit.js'
 import type { JsonObject } from '../core/contract.js'
+import type { CallId } from '../core/permissions.js'
 import type { Supervisor } from '../spawn/supervisor.js'
-
-/** Who may call: agents with either of their tokens, operators, both, reviewers, participants of a coordination, or anybody. */
-export type Access = 'agent' | 'operator' | 'any' | 'reviewer' | 'participant' | 'public'
 
 export interface Call {
   readonly app: Orchestrator
@@ -20,25 +18,19 @@ export interface Call {
   readonly once: Once | undefined
 }
 
-/** One endpoint: what it takes, who may call it and what it does. The OpenAPI document and the reference are made from this. */
+/** One endpoint: what it takes and what it does. The OpenAPI document and the reference are made from this. */
 export interface RouteDescription {
   readonly method: 'GET' | 'POST' | 'PATCH'
   readonly path: string
-  readonly id: string
+  /** Who may call it is in `core/permissions.ts`, under this name. */
+  readonly id: CallId
   readonly summary: string
-  readonly access: Access
   /** JSON Schema of the body; the same one validates the request. */
   readonly body?: JsonObject
   readonly query?: Readonly<Record<string, JsonObject>>
   readonly success?: number
   /** What the answer looks like, in words. */
   readonly answer: string
-  /** Not for operators of the role `ci`: who is a human is for humans to say. */
-  readonly forHumans?: boolean
-  /** Reviewers may call it too. */
-  readonly forReviewers?: boolean
-  /** Participants of a coordination may call it too. */
-  readonly forParticipants?: boolean
 }
 
 export interface Route extends RouteDescription {

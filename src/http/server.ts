@@ -1,14 +1,15 @@
 import { createHash } from 'node:crypto'
 import type { Socket } from 'node:net'
 import Fastify, { type FastifyError, type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify'
-import { callerOf, type Principal } from '../app/identity.js'
+import { callerOf } from '../app/identity.js'
 import { keepAnswer } from '../app/keep-answer.js'
 import type { Orchestrator } from '../app/orchestrator.js'
 import { AGAIN, recall } from '../app/recall.js'
-import { ok, type Problem, refuse } from '../app/result.js'
+import { ok, refuse } from '../app/result.js'
 import type { JsonObject } from '../core/contract.js'
 import type { SpawnLimits } from '../spawn/port.js'
 import type { Supervisor } from '../spawn/supervisor.js'
+import { accessProblem, limitProblem } from './access.js'
 import { AgentSockets } from './agent-socket.js'
 import { ClientErrors } from './client-error.js'
 import { problemOfError } from './errors.js'
@@ -165,9 +166,9 @@ function addRoute(
     handler: async (request, reply) => {
       const principal = gate.identify(request)
       if ('code' in principal) return gate.refuse(request, reply, principal)
-      const forbidden = accessProblem(route, principal)
+      const forbidden = accessProblem(route.id, principal)
       if (forbidden !== null) return gate.refuse(request, reply, forbidden, principal)
-      const wrong = validate(request)
+      const wrong = validate(request) ?? (await limitProblem(route.id, principal, { app, body: request.body }))
       if (wrong !== null) return gate.refuse(request, reply, wrong, principal)
       const call: Call = {
         app,
@@ -215,22 +216,4 @@ async function perform(route: Route, call: Call, request: FastifyRequest) {
       })
     return done
   })
-}
-
-function accessProblem(route: Route, principal: Principal): Problem | null {
-  if (route.forHumans === true && principal.kind === 'operator' && principal.role === 'ci')
-    return refuse('not_permitted', 'An operator of the role ci may not do this.').problem
-  if (principal.kind === 'participant' && route.forParticipants === true) return null
-  if (principal.kind === 'reviewer' && route.forReviewers === true) return null
-  if (route.access === 'any' && (principal.kind === 'agent' || principal.kind === 'operator')) return null
-  return route.access === principal.kind ? null : refuse('not_permitted', ONLY[route.access]).problem
-}
-
-const ONLY: Readonly<Record<Route['access'], string>> = {
-  operator: 'Only an operator may do this.',
-  agent: 'This call is for agents; use an agent or phase token.',
-  reviewer: 'This call is for reviewers; use a review token.',
-  participant: 'This call is for participants of a coordination; use the token of one.',
-  any: 'This call is not for reviewers and participants.',
-  public: 'This call is not for you.',
 }

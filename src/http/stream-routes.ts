@@ -4,6 +4,7 @@ import { noRun } from '../app/coordinations/operate-runs.js'
 import { callerOf } from '../app/identity.js'
 import type { Orchestrator } from '../app/orchestrator.js'
 import { type Problem, refuse } from '../app/result.js'
+import { accessProblem } from './access.js'
 import { streamRun } from './coordination-stream.js'
 import { type EventStreams, streamEvents, streamScope } from './events.js'
 import type { Gatekeeper } from './gatekeeper.js'
@@ -23,6 +24,8 @@ export function addStreams(server: FastifyInstance, parts: Parts): void {
   server.get(`${prefix}${EVENTS.path}`, async (request, reply) => {
     const principal = gate.identify(request)
     if ('code' in principal) return gate.refuse(request, reply, principal)
+    const forbidden = accessProblem(EVENTS.id, principal)
+    if (forbidden !== null) return gate.refuse(request, reply, forbidden, principal)
     const seen = await streamScope(app, principal)
     if (!seen.ok) return gate.refuse(request, reply, seen.problem, principal)
     if (!streams.hasRoom(callerOf(principal))) return gate.refuse(request, reply, tooManyStreams(), principal)
@@ -49,8 +52,8 @@ async function followRun(
 ): Promise<unknown> {
   const principal = gate.identify(request)
   if ('code' in principal) return gate.refuse(request, reply, principal)
-  if (principal.kind !== 'operator')
-    return gate.refuse(request, reply, refuse('not_permitted', 'Only an operator may do this.').problem, principal)
+  const forbidden = accessProblem(COORDINATION_STREAM.id, principal)
+  if (forbidden !== null) return gate.refuse(request, reply, forbidden, principal)
   const { id } = request.params as { readonly id: string }
   if ((await app.coordinations.read(id)) === null) return gate.refuse(request, reply, noRun(id).problem, principal)
   const seen = await streamScope(app, principal)

@@ -1,15 +1,18 @@
+import { join } from 'node:path'
 import type { Confined, Confinement } from '../confinement/port.js'
+import { Bell } from './bell.js'
 import { type ChatFailure, type FailureCode, failureOf } from './failures.js'
 import { fillHome, type HarnessHome, makeHome } from './harness-home.js'
 import { type OfferAnswer, type OfferedCall, Offers } from './harness-offers.js'
 import { outputReader } from './harness-output.js'
 import { HarnessProcess, type ProcessEnd, type ProcessLimits } from './harness-process.js'
-import { findProgram } from './harness-program.js'
+import { findProgram, type Program } from './harness-program.js'
 import { lastResults, promptText } from './harness-prompt.js'
 import { type Door, RECIPES, type Recipe } from './harness-recipes.js'
 import type { ChatEnd, ChatPart, Message, Participant } from './participant.js'
 import type { CommandAgent } from './read-agents.js'
 import { redact } from './redact.js'
+import { commandAtStart, type TreeAtStart } from './tree-at-start.js'
 
 /** An agent CLI that takes part: it is started for a turn, and its calls come back through the MCP door. */
 export interface CommandParticipant extends Participant {
@@ -41,8 +44,8 @@ export interface CommandOptions {
   readonly start: Confinement['start']
   /** What the few variables that pass are taken from, and PATH. */
   readonly environment: Readonly<Record<string, string | undefined>>
-  /** A folder that no part of its program may lie in. */
-  readonly apart?: string | null
+  /** For one that votes on work: the tree that is voted on. Nothing that it runs lies there; files that its arguments name come from the tree at the start. */
+  readonly atStart?: () => Promise<TreeAtStart | null>
   readonly limits?: Partial<CommandLimits>
 }
 
@@ -167,12 +170,13 @@ class CommandRunner implements CommandParticipant {
   async #begin(messages: readonly Message[], signal: AbortSignal): Promise<ChatFailure | null> {
     await this.#end()
     if (signal.aborted || this.#isClosed) return failureOf('aborted')
-    const { agent, environment, apart = null } = this.options
-    const name = agent.command ?? this.#recipe.program ?? ''
-    const program = findProgram(name, agent.args, environment.PATH ?? '', apart)
-    if (!program.ok) return failureOf('not_started', { detail: program.detail })
     const home = makeHome()
     try {
+      const program = await this.#program(home)
+      if (!program.ok) {
+        home.remove()
+        return failureOf('not_started', { detail: program.detail })
+      }
       const confined = await this.#start(home, program)
       this.#running = this.#watched(confined, home)
       confined.stdin.end(promptText(messages))
@@ -186,18 +190,30 @@ class CommandRunner implements CommandParticipant {
     return failureOf('aborted')
   }
 
-  #start(home: HarnessHome, program: { readonly path: string; readonly shown: readonly string[] }): Promise<Confined> {
+  async #program(home: HarnessHome): Promise<Found> {
+    const { agent, environment, atStart } = this.options
+    const start = (await atStart?.()) ?? null
+    const name = agent.command ?? this.#recipe.program ?? ''
+    const program = findProgram(name, agent.args, environment.PATH ?? '', start?.tree ?? null)
+    if (!program.ok || start === null) return program.ok ? { ...program, args: agent.args } : program
+    // The copy lies beside its working directory, in the folder that is all it sees.
+    const found = await commandAtStart({ name: program.path, args: agent.args }, start, join(home.dir, 'tree-at-start'))
+    return found.ok ? { ...program, args: found.command.args } : found
+  }
+
+  #start(home: HarnessHome, program: Extract<Found, { ok: true }>): Promise<Confined> {
     const { agent, door, start } = this.options
     const { files, args, env } = this.#recipe.prepare({
       home: home.home,
       door,
       model: agent.model,
       passed: this.#passed,
+      readsProject: false,
     })
     fillHome(home.home, files)
     return start({
       tree: home.dir,
-      argv: [program.path, ...args, ...agent.args],
+      argv: [program.path, ...args, ...program.args],
       cwd: 'work',
       env: { HOME: home.home, TMPDIR: home.temporary, ...env, ...this.#passed },
       network: true,
@@ -254,6 +270,10 @@ class CommandRunner implements CommandParticipant {
   }
 }
 
+type Found =
+  | (Extract<Program, { ok: true }> & { readonly args: readonly string[] })
+  | { readonly ok: false; readonly detail: string }
+
 const NOT_RUNNING: OfferAnswer = { text: 'It is not your turn: nothing that is called now counts.', isError: true }
 
 /** The variables of the server that the agent is given. Whoever goes through a proxy still reaches Phaselock directly. */
@@ -265,28 +285,4 @@ function passedOf(recipe: Recipe, { environment, door }: CommandOptions): Readon
   }
   if (passed.HTTP_PROXY === undefined && passed.HTTPS_PROXY === undefined) return passed
   return { ...passed, NO_PROXY: [passed.NO_PROXY ?? '', new URL(door.url).hostname].filter(Boolean).join(',') }
-}
-
-/** Wakes the one that waits; a ring that nobody waited for is not lost. */
-class Bell {
-  #isRung = false
-  #wake: (() => void) | null = null
-
-  ring(): void {
-    this.#isRung = true
-    this.#wake?.()
-  }
-
-  async wait(ms: number | null): Promise<void> {
-    if (!this.#isRung) {
-      let timer: NodeJS.Timeout | undefined
-      await new Promise<void>((resolve) => {
-        this.#wake = resolve
-        if (ms !== null) timer = setTimeout(resolve, ms)
-      })
-      clearTimeout(timer)
-    }
-    this.#wake = null
-    this.#isRung = false
-  }
 }

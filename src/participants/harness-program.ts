@@ -33,7 +33,11 @@ export function findProgram(name: string, args: readonly string[], path: string,
   const shown = new Set<string>()
   for (const file of files.flatMap((one) => [one, realpathSync(one)])) {
     const folder = folderOf(file)
-    if (!isApart(file)) return { ok: false, detail: `'${file}' lies in the work tree that is voted on` }
+    if (!isApart(file))
+      return {
+        ok: false,
+        detail: `'${file}' lies in the work tree that is voted on or reviewed; name a program outside it`,
+      }
     if (isTooWide(folder)) return { ok: false, detail: `'${file}' lies in ${folder}, which no agent is shown` }
     shown.add(folder)
   }

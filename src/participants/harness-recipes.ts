@@ -18,6 +18,8 @@ export interface RecipePlan {
   readonly model: string | null
   /** The variables that pass, and nothing else of the server's environment. */
   readonly passed: Readonly<Record<string, string>>
+  /** Whether it follows the instructions of the project (`AGENTS.md` and the like). One that judges does not: they are the implementer's. */
+  readonly readsProject: boolean
 }
 
 /** How an agent is set up: what lies in its home, how it is called, what its environment says. */
@@ -52,7 +54,7 @@ const CLAUDE_CODE: Recipe = {
     ...['ANTHROPIC_MODEL', ...PROXIES],
   ],
   secrets: ['ANTHROPIC_API_KEY', 'ANTHROPIC_AUTH_TOKEN', 'CLAUDE_CODE_OAUTH_TOKEN'],
-  prepare: ({ home, door, model }) => ({
+  prepare: ({ home, door, model, readsProject }) => ({
     files: { 'mcp.json': JSON.stringify(mcpServers(door)) },
     args: [
       ...['-p', '--output-format', 'stream-json', '--include-partial-messages', '--verbose'],
@@ -70,6 +72,7 @@ const CLAUDE_CODE: Recipe = {
       ENABLE_TOOL_SEARCH: 'false',
       IS_SANDBOX: '1',
       MCP_TOOL_TIMEOUT: String(CALL_SECONDS_MAX * 1000),
+      ...(readsProject ? {} : { CLAUDE_CODE_DISABLE_CLAUDE_MDS: '1', CLAUDE_CODE_DISABLE_AUTO_MEMORY: '1' }),
     },
   }),
 }
@@ -85,21 +88,23 @@ const CODEX: Recipe = {
   program: AGENT_CLIS.codex.program,
   passes: ['OPENAI_API_KEY', 'OPENAI_BASE_URL', ...PROXIES],
   secrets: ['OPENAI_API_KEY'],
-  prepare: ({ home, door, model, passed }) => ({
-    files: { '.codex/config.toml': codexConfig(door, model, passed.OPENAI_BASE_URL ?? OPENAI_URL) },
+  prepare: ({ home, ...plan }) => ({
+    files: { '.codex/config.toml': codexConfig(plan) },
     // Its own sandbox cannot be made inside another one; the wall around the whole process stands instead.
     args: [
       ...['exec', '--json', '--skip-git-repo-check', '--ephemeral', '--dangerously-bypass-approvals-and-sandbox', '-'],
     ],
-    env: { CODEX_HOME: `${home}/.codex`, MCP_BEARER: door.token },
+    env: { CODEX_HOME: `${home}/.codex`, MCP_BEARER: plan.door.token },
   }),
 }
 
-function codexConfig(door: Door, model: string | null, baseUrl: string): string {
+function codexConfig({ door, model, passed, readsProject }: Omit<RecipePlan, 'home'>): string {
+  const baseUrl = passed.OPENAI_BASE_URL ?? OPENAI_URL
   const text = (value: string): string => JSON.stringify(value)
   return [
     ...(model === null ? [] : [`model = ${text(model)}`]),
     ...['model_provider = "endpoint"', 'check_for_update_on_startup = false', 'web_search = "disabled"'],
+    ...(readsProject ? [] : ['project_doc_max_bytes = 0']),
     ...['[features]', ...CODEX_OFF.map((name) => `${name} = false`)],
     ...['[analytics]', 'enabled = false'],
     ...['[model_providers.endpoint]', 'name = "endpoint"', `base_url = ${text(baseUrl)}`],
@@ -128,7 +133,7 @@ const GEMINI: Recipe = {
   program: AGENT_CLIS.gemini.program,
   passes: ['GEMINI_API_KEY', 'GOOGLE_GEMINI_BASE_URL', ...PROXIES],
   secrets: ['GEMINI_API_KEY'],
-  prepare: ({ home, door, model }) => ({
+  prepare: ({ home, door, model, readsProject }) => ({
     files: {
       'policy.toml': GEMINI_POLICY,
       '.gemini/settings.json': JSON.stringify({
@@ -137,6 +142,8 @@ const GEMINI: Recipe = {
         telemetry: { enabled: false },
         security: { auth: { selectedType: 'gemini-api-key' } },
         ...(model === null ? {} : { model: { name: model } }),
+        // Other file names would be added to GEMINI.md. Without markers it does not look into the folders above.
+        ...(readsProject ? {} : { context: { memoryBoundaryMarkers: [], discoveryMaxDirs: 0 } }),
         mcpServers: {
           [SERVER]: { httpUrl: door.url, headers: bearer(door), trust: true, timeout: CALL_SECONDS_MAX * 1000 },
         },
@@ -154,7 +161,7 @@ const OPENCODE: Recipe = {
   program: AGENT_CLIS.opencode.program,
   passes: ['ANTHROPIC_API_KEY', 'OPENAI_API_KEY', 'OPENAI_BASE_URL', ...PROXIES],
   secrets: ['ANTHROPIC_API_KEY', 'OPENAI_API_KEY'],
-  prepare: ({ door, model, passed }) => ({
+  prepare: ({ door, model, passed, readsProject }) => ({
     files: {},
     args: ['run', '--format', 'json', '--auto', '--pure'],
     env: {
@@ -164,6 +171,7 @@ const OPENCODE: Recipe = {
       OPENCODE_DISABLE_LSP_DOWNLOAD: '1',
       OPENCODE_DISABLE_DEFAULT_PLUGINS: '1',
       OPENCODE_DISABLE_SHARE: '1',
+      ...(readsProject ? {} : { OPENCODE_DISABLE_PROJECT_CONFIG: '1', OPENCODE_DISABLE_CLAUDE_CODE: '1' }),
     },
   }),
 }

@@ -9,7 +9,9 @@ import { fillHome, type HarnessHome, makeHome } from '../participants/harness-ho
 import { complaintReader, outputReader } from '../participants/harness-output.js'
 import { findProgram } from '../participants/harness-program.js'
 import { RECIPES } from '../participants/harness-recipes.js'
+import type { TreeAtStart } from '../participants/tree-at-start.js'
 import { makeRedactor } from '../store/redact.js'
+import { commandOf, nameOf, placeOf } from './agent-command.js'
 import { givenVariables, sdkVariables } from './agent-environment.js'
 import { type AgentLog, Lines } from './agent-log.js'
 import { openMeteredRelay } from './metered-relay.js'
@@ -29,6 +31,8 @@ export interface Start {
   readonly tree: string
   /** Relative to the tree. */
   readonly hidden: readonly string[]
+  /** For a reviewer: the tree that files named by its command come from. Null for an agent that works on the task. */
+  readonly atStart: TreeAtStart | null
   readonly wall: Confinement
   readonly log: AgentLog
 }
@@ -69,9 +73,6 @@ export function startProblem(
   return door !== null && 'problem' in door ? door.problem : null
 }
 
-// It holds every file as it ever was, also those that agents are not shown. The tools for git leave those out.
-const GIT = '.git'
-
 /** Where an agent has its home behind the wall: nobody else's, and gone with it. */
 const HOME_INSIDE = '/tmp/home'
 // Filled from inside, by the account of the agent. What Node is to load is for the agent alone, not for what runs it.
@@ -84,8 +85,6 @@ exec "$@"`
 /** Starts an agent: behind the wall with its doors and nothing else, or in the open where the contract does without a wall. */
 export async function startAgent(start: Start, around: Surroundings): Promise<AgentProcess> {
   const { program, agentId } = start.spawn
-  const found = findProgram(nameOf(program), program.args, around.environment.PATH ?? '')
-  if (!found.ok) throw new Error(found.detail)
   const given = givenVariables(program, start.entry, around.environment, around.secretVariable)
   if (!given.ok) throw new Error(given.detail)
   const isWalled = start.wall.provider !== 'none'
@@ -97,9 +96,13 @@ export async function startAgent(start: Start, around: Surroundings): Promise<Ag
     const relay = isWalled && door !== null ? opened.keep(await relayOf(start, door, around)) : null
     const home = makeHome()
     opened.keep({ close: async () => home.remove() })
+    const { command, copy } = await commandOf(start, home)
+    const found = findProgram(command.name, command.args, around.environment.PATH ?? '', start.atStart?.tree ?? null)
+    if (!found.ok) throw new Error(found.detail)
     const url = isWalled ? ORCHESTRATOR_URL : await around.url()
-    const prepared = prepare(start, { home, url, isWalled, given, door, relay })
-    const job = jobOf(start, { ...prepared, home, program: found, socket, relay, door, lifeMs: around.lifeMs })
+    const prepared = prepare(start, { home, url, isWalled, given, door, relay, args: command.args })
+    const about = { home, program: found, socket, relay, door, copy, lifeMs: around.lifeMs }
+    const job = jobOf(start, { ...prepared, ...about })
     const confined = await start.wall.start(job)
     confined.stdin.on('error', () => undefined)
     confined.stdin.end(start.prompt.toWellFormed())
@@ -134,10 +137,6 @@ class Opened {
 type Variables = Readonly<Record<string, string>>
 type GivenOk = Extract<ReturnType<typeof givenVariables>, { ok: true }>
 
-function nameOf(program: Spawn['program']): string {
-  return program.command ?? RECIPES[program.harness].program ?? ''
-}
-
 function variablesOf(harness: string, given: GivenOk): Variables {
   return harness === 'command' ? given.own : { ...given.passed, ...given.own }
 }
@@ -168,6 +167,7 @@ function prepare(
     readonly given: GivenOk
     readonly door: ModelDoor | null
     readonly relay: ModelRelay | null
+    readonly args: readonly string[]
   },
 ): Prepared {
   const { home, url, isWalled, given, door, relay } = about
@@ -182,6 +182,7 @@ function prepare(
     door: { url: `${url}/mcp`, token: start.token },
     model: program.model,
     passed,
+    readsProject: review === null,
   })
   const own = { 'prompt.md': start.prompt.toWellFormed(), 'contract.json': JSON.stringify(start.contract, null, 2) }
   fillHome(home.home, { ...made.files, ...own })
@@ -192,7 +193,7 @@ function prepare(
     ...{ PHASELOCK_TASK_ID: taskId, PHASELOCK_PROMPT_FILE: `${at}/prompt.md` },
     ...{ PHASELOCK_CONTRACT_FILE: `${at}/contract.json` },
   }
-  return { args: [...made.args, ...program.args], env, shown: sdk.shown }
+  return { args: [...made.args, ...about.args], env, shown: sdk.shown }
 }
 
 function withoutKeys(variables: Variables): Variables {
@@ -207,13 +208,16 @@ function jobOf(
     readonly socket: DoorSocket | null
     readonly relay: ModelRelay | null
     readonly door: ModelDoor | null
+    /** The tree at the start of the task, where the command names files of it. */
+    readonly copy: string | null
     readonly lifeMs: number
   },
 ): Job {
   const { socket, relay, door, home, program } = about
   const argv = [program.path, ...about.args]
   const common = {
-    ...({ tree: start.tree, cwd: '.', writes: 'read', git: 'read', hidden: [GIT, ...start.hidden] } as const),
+    ...placeOf(start, home),
+    ...({ cwd: '.', writes: 'read', git: 'read' } as const),
     ...{ signal: new AbortController().signal, timeoutMs: about.lifeMs },
   }
   if (socket === null) return { ...common, argv, env: about.env, network: true }
@@ -223,7 +227,8 @@ function jobOf(
     ...{ sockets: { orchestrator: socket.path, ...model }, env },
     argv: ['/bin/sh', '-c', MOVE_IN, 'sh', home.home, forNode, ...argv],
   })
-  return { ...common, ...inside, shown: [...inside.shown, home.home, ...program.shown, ...about.shown] }
+  const copy = about.copy === null ? [] : [about.copy]
+  return { ...common, ...inside, shown: [...inside.shown, home.home, ...copy, ...program.shown, ...about.shown] }
 }
 
 interface Watched {

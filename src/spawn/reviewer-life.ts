@@ -1,5 +1,6 @@
 import { subjectOf } from '../app/review-subject.js'
 import { addReviewer, readable } from '../app/reviews.js'
+import { treeAtStart } from '../app/tree-at-start.js'
 import { contractView } from '../app/views.js'
 import { mayBeReviewed } from '../core/admit.js'
 import { SPAWNED_CRASH } from '../core/crash.js'
@@ -98,6 +99,7 @@ export class ReviewerLife extends AgentLife {
       token: String(added.value.review_token),
       prompt: reviewPrompt(spawn, about),
       contract: contractView(contract, state),
+      atStart: treeAtStart(app, contract, state),
     }
     return this.launch(start, `review-${spawn.starts + 1}`, `as reviewer ${name}`)
   }

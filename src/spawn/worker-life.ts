@@ -147,6 +147,7 @@ export class WorkerLife extends AgentLife {
     return {
       ...(await this.settingIn(state, contract)),
       ...{ token, prompt: workPrompt(this.spawn, answer), contract: (answer.contract ?? {}) as JsonObject },
+      atStart: null,
     }
   }
 

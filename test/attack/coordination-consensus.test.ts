@@ -162,6 +162,40 @@ agents: ${JSON.stringify(Object.fromEntries(entries))}
     expect(await ballot.blockers({ artifacts: {} })).toMatchObject([{ code: 'check_failed', check: 'consensus' }])
   }, 60_000)
 
+  it('[REQ-BREAK-16] is judged by a file of the tree as it was at the start of the task, also where it was changed', async () => {
+    const dir = mkdtempSync(join(tmpdir(), 'phaselock-test-'))
+    const path = 'scripts/judge.mjs'
+    mkdirSync(join(dir, 'tree', 'scripts'), { recursive: true })
+    script = new AgentScript()
+    const answer = { call: 'new_answer', with: { content: 'As the operator wrote it.', verdict: 'request_changes' } }
+    const { args } = script.does(answer, { call: 'vote', with: { agent_id: 'agent1', reason: 'mine' } })
+    const original = readFileSync(args[0] ?? '', 'utf8')
+    writeFileSync(join(dir, 'tree', path), original)
+    const judge = { harness: 'command', command: process.execPath, args: [path, args[1]] }
+    const contract = `
+name: voted
+version: "1"
+phases:
+  - {id: WORK, allowed_tools: [write_files], consensus: {agents: [judge], question: Ready?}}
+  - {id: DONE, allowed_tools: []}
+agents: ${JSON.stringify({ judge })}
+`
+    server = await start({ contract, dir, environment: { PATH: process.env.PATH } })
+    server.app.coordinations.reachableAt(server.url)
+    const ballot = await Ballot.lay(here, 't')
+    const edited = original.replace(/JSON\.parse\(process\.argv\[2\]\)/, (found) => {
+      return `JSON.parse(process.argv[2].replace('request_changes', 'approve').replace('As the operator wrote it', 'EDITED')) || ${found}`
+    })
+    expect(edited).toContain('EDITED')
+    await ballot.write(path, edited)
+    const run = await ballot.pending({ artifacts: {} })
+    await ended(server, run)
+    const { body } = await server.call('GET', `/coordinations/${run}`, server.operator)
+    expect(JSON.stringify(body.answers)).toContain('As the operator wrote it.')
+    expect(JSON.stringify(body.answers)).not.toContain('EDITED')
+    expect(await ballot.blockers({ artifacts: {} })).toMatchObject([{ code: 'check_failed', check: 'consensus' }])
+  }, 60_000)
+
   it('[REQ-BREAK-7] can be looked at by programs with tools that they are told of, and by nobody else', async () => {
     script = new AgentScript()
     const { command, args } = script.does({ wait: 60_000 })

@@ -16,17 +16,6 @@ interface Schema {
 const FILE = 'docs/api.md'
 // Served beside the table of routes: told apart in the document, and asked for here.
 const OUTSIDE = ['GET /events', 'GET /metrics/summary']
-const FOR: Readonly<Record<string, string>> = {
-  'Agents (agent or phase token).': 'agents',
-  'Operators.': 'operators',
-  'Agents and operators.': 'agents and operators',
-  'Reviewers (review token).': 'reviewers',
-  'Agents (agent or phase token) and reviewers.': 'agents and reviewers',
-  'Operators and reviewers.': 'operators and reviewers',
-  'Agents, reviewers and operators.': 'agents, reviewers and operators',
-  'Participants of the coordination (participant token).': 'participants',
-  'Operators, and participants (participant token), who see their part.': 'operators and participants',
-}
 const sections = sectionsOf(FILE, 3)
 let server: DocsServer
 let operations: ReadonlyMap<string, Operation>
@@ -63,7 +52,7 @@ test('every request field is documented, whether it is required, and no other fi
 
 test('every section says whom the endpoint is for', () => {
   for (const [heading, operation] of operations)
-    expect({ heading, who: lineOf(heading, 'For') }).toEqual({ heading, who: FOR[operation.description] })
+    expect({ heading, who: lineOf(heading, 'For') }).toEqual({ heading, who: whoIn(operation.description) })
 })
 
 test('every error that is named is a code', () => {
@@ -116,6 +105,14 @@ function fieldsOf(operation: Operation): { all: string[]; required: string[] } {
   const schema = operation.requestBody?.content['application/json']?.schema
   const query = (operation.parameters ?? []).filter((one) => one.in === 'query').map((one) => one.name)
   return { all: [...Object.keys(schema?.properties ?? {}), ...query], required: [...(schema?.required ?? [])] }
+}
+
+/** Without which token it is. */
+function whoIn(description: string): string {
+  return description
+    .replace(/^For /, '')
+    .replace(/\.$/, '')
+    .replaceAll(/ \([^)]*\)/g, '')
 }
 
 function lineOf(heading: string, name: string): string | undefined {

@@ -30,7 +30,7 @@ export function operationsOf(document: Record<string, unknown>): readonly Descri
       path,
       body: one.requestBody?.content['application/json'].schema ?? null,
       query: new Map((one.parameters ?? []).filter((p) => p.in === 'query').map((p) => [p.name, p.schema])),
-      mayCall: MAY_CALL[one.description] ?? [],
+      mayCall: WORDS.filter(([, word]) => word.test(one.description)).map(([who]) => who),
     })),
   )
 }
@@ -43,17 +43,14 @@ interface DescribedOperation {
 }
 type Fields = Readonly<Record<string, unknown>>
 
-const MAY_CALL: Readonly<Record<string, readonly Who[]>> = {
-  'Agents (agent or phase token).': ['agent', 'phase'],
-  'Operators.': ['operator'],
-  'Agents and operators.': ['operator', 'agent', 'phase'],
-  'Reviewers (review token).': ['review'],
-  'Agents (agent or phase token) and reviewers.': ['agent', 'phase', 'review'],
-  'Operators and reviewers.': ['operator', 'review'],
-  'Agents, reviewers and operators.': ['operator', 'agent', 'phase', 'review'],
-  'Participants of the coordination (participant token).': ['participant'],
-  'Operators, and participants (participant token), who see their part.': ['operator', 'participant'],
-}
+// What the document says of each kind of token.
+const WORDS: readonly (readonly [Who, RegExp])[] = [
+  ['operator', /\boperators\b/],
+  ['agent', /\(agent (or phase )?token\)/],
+  ['phase', /\(agent or phase token\)/],
+  ['review', /\(review token\)/],
+  ['participant', /\(participant token\)/],
+]
 
 const reached = new Map<string, number>()
 

@@ -28,6 +28,8 @@ export interface Running {
   readonly stateDir: string
   readonly operator: string
   readonly faults: unknown[]
+  /** Everything that it serves, as Fastify prints it. */
+  readonly routes: string
   now: number | null
   call(
     method: string,
@@ -134,6 +136,7 @@ export async function start(options: StartOptions = {}): Promise<Running> {
     port,
     app,
     agentSockets,
+    routes: server.printRoutes({ commonPrefix: false }),
     workspace,
     stateDir,
     operator,

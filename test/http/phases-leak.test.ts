@@ -2,6 +2,7 @@ import { mkdirSync, mkdtempSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { mayCall } from '../../src/core/permissions.js'
 import type { Route } from '../../src/http/route.js'
 import { ROUTES } from '../../src/http/routes/all.js'
 import { type Running, start } from './harness.js'
@@ -47,7 +48,7 @@ enforcement: {reconcile: off, denial_budget: 500, confinement: best_effort}
 
 const STREAM_MS = 1000
 
-const isForAgents = (route: Route): boolean => route.access === 'agent' || route.access === 'any'
+const isForAgents = (route: Route): boolean => mayCall(route.id, 'agent')
 
 interface Workflow {
   readonly name: string

@@ -1,5 +1,6 @@
 import { cpSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { mayCall } from '../../src/core/permissions.js'
 import type { Route } from '../../src/http/route.js'
 import { ENDPOINTS, type Lane } from '../garbage/endpoints.js'
 import type { Base } from '../garbage/mutate.js'
@@ -99,9 +100,10 @@ export function sendRequest(
   return stage.run.call(route.method, query === '' ? path : `${path}?${query}`, token, body, headers)
 }
 
-function tokenFor({ id, access }: Route, pair: Pair, operator: string): string {
+function tokenFor({ id }: Route, pair: Pair, operator: string): string {
   if (id === 'claimTask') return pair.agent
-  if (access === 'operator' || id === 'decideApproval' || id === 'answerQuestion') return operator
-  if (access === 'reviewer') return pair.review
-  return access === 'participant' ? (pair.participant ?? '') : pair.phase
+  if (id === 'decideApproval' || id === 'answerQuestion') return operator
+  if (mayCall(id, 'phase')) return pair.phase
+  if (mayCall(id, 'human')) return operator
+  return mayCall(id, 'reviewer') ? pair.review : (pair.participant ?? '')
 }

@@ -13,6 +13,8 @@ export type Script = (talk: Talk) => Call | null | Promise<Call | null>
 export interface Model {
   readonly url: string
   readonly talks: Talk[]
+  /** Everything that it was sent, whole. */
+  readonly sent: string[]
   /** The keys that it was asked with. */
   readonly keys: Set<string>
   /** Answers that were given, titles and the like included. */
@@ -34,6 +36,7 @@ export async function openModel(scripts: Readonly<Record<string, Script>>): Prom
   const answer = async (path: string, text: string, response: ServerResponse): Promise<void> => {
     const dialect = DIALECTS.find(({ ends }) => path.endsWith(ends))
     if (dialect === undefined) return plain(response, path.endsWith('count_tokens') ? { input_tokens: 10 } : {})
+    model.sent.push(text)
     const body = JSON.parse(text) as JsonObject
     const talk = dialect.talk(body)
     if (talk.script !== null) model.talks.push(talk)
@@ -45,6 +48,7 @@ export async function openModel(scripts: Readonly<Record<string, Script>>): Prom
   const model: Model = {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     talks: [],
+    sent: [],
     keys: new Set(),
     answers: 0,
     close: () => {

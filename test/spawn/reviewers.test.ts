@@ -38,7 +38,7 @@ async function inReview(): Promise<string> {
 
 describe('reviewers that a phase starts by itself', () => {
   it(
-    '[REQ-SPAWN-16] have places of their own, see the tree read-only, report, and end; the phase waits for them',
+    '[REQ-SPAWN-16] have places of their own, write nothing, report, and end; the phase waits for them',
     async () => {
       const contract = contractWith({
         phases: phases('{agent: critic, count: 2, wait_for_completion: true}'),

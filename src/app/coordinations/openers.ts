@@ -5,8 +5,11 @@ import { type CommandParticipant, commandParticipant } from '../../participants/
 import { openParticipant } from '../../participants/open-participant.js'
 import type { CommandAgent, CouncilAgent } from '../../participants/read-agents.js'
 import type { ScriptStep } from '../../participants/scripted-participant.js'
+import type { TreeAtStart } from '../../participants/tree-at-start.js'
 import { makeRedactor } from '../../store/redact.js'
 import type { App } from '../app.js'
+import { treeAtStart } from '../tree-at-start.js'
+import { votedTask } from './consensus.js'
 import type { CouncilFile } from './council-file.js'
 import { tokenFor } from './participant-token.js'
 import type { Asked } from './seat.js'
@@ -31,6 +34,8 @@ export interface Before {
   readonly tools: readonly string[]
 }
 
+type OpenersApp = Parameters<typeof treeAtStart>[0] & Pick<App, 'tokens' | 'now' | 'ledger' | 'contracts'>
+
 /** Opens the participants behind the agents of a run. */
 export class Openers {
   readonly #doors = new Map<string, Door>()
@@ -42,7 +47,7 @@ export class Openers {
   })
 
   constructor(
-    private readonly app: Pick<App, 'tokens' | 'now' | 'confinement'>,
+    private readonly app: OpenersApp,
     private readonly environment: NodeJS.ProcessEnv,
   ) {}
 
@@ -78,6 +83,12 @@ export class Openers {
     return opened.ok ? opened : { ok: false, message: opened.message }
   }
 
+  async #treeVotedOn({ id }: CoordinationRun): Promise<TreeAtStart> {
+    const state = await this.app.ledger.read(votedTask(id) ?? '')
+    if (state === null) throw new Error(`the task that run ${id} is about is gone`)
+    return treeAtStart(this.app, await this.app.contracts.get(state.contract.hash), state)
+  }
+
   #keep(variable: string | null): void {
     const key = variable === null ? undefined : this.environment[variable]
     if (key === undefined || this.#keys.has(key)) return
@@ -94,8 +105,8 @@ export class Openers {
       const { token } = tokenFor(this.app, run, agent.id)
       program ??= commandParticipant({
         ...{ agent, door: { url, token }, environment: this.environment },
-        // Whoever did the work must not be able to change who judges it.
-        apart: run.isConsensus ? (run.agents.get(agent.id)?.workTree ?? null) : null,
+        // The implementer must not decide what its judges run.
+        atStart: async () => (run.isConsensus ? this.#treeVotedOn(run) : null),
         start: async (job) => (await this.app.confinement('walled')).start(job),
       })
       this.#doors.set(key, program)

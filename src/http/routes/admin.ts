@@ -22,7 +22,6 @@ export const ADMIN_ROUTES: readonly Route[] = [
     path: '/agents',
     id: 'addAgent',
     summary: 'Register an agent; for a known id a new token is minted and the older one dies',
-    access: 'operator',
     success: 201,
     body: shape({ agent_id: FIELD.id, capabilities: FIELD.ids }, ['agent_id']),
     answer: '`{agent_id, agent_token, expires_at}`',
@@ -41,7 +40,6 @@ export const ADMIN_ROUTES: readonly Route[] = [
     path: '/agents',
     id: 'listAgents',
     summary: 'Agents and what they work on',
-    access: 'operator',
     answer: '`{agents}`',
     handle: async ({ app }) => ok(await listAgents(app)),
   },
@@ -50,7 +48,6 @@ export const ADMIN_ROUTES: readonly Route[] = [
     path: '/agents/:id/revoke',
     id: 'revokeAgent',
     summary: "End the agent's tokens at once",
-    access: 'operator',
     body: shape({ reason: FIELD.reason }),
     answer: '`{agent_id, revoked: true}`',
     handle: async (call) => {
@@ -66,9 +63,7 @@ export const ADMIN_ROUTES: readonly Route[] = [
     method: 'POST',
     path: '/operators',
     id: 'addOperator',
-    forHumans: true,
     summary: 'Add an operator; the token is shown once',
-    access: 'operator',
     success: 201,
     body: shape({ name: FIELD.name, role: FIELD.name }, ['name']),
     answer: '`{name, role, operator_token}`',
@@ -84,7 +79,6 @@ export const ADMIN_ROUTES: readonly Route[] = [
     path: '/operators',
     id: 'listOperators',
     summary: 'Operators and their roles',
-    access: 'operator',
     answer: '`{operators}`',
     handle: async ({ app }) => ok(listOperators(app)),
   },
@@ -92,9 +86,7 @@ export const ADMIN_ROUTES: readonly Route[] = [
     method: 'POST',
     path: '/operators/:name/revoke',
     id: 'revokeOperator',
-    forHumans: true,
     summary: "End an operator's token at once",
-    access: 'operator',
     body: shape({ reason: FIELD.reason }),
     answer: '`{name, revoked: true}`',
     handle: async (call) => {
@@ -110,9 +102,7 @@ export const ADMIN_ROUTES: readonly Route[] = [
     method: 'POST',
     path: '/secret/rotate',
     id: 'rotateSecret',
-    forHumans: true,
     summary: 'Sign new tokens with a new secret; present tokens go on to verify',
-    access: 'operator',
     body: shape({ reason: FIELD.reason }),
     answer: '`{kid}`',
     handle: async (call) => rotateSecret(call.app, reasonOf(call), { actor: operatorOf(call), once: call.once }),
@@ -122,7 +112,6 @@ export const ADMIN_ROUTES: readonly Route[] = [
     path: '/contracts',
     id: 'addContract',
     summary: 'Make a contract known, as YAML or JSON text or as an object',
-    access: 'operator',
     success: 201,
     body: {
       ...shape({ source: { type: 'string', minLength: 1, maxLength: 1_048_576 }, contract: { type: 'object' } }),
@@ -143,7 +132,6 @@ export const ADMIN_ROUTES: readonly Route[] = [
     path: '/contracts',
     id: 'listContracts',
     summary: 'Known contracts',
-    access: 'operator',
     answer: '`{contracts}`',
     handle: async ({ app }) => ok(listContracts(app)),
   },
@@ -152,7 +140,6 @@ export const ADMIN_ROUTES: readonly Route[] = [
     path: '/contracts/:hash',
     id: 'getContract',
     summary: 'One contract in its canonical form',
-    access: 'operator',
     answer: '`{hash, contract}`',
     handle: async ({ app, params }) => {
       const document = await app.contracts.document(params.hash ?? '')
@@ -166,7 +153,6 @@ export const ADMIN_ROUTES: readonly Route[] = [
     path: '/approvals',
     id: 'listApprovals',
     summary: 'Approvals that wait for an answer',
-    access: 'operator',
     query: { limit: FIELD.limit, cursor: FIELD.cursor },
     answer: '`{approvals, next_cursor}`',
     handle: async ({ app, query }) =>
@@ -182,8 +168,6 @@ export const ADMIN_ROUTES: readonly Route[] = [
     path: '/approvals/:id',
     id: 'getApproval',
     summary: 'One approval with the content to approve; agents and reviewers see those of their own task',
-    access: 'any',
-    forReviewers: true,
     answer: 'The approval, with `contents`',
     handle: async (call) => showApproval(call.app, taskPrincipalOf(call), call.params.id ?? ''),
   },
@@ -192,8 +176,6 @@ export const ADMIN_ROUTES: readonly Route[] = [
     path: '/approvals/:id/decision',
     id: 'decideApproval',
     summary: 'Approve or reject exactly what the digest names',
-    access: 'any',
-    forReviewers: true,
     body: shape(
       {
         decision: { enum: ['approve', 'reject'] },
@@ -221,13 +203,12 @@ export const ADMIN_ROUTES: readonly Route[] = [
   pause('unpause', 'Let all agents go on', 'agents_unpaused'),
 ]
 
-function pause(name: string, summary: string, type: 'agents_paused' | 'agents_unpaused'): Route {
+function pause(name: 'pause' | 'unpause', summary: string, type: 'agents_paused' | 'agents_unpaused'): Route {
   return {
     method: 'POST',
     path: `/${name}`,
     id: name,
     summary,
-    access: 'operator',
     body: shape({ reason: FIELD.reason }),
     answer: '`{paused}`',
     handle: async (call) =>

@@ -24,7 +24,6 @@ export const AGENT_ROUTES: readonly Route[] = [
     path: '/tasks/claim',
     id: 'claimTask',
     summary: 'Claim a task, or get the task back that the agent already holds',
-    access: 'agent',
     body: agentShape({ agent_id: FIELD.id, capabilities: FIELD.ids, task_id: FIELD.id }, ['agent_id']),
     answer:
       '`{task, phase, phase_token, expires_at, prompt, allowed_tools, contract, warnings}`; `warnings` names what changed in the work tree without an allowed call, when a claim is resumed',
@@ -49,7 +48,6 @@ export const AGENT_ROUTES: readonly Route[] = [
     path: '/tasks/transition',
     id: 'requestTransition',
     summary: 'Ask to leave the phase; every blocker is named, or a new token is given',
-    access: 'agent',
     body: agentShape(
       {
         task_id: FIELD.id,
@@ -79,9 +77,7 @@ export const AGENT_ROUTES: readonly Route[] = [
     method: 'POST',
     path: '/tools/execute',
     id: 'executeTool',
-    forReviewers: true,
     summary: 'Decide and run a tool call',
-    access: 'agent',
     body: agentShape({ task_id: FIELD.id, tool_name: FIELD.tool, args: FIELD.object, idempotency_key: FIELD.key }, [
       'task_id',
       'tool_name',
@@ -95,9 +91,7 @@ export const AGENT_ROUTES: readonly Route[] = [
     method: 'POST',
     path: '/tools/check',
     id: 'checkTool',
-    forReviewers: true,
     summary: 'Decide and record a tool call without running it',
-    access: 'agent',
     body: agentShape({ task_id: FIELD.id, tool_name: FIELD.tool, args: FIELD.object }, [
       'task_id',
       'tool_name',
@@ -110,9 +104,7 @@ export const AGENT_ROUTES: readonly Route[] = [
     method: 'POST',
     path: '/tools/batch',
     id: 'batchTools',
-    forReviewers: true,
     summary: `Up to ${CALLS_MAX} tool calls, each decided on its own`,
-    access: 'agent',
     body: agentShape(
       {
         task_id: FIELD.id,
@@ -151,9 +143,7 @@ export const AGENT_ROUTES: readonly Route[] = [
     method: 'GET',
     path: '/state/snapshot',
     id: 'getSnapshot',
-    forReviewers: true,
     summary: 'A read-only view of the state, under 100 KB',
-    access: 'any',
     answer:
       '`{task, current_phase, task_dependencies, completed_tasks, blockers, phases, agents, events, counts, truncated}`; to a reviewer `{task, current_phase, reviewer, reviews, artifacts, report, subject, allowed_tools, next_step, truncated}`',
     handle: async (call) => {
@@ -169,7 +159,6 @@ export const AGENT_ROUTES: readonly Route[] = [
     path: '/tokens/renew',
     id: 'renewToken',
     summary: 'A new token for the same phase and epoch',
-    access: 'agent',
     body: agentShape({ task_id: FIELD.id }),
     answer: '`{phase, phase_token, expires_at, allowed_tools}`',
     handle: async (call) => {
@@ -182,7 +171,6 @@ export const AGENT_ROUTES: readonly Route[] = [
     path: '/tasks/heartbeat',
     id: 'heartbeat',
     summary: 'Extend the lease',
-    access: 'agent',
     body: agentShape({ task_id: FIELD.id }),
     answer: '`{task_id, lease_expires_at}`',
     handle: async (call) => {
@@ -195,7 +183,6 @@ export const AGENT_ROUTES: readonly Route[] = [
     path: '/tasks/release',
     id: 'releaseTask',
     summary: 'Give the task back',
-    access: 'agent',
     body: agentShape({ task_id: FIELD.id, reason: FIELD.reason }),
     answer: '`{task}`',
     handle: async (call) => {

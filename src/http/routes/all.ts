@@ -42,7 +42,6 @@ export const EVENTS: RouteDescription = {
   path: '/events',
   id: 'streamEvents',
   summary: 'Events as they happen (server-sent events); resumable with the header Last-Event-ID',
-  access: 'any',
   answer: 'A stream of `id`, `event`, `data`; an agent sees its own task only',
 }
 
@@ -51,7 +50,6 @@ export const COORDINATION_STREAM: RouteDescription = {
   path: '/coordinations/:id/stream',
   id: 'streamCoordination',
   summary: 'A coordination as it happens (server-sent events); resumable with the header Last-Event-ID',
-  access: 'operator',
   answer: 'A stream of `id`, `event`, `data`, with `event: part` for what agents write in between; ends with the run',
 }
 
@@ -60,7 +58,6 @@ export const METRICS_SUMMARY: RouteDescription = {
   path: '/metrics/summary',
   id: 'metricsSummary',
   summary: 'Counts since the start of the server',
-  access: 'operator',
   answer: '`{events, refusals, tasks, gate_pass_rate, alerts, requests, mean_seconds}`',
 }
 

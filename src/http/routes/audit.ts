@@ -11,7 +11,6 @@ export const AUDIT_ROUTES: readonly Route[] = [
     path: '/audit/query',
     id: 'queryAudit',
     summary: 'Events by filter, newest first',
-    access: 'operator',
     query: {
       task_id: FIELD.id,
       agent_id: FIELD.id,
@@ -49,7 +48,6 @@ export const AUDIT_ROUTES: readonly Route[] = [
     path: '/audit/recent',
     id: 'recentAudit',
     summary: 'The newest events',
-    access: 'operator',
     query: { count: FIELD.limit },
     answer: '`{events}`',
     handle: async ({ app, query }) => {
@@ -62,7 +60,6 @@ export const AUDIT_ROUTES: readonly Route[] = [
     path: '/audit/stats',
     id: 'auditStats',
     summary: 'Counts by type and by refusal code',
-    access: 'operator',
     answer: '`{events, streams, by_type, by_code, first_at, last_at}`',
     handle: async ({ app }) => {
       const stats = await app.ledger.store.stats()
@@ -81,7 +78,6 @@ export const AUDIT_ROUTES: readonly Route[] = [
     path: '/audit/verify',
     id: 'verifyAudit',
     summary: 'Verify the whole ledger',
-    access: 'operator',
     answer: '`{ok, events, streams, checkpoints, problems}`',
     handle: async ({ app }) => {
       const report = await app.ledger.store.verify()

@@ -27,7 +27,6 @@ export const COORDINATION_ROUTES: readonly Route[] = [
     path: '/coordinations',
     id: 'startCoordination',
     summary: 'Put a question to several agents, who answer and vote until there is a winner',
-    access: 'operator',
     success: 201,
     body: shape(
       {
@@ -77,7 +76,6 @@ export const COORDINATION_ROUTES: readonly Route[] = [
     path: '/coordinations',
     id: 'listCoordinations',
     summary: 'The coordinations, newest first',
-    access: 'operator',
     query: { limit: FIELD.limit, cursor: FIELD.cursor },
     answer:
       '`{coordinations: [{id, question, started_at, ended_at, finish_reason, winner, agents, answers}], next_cursor}`',
@@ -89,8 +87,6 @@ export const COORDINATION_ROUTES: readonly Route[] = [
     path: '/coordinations/:id',
     id: 'getCoordination',
     summary: 'One coordination; a participant sees the question, the answers under anonymous ids and what it must do',
-    access: 'operator',
-    forParticipants: true,
     query: {
       wait: {
         type: 'integer',
@@ -112,8 +108,6 @@ export const COORDINATION_ROUTES: readonly Route[] = [
     path: '/coordinations/:id/respond',
     id: 'respond',
     summary: "One response of a remote agent, judged exactly as a model's",
-    access: 'participant',
-    forParticipants: true,
     body: shape(
       {
         text: { type: 'string', maxLength: TEXT_CHARS_MAX, description: 'What was said besides the calls.' },
@@ -140,7 +134,6 @@ export const COORDINATION_ROUTES: readonly Route[] = [
     path: '/coordinations/:id/status',
     id: 'coordinationStatus',
     summary: 'The `status.json` of a coordination',
-    access: 'operator',
     answer: '`{finish_reason, finish_reason_details, is_complete, meta, coordination, agents, results}`',
     handle: async ({ app, params }) => coordinationStatus(app, params.id ?? ''),
   },
@@ -149,7 +142,6 @@ export const COORDINATION_ROUTES: readonly Route[] = [
     path: '/coordinations/:id/agents/:agent/token',
     id: 'participantToken',
     summary: "A remote agent's token once more",
-    access: 'operator',
     body: shape({}),
     answer: '`{id, anonymous_id, token}`',
     isRepeatable: true,
@@ -160,7 +152,6 @@ export const COORDINATION_ROUTES: readonly Route[] = [
     path: '/coordinations/:id/cancel',
     id: 'cancelCoordination',
     summary: 'End a coordination at once',
-    access: 'operator',
     body: shape({ reason: FIELD.reason }, ['reason']),
     answer: '`{id, finish_reason, is_complete}`',
     handle: async (call) =>

@@ -27,7 +27,6 @@ export const HOOK_ROUTES: readonly Route[] = [
     path: PATH,
     id: 'hookClaudeCode',
     summary: 'A hook of Claude Code: decides a call before it is made, and counts it afterwards',
-    access: 'agent',
     body: {
       type: 'object',
       additionalProperties: true,

@@ -11,7 +11,6 @@ export const KNOWLEDGE_ROUTES: readonly Route[] = [
     path: '/knowledge/search',
     id: 'searchKnowledge',
     summary: 'Passages of the documents that the contract names, found by words and by meaning',
-    access: 'any',
     body: agentShape(
       {
         task_id: FIELD.id,

@@ -12,7 +12,6 @@ export const PROMPT_ROUTES: readonly Route[] = [
     path: '/prompt',
     id: 'getPrompt',
     summary: 'The prompt of the phase the task is in, or the interrupt of a rule in its place',
-    access: 'agent',
     answer: '`{kind: "prompt" | "interrupt", text, phase, violation?}`',
     handle: async (call) => getPrompt(call.app, bearerOf(call)),
   },
@@ -21,7 +20,6 @@ export const PROMPT_ROUTES: readonly Route[] = [
     path: '/prompt/next',
     id: 'nextPrompt',
     summary: 'Claim that something is done: the way on that the claim leads to, an interrupt, or the prompt again',
-    access: 'agent',
     body: agentShape({
       task_id: FIELD.id,
       claims: FIELD.claims,
@@ -45,7 +43,6 @@ export const PROMPT_ROUTES: readonly Route[] = [
     path: '/prompt/continue',
     id: 'continuePrompt',
     summary: 'Acknowledge the interrupt that was shown, and get the prompt of the phase',
-    access: 'agent',
     body: agentShape({ task_id: FIELD.id }),
     answer: '`{kind: "prompt", text, phase}`; the third time for one rule in a visit parks the task',
     handle: async (call) => continuePrompt(call.app, bearerOf(call), call.body.task_id as string | undefined),
@@ -55,7 +52,6 @@ export const PROMPT_ROUTES: readonly Route[] = [
     path: '/usage',
     id: 'reportUsage',
     summary: 'Report tokens that were used; counted once for each `message_id`',
-    access: 'agent',
     body: agentShape(
       {
         task_id: FIELD.id,

@@ -13,7 +13,6 @@ export const QUESTION_ROUTES: readonly Route[] = [
     path: '/questions',
     id: 'listQuestions',
     summary: 'Questions of agents to the operators; an agent sees those of its own task',
-    access: 'any',
     query: {
       status: { enum: ['open', 'answered', 'withdrawn'], description: 'Only these; default: all.' },
       task_id: FIELD.id,
@@ -34,7 +33,6 @@ export const QUESTION_ROUTES: readonly Route[] = [
     path: '/questions/:id',
     id: 'getQuestion',
     summary: 'One question; agents see those of their own task',
-    access: 'any',
     answer: 'The question',
     handle: async (call) => showQuestion(call.app, partyOf(call), call.params.id ?? ''),
   },
@@ -43,7 +41,6 @@ export const QUESTION_ROUTES: readonly Route[] = [
     path: '/questions/:id/answer',
     id: 'answerQuestion',
     summary: 'Answer a question, once and for all',
-    access: 'any',
     body: shape(
       {
         answer: {

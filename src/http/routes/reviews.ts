@@ -22,7 +22,6 @@ export const REVIEW_ROUTES: readonly Route[] = [
     path: '/tasks/:id/reviewers',
     id: 'addReviewer',
     summary: 'Let a reviewer in for this visit of the phase; an older token of the same name dies',
-    access: 'operator',
     success: 201,
     body: shape(
       {
@@ -53,7 +52,6 @@ export const REVIEW_ROUTES: readonly Route[] = [
     path: '/tasks/:id/reviewers/:name/revoke',
     id: 'revokeReviewer',
     summary: "End a reviewer's token at once; what it reported in this visit counts no more",
-    access: 'operator',
     body: shape({ reason: FIELD.reason }, ['reason']),
     answer: 'The task',
     handle: async (call) =>
@@ -73,7 +71,6 @@ export const REVIEW_ROUTES: readonly Route[] = [
     path: '/tasks/:id/reviews',
     id: 'listReviews',
     summary: 'Reviewers of a task and what they said; an agent sees those of its own task',
-    access: 'any',
     answer: '`{task_id, phase, visit, required_reviews, reviews}`',
     handle: async (call) => listReviews(call.app, partyOf(call), call.params.id ?? ''),
   },
@@ -82,8 +79,6 @@ export const REVIEW_ROUTES: readonly Route[] = [
     path: '/tasks/:id/reviews',
     id: 'submitReview',
     summary: 'Send a report, which replaces the one before',
-    access: 'reviewer',
-    forReviewers: true,
     success: 201,
     body: REVIEW_SHAPE,
     answer: '`{task_id, reviewer, status, finished, subject}`',
@@ -100,8 +95,6 @@ export const REVIEW_ROUTES: readonly Route[] = [
     path: '/tasks/:id/artifacts/:type',
     id: 'getArtifact',
     summary: 'One artifact of a task, whole',
-    access: 'operator',
-    forReviewers: true,
     answer: '`{task_id, type, phase, visit, grade, bytes, sha256, content}`',
     handle: async (call) => {
       const { app, params } = call

@@ -9,7 +9,6 @@ export const STATUS_ROUTES: readonly Route[] = [
     path: '/status',
     id: 'getStatus',
     summary: 'The `status.json` of a run: a task that was claimed, or a coordination',
-    access: 'any',
     query: { run: { ...FIELD.id, description: 'Id of the run; default: the newest. Agents: their own task only.' } },
     answer:
       '`{finish_reason, finish_reason_details, is_complete, meta, coordination, agents, results}`; each agent with its `reliability`',

@@ -23,7 +23,6 @@ export const TASK_ROUTES: readonly Route[] = [
     path: '/tasks',
     id: 'createTask',
     summary: 'Create a task',
-    access: 'operator',
     success: 201,
     body: shape(
       {
@@ -86,7 +85,6 @@ export const TASK_ROUTES: readonly Route[] = [
     path: '/tasks',
     id: 'listTasks',
     summary: 'Tasks, newest first',
-    access: 'operator',
     query: { status: FIELD.phase, phase: FIELD.phase, agent_id: FIELD.id, limit: FIELD.limit, cursor: FIELD.cursor },
     answer: '`{tasks, next_cursor}`',
     handle: async ({ app, query }) => {
@@ -109,7 +107,6 @@ export const TASK_ROUTES: readonly Route[] = [
     path: '/tasks/:id',
     id: 'getTask',
     summary: 'One task',
-    access: 'operator',
     answer: 'The task',
     handle: async ({ app, params }) => showTask(app, params.id ?? ''),
   },
@@ -118,7 +115,6 @@ export const TASK_ROUTES: readonly Route[] = [
     path: '/tasks/:id',
     id: 'updateTask',
     summary: 'Change title, description, metadata or priority',
-    access: 'operator',
     body: {
       ...shape({ title: FIELD.title, description: FIELD.text, metadata: FIELD.metadata, priority: FIELD.priority }),
       minProperties: 1,
@@ -147,7 +143,6 @@ export const TASK_ROUTES: readonly Route[] = [
     path: '/tasks/:id/timeline',
     id: 'getTimeline',
     summary: 'Every event of the task, oldest first',
-    access: 'operator',
     query: { after: { type: 'integer', minimum: 0, description: 'Version to start after.' }, limit: FIELD.limit },
     answer: '`{events, next_after}`',
     handle: async ({ app, params, query }) => {
@@ -172,7 +167,6 @@ export const TASK_ROUTES: readonly Route[] = [
     path: '/tasks/:id/rewind',
     id: 'rewindTask',
     summary: 'Take the task back to an earlier phase',
-    access: 'operator',
     body: shape(
       {
         to_phase: FIELD.phase,
@@ -199,7 +193,6 @@ export const TASK_ROUTES: readonly Route[] = [
     path: '/tasks/:id/tools/accept',
     id: 'acceptTools',
     summary: 'Accept the upstream tools of a task as their servers list them now',
-    access: 'operator',
     body: shape({ reason: FIELD.reason }, ['reason']),
     answer: 'the task, and `accepted_tools` with the hash of each tool',
     handle: async (call) =>
@@ -237,7 +230,6 @@ function treeRoute(name: 'accept' | 'revert', summary: string, work: typeof acce
     path: `/tasks/:id/tree/${name}`,
     id: `${name}Tree`,
     summary,
-    access: 'operator',
     body: shape(
       {
         reason: FIELD.reason,
@@ -263,7 +255,7 @@ function treeRoute(name: 'accept' | 'revert', summary: string, work: typeof acce
 }
 
 function action(
-  name: string,
+  name: 'cancel' | 'resume' | 'reassign',
   summary: string,
   fields: Record<string, JsonObject>,
   command: (call: Call, reason: string) => Promise<Command>,
@@ -273,7 +265,6 @@ function action(
     path: `/tasks/:id/${name}`,
     id: `${name}Task`,
     summary,
-    access: 'operator',
     body: shape({ ...fields, reason: FIELD.reason }, [...Object.keys(fields), 'reason']),
     answer: 'The task',
     handle: async (call) => onTask(call, await command(call, call.app.redact(call.body.reason ?? '') as string)),

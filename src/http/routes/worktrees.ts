@@ -14,7 +14,6 @@ export const WORKTREE_ROUTES: readonly Route[] = [
     path: '/tasks/:id/merge',
     id: 'mergeTask',
     summary: "Bring the work of a task into a branch of its repository, and remove the task's own work tree",
-    access: 'operator',
     body: shape(
       {
         reason: FIELD.reason,
@@ -37,7 +36,6 @@ export const WORKTREE_ROUTES: readonly Route[] = [
     path: '/tasks/:id/handover',
     id: 'handOverTask',
     summary: "Leave the work of a task as a branch of its repository, and remove the task's own work tree",
-    access: 'operator',
     body: shape({ reason: FIELD.reason, commit: COMMIT }, ['reason']),
     answer: 'the task; `worktree` names the branch and the commit',
     handle: async (call) => endWorktree(call.app, { ...about(call), end: 'hand_over' }),
@@ -47,7 +45,6 @@ export const WORKTREE_ROUTES: readonly Route[] = [
     path: '/tasks/:id/discard',
     id: 'discardTask',
     summary: "Give up the work of a cancelled task, and remove the task's own work tree",
-    access: 'operator',
     body: shape(
       { reason: FIELD.reason, force: { type: 'boolean', description: 'Also the work of a completed task.' } },
       ['reason'],

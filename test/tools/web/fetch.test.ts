@@ -2,8 +2,9 @@ import { createServer, type RequestListener, type Server } from 'node:http'
 import { type AddressInfo, createServer as createRawServer, type Server as RawServer } from 'node:net'
 import { afterEach, describe, expect, it } from 'vitest'
 import { describeCall } from '../../../src/tools/describe.js'
+import type { WebAccess } from '../../../src/tools/web/public-request.js'
 import { isPublicAddress } from '../../../src/tools/web/web-address.js'
-import { type WebAccess, webFetch } from '../../../src/tools/web/web-fetch.js'
+import { webFetch } from '../../../src/tools/web/web-fetch.js'
 import { contractOf, phase, World } from '../../core/world.js'
 
 const servers: (Server | RawServer)[] = []

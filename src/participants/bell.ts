@@ -8,12 +8,12 @@ export class Bell {
     this.#wake?.()
   }
 
-  async wait(ms: number): Promise<void> {
+  async wait(ms: number | null): Promise<void> {
     if (!this.#isRung) {
       let timer: NodeJS.Timeout | undefined
       await new Promise<void>((resolve) => {
         this.#wake = resolve
-        timer = setTimeout(resolve, ms)
+        if (ms !== null) timer = setTimeout(resolve, ms)
       })
       clearTimeout(timer)
     }

@@ -1,0 +1,72 @@
+import { isAbsolute, join, posix } from 'node:path'
+
+/** The work tree as it was at the start of a task. */
+export interface TreeAtStart {
+  readonly tree: string
+  /** Whether the tree had this file; null where there is one now, and nobody knows what there was. */
+  had(path: string): boolean | null
+  /** Writes a copy into an empty folder. Null, or why there is none. */
+  copyTo(folder: string): Promise<string | null>
+}
+
+export interface ReviewerCommand {
+  readonly name: string
+  readonly args: readonly string[]
+}
+
+export type ReviewerCommandFound =
+  | {
+      readonly ok: true
+      readonly command: ReviewerCommand
+      /** The copy that the command names files of; null when it names none. */
+      readonly copy: string | null
+    }
+  | { readonly ok: false; readonly detail: string }
+
+/**
+ * The command of a reviewer with every file of the work tree that it names replaced by the same file of a copy, made in
+ * `folder`, of the tree at the start of the task. The implementer may have changed the file since, or what it imports:
+ * run from the tree, it would say what the reviewer does. (REQ-SPAWN-32)
+ */
+export async function commandAtStart(
+  { name, args }: ReviewerCommand,
+  start: TreeAtStart,
+  folder: string,
+): Promise<ReviewerCommandFound> {
+  const words = [name.includes('/') ? name : null, ...args].map((word) => (word === null ? null : inTree(word, start)))
+  const unknown = words.find((one) => one?.isKnown === false)
+  if (unknown !== undefined && unknown !== null) return { ok: false, detail: notKnown(unknown.path) }
+  if (words.every((one) => one === null)) return { ok: true, command: { name, args }, copy: null }
+  const problem = await start.copyTo(folder)
+  if (problem !== null) return { ok: false, detail: problem }
+  const [program = null, ...others] = words.map((one) => (one === null ? null : one.option + join(folder, one.path)))
+  const command = { name: program ?? name, args: args.map((arg, index) => others[index] ?? arg) }
+  return { ok: true, command, copy: folder }
+}
+
+interface NamedFile {
+  readonly path: string
+  /** What comes before the path: `--config=`, or nothing. */
+  readonly option: string
+  readonly isKnown: boolean
+}
+
+/** The file of the work tree that a word names; null when it names none that there was. */
+function inTree(word: string, start: TreeAtStart): NamedFile | null {
+  const [, option = '', named = ''] = /^(-{1,2}[\w-]+=)?(.*)$/s.exec(word) ?? []
+  const path = relativeTo(start.tree, named)
+  if (path === null) return null
+  const had = start.had(path)
+  return had === false ? null : { path, option, isKnown: had !== null }
+}
+
+function relativeTo(tree: string, named: string): string | null {
+  if (named === '' || named.includes('\0')) return null
+  if (isAbsolute(named)) return named.startsWith(`${tree}/`) ? posix.normalize(named.slice(tree.length + 1)) : null
+  const path = posix.normalize(named)
+  return path === '.' || path === '..' || path.startsWith('../') ? null : path
+}
+
+function notKnown(path: string): string {
+  return `it names ${JSON.stringify(path)} in the work tree, and how the tree was at the start of the task is not known. Set enforcement.reconcile to block or warn, or name a program outside the work tree by its absolute path`
+}

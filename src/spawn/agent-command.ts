@@ -1,0 +1,34 @@
+import { join } from 'node:path'
+import type { Job } from '../confinement/port.js'
+import type { Spawn } from '../core/spawns.js'
+import type { HarnessHome } from '../participants/harness-home.js'
+import { RECIPES } from '../participants/harness-recipes.js'
+import { commandAtStart, type ReviewerCommandFound } from '../participants/tree-at-start.js'
+import type { Start } from './agent-process.js'
+
+/** What is started. A reviewer never runs what the implementer wrote: see `commandAtStart`. */
+export async function commandOf(
+  { spawn: { program }, atStart }: Start,
+  home: HarnessHome,
+): Promise<Extract<ReviewerCommandFound, { ok: true }>> {
+  const command = { name: nameOf(program), args: program.args }
+  if (atStart === null) return { ok: true, command, copy: null }
+  const found = await commandAtStart(command, atStart, join(home.dir, 'tree-at-start'))
+  if (!found.ok) throw new Error(found.detail)
+  return found
+}
+
+export function nameOf(program: Spawn['program']): string {
+  return program.command ?? RECIPES[program.harness].program ?? ''
+}
+
+// It holds every file as it ever was, also those that agents are not shown. The tools for git leave those out.
+const GIT = '.git'
+
+// A reviewer begins in an empty folder: agent CLIs read instructions from the folder they are started in, and those of
+// the work tree are the implementer's. It reads the work with the tools of Phaselock. (REQ-SPAWN-32)
+export function placeOf(start: Start, home: HarnessHome): Pick<Job, 'tree' | 'hidden'> {
+  return start.spawn.review === null
+    ? { tree: start.tree, hidden: [GIT, ...start.hidden] }
+    : { tree: home.work, hidden: [] }
+}
