@@ -44,8 +44,8 @@ export class Sandbox {
   readonly #starters: Starters
 
   constructor(private readonly parts: Parts) {
-    const { filter, groups, limits, view } = parts
-    this.#starters = new Starters({ dir: parts.stateDir, env: cleanEnv(view), filter, groups, limits })
+    const { filter, groups, limits } = parts
+    this.#starters = new Starters({ dir: parts.stateDir, filter, groups, limits })
   }
 
   close(): Promise<void> {
@@ -69,7 +69,7 @@ export class Sandbox {
       return { files, changes: keep ? await this.#changes(run, job, mounted) : dropped(keeper, run) }
     })
     for (const path of job.collect ?? []) if (await clear(join(run.seen, MERGED), path)) fresh.push(path)
-    starter.become(launcher(this.#launch(run, job, mounted)), job.env)
+    starter.become(launcher(this.#launch(run, job, mounted)), { ...cleanEnv(this.parts.view), ...job.env })
     return confined
   }
 
