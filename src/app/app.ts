@@ -83,3 +83,4 @@ export interface Once {
 }
 
 export { StoreUnavailable } from '../store/port.js'
+export { TreeUnreadable } from '../tree/problems.js'
