@@ -11,12 +11,12 @@ import { EXIT, Stop } from './exit.js'
 import { runningIn } from './lock-holder.js'
 import { agentSteps, stateDirOption, stepLines } from './next-steps.js'
 import { defaultStateDir, givenStateDir } from './places.js'
-import { plainText } from './plain-text.js'
+import { plainLine, plainText } from './plain-text.js'
 import { programName, programScript } from './program-name.js'
 import type { ServeOptions } from './serve.js'
 import { isAlive, liveServerNote, type ServerNote } from './server-file.js'
 import { startFailure } from './start-failure.js'
-import { print, printJson } from './terminal.js'
+import { print, printJson, tell } from './terminal.js'
 
 const READY_MS_MAX = 30_000
 const STOP_MS_MAX = 15_000
@@ -98,7 +98,9 @@ function messageIn(said: string): string {
 function placesFor(options: ServeOptions): { readonly stateDir: string } {
   const workspace = options.workspace ?? process.cwd()
   try {
-    return placesOf({ workspace, stateDir: givenStateDir(options.stateDir) ?? defaultStateDir(workspace) })
+    const places = placesOf({ workspace, stateDir: givenStateDir(options.stateDir) ?? defaultStateDir(workspace) })
+    for (const line of places.closed) tell(plainLine(line))
+    return places
   } catch (error) {
     throw startFailure(error, options)
   }

@@ -4,6 +4,7 @@ import { type Orchestrator, openOrchestrator, placesOf } from '../app/orchestrat
 import type { ProviderName } from '../confinement/port.js'
 import { allowedHosts } from '../http/hosts.js'
 import { buildServer, type Entrance } from '../http/server.js'
+import { serverProof } from '../store/server-proof.js'
 import { openSqliteStore } from '../store/sqlite.js'
 import { chooseContract, loadChosen } from './choose-contract.js'
 import { EXIT, Stop } from './exit.js'
@@ -70,10 +71,11 @@ type Tls = { readonly cert: Buffer; readonly key: Buffer } | null
 async function start(options: ServeOptions, tls: Tls): Promise<Running> {
   const wanted = options.workspace ?? process.cwd()
   const choice = chooseContract(options.contract, wanted)
-  const { stateDir, workspace } = placesOf({
+  const { stateDir, workspace, closed } = placesOf({
     workspace: wanted,
     stateDir: givenStateDir(options.stateDir) ?? defaultStateDir(wanted),
   })
+  for (const line of closed) tell(plainLine(line))
   const contract = await loadChosen(choice)
   const app = await openApp(
     { stateDir, workspace },
@@ -86,11 +88,13 @@ async function start(options: ServeOptions, tls: Tls): Promise<Running> {
   )
   try {
     let hosts: ReadonlySet<string> = new Set()
-    const entrance = buildServer(app, { hosts: () => hosts, onFault, ...(tls === null ? {} : { tls }) })
+    let url = ''
+    const prove = (nonce: string): string | null => serverProof(stateDir, { url, nonce })
+    const entrance = buildServer(app, { hosts: () => hosts, onFault, prove, ...(tls === null ? {} : { tls }) })
     const listening = await listen(entrance.server, options)
     const { port } = listening
     const names = (options.allowHost ?? []).map((name) => name.toLowerCase())
-    const url = addressOf({ host: options.host, port, isTls: tls !== null })
+    url = addressOf({ host: options.host, port, isTls: tls !== null })
     await leaveNote(stateDir, url, listening)
     // Until here every Host is refused: a client that gets 200 from /ready can run CLI commands, which read the note.
     hosts = new Set([...allowedHosts({ host: options.host, port, extra: names }), ...names])
