@@ -7,6 +7,7 @@ import { type Cleaner, makeCleaner } from '../store/clean.js'
 import type { Store } from '../store/port.js'
 import { isSecretName } from '../store/secret-names.js'
 import { takeStateDirectory } from '../store/state-directory.js'
+import { readTaskBytesMax } from './added-bytes.js'
 import { AlertBoard } from './alert-board.js'
 import type { App } from './app.js'
 import { Checking } from './checking.js'
@@ -98,6 +99,7 @@ export async function openOrchestrator(options: OrchestratorOptions): Promise<Or
   const places = {
     workspace: options.workspace,
     stateDir: options.stateDir,
+    taskBytesMax: readTaskBytesMax(options.environment),
     contractFile: options.contractFile ?? null,
   }
   const { confinement, trees } = workshop
