@@ -4,6 +4,7 @@ import type { Change } from '../tree/change.js'
 import { openFile } from '../tree/lookup.js'
 import { readBytes } from '../tree/read-bytes.js'
 import { openTreeWriter } from '../tree/tree-writer.js'
+import { coverFolders } from './base-root.js'
 import { commitChanges } from './commit-changes.js'
 import { type Child, cleanEnv, confinedOf, NO_CHANGES } from './confined.js'
 import { type HostView, isInside } from './host-view.js'
@@ -41,10 +42,12 @@ const SHARED_PROCESSES_FACTOR = 8
 /** Runs commands in namespaces, each with its own view of the work tree. */
 export class Sandbox {
   #count = 0
+  #uncovered: readonly string[]
   readonly #starters: Starters
 
   constructor(private readonly parts: Parts) {
-    const { filter, groups, limits } = parts
+    const { filter, groups, limits, view } = parts
+    this.#uncovered = view.coveredFolders
     this.#starters = new Starters({ dir: parts.stateDir, filter, groups, limits })
   }
 
@@ -55,6 +58,8 @@ export class Sandbox {
   async start(asked: Job): Promise<Confined> {
     checkSockets(asked)
     const job = { ...asked, shown: (asked.shown ?? []).filter((path) => this.#mayShow(path, asked.tree)) }
+    if (this.#uncovered.length > 0)
+      this.#uncovered = await coverFolders(this.parts.keeper, this.parts.base, this.#uncovered)
     this.#count += 1
     const name = `run-${this.#count}`
     const { keeper, launcher } = this.parts

@@ -1,7 +1,7 @@
 // Runs commands with the environments that a test gives it, as whatever account it is started by. Prints what each command saw,
 // and where its values could be seen meanwhile by others.
-import { mkdirSync, readdirSync, readFileSync, readlinkSync } from 'node:fs'
-import { join } from 'node:path'
+import { mkdirSync, readdirSync, readFileSync, readlinkSync, renameSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
 
 const [dist] = process.argv.slice(2)
 const { provider, dir, jobs } = JSON.parse(readFileSync(0, 'utf8'))
@@ -38,7 +38,13 @@ function seenOutside(text) {
 }
 
 const results = []
-for (const { argv, env, secret } of jobs) {
+for (const { argv, env, secret, files = {} } of jobs) {
+  // As tools write their settings: beside the place, and then renamed.
+  for (const [path, content] of Object.entries(files)) {
+    mkdirSync(dirname(path), { recursive: true })
+    writeFileSync(`${path}.new`, content)
+    renameSync(`${path}.new`, path)
+  }
   const job = {
     tree,
     cwd: '.',
