@@ -37,6 +37,8 @@ export interface App {
   /** The work tree of tasks that name none. */
   readonly workspace: string
   readonly stateDir: string
+  /** How many bytes a task may add to its work tree. */
+  readonly taskBytesMax: number
   /** How often refused tokens are recorded with a task. */
   readonly tokenRefusals: Quota
   /** Tasks whose gates are being checked, or whose work tree is put aside or taken back. */
@@ -74,7 +76,8 @@ export interface App {
 }
 
 export function contextOf(app: App, actor: string, reservedPaths: readonly string[] = []): Context {
-  return { now: app.now(), actor, matchesGlob, matches: matchesPattern, reservedPaths }
+  const { taskBytesMax } = app
+  return { now: app.now(), actor, matchesGlob, matches: matchesPattern, reservedPaths, taskBytesMax }
 }
 
 /** Under which key the answer of an unsafe call is kept, so that sending it twice acts once. */
@@ -85,3 +88,4 @@ export interface Once {
 }
 
 export { StoreUnavailable } from '../store/port.js'
+export { TreeUnreadable } from '../tree/problems.js'

@@ -8,12 +8,12 @@ import type { Contract, JsonObject } from '../core/contract.js'
 import type { Refusal } from '../core/refusal.js'
 import type { Held, TaskState } from '../core/state.js'
 import { keepAgentCliFiles } from './agent-cli-files.js'
-import { type App, contextOf, type Once } from './app.js'
+import { type App, contextOf, type Once, TreeUnreadable } from './app.js'
 import { reconcileResumed } from './compare-tree.js'
 import { type Grant, grantOf, promptOf, withToken } from './grant.js'
 import { AgentBusy } from './handle.js'
 import { isPathConflict, withPathLease } from './path-leases.js'
-import { ok, type Result, refuse, refusedBy } from './result.js'
+import { ok, type Problem, type Result, refuse, refusedBy, refuseUnreadable, UNREADABLE } from './result.js'
 import { WORK_BEGAN } from './trees.js'
 import { contractView, taskView } from './views.js'
 import { unavailable } from './wall.js'
@@ -116,7 +116,7 @@ async function claimOldest(app: App, request: Ready): Promise<Result<JsonObject>
       if (!row.requires.every((one) => request.capabilities.includes(one))) continue
       const result = await tryClaim(app, row.id, request)
       // Another task may write what this one would, or be where nothing can be committed: the next one may be free of that.
-      if (!result.ok && (isPathConflict(result.problem) || LINKED in result.problem.extra)) {
+      if (!result.ok && (isPathConflict(result.problem) || isOfItsTree(result.problem))) {
         held ??= result
         continue
       }
@@ -136,7 +136,8 @@ async function tryClaim(app: App, taskId: string, request: Ready): Promise<Resul
   if (walled !== null) return walled
   const uncommittable = lackingRepository(contract, state)
   if (uncommittable !== null) return uncommittable
-  if (contract.enforcement.reconcile !== 'off') await beginTree(app, state)
+  const unreadable = contract.enforcement.reconcile === 'off' ? null : await readTree(app, state)
+  if (unreadable !== null) return unreadable
   const { agentId, instance } = request.bearer
   const openDependencies = await unfinished(app, state)
   const who = { agentId, instance, capabilities: request.capabilities, isSpawned: request.isSpawned === true }
@@ -169,6 +170,16 @@ async function tryClaim(app: App, taskId: string, request: Ready): Promise<Resul
   }
 }
 
+async function readTree(app: App, state: TaskState): Promise<Result<JsonObject> | null> {
+  try {
+    await beginTree(app, state)
+    return null
+  } catch (error) {
+    if (error instanceof TreeUnreadable) return refuseUnreadable(error)
+    throw error
+  }
+}
+
 // What people changed before anybody began is right as it is. While others work in the same tree, it is what they left it as.
 async function beginTree(app: App, state: TaskState): Promise<void> {
   if (state.visit > 0 && app.trees.isKnown(state.workspace)) return
@@ -190,6 +201,10 @@ async function lackingWall(app: App, contract: Contract): Promise<Result<JsonObj
 }
 
 const LINKED = 'linked_repository'
+
+function isOfItsTree({ extra }: Problem): boolean {
+  return LINKED in extra || UNREADABLE in extra
+}
 
 // git_commit writes the git directory in the tree, and nothing outside of it: better no task than one that cannot be completed.
 function lackingRepository(contract: Contract, { id, workspace }: TaskState): Result<JsonObject> | null {

@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, realpathSync } from 'node:fs'
+import { existsSync, realpathSync } from 'node:fs'
 import { basename, dirname, isAbsolute, join, relative, resolve } from 'node:path'
 import type { Confinement, ProviderName } from '../confinement/port.js'
 import type { Contract, Enforcement, JsonObject } from '../core/contract.js'
@@ -6,6 +6,8 @@ import { FIRST_OPERATOR } from '../core/registry.js'
 import { type Cleaner, makeCleaner } from '../store/clean.js'
 import type { Store } from '../store/port.js'
 import { isSecretName } from '../store/secret-names.js'
+import { takeStateDirectory } from '../store/state-directory.js'
+import { readTaskBytesMax } from './added-bytes.js'
 import { AlertBoard } from './alert-board.js'
 import type { App } from './app.js'
 import { Checking } from './checking.js'
@@ -110,6 +112,7 @@ export async function openOrchestrator(options: OrchestratorOptions): Promise<Or
   const places = {
     workspace: options.workspace,
     stateDir: options.stateDir,
+    taskBytesMax: readTaskBytesMax(options.environment),
     contractFile: options.contractFile ?? null,
     contractParts: options.contractParts ?? [],
   }
@@ -261,6 +264,8 @@ async function ensureOperator(
 export function placesOf(given: { readonly stateDir: string; readonly workspace: string }): {
   readonly stateDir: string
   readonly workspace: string
+  /** What was changed so that no other account can use the state directory, in sentences for people. */
+  readonly closed: readonly string[]
 } {
   if (!existsSync(given.workspace)) throw new BadPlace(`the work tree ${given.workspace} does not exist`)
   const workspace = realpathSync(resolve(given.workspace))
@@ -270,8 +275,8 @@ export function placesOf(given: { readonly stateDir: string; readonly workspace:
     throw new BadPlace(
       `the state directory ${stateDir} lies inside the work tree ${workspace}, where agents could reach it; choose another with --state-dir`,
     )
-  mkdirSync(stateDir, { recursive: true, mode: 0o700 })
-  return { stateDir, workspace }
+  // By the name that was given: a link in its place is not followed.
+  return { stateDir, workspace, closed: takeStateDirectory(resolve(given.stateDir)) }
 }
 
 // The directory may not be there yet: then the nearest folder above it decides where it will lie.

@@ -42,3 +42,13 @@ export function refusedBy(
     },
   }
 }
+
+export const UNREADABLE = 'unreadable_tree'
+
+/** A refusal because of what lies in a work tree. Agents cannot change that: a person has to. */
+export function refuseUnreadable(error: Error): { readonly ok: false; readonly problem: Problem } {
+  return refuse('conflict', `The work tree cannot be read: ${error.message}.`, {
+    remedy: 'Ask an operator to remove what is named, or to give the right to read it, and send the request again.',
+    [UNREADABLE]: true,
+  })
+}

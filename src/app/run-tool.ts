@@ -11,10 +11,12 @@ import { fileTool, isWriteTool } from '../tools/files/file-tools.js'
 import { failed, type ToolOutcome, type ToolPlace } from '../tools/port.js'
 import { webFetch } from '../tools/web/web-fetch.js'
 import type { Change } from '../tree/change.js'
+import { addedBy, addedTo, pathsIn, refuseBytes, sizesOf } from './added-bytes.js'
 import { type AgentCall, applyAs, reviewerIn } from './agent-call.js'
 import type { App } from './app.js'
 import { commitRulesOf } from './commit-rules.js'
-import type { Handled, With } from './handle.js'
+import { droppedBy } from './dropped-changes.js'
+import type { With } from './handle.js'
 import { askQuestion } from './questions.js'
 import { keepContents, keepPrevious } from './reconcile.js'
 import { isHiddenBy, reservedIn } from './reserved.js'
@@ -91,19 +93,21 @@ class OneRun {
     return this.app.ledger.hold(this.call.state.id, async () => {
       const state = await this.app.ledger.peek(this.call.state.id)
       const isStale = state === null || admit(state, this.call.bearer) !== null
-      const outcome = isStale ? failed('The task moved on before the file was written.', 'token_stale') : null
-      if (!isStale) await keepPrevious(this.app, this.call.state.workspace, pathsIn(args))
+      const { workspace } = this.call.state
+      const before = sizesOf(workspace, pathsIn(args))
+      const outcome = isStale
+        ? failed('The task moved on before the file was written.', 'token_stale')
+        : refuseBytes(this.one, state, { before, bytesMax: this.app.taskBytesMax })
+      if (outcome === null) await keepPrevious(this.app, workspace, pathsIn(args))
       const done = outcome ?? (await fileTool(this.#place, tool, args))
       if (done.ok) {
-        this.app.running.wrote(
-          this.call.state.workspace,
-          done.changes.map((one) => one.path),
-        )
-        this.app.trees.explain(this.call.state.workspace, done.changes)
-        await keepContents(this.app, this.call.state.workspace, done.changes)
+        const paths = done.changes.map((one) => one.path)
+        this.app.running.wrote(workspace, paths)
+        this.app.trees.explain(workspace, done.changes)
+        await keepContents(this.app, workspace, done.changes)
         await this.#uncover(done.changes)
       }
-      return this.#finish(done, { isHolding: true })
+      return this.#finish(done, { isHolding: true, isWritten: true, addedBytes: addedBy(done, before) })
     })
   }
 
@@ -173,7 +177,8 @@ class OneRun {
       return await this.app.ledger.hold(this.call.state.id, async () => {
         const meanwhile = this.#writtenMeanwhile(kept, done.before)
         if (meanwhile !== null) return this.#finish(meanwhile, { isHolding: true })
-        const ran = await this.#finish(outcome, { ...about, isHolding: true, changed: kept })
+        const added = { changed: kept, addedBytes: addedTo(tree, kept) }
+        const ran = await this.#finish(outcome, { ...about, isHolding: true, ...added })
         if (!ran.ok || ran.value.outcome !== outcome) return ran
         isSettled = true
         if (plan !== null) await this.app.scratch.save(plan, changes.view)
@@ -186,13 +191,10 @@ class OneRun {
           await this.#uncover(kept)
           return ran
         }
-        await this.app.trees.reread(
-          tree,
-          kept.map((one) => one.path),
-        )
-        return this.#finish(failed(`${this.one.tool}: its changes could not be written: ${problem}`), {
-          isHolding: true,
-        })
+        const paths = kept.map((one) => one.path)
+        await this.app.trees.reread(tree, paths)
+        const failure = failed(`${this.one.tool}: its changes could not be written: ${problem}`)
+        return this.#finish(failure, { isHolding: true })
       })
     } finally {
       if (!isSettled) await changes.discard()
@@ -247,6 +249,8 @@ class OneRun {
         changed: changed.map(({ path, kind, type, problem, sha256 }) => ({ path, kind, type, problem, sha256 })),
         git: more.git ?? 'none',
         unenforced,
+        ...(more.isWritten === true ? { isWritten: true } : {}),
+        ...(changed.length === 0 ? {} : { addedBytes: more.addedBytes ?? 0 }),
         ...(more.failing === undefined ? {} : { failing: more.failing }),
         ...reviewerIn(this.call),
       },
@@ -256,11 +260,6 @@ class OneRun {
     const dropped = droppedBy(handled.value)
     return { ok: true, value: { outcome: dropped ?? outcome, durationMs, events: handled.value.events, unenforced } }
   }
-}
-
-function pathsIn(args: JsonObject): readonly string[] {
-  const files = Array.isArray(args.files) ? (args.files as readonly JsonObject[]) : [args]
-  return files.flatMap(({ path }) => (typeof path === 'string' ? [path] : []))
 }
 
 const NO_LAYER = { layer: null, note: null }
@@ -287,14 +286,6 @@ interface Finish {
   readonly exitCode?: number
   readonly unenforced?: readonly string[]
   readonly failing?: string
-}
-
-export function droppedBy({ events }: Handled): ToolOutcome | null {
-  const dropped = events.find((event) => event.type === 'changes_dropped')
-  if (dropped?.type !== 'changes_dropped') return null
-  return failed(dropped.detail, dropped.code, {
-    paths: dropped.paths,
-    path_count: dropped.pathCount,
-    retry: { ...dropped.retry },
-  })
+  readonly isWritten?: true
+  readonly addedBytes?: number
 }

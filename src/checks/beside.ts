@@ -34,8 +34,9 @@ function lookInto(root: string, folder: string, tell: (line: string) => void): v
       entriesMax: ENTRIES_MAX,
     })) {
       if (kind === 'directory') continue
-      const { size, mtimeNs, ctimeNs, ino } = lstatSync(inside(directoryFd, name), { bigint: true })
-      tell(JSON.stringify([folder, path, `${size} ${mtimeNs} ${ctimeNs} ${ino}`]))
+      const stat = lstatSync(inside(directoryFd, name), { bigint: true, throwIfNoEntry: false })
+      if (stat !== undefined)
+        tell(JSON.stringify([folder, path, `${stat.size} ${stat.mtimeNs} ${stat.ctimeNs} ${stat.ino}`]))
     }
   } finally {
     closeSync(opened.fd)

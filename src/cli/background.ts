@@ -21,7 +21,7 @@ import type { ServeOptions } from './serve.js'
 import { isAlive, liveServerNote, type ServerNote } from './server-file.js'
 import { type SettledContract, settleContract, type Wanted } from './settle-contract.js'
 import { startFailure } from './start-failure.js'
-import { canAsk, print, printJson } from './terminal.js'
+import { canAsk, print, printJson, tell } from './terminal.js'
 
 const READY_MS_MAX = 30_000
 const STOP_MS_MAX = 15_000
@@ -128,7 +128,9 @@ function messageIn(said: string): string {
 function placesFor(options: ServeOptions): { readonly stateDir: string; readonly workspace: string } {
   const workspace = options.workspace ?? process.cwd()
   try {
-    return placesOf({ workspace, stateDir: givenStateDir(options.stateDir) ?? defaultStateDir(workspace) })
+    const places = placesOf({ workspace, stateDir: givenStateDir(options.stateDir) ?? defaultStateDir(workspace) })
+    for (const line of places.closed) tell(plainLine(line))
+    return places
   } catch (error) {
     throw startFailure(error, options)
   }

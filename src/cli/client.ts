@@ -5,6 +5,7 @@ import { EXIT, Stop } from './exit.js'
 import { plainLine } from './plain-text.js'
 import { problemText } from './problem-text.js'
 import { programName } from './program-name.js'
+import { requireProof } from './prove-server.js'
 
 const ANSWER_MS_MAX = 30_000
 
@@ -13,6 +14,7 @@ export type Query = Readonly<Record<string, string | number | undefined>>
 /** Speaks with a server. What it refuses ends the command with the reason and what to do. */
 export class Client {
   readonly #connection: Connection
+  #proven: Promise<void> | null = null
 
   constructor(options: ClientOptions) {
     this.#connection = connect(options)
@@ -56,6 +58,7 @@ export class Client {
 
   async #fetch(path: string, request: RequestInit & { headers: Record<string, string> }): Promise<Response> {
     const { url, token } = this.#connection
+    await this.#prove()
     const headers = token === null ? request.headers : { ...request.headers, authorization: `Bearer ${token}` }
     try {
       // A redirect would carry the token to somebody else.
@@ -63,6 +66,20 @@ export class Client {
     } catch (error) {
       throw unreachable(url, error)
     }
+  }
+
+  #prove(): Promise<void> {
+    const { url, stateDir } = this.#connection
+    this.#proven ??= stateDir === null ? Promise.resolve() : proven(stateDir, url)
+    return this.#proven
+  }
+}
+
+async function proven(stateDir: string, url: string): Promise<void> {
+  try {
+    await requireProof(stateDir, url)
+  } catch (error) {
+    throw error instanceof Stop ? error : unreachable(url, error)
   }
 }
 

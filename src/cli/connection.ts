@@ -22,6 +22,8 @@ export interface ClientOptions {
 export interface Connection {
   readonly url: string
   readonly token: string | null
+  /** The state directory whose server has to prove itself before the token is sent; null when both were named by hand. */
+  readonly stateDir: string | null
 }
 
 /** The options of every command that talks to a server. */
@@ -39,7 +41,9 @@ export function clientOptions(command: Command): Command {
  */
 export function connect(options: ClientOptions): Connection {
   const { url, stateDir } = serverOf(options)
-  return { url, token: tokenOf(options, stateDir) }
+  const token = tokenOf(options, stateDir)
+  const isByHand = namedUrl(options) !== null && namedToken(options) !== null && options.stateDir === undefined
+  return { url, token, stateDir: token === null || isByHand ? null : stateDir }
 }
 
 /** The same options for the server that they mean now, wherever it listens: another one that answers later is not meant. */
@@ -50,8 +54,8 @@ export function pinned<Options extends ClientOptions>(options: Options): Options
 
 /** The server that a command means, and its state directory where that lies here. */
 export function serverOf(options: ClientOptions): { readonly url: string; readonly stateDir: string | null } {
-  const named = options.url ?? process.env.PHASELOCK_URL
-  if (named !== undefined && named !== '') {
+  const named = namedUrl(options)
+  if (named !== null) {
     const url = checkedUrl(named)
     return { url, stateDir: givenStateDir(options.stateDir) ?? stateDirServing(url) }
   }
@@ -97,11 +101,21 @@ function stateDirServing(url: string): string | null {
   return dirs.map((name) => join(base, name)).find(serves) ?? null
 }
 
-function tokenOf(options: ClientOptions, dir: string | null): string | null {
+function namedUrl(options: ClientOptions): string | null {
+  const named = options.url ?? process.env.PHASELOCK_URL ?? ''
+  return named === '' ? null : named
+}
+
+function namedToken(options: ClientOptions): string | null {
   if (options.token !== undefined) return options.token
   if (options.tokenFile !== undefined) return readToken(options.tokenFile)
-  const named = process.env.PHASELOCK_OPERATOR_TOKEN
-  if (named !== undefined && named !== '') return named.trim()
+  const named = process.env.PHASELOCK_OPERATOR_TOKEN ?? ''
+  return named === '' ? null : named.trim()
+}
+
+function tokenOf(options: ClientOptions, dir: string | null): string | null {
+  const named = namedToken(options)
+  if (named !== null) return named
   const file = dir === null ? null : join(dir, 'operator.token')
   return file !== null && existsSync(file) ? readToken(file) : null
 }

@@ -16,6 +16,8 @@ export interface BridgeParts {
   readonly url: string
   readonly token: string
   readonly output: Writable
+  /** Throws unless what answers at the address may have the token. Asked each time: the server may have been replaced. */
+  readonly prove: () => Promise<void>
   /** Told what no message can say; never a token. */
   readonly onTrouble: (text: string) => void
 }
@@ -112,7 +114,8 @@ export class McpBridge {
     }
   }
 
-  #fetch(method: string, request: { headers: Record<string, string>; body?: string; signal: AbortSignal }) {
+  async #fetch(method: string, request: { headers: Record<string, string>; body?: string; signal: AbortSignal }) {
+    await this.parts.prove()
     return fetch(`${this.parts.url}/mcp`, {
       ...request,
       method,

@@ -1,7 +1,8 @@
 import type { Command } from 'commander'
-import { serverOf } from './connection.js'
+import { connect } from './connection.js'
 import { EXIT, Stop } from './exit.js'
 import { examples } from './options.js'
+import { requireProof } from './prove-server.js'
 import { tell } from './terminal.js'
 
 interface McpOptions {
@@ -32,8 +33,9 @@ async function speakMcp(options: McpOptions): Promise<void> {
   if (token.startsWith('plop_'))
     throw new Stop(EXIT.usage, "PHASELOCK_TOKEN is an operator's token. MCP is for agents: set it to an agent's token.")
   if (!/^[\x21-\x7e]+$/.test(token)) throw new Stop(EXIT.usage, 'PHASELOCK_TOKEN is not a token.')
-  const { url } = serverOf(options)
+  const { url, stateDir } = connect({ ...options, token })
+  const prove = async (): Promise<void> => (stateDir === null ? undefined : requireProof(stateDir, url))
   const { McpBridge } = await import('./mcp-bridge.js')
-  const bridge = new McpBridge({ url, token, output: process.stdout, onTrouble: tell })
+  const bridge = new McpBridge({ url, token, output: process.stdout, prove, onTrouble: tell })
   await bridge.run(process.stdin)
 }

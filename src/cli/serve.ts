@@ -6,6 +6,7 @@ import type { ProviderName } from '../confinement/port.js'
 import { allowedHosts } from '../http/hosts.js'
 import { buildServer, type Entrance } from '../http/server.js'
 import type { Store } from '../store/port.js'
+import { serverProof } from '../store/server-proof.js'
 import { openSqliteStore } from '../store/sqlite.js'
 import { EXIT, Stop } from './exit.js'
 import { addressOf, isLoopback, type Listening, listen } from './listen.js'
@@ -76,15 +77,18 @@ async function start(options: ServeOptions, tls: Tls): Promise<Running> {
   const wanted = options.workspace ?? process.cwd()
   const givenDir = givenStateDir(options.stateDir)
   const places = placesOf({ workspace: wanted, stateDir: givenDir ?? defaultStateDir(wanted) })
-  const { stateDir } = places
+  const { stateDir, closed } = places
+  for (const line of closed) tell(plainLine(line))
   const { app, settled } = await openApp(options, { ...places, givenStateDir: givenDir })
   try {
     let hosts: ReadonlySet<string> = new Set()
-    const entrance = buildServer(app, { hosts: () => hosts, onFault, ...(tls === null ? {} : { tls }) })
+    let url = ''
+    const prove = (nonce: string): string | null => serverProof(stateDir, { url, nonce })
+    const entrance = buildServer(app, { hosts: () => hosts, onFault, prove, ...(tls === null ? {} : { tls }) })
     const listening = await listen(entrance.server, options)
     const { port } = listening
     const names = (options.allowHost ?? []).map((name) => name.toLowerCase())
-    const url = addressOf({ host: options.host, port, isTls: tls !== null })
+    url = addressOf({ host: options.host, port, isTls: tls !== null })
     await leaveNote(stateDir, url, listening)
     // Until here every Host is refused: a client that gets 200 from /ready can run CLI commands, which read the note.
     hosts = new Set([...allowedHosts({ host: options.host, port, extra: names }), ...names])

@@ -1,5 +1,6 @@
 import {
   copyFileSync,
+  cpSync,
   lstatSync,
   mkdirSync,
   readdirSync,
@@ -41,19 +42,92 @@ export async function makeBaseRoot(keeper: Keeper, view: HostView): Promise<stri
   const root = join(keeper.dir, name)
   const script: string[] = ['set -e']
   const mounts = hostMounts(readFileSync('/proc/self/mountinfo', 'utf8'))
-  for (const path of view.shown) {
-    mkdirSync(join(seen, path), { recursive: true })
-    script.push(`mount --rbind ${quoted(path)} ${quoted(join(root, path))}`)
-    for (const { point, options } of mountsAt(path, mounts))
-      script.push(`mount -o remount,bind,${options} ${quoted(join(root, point))}`)
-  }
-  for (const path of view.covered) {
-    const at = quoted(join(root, path))
-    if (statSync(path).isDirectory()) script.push(`mount -t tmpfs -o ro,size=4k,mode=755 none ${at}`)
-    else script.push(`mount --bind /dev/null ${at}`)
-  }
+  for (const path of view.shown)
+    for (const part of partsToShow(path, view.covered)) script.push(...showing(part, { seen, root, mounts }))
+  for (const path of view.covered) if (isFolder(path)) script.push(covering(root, path))
   await keeper.ask(script.join('\n'))
   return root
+}
+
+/** Covers those of the folders that are there by now, for all commands that start from here on; returns the others. */
+export async function coverFolders(
+  keeper: Keeper,
+  root: string,
+  folders: readonly string[],
+): Promise<readonly string[]> {
+  const there = folders.filter((path) => isFolder(path))
+  if (there.length > 0) await keeper.ask(['set -e', ...there.map((path) => covering(root, path))].join('\n'))
+  return folders.filter((path) => !there.includes(path))
+}
+
+function covering(root: string, path: string): string {
+  return `mount -t tmpfs -o ro,size=4k,mode=755 none ${quoted(join(root, path))}`
+}
+
+interface Part {
+  readonly path: string
+  readonly kind: 'mounted' | 'folder' | 'copied'
+}
+
+/**
+ * What a shown folder is put together from. A folder with a covered file in it, or with a place where one may appear, is made anew
+ * and filled with what else is in it: a cover over the file would be gone when a tool replaces it, and there is none over a file
+ * that is not there yet. What is added to such a folder later is seen after the next start.
+ */
+function partsToShow(path: string, covered: readonly string[]): readonly Part[] {
+  const below = covered.filter((one) => one !== path && isInside(path, one))
+  // A covered folder that is there is covered as a whole, and the folder around it stays as it is.
+  if (below.every((one) => isFolder(one))) return [{ path, kind: 'mounted' }]
+  const inside = readdirSync(path, { withFileTypes: true })
+  return [
+    { path, kind: 'folder' },
+    ...inside.flatMap((entry): readonly Part[] => {
+      const at = join(path, entry.name)
+      if (covered.includes(at)) return entry.isDirectory() ? [{ path: at, kind: 'folder' }] : []
+      if (entry.isDirectory()) return partsToShow(at, covered)
+      const isSmall = entry.isSymbolicLink() || (entry.isFile() && statSync(at).size <= COPIED_BYTES_MAX)
+      return entry.isFile() || entry.isSymbolicLink() ? [{ path: at, kind: isSmall ? 'copied' : 'mounted' }] : []
+    }),
+  ]
+}
+
+// Each mount costs every command a little; a copy of a small file costs nothing.
+const COPIED_BYTES_MAX = 1024 * 1024
+
+interface Base {
+  readonly seen: string
+  readonly root: string
+  readonly mounts: readonly Mount[]
+}
+
+function showing({ path, kind }: Part, { seen, root, mounts }: Base): readonly string[] {
+  const at = join(seen, path)
+  if (kind === 'copied') {
+    copyIfReadable(path, at)
+    return []
+  }
+  if (kind === 'folder' || isFolder(path)) mkdirSync(at, { recursive: true })
+  else writeFileSync(at, '')
+  if (kind === 'folder') return []
+  return [
+    `mount --rbind ${quoted(path)} ${quoted(join(root, path))}`,
+    ...mountsAt(path, mounts).map(
+      ({ point, options }) => `mount -o remount,bind,${options} ${quoted(join(root, point))}`,
+    ),
+  ]
+}
+
+function copyIfReadable(from: string, to: string): void {
+  try {
+    cpSync(from, to, { verbatimSymlinks: true })
+  } catch (error) {
+    // What the server's account cannot read is not for commands.
+    if ((error as NodeJS.ErrnoException).code !== 'EACCES') throw error
+  }
+}
+
+function isFolder(path: string): boolean {
+  return statSync(path, { throwIfNoEntry: false })?.isDirectory() === true
 }
 
 const OTHERS_READ = 0o004

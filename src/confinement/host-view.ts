@@ -10,8 +10,10 @@ export interface HostView {
   readonly copied: readonly string[]
   /** Links at the root of the machine, such as /bin to usr/bin. */
   readonly links: readonly { readonly path: string; readonly target: string }[]
-  /** Below what is shown, these are covered: they hold credentials. */
+  /** Below what is shown, these are never shown, whether they are there yet or not: tools keep credentials in them. */
   readonly covered: readonly string[]
+  /** Folders of the machine that are covered as soon as they are there. */
+  readonly coveredFolders: readonly string[]
   /** PATH inside. */
   readonly path: string
 }
@@ -77,14 +79,26 @@ const TOOLCHAINS = [
   'go/bin',
   'miniconda3',
 ]
+/** Where tools keep credentials in a home. */
 const CREDENTIALS = [
   '.cargo/credentials',
   '.cargo/credentials.toml',
   '.asdf/.env',
   '.volta/.env',
   '.bun/install/auth',
-  '/usr/local/etc',
+  '.deno/credentials.json',
+  '.local/share/uv/credentials',
+  'miniconda3/.condarc',
+  'miniconda3/condarc',
+  'miniconda3/condarc.d',
+  ...['.npmrc', '.yarnrc', '.yarnrc.yml', '.bunfig.toml', '.netrc', '.pypirc', '.git-credentials', '.condarc'],
+  ...['.m2/settings.xml', '.m2/settings-security.xml', '.gradle/gradle.properties', '.gem/credentials'],
+  ...['.composer/auth.json', '.nuget/NuGet/NuGet.Config', '.docker/config.json'],
+  ...['.ssh', '.aws', '.azure', '.gnupg', '.kube', '.config'],
 ]
+const MACHINE_SETTINGS = ['/usr/local/etc', '/usr/etc']
+/** Settings of npm for all users of a Node.js, beside its programs. */
+const NPM_SETTINGS = 'etc/npmrc'
 const SYSTEM_PATH = ['/usr/local/sbin', '/usr/local/bin', '/usr/sbin', '/usr/bin', '/sbin', '/bin']
 
 export function hostView(environment: NodeJS.ProcessEnv = process.env): HostView {
@@ -100,13 +114,14 @@ export function hostView(environment: NodeJS.ProcessEnv = process.env): HostView
   const copied = SETTINGS.map((name) => `/etc/${name}`).filter((path) => existsSync(path))
   for (const folder of [...toolchains(home, onPath), ...nodePrefix(home)])
     if (!shown.some((one) => isInside(one, folder))) shown.push(folder)
-  const covered = CREDENTIALS.map((one) => (isAbsolute(one) ? one : join(home, one))).filter(
-    (one) => existsSync(one) && shown.some((folder) => isInside(folder, one)),
-  )
+  const covered = [
+    ...CREDENTIALS.map((one) => join(home, one)),
+    ...nodeFolders(onPath).map((folder) => join(folder, NPM_SETTINGS)),
+  ].filter((one) => shown.some((folder) => isInside(folder, one)))
   const path = [...onPath, ...SYSTEM_PATH].filter(
     (entry) => SYSTEM_PATH.includes(entry) || shown.some((folder) => isInside(folder, entry)),
   )
-  return { shown, copied, links, covered, path: [...new Set(path)].join(delimiter) }
+  return { shown, copied, links, covered, coveredFolders: MACHINE_SETTINGS, path: [...new Set(path)].join(delimiter) }
 }
 
 function toolchains(home: string, onPath: readonly string[]): readonly string[] {
@@ -114,6 +129,15 @@ function toolchains(home: string, onPath: readonly string[]): readonly string[] 
     (folder) =>
       existsSync(folder) && (onPath.some((entry) => isInside(folder, entry)) || folder === join(home, '.rustup')),
   )
+}
+
+// Those of the system keep their settings in /etc, which is not shown, or in one of the folders that are covered anyway.
+function nodeFolders(onPath: readonly string[]): readonly string[] {
+  const programs = [...onPath.map((folder) => join(folder, 'node')), process.execPath].filter((path) =>
+    existsSync(path),
+  )
+  const folders = programs.map((path) => dirname(dirname(realpathSync(path))))
+  return [...new Set(folders)].filter((folder) => folder !== '/' && folder !== '/usr' && folder !== '/usr/local')
 }
 
 // The Node that runs the server is there for commands too, wherever it was installed.

@@ -1,3 +1,4 @@
+import { keepSettable } from '../core/variables.js'
 import { type Identity, INSIDE_ID } from './identity.js'
 import type { Job } from './port.js'
 
@@ -24,6 +25,20 @@ export interface Launch {
 export const FILTER_FD = 3
 export const GO_FD = 4
 export const INFO_FD = 5
+/** What the command's environment is read from, by the innermost shell alone. The last of these descriptors. */
+export const ENVIRONMENT_FD = 6
+
+/** The whole environment of everything that runs before the command: nothing of the server's own, nothing of a contract. */
+export const LAUNCHER_ENVIRONMENT = { PATH: '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin' }
+
+/** The variables as the innermost shell reads them: each ends with a NUL, which no value can contain. */
+export function environmentBytes(env: Readonly<Record<string, string>>): Buffer {
+  return Buffer.from(
+    Object.entries(keepSettable(env))
+      .map(([name, value]) => `${name}=${value}\0`)
+      .join(''),
+  )
+}
 /** What can be set in /proc is read-only. Real root has a name in the namespaces of a root server: that goes for its files too. */
 export const KERNEL_SETTINGS = [
   ...['sys', 'sysrq-trigger', 'irq', 'bus', 'fs', 'acpi', 'scsi', 'mtrr', 'driver', 'dynamic_debug'],
@@ -78,7 +93,10 @@ export function becoming({ identity, where }: Launch): readonly string[] {
 }
 
 // Descriptors that others left open are not the command's to have.
-const CLOSE_OTHERS = `for n in /proc/self/fd/*; do n="\${n##*/}"; [ "$n" -gt 2 ] && eval "exec $n>&-"; done`
+const CLOSE_OTHERS = `for n in /proc/self/fd/*; do n="\${n##*/}"; [ "$n" -gt 2 ] && eval "exec $n>&-"; done; unset n`
+const READ_ENVIRONMENT = `mapfile -d '' -t -u ${ENVIRONMENT_FD} _phaselock && [ "\${#_phaselock[@]}" -gt 0 ] || exit 126`
+// Each word is taken as it is: nothing in a name or a value is expanded. From here on a contract decides what the shell does.
+const EXPORT_ENVIRONMENT = `export -- "\${_phaselock[@]}" || exit 126; unset _phaselock`
 
 /**
  * The command itself, behind the limits of its processes. As the first process of a namespace the shell that sets them stays:
@@ -87,7 +105,7 @@ const CLOSE_OTHERS = `for n in /proc/self/fd/*; do n="\${n##*/}"; [ "$n" -gt 2 ]
 export function command({ job, limits, where }: Launch, place: 'first' | 'child'): readonly string[] {
   const [program = '', flag, line] = job.argv
   const isLine = program === 'bash' && flag === '-c' && line !== undefined && job.argv.length === 3
-  const start = `${CLOSE_OTHERS}; ${limits} || exit 126; unset n`
+  const start = `${limits} || exit 126; ${READ_ENVIRONMENT}; ${CLOSE_OTHERS}; ${EXPORT_ENVIRONMENT}`
   const run = place === 'child' ? { line: 'eval "$1"', words: 'exec "$@"' } : FIRST
   return [where('bash'), '-c', `${start}; ${isLine ? run.line : run.words}`, 'bash', ...(isLine ? [line] : job.argv)]
 }

@@ -1,5 +1,6 @@
 import { spawn } from 'node:child_process'
 import { join } from 'node:path'
+import { keepSettable } from '../core/variables.js'
 import { cleanEnv, confinedOf, NOTHING_LEFT } from './confined.js'
 import type { Confined, Job } from './port.js'
 
@@ -11,7 +12,7 @@ export function startOpenly(job: Job, path: string): Confined {
   const [program = '', ...args] = job.argv
   const child = spawn(program, args, {
     cwd: join(job.tree, job.cwd),
-    env: { ...cleanEnv({ path }), ...job.env },
+    env: { ...cleanEnv({ path }), ...keepSettable(job.env) },
     stdio: ['pipe', 'pipe', 'pipe'],
     detached: true,
   })

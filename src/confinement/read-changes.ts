@@ -4,6 +4,8 @@ import type { Stats } from 'node:fs'
 import { createReadStream } from 'node:fs'
 import { chmod, lstat, readdir, readlink } from 'node:fs/promises'
 import type { Change } from '../tree/change.js'
+import { FOLDERS_MAX, isTooDeep } from '../tree/limits.js'
+import { errnoOf, TREE_PROBLEMS } from '../tree/problems.js'
 import { isTargetInside } from '../tree/steps.js'
 import type { Aside } from './port.js'
 import { SCRATCH_BYTES_MAX, SCRATCH_ENTRIES_MAX } from './scratch-layers.js'
@@ -40,9 +42,20 @@ export async function readChanges(
   views: Views,
 ): Promise<{ readonly list: readonly Change[]; readonly isCut: boolean }> {
   const reader = new Reader(views)
-  await reader.folder('', 0)
+  try {
+    await reader.folder('', 0)
+  } catch (error) {
+    throw refusedBy(error)
+  }
   const list = reader.found.sort((a, b) => (a.path < b.path ? -1 : a.path > b.path ? 1 : 0))
   return { list, isCut: reader.isCut }
+}
+
+// What a tree held before may lie deeper than any path can name, or be closed to the server's account.
+function refusedBy(error: unknown): unknown {
+  const code = errnoOf(error)
+  if (code === 'ENAMETOOLONG') return new ChangesRefused('folders are nested deeper than they can be read')
+  return code === 'EACCES' ? new ChangesRefused('a folder or file cannot be read: permission denied') : error
 }
 
 class Reader {
@@ -82,7 +95,9 @@ class Reader {
     if (type === 'directory') {
       if (isNew) this.#add({ path, kind: 'created', type })
       else if (modeOf(now) !== modeOf(then)) this.#add({ path, kind: 'modified', type })
-      return isNew ? this.#created(path, depth + 1) : this.folder(path, depth + 1)
+      if (isNew) return this.#created(path, depth + 1)
+      // A copy holds what was there before as well. What lies deeper in it is never taken over.
+      return this.views.touched === null && depth >= FOLDERS_MAX ? undefined : this.folder(path, depth + 1)
     }
     if (type === 'link') return this.#link(path, isNew)
     await this.#file(path, now, isNew ? null : then)
@@ -182,9 +197,13 @@ class Reader {
       this.isCut = true
       return
     }
-    const unreadable = change.path.includes('\uFFFD') ? 'has a name that is not UTF-8' : null
-    this.found.push({ bytes: null, sha256: null, ...change, problem: change.problem ?? unreadable })
+    this.found.push({ bytes: null, sha256: null, ...change, problem: change.problem ?? problemOf(change) })
   }
+}
+
+function problemOf({ path, kind }: Pick<Change, 'path' | 'kind'>): string | null {
+  if (path.includes('\uFFFD')) return 'has a name that is not UTF-8'
+  return kind !== 'deleted' && isTooDeep(path) ? TREE_PROBLEMS.too_deep : null
 }
 
 async function names(root: string, path: string): Promise<readonly string[]> {

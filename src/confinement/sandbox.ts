@@ -4,6 +4,7 @@ import type { Change } from '../tree/change.js'
 import { openFile } from '../tree/lookup.js'
 import { readBytes } from '../tree/read-bytes.js'
 import { openTreeWriter } from '../tree/tree-writer.js'
+import { coverFolders } from './base-root.js'
 import { commitChanges } from './commit-changes.js'
 import { type Child, cleanEnv, confinedOf, NO_CHANGES } from './confined.js'
 import { type HostView, isInside } from './host-view.js'
@@ -41,11 +42,13 @@ const SHARED_PROCESSES_FACTOR = 8
 /** Runs commands in namespaces, each with its own view of the work tree. */
 export class Sandbox {
   #count = 0
+  #uncovered: readonly string[]
   readonly #starters: Starters
 
   constructor(private readonly parts: Parts) {
     const { filter, groups, limits, view } = parts
-    this.#starters = new Starters({ dir: parts.stateDir, env: cleanEnv(view), filter, groups, limits })
+    this.#uncovered = view.coveredFolders
+    this.#starters = new Starters({ dir: parts.stateDir, filter, groups, limits })
   }
 
   close(): Promise<void> {
@@ -55,6 +58,8 @@ export class Sandbox {
   async start(asked: Job): Promise<Confined> {
     checkSockets(asked)
     const job = { ...asked, shown: (asked.shown ?? []).filter((path) => this.#mayShow(path, asked.tree)) }
+    if (this.#uncovered.length > 0)
+      this.#uncovered = await coverFolders(this.parts.keeper, this.parts.base, this.#uncovered)
     this.#count += 1
     const name = `run-${this.#count}`
     const { keeper, launcher } = this.parts
@@ -69,7 +74,7 @@ export class Sandbox {
       return { files, changes: keep ? await this.#changes(run, job, mounted) : dropped(keeper, run) }
     })
     for (const path of job.collect ?? []) if (await clear(join(run.seen, MERGED), path)) fresh.push(path)
-    starter.become(launcher(this.#launch(run, job, mounted)), job.env)
+    starter.become(launcher(this.#launch(run, job, mounted)), { ...cleanEnv(this.parts.view), ...job.env })
     return confined
   }
 

@@ -3,7 +3,7 @@ import { closeSync, existsSync, openSync, readdirSync, readFileSync, rmSync, wri
 import { join } from 'node:path'
 import type { Readable, Writable } from 'node:stream'
 import { quoted } from './keeper.js'
-import { GO_FD, INFO_FD } from './launch.js'
+import { ENVIRONMENT_FD, environmentBytes, GO_FD, INFO_FD, LAUNCHER_ENVIRONMENT } from './launch.js'
 import type { Group, Groups, Limits } from './limits.js'
 
 const PREPARE_LATER_MS = 5
@@ -11,7 +11,6 @@ const PREPARE_LATER_MS = 5
 /** What every starter of a server is made of. */
 export interface StarterParts {
   readonly dir: string
-  readonly env: Readonly<Record<string, string>>
   /** File of the seccomp filter; null when none is used. */
   readonly filter: string | null
   readonly groups: Groups | null
@@ -71,13 +70,13 @@ export class Starters {
   }
 
   #spawn(script: string): ChildProcess {
-    const { filter, env } = this.parts
+    const { filter } = this.parts
     const filterFd = filter === null ? null : openSync(filter, 'r')
     const waits = `read _ <&${GO_FD} || exit 1; . ${quoted(script)}`
-    const stdio: StdioOptions = ['pipe', 'pipe', 'pipe', filterFd ?? 'ignore', 'pipe', 'pipe', ...this.#covered]
+    const stdio: StdioOptions = ['pipe', 'pipe', 'pipe', filterFd ?? 'ignore', 'pipe', 'pipe', 'pipe', ...this.#covered]
     try {
       // A session of its own: whoever is in the server's process group can signal it, from whatever namespace, and has its terminal.
-      return spawn('/bin/sh', ['-c', waits], { stdio, env: { ...env }, cwd: '/', detached: true })
+      return spawn('/bin/sh', ['-c', waits], { stdio, env: LAUNCHER_ENVIRONMENT, cwd: '/', detached: true })
     } finally {
       if (filterFd !== null) closeSync(filterFd)
     }
@@ -108,7 +107,8 @@ export class Starter {
       this.#info = (this.#info + chunk.toString('utf8')).slice(0, INFO_CHARS_MAX)
       if (this.#isEnding) this.#kill()
     })
-    for (const stream of [child.stdin, child.stdio[GO_FD] as Writable]) stream?.on('error', () => undefined)
+    for (const stream of [child.stdin, this.#end(GO_FD), this.#end(ENVIRONMENT_FD)])
+      stream?.on('error', () => undefined)
   }
 
   get isAlive(): boolean {
@@ -119,13 +119,19 @@ export class Starter {
     if (this.group !== null && this.child.pid !== undefined) await this.group.add(this.child.pid)
   }
 
-  /** Becomes the command. What it is told goes through a file that only the server can read, never through a list of processes. */
+  /**
+   * Becomes the command. Its environment waits in a descriptor that only the innermost shell reads: it is in no file and in no
+   * list of processes, and everything that runs before that shell has a fixed environment.
+   */
   become(argv: readonly string[], env: Readonly<Record<string, string>>): void {
-    const exports = Object.entries(env).map(([name, value]) => `export ${name}=${quoted(value)}`)
     this.#tells = argv.includes('--info-fd')
-    const line = `exec ${GO_FD}<&-; exec ${argv.map(quoted).join(' ')}`
-    writeFileSync(this.script, [...exports, line, ''].join('\n'), { mode: 0o600 })
-    ;(this.child.stdio[GO_FD] as Writable).end('go\n')
+    writeFileSync(this.script, `exec ${GO_FD}<&-; exec ${argv.map(quoted).join(' ')}\n`, { mode: 0o600 })
+    this.#end(ENVIRONMENT_FD)?.end(environmentBytes(env))
+    this.#end(GO_FD)?.end('go\n')
+  }
+
+  #end(fd: number): Writable | null {
+    return this.child.stdio[fd] as Writable | null
   }
 
   /** Resolves when nothing of the command runs any more. Its launcher may tell of its end before the last process is gone. */
@@ -187,7 +193,7 @@ function isRunning(pid: string): boolean {
   }
 }
 
-// A server that was killed while a command started left what it was told: arguments, and perhaps a secret of an upstream server.
+// A server that was killed while a command started left its arguments.
 function sweep(dir: string): void {
   for (const name of readdirSync(dir)) {
     const [, pid] = /^start-(\d+)-\d+$/.exec(name) ?? []
@@ -199,12 +205,12 @@ function sweep(dir: string): void {
 function coverForeign(): readonly (number | 'ignore')[] {
   const foreign = readdirSync('/proc/self/fd')
     .map(Number)
-    .filter((fd) => fd > INFO_FD && isInherited(fd))
+    .filter((fd) => fd > ENVIRONMENT_FD && isInherited(fd))
   if (foreign.length === 0) return []
   const nothing = openSync('/dev/null', 'r')
   const last = Math.min(Math.max(...foreign), DESCRIPTORS_MAX)
-  return Array.from({ length: last - INFO_FD }, (_, index) =>
-    foreign.includes(index + INFO_FD + 1) ? nothing : 'ignore',
+  return Array.from({ length: last - ENVIRONMENT_FD }, (_, index) =>
+    foreign.includes(index + ENVIRONMENT_FD + 1) ? nothing : 'ignore',
   )
 }
 

@@ -1,6 +1,7 @@
 import type { Json, JsonObject } from '../core/contract.js'
 import { REVIEWER_NAME } from '../core/review.js'
 import { AGENTS_MAX, optionProblem } from '../core/rounds/options.js'
+import { findValueProblem, isHeldByShell, isVariableName } from '../core/variables.js'
 import { voteOptions } from './compile-consensus.js'
 import { Fields } from './fields.js'
 import type { Reading } from './reading.js'
@@ -152,5 +153,29 @@ export function readEnv(fields: Fields): JsonObject | null {
   const names = Fields.of(fields.reading, map, [...map.entries.keys()])
   const env: Record<string, Json> = Object.create(null)
   for (const name of map.entries.keys()) env[name] = names?.text(name) ?? ''
-  return fields.reading.made(env, map)
+  const made = fields.reading.made(env, map)
+  checkVariables(fields.reading, made)
+  return made
+}
+
+function checkVariables(reading: Reading, env: JsonObject): void {
+  for (const [name, value] of Object.entries(env)) {
+    const shown = name.slice(0, 80)
+    const at = reading.about(env, name, 'contract.invalid_value')
+    const problem = findValueProblem(name, String(value))
+    if (!isVariableName(name))
+      reading.report({
+        ...at,
+        message: `'${shown}' is not a name of an environment variable.`,
+        remedy: 'Use A-Z, a-z, 0-9 and _, and do not begin with a digit.',
+      })
+    else if (problem !== null)
+      reading.report({ ...at, message: `The value of ${shown} ${problem}.`, remedy: 'Put the value into a file.' })
+    else if (isHeldByShell(name))
+      reading.report({
+        ...reading.about(env, name, 'contract.effect_differs'),
+        message: `The shell that starts the command sets ${name} itself; this value has no effect.`,
+        remedy: `Remove ${name}.`,
+      })
+  }
 }

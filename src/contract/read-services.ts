@@ -22,7 +22,6 @@ export const FORMATS = [
   'cobertura',
 ] as const
 const NAME = /^[A-Za-z0-9_-]{1,64}$/
-const VARIABLE = /^[A-Za-z_][A-Za-z0-9_]*$/
 
 type Reader = (reading: Reading, node: SourceNode, name: string) => JsonObject | null
 
@@ -86,7 +85,7 @@ export const readMcpServer: Reader = (reading, node) => {
   if (args !== null) server.args = args
   const env = readEnv(fields)
   if (env !== null) server.env = env
-  checkEnv(reading, env ?? {})
+  checkReferences(reading, env ?? {})
   const writable = fields.texts('writable')
   if (writable !== null) server.writable = writable
   checkGlobs(reading, writable ?? [])
@@ -119,10 +118,9 @@ function urlProblem(text: string): string | null {
   return url.username === '' && url.password === '' ? null : 'carries a user name or a password'
 }
 
-function checkEnv(reading: Reading, env: JsonObject): void {
+function checkReferences(reading: Reading, env: JsonObject): void {
   for (const [name, value] of Object.entries(env)) {
     const at = reading.about(env, name, 'contract.invalid_value')
-    if (!VARIABLE.test(name)) reading.report({ ...at, message: `'${name.slice(0, 80)}' is no name of a variable.` })
     // What looks like a reference and is none would reach the server as it is written.
     const rest = String(value).replaceAll(/\$\{env:[A-Za-z_][A-Za-z0-9_]*\}/g, '')
     if (rest.includes('${env:'))

@@ -21,6 +21,8 @@ export interface Context {
   readonly reservedPaths?: readonly string[]
   /** Repositories inside the work tree that hold a path of the command, where commits are demanded. */
   readonly innerRepositories?: readonly string[]
+  /** How many bytes a task may add to its work tree; the default where it is not given. */
+  readonly taskBytesMax?: number
 }
 
 /** An artifact as it came with a request: stored content and what its schema says of it. */
@@ -107,6 +109,10 @@ export type Command =
       readonly exitCode: number | null
       /** What it changed; held against what the phase may change before any of it reaches the tree. */
       readonly changed: readonly (ChangedPath & { readonly sha256: string | null })[]
+      /** By how much its changes make the work tree grow. */
+      readonly addedBytes?: number
+      /** The changes are in the tree already: whether they may be was asked before. */
+      readonly isWritten?: true
       readonly git: GitAccess
       /** Guarantees that nothing enforced while it ran. */
       readonly unenforced: readonly string[]

@@ -164,9 +164,10 @@ export type TaskFact =
       readonly durationMs: number
       readonly detail?: string | null
       readonly exitCode?: number | null
-      /** The first of the changes, in the order of their paths; `changeCount` says how many there are. */
+      /** The first of the changes, in the order of their paths; `changeCount` says how many, `addedBytes` how large they are. */
       readonly changes?: readonly ChangeRef[]
       readonly changeCount?: number
+      readonly addedBytes?: number
       readonly violation?: Violation | null
       readonly unenforced?: readonly string[]
       /** Digest of the tests that failed, where it ran them. */

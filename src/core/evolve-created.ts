@@ -42,6 +42,7 @@ export function created(event: TaskEvent & { type: 'task_created' }): TaskState 
     refusals: new Map(),
     denialsInARow: 0,
     refusalsTotal: 0,
+    bytesAdded: 0,
     visitBytes: 0,
     pinnedTests: null,
     pinnedRun: null,

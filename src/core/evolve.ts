@@ -228,8 +228,9 @@ function extended(state: TaskState, event: { readonly at: number; readonly lease
 
 // A call that changed the tree is progress: refusals before it no longer count toward the budget.
 function finished(state: TaskState, event: TaskEvent & { type: 'tool_finished' }): TaskState {
-  const { leaseSeconds } = event
-  const next = withProgress(leaseSeconds === undefined ? state : extended(state, { at: event.at, leaseSeconds }), event)
+  const { leaseSeconds, addedBytes = 0 } = event
+  const leased = leaseSeconds === undefined ? state : extended(state, { at: event.at, leaseSeconds })
+  const next = withProgress({ ...leased, bytesAdded: state.bytesAdded + addedBytes }, event)
   return (event.changeCount ?? 0) > 0 && next.denialsInARow > 0 ? { ...next, denialsInARow: 0 } : next
 }
 

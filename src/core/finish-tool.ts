@@ -4,6 +4,7 @@ import type { Violation } from './event.js'
 import { markAfter } from './evolve-watch.js'
 import { type Decision, decided, modeOf, numbered, withBudget } from './refusal.js'
 import type { TaskState } from './state.js'
+import { findBytesProblem } from './task-bytes.js'
 import { afterCall } from './watch.js'
 import { type RefusedPath, refusedPaths } from './writable.js'
 
@@ -29,13 +30,16 @@ export function finishTool(
   const isLenient = modeOf(contract, state) !== 'strict'
   const isDropped = refused.length > 0 && !(isLenient && refused.every((one) => !one.isFinal))
   const violation = refused.length === 0 ? null : violationOf(command.tool, state.phase, { refused, isDropped })
-  if (violation !== null && isDropped) {
+  const tooMuch = isDropped ? null : tooManyBytes(state, command, context)
+  const reason = isDropped ? violation : tooMuch
+  if (reason !== null) {
+    const paths = (isDropped ? refused : command.changed).map((one) => one.path)
     const dropped = withBudget(contract, state, {
       type: 'changes_dropped',
       ...about,
-      ...numbered(contract, state, violation),
-      paths: refused.slice(0, CHANGES_TOLD_MAX).map((one) => one.path),
-      pathCount: refused.length,
+      ...numbered(contract, state, reason),
+      paths: paths.slice(0, CHANGES_TOLD_MAX),
+      pathCount: paths.length,
     })
     return dropped.kind === 'decided' && dropped.facts.length === 1
       ? { ...dropped, facts: [...dropped.facts, ...afterCall(contract, state, context)] }
@@ -51,12 +55,25 @@ export function finishTool(
       detail: command.detail,
       changes: command.changed.slice(0, CHANGES_TOLD_MAX).map(({ path, kind, sha256 }) => ({ path, kind, sha256 })),
       changeCount: command.changed.length,
+      ...(command.addedBytes === undefined ? {} : { addedBytes: command.addedBytes }),
       violation,
       unenforced: command.unenforced,
       ...(command.failing === undefined ? {} : { failing: command.failing }),
     },
     ...afterCall(contract, state, context, mark),
   ])
+}
+
+function tooManyBytes(
+  state: TaskState,
+  command: Command & { type: 'finish_tool' },
+  context: Context,
+): Violation | null {
+  if (command.isWritten === true) return null
+  const problem = findBytesProblem(state, command.addedBytes ?? 0, context.taskBytesMax)
+  return problem === null
+    ? null
+    : { code: 'constraint_violation', detail: `${command.tool} ${problem}. All its changes were discarded.` }
 }
 
 // Whatever a reviewer's tool left behind was thrown away.

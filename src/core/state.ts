@@ -183,6 +183,8 @@ export interface TaskState {
   /** Refusals since the last progress that count toward the denial budget. */
   readonly denialsInARow: number
   readonly refusalsTotal: number
+  /** How many bytes its calls have added to the work tree. */
+  readonly bytesAdded: number
   /** Bytes of artifacts handed in during this visit, replaced ones included. */
   readonly visitBytes: number
   /** Test files at the RED gate: path to SHA-256; null before RED. */

@@ -1,6 +1,6 @@
 import type { FastifyRequest } from 'fastify'
-import { StoreUnavailable } from '../app/app.js'
-import { type Problem, refuse } from '../app/result.js'
+import { StoreUnavailable, TreeUnreadable } from '../app/app.js'
+import { type Problem, refuse, refuseUnreadable } from '../app/result.js'
 import { BadBody } from './json-body.js'
 
 const NEVER_SHOWN = 'Something went wrong inside; the server log has the details.'
@@ -10,6 +10,7 @@ export function problemOfError(error: unknown, request: FastifyRequest): Problem
   if (error instanceof BadBody) return refuse('invalid_request', error.message).problem
   if (error instanceof StoreUnavailable)
     return refuse('store_unavailable', 'The ledger cannot be written now; the request was not acknowledged.').problem
+  if (error instanceof TreeUnreadable) return refuseUnreadable(error).problem
   if (error instanceof RangeError && error.message.includes('cursor'))
     return refuse('invalid_request', `query.cursor: ${error.message}`).problem
   const code = error instanceof Error && 'code' in error ? String(error.code) : ''

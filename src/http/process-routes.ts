@@ -1,6 +1,8 @@
 import { readFile } from 'node:fs/promises'
 import type { FastifyInstance, FastifyReply } from 'fastify'
 import type { Orchestrator } from '../app/orchestrator.js'
+import { refuse } from '../app/result.js'
+import { answerProblem } from './gatekeeper.js'
 import type { Metrics } from './metrics.js'
 import { openApi } from './openapi.js'
 import { docsPage, errorsPage, STYLE, startPage } from './pages.js'
@@ -13,9 +15,13 @@ const SCHEMAS = new Map([
 /** What needs no token: health, metrics, the description of the API and the pages. None of it carries task texts. */
 export function addProcessRoutes(
   server: FastifyInstance,
-  parts: { readonly app: Orchestrator; readonly metrics: Metrics },
+  parts: {
+    readonly app: Orchestrator
+    readonly metrics: Metrics
+    readonly prove: ((nonce: string) => string | null) | undefined
+  },
 ): void {
-  const { app, metrics } = parts
+  const { app, metrics, prove } = parts
   const document = openApi(DESCRIBED)
   const health = async () => ({
     status: app.integrity() === 'broken' ? 'degraded' : 'ok',
@@ -23,6 +29,7 @@ export function addProcessRoutes(
     enforcement_mode: app.contractOf.enforcement.mode,
   })
   for (const prefix of ['', '/api/v1']) server.get(`${prefix}/health`, health)
+  if (prove !== undefined) addProof(server, prove)
   server.get('/ready', async (_request, reply) => {
     await app.ledger.store.lastSeq()
     if (app.integrity() === 'broken') return reply.code(503).send({ status: 'ledger_broken' })
@@ -38,6 +45,16 @@ export function addProcessRoutes(
     const file = SCHEMAS.get((request.params as { name: string }).name)
     if (file === undefined) return reply.callNotFound()
     return reply.type('application/schema+json').send(await readFile(file, 'utf8'))
+  })
+}
+
+// Without a token: a client asks this before it sends its own.
+function addProof(server: FastifyInstance, prove: (nonce: string) => string | null): void {
+  server.get('/health/proof', async (request, reply) => {
+    const { nonce } = request.query as { nonce?: unknown }
+    const proof = typeof nonce === 'string' ? prove(nonce) : null
+    if (proof !== null) return reply.send({ proof })
+    return answerProblem(reply, refuse('invalid_request', 'query.nonce: must be 64 hexadecimal digits.').problem)
   })
 }
 

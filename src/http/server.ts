@@ -36,6 +36,8 @@ export interface ServerOptions extends GateOptions {
   readonly bodyBytesMax?: number
   readonly tls?: { readonly cert: Buffer; readonly key: Buffer }
   readonly onFault: (error: unknown) => void
+  /** What proves to a client that this is the server of its state directory; null for a nonce that is none. */
+  readonly prove?: (nonce: string) => string | null
   /** Of agents that the server starts. */
   readonly spawnLimits?: Partial<SpawnLimits>
 }
@@ -105,7 +107,7 @@ export function buildServer(app: Orchestrator, options: ServerOptions): Entrance
       refuse('not_found', `There is nothing at ${request.method} ${request.url.slice(0, 200)}.`).problem,
     ),
   )
-  addProcessRoutes(server, { app, metrics })
+  addProcessRoutes(server, { app, metrics, prove: options.prove })
   addMcp(server, { app, gate, onFault: options.onFault })
   const scheme = options.tls === undefined ? 'http' : 'https'
   const limits = options.spawnLimits === undefined ? {} : { limits: options.spawnLimits }

@@ -1,6 +1,6 @@
 import { ProtocolError, Server } from '@modelcontextprotocol/server'
-import { type App, StoreUnavailable } from '../app/app.js'
-import { refuse } from '../app/result.js'
+import { type App, StoreUnavailable, TreeUnreadable } from '../app/app.js'
+import { refuse, refuseUnreadable } from '../app/result.js'
 import { PROGRAM_VERSION } from '../app/version.js'
 import type { JsonObject } from '../core/contract.js'
 import { callTool, type RecordRefusal } from './call-tool.js'
@@ -126,6 +126,7 @@ async function toldAsResult(parts: ServerParts, work: () => ReturnType<typeof ca
 
 function problemOf(parts: ServerParts, error: unknown) {
   if (error instanceof StoreUnavailable) return STORE_GONE
+  if (error instanceof TreeUnreadable) return refuseUnreadable(error).problem
   parts.onFault(error)
   return BROKEN
 }

@@ -75,11 +75,14 @@ export function startProblem(
 
 /** Where an agent has its home behind the wall: nobody else's, and gone with it. */
 const HOME_INSIDE = '/tmp/home'
+/** Holds the agent's NODE_OPTIONS until the agent starts. As a word of the command others could read it in the list of processes. */
+const FOR_AGENT = 'PHASELOCK_NODE_OPTIONS'
 // Filled from inside, by the account of the agent. What Node is to load is for the agent alone, not for what runs it.
 const MOVE_IN = `
 mkdir -p "$HOME" "$TMPDIR" && cp -R "$1/." "$HOME" || exit 126
-[ -z "$2" ] || export NODE_OPTIONS="$2"
-shift 2
+[ -z "$${FOR_AGENT}" ] || export NODE_OPTIONS="$${FOR_AGENT}"
+unset ${FOR_AGENT}
+shift
 exec "$@"`
 
 /** Starts an agent: behind the wall with its doors and nothing else, or in the open where the contract does without a wall. */
@@ -224,8 +227,8 @@ function jobOf(
   const model = relay === null || door === null ? {} : { model: { ...relay, variables: door.variables } }
   const { NODE_OPTIONS: forNode = '', ...env } = about.env
   const inside = insideCommand({
-    ...{ sockets: { orchestrator: socket.path, ...model }, env },
-    argv: ['/bin/sh', '-c', MOVE_IN, 'sh', home.home, forNode, ...argv],
+    ...{ sockets: { orchestrator: socket.path, ...model }, env: { ...env, [FOR_AGENT]: forNode } },
+    argv: ['/bin/sh', '-c', MOVE_IN, 'sh', home.home, ...argv],
   })
   const copy = about.copy === null ? [] : [about.copy]
   return { ...common, ...inside, shown: [...inside.shown, home.home, ...copy, ...program.shown, ...about.shown] }

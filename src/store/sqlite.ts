@@ -1,4 +1,3 @@
-import { chmodSync, mkdirSync } from 'node:fs'
 import { type Checkpoints, createCheckpoints } from './checkpoints.js'
 import { decodeCursor } from './cursor.js'
 import { type Lock, lockDirectory } from './lock.js'
@@ -17,6 +16,7 @@ import {
   type VerifyReport,
 } from './port.js'
 import { Reader } from './reader.js'
+import { takeStateDirectory } from './state-directory.js'
 import { Writer } from './writer.js'
 
 const CHECKPOINT_EVERY = 1_000
@@ -45,8 +45,7 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Sqli
 
 function takeDirectory(dir: string): Lock {
   try {
-    mkdirSync(dir, { recursive: true, mode: 0o700 })
-    chmodSync(dir, 0o700)
+    takeStateDirectory(dir)
     return lockDirectory(dir)
   } catch (error) {
     throw refusal(error)

@@ -1,5 +1,6 @@
 import { Worker } from 'node:worker_threads'
 import { asMade } from './only-paths.js'
+import { TreeUnreadable } from './problems.js'
 import type { IgnoreText, TreeIndex } from './tree-contents.js'
 
 const WORKER_FILE = new URL('../../dist/tree/index-worker.js', import.meta.url)
@@ -37,7 +38,7 @@ export class Indexer {
     worker.on('message', ({ id, index, problem }: { id: number; index?: TreeIndex; problem?: string }) => {
       const waiting = this.#waiting.get(id)
       this.#waiting.delete(id)
-      if (index === undefined) waiting?.reject(new Error(problem ?? 'the tree could not be read'))
+      if (index === undefined) waiting?.reject(new TreeUnreadable(problem ?? 'the tree could not be read'))
       else waiting?.resolve(asMade(index))
     })
     const lost = (error: Error): void => {

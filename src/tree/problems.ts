@@ -1,3 +1,10 @@
+import { FOLDERS_MAX, PATH_BYTES_MAX } from './limits.js'
+
+/** A tree holds something that it cannot be read with as a whole. Its message is for people. */
+export class TreeUnreadable extends Error {
+  override readonly name: string = 'TreeUnreadable'
+}
+
 /** Why something in a work tree was not opened, read or changed. The words are for agents. */
 export const TREE_PROBLEMS = {
   outside: 'is not a path inside the work tree',
@@ -11,6 +18,7 @@ export const TREE_PROBLEMS = {
   exists: 'is already there',
   not_empty: 'is a directory that is not empty',
   too_long: 'has a name that is too long',
+  too_deep: `lies in more than ${FOLDERS_MAX} folders, or has a path of more than ${PATH_BYTES_MAX} bytes`,
   too_large: 'is too large',
   too_many: 'has too many entries below it',
   denied: 'permission denied',

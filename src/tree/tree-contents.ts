@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto'
 import { closeSync, fstatSync, lstatSync, readlinkSync, readSync } from 'node:fs'
 import ignore, { type Ignore } from 'ignore'
 import { identityOf, inside, openDirectory, openDirectoryIn, openFileIn } from './lookup.js'
+import { errnoOf, TreeUnreadable } from './problems.js'
 import { type Met, walkFrom } from './walk.js'
 
 const ENTRIES_MAX = 1_000_000
@@ -26,7 +27,7 @@ export interface Ignoring {
 
 /** Every path of a tree that counts, with what it is. */
 export interface TreeIndex {
-  /** `file <sha256>`, `link <target>` or `special`. Folders are known by what is in them. */
+  /** `file <sha256>`, `link <target>`, `special`, `name` or `unread`. Folders are known by what is in them. */
   readonly entries: Readonly<Record<string, string>>
   /** Folders of installed packages: a digest of names, sizes and times, which any change of a file in them changes. */
   readonly packages: Readonly<Record<string, string>>
@@ -34,20 +35,21 @@ export interface TreeIndex {
   readonly rules: readonly IgnoreText[]
 }
 
+/** What is there and cannot be read: without the right to, or too deep. */
+const UNREAD = 'unread'
+
 const PACKAGE_FOLDERS: ReadonlySet<string> = new Set(['node_modules', '.venv', 'venv'])
 
 /** Looks at a whole tree. Files whose identity is in `known` are not read again. */
 export function indexTree(root: string, ignoring: Ignoring, known: Map<string, string>): TreeIndex {
   const opened = openDirectory(root, [])
-  if (!opened.ok) throw new Error(`the work tree ${root} cannot be opened`)
+  if (!opened.ok) throw new TreeUnreadable(`the work tree ${root} cannot be opened`)
   const reader = new Reader(ignoring, known)
   const isEntered = (met: Met): boolean => !reader.isLeftOut(met)
-  const denied = (path: string): never => {
-    throw new Error(`${path} cannot be read: permission denied`)
-  }
   try {
     const enter = (path: string, fd: number): void => reader.enter(path, fd)
-    for (const met of walkFrom(opened.fd, { enter, isEntered, denied, entriesMax: ENTRIES_MAX })) reader.meet(met)
+    const unread = { denied: reader.leaveUnread, tooDeep: reader.leaveUnread }
+    for (const met of walkFrom(opened.fd, { enter, isEntered, ...unread, entriesMax: ENTRIES_MAX })) reader.meet(met)
     return reader.index()
   } finally {
     closeSync(opened.fd)
@@ -89,9 +91,13 @@ class Reader {
       return
     }
     if (this.#isIgnored(met.path, false)) return
-    if (met.kind === 'file') this.#entries[met.path] = this.#file(met)
-    else if (met.kind === 'link') this.#entries[met.path] = `link ${readlinkSync(inside(met.directoryFd, met.name))}`
-    else this.#entries[met.path] = 'special'
+    const what = this.#whatIs(met)
+    if (what !== null) this.#entries[met.path] = what
+  }
+
+  /** A folder that cannot be read is known by its name: nothing that an agent calls can change what is in it. */
+  readonly leaveUnread = (path: string): void => {
+    this.#entries[path] = UNREAD
   }
 
   index(): TreeIndex {
@@ -116,13 +122,26 @@ class Reader {
     }
   }
 
-  #file(met: Met): string {
+  // Null when it is gone since its folder was listed: then it is not part of the tree.
+  #whatIs(met: Met): string | null {
+    try {
+      if (met.kind === 'file') return this.#file(met)
+      return met.kind === 'link' ? `link ${readlinkSync(inside(met.directoryFd, met.name))}` : 'special'
+    } catch (error) {
+      if (errnoOf(error) === 'ENOENT') return null
+      // A link that became something else.
+      if (errnoOf(error) === 'EINVAL') return 'special'
+      throw error
+    }
+  }
+
+  #file(met: Met): string | null {
     // What was read before is not even opened.
     const seen = lstatSync(inside(met.directoryFd, met.name), { bigint: true })
     const before = seen.isFile() ? this.known.get(identityOf(seen)) : undefined
     if (before !== undefined) return `file ${before}`
     const file = openFileIn(met.directoryFd, met.name)
-    if (!file.ok) throw new Error(`${met.path} was changed while the work tree was read`)
+    if (!file.ok) return file.problem === 'missing' ? null : file.problem === 'denied' ? UNREAD : 'special'
     try {
       const identity = identityOf(file.stat)
       const digest = digestOf(file.fd)
@@ -166,8 +185,9 @@ function digestOfPackages(met: Met): string {
   try {
     for (const one of walkFrom(opened.fd, { isEntered: isNoCache, entriesMax: ENTRIES_MAX })) {
       if (one.kind === 'directory') continue
-      const { size, mtimeNs, ctimeNs, ino } = lstatSync(inside(one.directoryFd, one.name), { bigint: true })
-      hash.update(`${one.path}\0${size} ${mtimeNs} ${ctimeNs} ${ino}\n`)
+      const stat = lstatSync(inside(one.directoryFd, one.name), { bigint: true, throwIfNoEntry: false })
+      if (stat === undefined) continue
+      hash.update(`${one.path}\0${stat.size} ${stat.mtimeNs} ${stat.ctimeNs} ${stat.ino}\n`)
     }
     return hash.digest('hex')
   } finally {

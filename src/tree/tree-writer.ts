@@ -1,6 +1,7 @@
 import { closeSync, fstatSync } from 'node:fs'
 import { unlink } from 'node:fs/promises'
 import { deleteEntry } from './delete-entry.js'
+import { isTooDeep } from './limits.js'
 import { inodeOf, inside, partsOf } from './lookup.js'
 import { makeDirectory, openOrMakeParent } from './make-directory.js'
 import { makeLink } from './make-link.js'
@@ -31,6 +32,9 @@ export function openTreeWriter(root: string): TreeWriter {
       const bad = steps.find((step) => (partsOf(step.path)?.length ?? 0) === 0)
       if (bad !== undefined) return refused('outside', bad.path)
       const clean = steps.map((step) => ({ ...step, path: (partsOf(step.path) ?? []).join('/') }))
+      // What lies deeper can be removed: by then it is in the way.
+      const deep = clean.find((step) => step.type !== 'delete' && isTooDeep(step.path))
+      if (deep !== undefined) return refused('too_deep', deep.path)
       return commit(newRun(root, steps.length === 1), clean, signal)
     },
   }

@@ -1,7 +1,8 @@
 import { closeSync, type Dirent, opendirSync } from 'node:fs'
+import { FOLDERS_MAX, isTooDeep } from './limits.js'
 import { type Kind, openDirectoryIn } from './lookup.js'
+import { TreeUnreadable } from './problems.js'
 
-const DEPTH_MAX = 64
 const NAMES_AT_ONCE = 256
 
 /** One name met on the way through a tree. Good only until the next one: its directory is closed then. */
@@ -23,15 +24,17 @@ export interface Walk {
   readonly isEntered: (met: Met) => boolean
   /** Called for a directory that is there and may not be opened. */
   readonly denied?: (path: string) => void
+  /** Called for what lies deeper than is ever read: a name that is not met, or a directory that is not entered. */
+  readonly tooDeep?: (path: string) => void
   readonly entriesMax: number
 }
 
-/** The tree is larger or deeper than the walk may be. */
-export class TooMuch extends Error {}
+/** The tree is larger than the walk may be. */
+export class TooMuch extends TreeUnreadable {}
 
 /**
  * Everything below an open directory, in the order of names, through open directories only: nothing outside is ever met, whatever
- * is renamed meanwhile. Throws when there is too much of it.
+ * is renamed meanwhile. Throws when there is too much of it; what lies too deep is left out.
  */
 export function* walkFrom(fd: number, walk: Walk): Generator<Met> {
   yield* walkInto({ fd, path: '', depth: 0 }, walk, { left: walk.entriesMax, max: walk.entriesMax })
@@ -49,13 +52,21 @@ interface Here {
 }
 
 function* walkInto(here: Here, walk: Walk, budget: Budget): Generator<Met> {
-  if (here.depth > DEPTH_MAX) throw new TooMuch(`the work tree is nested deeper than ${DEPTH_MAX} folders`)
   walk.enter?.(here.path, here.fd)
   for (const entry of namesIn(here.fd, budget)) {
     const path = here.path === '' ? entry.name : `${here.path}/${entry.name}`
+    if (isTooDeep(path)) {
+      walk.tooDeep?.(path)
+      continue
+    }
     const met: Met = { path, name: entry.name, kind: kindOf(entry), depth: here.depth, directoryFd: here.fd }
     yield met
     if (met.kind !== 'directory' || !walk.isEntered(met)) continue
+    // Nothing in it could be met.
+    if (here.depth >= FOLDERS_MAX) {
+      walk.tooDeep?.(path)
+      continue
+    }
     // Gone or swapped for something else since it was listed: then it is not part of the tree now.
     const next = openDirectoryIn(here.fd, entry.name)
     if (!next.ok) {

@@ -3,7 +3,7 @@ import { closeSync, fstatSync, readlinkSync } from 'node:fs'
 import { posix } from 'node:path'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { identityOf, inside, type OpenFile, openDirectory, openFile, openParent } from './lookup.js'
-import { errnoOf } from './problems.js'
+import { errnoOf, TreeUnreadable } from './problems.js'
 import { chunksOf, readBytes } from './read-bytes.js'
 import { type Met, walkFrom } from './walk.js'
 
@@ -59,7 +59,7 @@ async function fingerprintOf(root: string, except: { has(path: string): boolean 
     const hash = isLink ? linkTarget(root, path) : await hashInside(root, path)
     // A name that cannot be opened again would keep its fingerprint whatever is written to it.
     if (hash === null)
-      throw new Error(`${path} was changed while the work tree was read, or has a name that is not UTF-8`)
+      throw new TreeUnreadable(`${path} was changed while the work tree was read, or has a name that is not UTF-8`)
     whole.update(JSON.stringify([path, isLink ? `link ${hash}` : hash]))
   }
   return whole.digest('hex')
@@ -68,7 +68,7 @@ async function fingerprintOf(root: string, except: { has(path: string): boolean 
 async function readInside(root: string, path: string): Promise<Buffer | null> {
   return withFile(root, path, async ({ fd }) => {
     const content = await readBytes(fd, FILE_BYTES_MAX + 1)
-    if (content.length > FILE_BYTES_MAX) throw new Error(`${path} is larger than ${FILE_BYTES_MAX} bytes`)
+    if (content.length > FILE_BYTES_MAX) throw new TreeUnreadable(`${path} is larger than ${FILE_BYTES_MAX} bytes`)
     return content
   })
 }
@@ -81,7 +81,7 @@ async function hashInside(root: string, path: string): Promise<string | null> {
     const identity = identityOf(stat)
     const known = hashes.get(identity)
     if (known !== undefined) return known
-    if (stat.size > HASHED_BYTES_MAX) throw new Error(`${path} is larger than ${HASHED_BYTES_MAX} bytes`)
+    if (stat.size > HASHED_BYTES_MAX) throw new TreeUnreadable(`${path} is larger than ${HASHED_BYTES_MAX} bytes`)
     const isSettled = Date.now() - Number(stat.ctimeMs) > SETTLED_MS
     const hash = createHash('sha256')
     for await (const chunk of chunksOf(fd, HASHED_BYTES_MAX)) hash.update(chunk)
@@ -102,16 +102,17 @@ async function hashOfLink(root: string, path: string): Promise<string | null> {
   const target = linkTarget(root, path)
   if (target === null) return null
   const pointed = posix.normalize(posix.join(posix.dirname(path), target))
-  if (target.startsWith('/') || pointed.startsWith('..')) throw new Error(`${path} is a link that leaves the work tree`)
+  if (target.startsWith('/') || pointed.startsWith('..'))
+    throw new TreeUnreadable(`${path} is a link that leaves the work tree`)
   const content = await readInside(root, pointed)
-  if (content === null) throw new Error(`${path} is a link to something that is no file`)
+  if (content === null) throw new TreeUnreadable(`${path} is a link to something that is no file`)
   return createHash('sha256').update(`link:${target}:`).update(content).digest('hex')
 }
 
 async function withFile<T>(root: string, path: string, work: (file: OpenFile) => Promise<T>): Promise<T | null> {
   const file = openFile(root, path)
   if (!file.ok) {
-    if (file.problem === 'denied') throw new Error(`${path} cannot be read: permission denied`)
+    if (file.problem === 'denied') throw new TreeUnreadable(`${path} cannot be read: permission denied`)
     return null
   }
   try {
@@ -136,10 +137,10 @@ function linkTarget(root: string, path: string): string | null {
 
 async function listInside(root: string, skipped: Skipped): Promise<readonly Listed[]> {
   const opened = openDirectory(root, [])
-  if (!opened.ok) throw new Error(`the work tree ${root} cannot be opened`)
+  if (!opened.ok) throw new TreeUnreadable(`the work tree ${root} cannot be opened`)
   const isSkipped = ({ name, depth }: Met) => skipped.anywhere.has(name) || (depth === 0 && skipped.atRoot.has(name))
   const denied = (path: string) => {
-    throw new Error(`${path} cannot be read: permission denied`)
+    throw new TreeUnreadable(`${path} cannot be read: permission denied`)
   }
   const found: Listed[] = []
   let met = 0

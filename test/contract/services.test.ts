@@ -61,7 +61,11 @@ describe('upstream servers in a contract', () => {
     ['writing from elsewhere', server('{url: "https://example.org/", writable: [a]}'), "'writable' has no effect"],
     ['a glob with a range', server('{command: x, writable: ["a.b/{1..3}/x"]}'), 'list the alternatives: {a,b}'],
     ['a glob that leaves the tree', server('{command: x, writable: ["../a"]}'), 'it leaves the work tree'],
-    ['a variable that cannot be named', server('{command: x, env: {"A=B": c}}'), "'A=B' is no name of a variable"],
+    [
+      'a variable that cannot be named',
+      server('{command: x, env: {"A=B": c}}'),
+      "'A=B' is not a name of an environment variable",
+    ],
     ['a broken reference', server(`{command: x, env: {A: "${ref('B C')}"}}`), 'has a broken reference'],
   ])('[REQ-UPSTREAM-1] %s does not load', async (_name, text, expected) => {
     expect((await refusals(text)).join('\n')).toContain(expected)

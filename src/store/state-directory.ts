@@ -1,0 +1,60 @@
+import { chmodSync, lstatSync, mkdirSync, realpathSync, type Stats } from 'node:fs'
+import { join } from 'node:path'
+import { ledgerFiles } from './files.js'
+import { StoreRefused } from './port.js'
+
+const OTHERS = 0o077
+const FOLDER_MODE = 0o700
+const FILE_MODE = 0o600
+
+/**
+ * Makes the directory, or takes the one that is there, for this account alone. One of another account, a link in its place and
+ * key files of another account are refused: who owns them reads or replaces the keys. Rights that others have are taken away.
+ * Returns what was changed, in sentences for people.
+ */
+export function takeStateDirectory(dir: string): readonly string[] {
+  mkdirSync(dir, { recursive: true, mode: FOLDER_MODE })
+  const stats = lstatSync(dir)
+  if (stats.isSymbolicLink()) {
+    const target = realpathSync(dir)
+    throw refusedPlace(`The state directory ${dir} is a link. Name the folder itself: --state-dir ${target}`)
+  }
+  if (!stats.isDirectory()) throw refusedPlace(`The state directory ${dir} is not a folder.`)
+  refuseForeign(dir, dir, stats)
+  return [...closed(dir, stats, FOLDER_MODE), ...keyFiles(dir).flatMap((file) => takeKeyFile(dir, file))]
+}
+
+function keyFiles(dir: string): readonly string[] {
+  const { database, key, head, privateKey, newestCheckpoint, lock } = ledgerFiles(dir)
+  const own = ['signing.secret', 'operator.token', 'server.json'].map((name) => join(dir, name))
+  return [database, key, head, privateKey, newestCheckpoint, lock, ...own]
+}
+
+function takeKeyFile(dir: string, file: string): readonly string[] {
+  const stats = lstatSync(file, { throwIfNoEntry: false })
+  if (stats === undefined) return []
+  if (!stats.isFile())
+    throw refusedPlace(`${file} is not a plain file. Look at what it is, and remove it or choose another --state-dir.`)
+  refuseForeign(dir, file, stats)
+  return closed(file, stats, FILE_MODE)
+}
+
+function refuseForeign(dir: string, path: string, { uid }: Stats): void {
+  const own = process.geteuid?.() ?? uid
+  if (uid === own) return
+  throw refusedPlace(
+    `${path} belongs to another account (uid ${uid}), which could read or replace the keys of the ledger. ` +
+      `Choose another --state-dir, or, if you trust what is in it: chown -R ${own} ${dir}`,
+  )
+}
+
+function closed(path: string, { mode }: Stats, wanted: number): readonly string[] {
+  if ((mode & OTHERS) === 0) return []
+  chmodSync(path, wanted)
+  const [from, to] = [mode & 0o777, wanted].map((one) => one.toString(8).padStart(4, '0'))
+  return [`Other accounts could use ${path}: its mode was ${from} and is ${to} now.`]
+}
+
+function refusedPlace(message: string): StoreRefused {
+  return new StoreRefused('unreadable', message)
+}

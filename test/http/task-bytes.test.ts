@@ -1,0 +1,85 @@
+import { existsSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { type Answer, ownTree, type Running, start } from './harness.js'
+
+const CONTRACT = `
+name: bytes
+version: "1"
+phases:
+  - {id: WORK, allowed_tools: [write_files, edit_files, bash], writable: ["**"]}
+  - {id: DONE}
+transitions: [{from: WORK, to: DONE}]
+`
+const environment = { PHASELOCK_TASK_BYTES: '100000' }
+const kilobytes = (count: number): string => 'x'.repeat(count * 1000)
+
+let run: Running
+beforeAll(async () => {
+  run = await start({ contract: CONTRACT, environment })
+})
+afterAll(() => run.stop())
+
+interface Worker {
+  readonly tree: string
+  readonly id: string
+  readonly token: string
+  write(path: string, content: string, mode?: string): Promise<Answer>
+  bash(command: string): Promise<Answer>
+}
+
+function workerOn(id: string, tree: string, token: string): Worker {
+  const tool = (tool_name: string, args: object) =>
+    run.call('POST', '/tools/execute', token, { task_id: id, tool_name, args })
+  return {
+    ...{ tree, id, token },
+    write: (path, content, mode = 'w') => tool('write_files', { path, content, mode }),
+    bash: (command) => tool('bash', { command }),
+  }
+}
+
+async function worker(id: string): Promise<Worker> {
+  const tree = ownTree(run)
+  await run.addTask({ id, workspace: tree })
+  return workerOn(id, tree, await run.claim(`agent-${id}`, await run.addAgent(`agent-${id}`), id))
+}
+
+const REFUSED = { status: 403, body: { code: 'constraint_violation' } }
+
+it('[REQ-TASKBYTES-1] a file that would pass the limit is not written, and one that fits is', async () => {
+  const one = await worker('files')
+  expect((await one.write('a.txt', kilobytes(60))).status).toBe(200)
+  const refused = await one.write('b.txt', kilobytes(41))
+  expect(refused).toMatchObject(REFUSED)
+  expect(refused.body.detail).toContain('101000 bytes; a task may add 100000 bytes in all')
+  expect(existsSync(join(one.tree, 'b.txt'))).toBe(false)
+  // The same file again adds nothing.
+  expect((await one.write('a.txt', 'y'.repeat(60_000))).status).toBe(200)
+  expect((await one.write('b.txt', kilobytes(40))).status).toBe(200)
+  expect(await one.write('a.txt', 'z', 'a')).toMatchObject(REFUSED)
+  expect(readFileSync(join(one.tree, 'a.txt')).length).toBe(60_000)
+})
+
+it('[REQ-TASKBYTES-1] changes of a command that would pass the limit are dropped whole', async () => {
+  const one = await worker('commands')
+  expect((await one.bash('head -c 90000 /dev/zero > a.bin')).status).toBe(200)
+  const refused = await one.bash('head -c 5000 /dev/zero > b.bin; head -c 6000 /dev/zero > c.bin')
+  expect(refused).toMatchObject(REFUSED)
+  expect(refused.body.detail).toContain('a task may add 100000 bytes in all')
+  for (const name of ['b.bin', 'c.bin']) expect(existsSync(join(one.tree, name))).toBe(false)
+  expect((await one.bash('head -c 10000 /dev/zero > b.bin')).status).toBe(200)
+  // What is deleted is not given back.
+  expect((await one.bash('rm a.bin')).status).toBe(200)
+  expect(await one.bash('echo x > c.txt')).toMatchObject(REFUSED)
+})
+
+it('[REQ-TASKBYTES-1] a restart does not begin to count again, and other tasks have their own limit', async () => {
+  const one = await worker('restarted')
+  expect((await one.write('a.txt', kilobytes(99))).status).toBe(200)
+  run = await run.restart()
+  const again = workerOn(one.id, one.tree, one.token)
+  expect(await again.write('b.txt', kilobytes(2))).toMatchObject(REFUSED)
+  expect((await again.write('b.txt', kilobytes(1))).status).toBe(200)
+  const other = await worker('other')
+  expect((await other.write('a.txt', kilobytes(99))).status).toBe(200)
+})
