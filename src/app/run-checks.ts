@@ -15,6 +15,7 @@ import type { App } from './app.js'
 import { contentAtStart } from './content-at-start.js'
 import type { Offer } from './gather.js'
 import { asksGit, commandsFor, needsGit, type Observed, observedView, pinnedRunOf, runView } from './observe-gates.js'
+import { startOfWork } from './start-of-work.js'
 import { taskView } from './views.js'
 
 /** Before anything was run. */
@@ -41,6 +42,7 @@ export async function runChecks(
   const { contract, state, contents, offer, tree, needed } = scene
   const pinnedRun = await pinnedRunOf(app, state)
   const before = contentAtStart(app, state)
+  const start = startOfWork(app, contract, state)
   const ran = observed.runs.get('tests')
   const shown = ran === undefined ? contents : withRun(contents, ran)
   const checks = new Map<string, CheckOutcome>()
@@ -58,6 +60,7 @@ export async function runChecks(
       pinnedRun,
       changes: scene.changes,
       contentAtStart: before,
+      start,
       reviews: scene.reviews,
       params: blocker.params,
     }

@@ -17,6 +17,38 @@ export function wordsOf(line: string): readonly Word[] {
   return words.map((text, index) => ({ text, before: words[index - 1] ?? '' }))
 }
 
+/**
+ * The words of a command line that stand for what is run or for how it is set up: programs, the scripts of interpreters, and
+ * configurations. Other words name what the command looks at.
+ */
+export function runWordsOf(line: string): readonly Word[] {
+  // Code in the line itself can load whatever it names.
+  if (INLINE_CODE.test(line)) return wordsOf(line)
+  return line.split(SEPARATORS).flatMap((simple) => {
+    if (/^\s*\[/.test(simple)) return []
+    const words = wordsOf(simple.replace(ASSIGNMENTS, ' '))
+    const program = words.findIndex(({ text }) => !WRAPPERS.test(text) && !text.startsWith('-') && !/^\d/.test(text))
+    const script = RUNS_SCRIPT.test(words[program]?.text ?? '')
+      ? words.findIndex(({ text }, at) => at > program && !text.startsWith('-') && !SUBCOMMAND.test(text))
+      : -1
+    const isSetUp = !LOOKS_AT_FILES.test(words[program]?.text ?? '')
+    return words.filter(({ before }, at) => at === program || at === script || (isSetUp && NAMES_SETUP.test(before)))
+  })
+}
+
+const SEPARATORS = /&&|\|\||[;|&\n()]/
+const ASSIGNMENTS = /(^|\s)[A-Za-z_]\w*=("[^"]*"|'[^']*'|\S*)/g
+const WRAPPERS = /^(env|time|exec|command|nice|nohup|timeout|xargs|npx|bunx|pnpx|uvx|dlx|sudo|!|if|then|else|do|while)$/
+const RUNS_SCRIPT =
+  /(^|\/)(node|nodejs|tsx|ts-node|bun|deno|python[\d.]*|pypy[\d.]*|ruby|perl|php|(ba|z|k|da)?sh|source|\.|cd|pushd)$/
+const SUBCOMMAND = /^(run|exec)$/
+const INLINE_CODE =
+  /(^|[\s/])(node|nodejs|bun|deno|python[\d.]*|ruby|perl|php|(ba|z|k|da)?sh)\s+(-\S+\s+)*(-\w*[ecp]|--eval|--print|eval)\s/
+// Their options mean something else.
+const LOOKS_AT_FILES = /^(test|\[|rm|cp|mv|ls|cat|e?grep|fgrep|rg|find|head|tail|diff|cmp|tar|wc|sort|stat|git|curl)$/
+const NAMES_SETUP =
+  /^(-c|-f|-r|-p|-m|-C|--prefix|--cwd|--dir|--config|--config-file|--rcfile|--file|--project|--require|--import|--loader|--experimental-loader|--preload|--rulesdir|--resolve-plugins-relative-to|--env-file|--settings|--makefile|--schema)$/
+
 // What is measured or left out is named there, not what is run.
 const NAMES_SOURCES =
   /^--?(include|exclude|src|source|sources|cov|coverage|omit|ignore|collectCoverageFrom|all|outfile|out|o)$/
@@ -38,7 +70,7 @@ export function pathsOf(word: Word): readonly string[] {
 
 const SUFFIXES = ['.js', '.mjs', '.cjs', '.ts', '.mts', '.cts', '.tsx', '.jsx', '.json', '.py', '.sh']
 
-function withSuffixes(path: string): readonly string[] {
+export function withSuffixes(path: string): readonly string[] {
   return [path, ...SUFFIXES.map((suffix) => `${path}${suffix}`), ...INDEXES.map((name) => posix.join(path, name))]
 }
 
