@@ -28,7 +28,11 @@ export async function movedTestSetup(inputs: CheckInputs): Promise<readonly stri
 }
 
 /** What decides what a command of a gate does and is not as it was at RED or when work began, in words. */
-export async function movedCommandSetup(
+export function movedSetup(inputs: CheckInputs, key: string, command: ObservedCommand): Promise<readonly string[]> {
+  return key === 'tests' || key === 'coverage' ? movedTestSetup(inputs) : movedCommandSetup(inputs, key, command)
+}
+
+async function movedCommandSetup(
   inputs: CheckInputs,
   key: string,
   command: ObservedCommand,

@@ -1,10 +1,9 @@
 import type { CheckOutcome } from '../core/command.js'
-import type { ObservedCommand } from '../core/contract.js'
 import type { ObservedRun, PinnedRun } from '../core/observed.js'
 import { counted } from '../core/rules/words.js'
 import { commandOf } from './gate-commands.js'
 import { type Check, type CheckInputs, errs, fails, field, holds } from './inputs.js'
-import { movedCommandSetup, movedTestSetup } from './moved-setup.js'
+import { movedSetup, movedTestSetup } from './moved-setup.js'
 
 const NAMED_MAX = 5
 
@@ -105,15 +104,8 @@ export const commandSucceeds: Check = async (inputs) => {
   if (one === null || run === undefined) return errs('the command was not run', 'observed')
   if (run.wasStopped) return fails(run.problem ?? 'it was stopped', 'observed', run.trouble)
   if (run.exitCode !== 0) return commandFailed(run)
-  const moved = await movedSetupOf(inputs, one)
+  const moved = await movedSetup(inputs, one.key, one.command)
   return moved.length > 0 ? fails(moved.join(', '), 'observed') : holds(`${run.command} succeeded`, 'observed')
-}
-
-function movedSetupOf(
-  inputs: CheckInputs,
-  { key, command }: { readonly key: string; readonly command: ObservedCommand },
-): Promise<readonly string[]> {
-  return key === 'tests' || key === 'coverage' ? movedTestSetup(inputs) : movedCommandSetup(inputs, key, command)
 }
 
 function commandFailed({ command, exitCode, trouble }: ObservedRun): CheckOutcome {
