@@ -2,7 +2,7 @@ import type { CheckOutcome } from '../core/command.js'
 import type { ObservedRun, PinnedRun } from '../core/observed.js'
 import { counted } from '../core/rules/words.js'
 import { commandOf } from './gate-commands.js'
-import { type Check, type CheckInputs, errs, fails, field, holds } from './inputs.js'
+import { type Check, errs, fails, field, holds } from './inputs.js'
 import { movedSetup, movedTestSetup } from './moved-setup.js'
 
 const NAMED_MAX = 5
