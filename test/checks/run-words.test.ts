@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { loadedBy } from '../../src/checks/harness/loads.js'
-import { runWordsOf } from '../../src/checks/harness/words.js'
+import { runWordsOf, scriptsReached } from '../../src/checks/harness/words.js'
 
 describe('what a command line runs', () => {
   it.each([
@@ -13,6 +13,10 @@ describe('what a command line runs', () => {
     ['test -f ready', ['test']],
     ['[ -f ready ] && grep -f words notes.txt', ['grep']],
     ['prettier --check README.md', ['prettier']],
+    ['uv run python -W ignore ci/check.py x', ['uv', 'python', 'ignore', 'ci/check.py']],
+    ['pnpm exec eslint src', ['pnpm', 'eslint']],
+    ['pnpm exec tsx scripts/x.ts src/a.ts', ['pnpm', 'tsx', 'scripts/x.ts']],
+    ['node --import ./hooks.mjs tools/x.mjs', ['node', './hooks.mjs', 'tools/x.mjs']],
     ['make -f ci/Makefile lint', ['make', 'ci/Makefile']],
   ])('[REQ-PIN-1] %s', (line, words) => {
     expect(runWordsOf(line).map((one) => one.text)).toEqual(words)
@@ -22,6 +26,17 @@ describe('what a command line runs', () => {
     const words = runWordsOf(`node -e "require('./ci/check')"; bash -c './x.sh a'`).map((one) => one.text)
     expect(words).toEqual(expect.arrayContaining(['./ci/check', './x.sh']))
   })
+})
+
+it('[REQ-PIN-1] scripts of package.json are reached by name, by prefix and by globs of runners', () => {
+  const scripts = new Map([
+    ['check', 'run-s lint:* && concurrently "npm:type:*"'],
+    ['lint:js', 'eslint .'],
+    ['type:src', 'tsc'],
+    ['prelint:js', 'node x.mjs'],
+    ['start', 'node .'],
+  ])
+  expect([...scriptsReached('npm run check', scripts)].sort()).toEqual(['check', 'lint:js', 'prelint:js', 'type:src'])
 })
 
 describe('what a script loads', () => {
@@ -36,6 +51,9 @@ describe('what a script loads', () => {
     ['ci/a.py', 'from helpers.run import go', 'ci/helpers/run.py'],
     ['ci/a.py', 'import os, checks', 'ci/checks.py'],
     ['check.sh', './common.sh', 'common.sh'],
+    ['Makefile', 'lint:\n\t./etc/lint.sh src\n', 'etc/lint.sh'],
+    ['Makefile', 'lint:\n\tnode tools/lint.mjs src\n', 'tools/lint.mjs'],
+    ['tools/a.mjs', "import config from '../vite.config.mjs'", 'vite.config.mjs'],
   ])('[REQ-PIN-1] %s with %s loads %s', (path, text, loaded) => {
     expect(loadedBy(path, text)).toContain(loaded)
   })

@@ -60,16 +60,15 @@ export async function harnessOf(
   const programs = new Set(reading.flatMap(({ words }) => words.map((word) => word.text)))
   const isNarrow = scope.of === 'command' && !runsTests(programs)
   if (isNarrow) narrow(into, { reading, programs })
-  for (const { path } of listed)
-    if (!into.found.has(path) && isBuildFileOf(programs, path)) await take(tree, { path, kind: 'whole' }, into)
-  const named = [...known, ...candidatesOf(reading, into.texts, { listed, isNarrow })]
+  const built = listed.map(({ path }) => path).filter((path) => !into.found.has(path) && isBuildFileOf(programs, path))
+  const named = [...known, ...built, ...candidatesOf(reading, into.texts, { listed, isNarrow })]
   for (let at = 0; at < named.length; at += 1) {
     const path = named[at] ?? ''
     const kind = harnessKind(path)
     if (into.found.has(path) || (isTestName(path) && !wasKnown.has(path))) continue
-    if (isNarrow && kind !== null && !wasKnown.has(path)) continue
-    await take(tree, { path, kind: kind === null || !isNarrow ? 'whole' : kind }, into)
-    const text = into.found.has(path) && kind === null ? into.texts.get(path) : undefined
+    if (isNarrow && kind === 'package_json' && !wasKnown.has(path)) continue
+    await take(tree, { path, kind: isNarrow ? (kind ?? 'whole') : 'whole' }, into)
+    const text = into.found.has(path) ? into.texts.get(path) : undefined
     if (text === undefined) continue
     named.push(...loadedBy(path, text))
     if (named.length > CANDIDATES_MAX + LOADED_MAX) throw new Error('too many paths could decide what a command does')

@@ -53,9 +53,10 @@ function variablesOut(text: string): string {
 
 // An implementation may change what it is made of. Scripts are what lies with the script that loads them, or with other scripts.
 function isScript(folder: string, path: string): boolean {
-  if (harnessKind(path) !== null || isTestName(path) || SOURCES.test(path)) return false
+  const kind = harnessKind(path)
+  if ((kind !== null && kind !== 'whole') || isTestName(path) || SOURCES.test(path)) return false
   if (!path.includes('/')) return !ENTRY.test(path)
-  return (folder !== '.' && path.startsWith(`${folder}/`)) || SCRIPTS.test(path)
+  return (folder !== '.' && path.startsWith(`${folder}/`)) || SCRIPTS.test(path) || SHELL.test(path)
 }
 
 const SOURCES = /^(src|lib|app|dist|docs?)\/|\/src\//
