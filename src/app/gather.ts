@@ -24,7 +24,14 @@ import { lookAtVote, type Vote } from './coordinations/consensus.js'
 import { gatherReviews } from './gather-reviews.js'
 import { observeFor, pinOfRun } from './observe-gates.js'
 import { needsChanges, phaseChanges } from './phase-changes.js'
-import { isOpenSoFar, NOT_OBSERVED, observedArtifact, runChecks, withoutObserved } from './run-checks.js'
+import {
+  isOpenSoFar,
+  movedUnderEvidence,
+  NOT_OBSERVED,
+  observedArtifact,
+  runChecks,
+  withoutObserved,
+} from './run-checks.js'
 
 const TEST_FILES_MAX = 20_000
 
@@ -84,6 +91,10 @@ export async function gather(
     ? await observeFor(app, contract, state, { needed, tree, index: before?.index ?? null })
     : NOT_OBSERVED
   problems.push(...observed.problems)
+  if (observed.runs.size > 0)
+    problems.push(
+      ...((await attempt('What commands rely on cannot be compared', () => movedUnderEvidence(app, seen))) ?? []),
+    )
   // A run takes its time: what was changed behind it, and maybe changed back, is seen now.
   const compared = observed.runs.size === 0 ? before : await compare()
   if (vote !== null && (await attempt(UNSEEN, vote.isUnchanged)) === false) problems.push(CHANGED)

@@ -7,11 +7,14 @@ import { isTestPath } from './test-files.js'
 
 const NAMED_MAX = 5
 
+/** What has to be known to compare. */
+export type SetupInputs = Pick<CheckInputs, 'contract' | 'tree' | 'pinnedRun' | 'pinnedTests' | 'start' | 'task'>
+
 /**
  * What decides how the tests are run and is not as it was at RED, in words. Without a RED run it is compared with the start of
  * the task, but for files that a phase of the contract opens by name.
  */
-export async function movedTestSetup(inputs: CheckInputs): Promise<readonly string[]> {
+export async function movedTestSetup(inputs: SetupInputs): Promise<readonly string[]> {
   const { pinnedRun, pinnedTests, start } = inputs
   const scope = testScope(inputs.contract)
   const before = pinnedRun?.harness
@@ -28,12 +31,12 @@ export async function movedTestSetup(inputs: CheckInputs): Promise<readonly stri
 }
 
 /** What decides what a command of a gate does and is not as it was at RED or when work began, in words. */
-export function movedSetup(inputs: CheckInputs, key: string, command: ObservedCommand): Promise<readonly string[]> {
+export function movedSetup(inputs: SetupInputs, key: string, command: ObservedCommand): Promise<readonly string[]> {
   return key === 'tests' || key === 'coverage' ? movedTestSetup(inputs) : movedCommandSetup(inputs, key, command)
 }
 
 async function movedCommandSetup(
-  inputs: CheckInputs,
+  inputs: SetupInputs,
   key: string,
   command: ObservedCommand,
 ): Promise<readonly string[]> {
@@ -44,7 +47,7 @@ async function movedCommandSetup(
   return permittedOut(inputs, moved, 'since the RED run')
 }
 
-async function movedSinceStart(inputs: CheckInputs, scope: Scope): Promise<readonly string[]> {
+async function movedSinceStart(inputs: SetupInputs, scope: Scope): Promise<readonly string[]> {
   const { start, contract } = inputs
   if (start === undefined || start === null || scope.commands.length === 0) return []
   const before = await harnessOf(start.tree, contract, [], scope)
@@ -56,7 +59,7 @@ async function movedSinceStart(inputs: CheckInputs, scope: Scope): Promise<reado
 }
 
 async function compared(
-  { tree, contract }: CheckInputs,
+  { tree, contract }: SetupInputs,
   about: {
     readonly before: PinnedHarness
     readonly scope: Scope
@@ -70,7 +73,7 @@ async function compared(
 }
 
 async function permittedOut(
-  { start, task }: CheckInputs,
+  { start, task }: SetupInputs,
   moved: readonly SetupChange[],
   since: string,
 ): Promise<readonly string[]> {
@@ -88,7 +91,7 @@ function wayOut(phase: string): string {
 }
 
 async function isAsAtStart(
-  { tree }: CheckInputs,
+  { tree }: SetupInputs,
   start: CheckInputs['start'],
   { path, text }: SetupChange,
 ): Promise<boolean> {

@@ -40,6 +40,17 @@ phases:
 commands: {tests: {run: npm test --silent, format: node, timeout_seconds: 60}}
 enforcement: {denial_budget: 1000}
 `
+const EVIDENCE = `
+name: evidence
+version: "1"
+phases:
+  - id: WORK
+    allowed_tools: [write_files]
+    checkpoint: {evidence: {size_succeeded: {type: boolean, grade: observed, must_be: true}}}
+  - {id: DONE, allowed_tools: []}
+commands: {size: {run: node tools/size.mjs}}
+enforcement: {denial_budget: 1000}
+`
 const TEST = `import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { add } from '../src/add.mjs'
@@ -115,6 +126,16 @@ describe('how the tests of a gate are run', () => {
     await write('src/add.mjs', CODE)
     expect(await told('DONE')).toMatch(/^Check: ci\/check\.sh changed since the RED run/)
     await write('ci/check.sh', CHECK)
+    expect(await told('DONE')).toBe('')
+  })
+
+  it('[REQ-PIN-1] evidence that Phaselock observes is held to the script as it was', async () => {
+    await begin(EVIDENCE)
+    await write('tools/size.mjs', 'process.exit(0)\n')
+    expect(await told('DONE')).toContain('size: tools/size.mjs changed since work began')
+    await write('tools/size.mjs', String(FILES['tools/size.mjs']))
+    expect(await told('DONE')).not.toBe('')
+    await write('src/add.mjs', CODE)
     expect(await told('DONE')).toBe('')
   })
 })
