@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto'
+import { gateCommands } from '../checks/gate-commands.js'
 import { harnessOf } from '../checks/harness/harness.js'
 import { marksOf } from '../checks/test-marks.js'
 import { canonicalJson } from '../contract/fingerprint.js'
@@ -8,7 +9,7 @@ import { OBSERVED_ARTIFACT } from '../core/blockers.js'
 import type { ArtifactOffered, GateFacts } from '../core/command.js'
 import type { Contract, Json, JsonObject } from '../core/contract.js'
 import type { Needs } from '../core/needs.js'
-import type { PinnedRun } from '../core/observed.js'
+import type { PinnedHarness, PinnedRun } from '../core/observed.js'
 import { reviewsKey } from '../core/review.js'
 import type { TaskState } from '../core/state.js'
 import type { Blob } from '../store/port.js'
@@ -23,7 +24,14 @@ import { lookAtVote, type Vote } from './coordinations/consensus.js'
 import { gatherReviews } from './gather-reviews.js'
 import { observeFor, pinOfRun } from './observe-gates.js'
 import { needsChanges, phaseChanges } from './phase-changes.js'
-import { isOpenSoFar, NOT_OBSERVED, observedArtifact, runChecks, withoutObserved } from './run-checks.js'
+import {
+  isOpenSoFar,
+  movedUnderEvidence,
+  NOT_OBSERVED,
+  observedArtifact,
+  runChecks,
+  withoutObserved,
+} from './run-checks.js'
 
 const TEST_FILES_MAX = 20_000
 
@@ -83,6 +91,10 @@ export async function gather(
     ? await observeFor(app, contract, state, { needed, tree, index: before?.index ?? null })
     : NOT_OBSERVED
   problems.push(...observed.problems)
+  if (observed.runs.size > 0)
+    problems.push(
+      ...((await attempt('What commands rely on cannot be compared', () => movedUnderEvidence(app, seen))) ?? []),
+    )
   // A run takes its time: what was changed behind it, and maybe changed back, is seen now.
   const compared = observed.runs.size === 0 ? before : await compare()
   if (vote !== null && (await attempt(UNSEEN, vote.isUnchanged)) === false) problems.push(CHANGED)
@@ -137,9 +149,15 @@ async function testsToPin(one: {
   return { files, around }
 }
 
-async function aroundTests(contract: Contract, tree: WorkTree): Promise<Pick<PinnedRun, 'harness' | 'marks'>> {
+async function aroundTests(
+  contract: Contract,
+  tree: WorkTree,
+): Promise<Pick<PinnedRun, 'harness' | 'commands' | 'marks'>> {
   if (!contract.commands.has('tests')) return {}
-  return { harness: await harnessOf(tree, contract), marks: await marksOf(tree, contract) }
+  const commands: Record<string, PinnedHarness> = {}
+  for (const [key, command] of gateCommands(contract))
+    commands[key] = await harnessOf(tree, contract, [], { of: 'command', commands: [command] })
+  return { harness: await harnessOf(tree, contract), commands, marks: await marksOf(tree, contract) }
 }
 
 // What an agent CLI keeps for itself is no change of the phase.

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
 import { besideTheProject } from '../checks/beside.js'
+import { commandOf } from '../checks/gate-commands.js'
 import { type GitFacts, gitFacts } from '../checks/git-facts.js'
 import { observe, runKey } from '../checks/observe.js'
 import { stampsOf, touchedSince } from '../checks/stamps.js'
@@ -128,25 +129,13 @@ export function commandsFor(contract: Contract, needed: Needs): ReadonlyMap<stri
     if (check === 'coverage_threshold_met') want('coverage')
     if (check === 'expression' && /\bobserved\b/.test(String(params.when ?? '')))
       for (const name of contract.commands.keys()) want(name)
-    if (check === 'command_succeeds' && typeof params.command === 'string') want(params.command)
-    if (check === 'command_succeeds' && typeof params.run === 'string')
-      wanted.set(adHoc(params.run), ofLine(params.run))
+    const one = check === 'command_succeeds' ? commandOf(contract, params) : null
+    if (one !== null) wanted.set(one.key, one.command)
   }
   if (needed.artifacts.some((one) => one.type === 'test_run_result')) want('tests')
   for (const [name, field] of needed.evidence)
     if (field.grade === 'observed') want(observedSource(contract.commands.keys(), name, field.type)?.command ?? '')
   return wanted
-}
-
-/** The name under which a command that a check gives in its own words is found. */
-export function adHoc(run: string): string {
-  return `run: ${run}`
-}
-
-const AD_HOC_SECONDS = 600
-
-function ofLine(run: string): ObservedCommand {
-  return { run, format: 'auto', report: null, timeoutSeconds: AD_HOC_SECONDS, env: {} }
 }
 
 /** The record as reviewers, expressions and the artifact `test_run_result` show it. */
@@ -190,7 +179,7 @@ function refOf(run: ObservedRun, about: { readonly sha256: string; readonly isCa
 }
 
 /** What a RED run pins: the tests that ran, the files that could not be loaded yet, and what decided how they were run. */
-export function pinOfRun(run: ObservedRun, around: Pick<PinnedRun, 'harness' | 'marks'>): Blob {
+export function pinOfRun(run: ObservedRun, around: Pick<PinnedRun, 'harness' | 'commands' | 'marks'>): Blob {
   const unloaded = run.loadFailures.flatMap(({ file }) => (file === null ? [] : [file]))
   const ran = run.tests.filter((test) => test.status === 'passed' || test.status === 'failed')
   // Names that a runner shows only now and then cannot be asked for again.

@@ -56,8 +56,8 @@ function note(changes: Map<string, PhaseChange['change']>, path: string, kind: P
   else changes.set(path, kind)
 }
 
-// From the end of the stream back to where it began.
-async function eventsSince(
+/** The events of the visit or the task, from the end of the stream back to where it began. */
+export async function eventsSince(
   app: App,
   state: TaskState,
   since: 'visit' | 'task',

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
 import type { PhaseChanges, ReviewSeen } from '../checks/inputs.js'
+import { movedSetup } from '../checks/moved-setup.js'
 import { runCheck } from '../checks/registry.js'
 import { canonicalJson } from '../contract/fingerprint.js'
 import type { ArtifactOffered, CheckOutcome } from '../core/command.js'
@@ -7,6 +8,7 @@ import { comesOfReviews } from '../core/consensus-plan.js'
 import type { Contract, Json } from '../core/contract.js'
 import type { Needs } from '../core/needs.js'
 import type { ObservedRun } from '../core/observed.js'
+import { observedSource } from '../core/observed-evidence.js'
 import { REVIEW_ARTIFACTS } from '../core/review.js'
 import type { TaskState } from '../core/state.js'
 import type { Blob } from '../store/port.js'
@@ -15,6 +17,7 @@ import type { App } from './app.js'
 import { contentAtStart } from './content-at-start.js'
 import type { Offer } from './gather.js'
 import { asksGit, commandsFor, needsGit, type Observed, observedView, pinnedRunOf, runView } from './observe-gates.js'
+import { startOfWork } from './start-of-work.js'
 import { taskView } from './views.js'
 
 /** Before anything was run. */
@@ -41,6 +44,7 @@ export async function runChecks(
   const { contract, state, contents, offer, tree, needed } = scene
   const pinnedRun = await pinnedRunOf(app, state)
   const before = contentAtStart(app, state)
+  const start = startOfWork(app, contract, state)
   const ran = observed.runs.get('tests')
   const shown = ran === undefined ? contents : withRun(contents, ran)
   const checks = new Map<string, CheckOutcome>()
@@ -58,12 +62,31 @@ export async function runChecks(
       pinnedRun,
       changes: scene.changes,
       contentAtStart: before,
+      start,
       reviews: scene.reviews,
       params: blocker.params,
     }
     checks.set(key, await runCheck(blocker.check, inputs, timeoutSeconds))
   }
   return checks
+}
+
+/** What observed evidence relies on and is not as it was, in words. At RED how the tests are run is still to be recorded. */
+export async function movedUnderEvidence(app: App, scene: Omit<Scene, 'changes'>): Promise<readonly string[]> {
+  const { contract, state, tree, needed } = scene
+  const names = [...needed.evidence].flatMap(([name, field]) =>
+    field.grade === 'observed' ? (observedSource(contract.commands.keys(), name, field.type)?.command ?? []) : [],
+  )
+  const start = startOfWork(app, contract, state)
+  const pinnedRun = await pinnedRunOf(app, state)
+  const inputs = { contract, tree, pinnedRun, pinnedTests: state.pinnedTests, start, task: taskView(state) }
+  const moved: string[] = []
+  for (const name of new Set(names)) {
+    const command = contract.commands.get(name)
+    if (command === undefined || (needed.pinsTests && name === 'tests')) continue
+    for (const text of await movedSetup(inputs, name, command)) moved.push(`${name}: ${text}`)
+  }
+  return moved
 }
 
 function withRun(contents: Scene['contents'], run: ObservedRun): Scene['contents'] {

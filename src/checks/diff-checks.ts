@@ -9,9 +9,10 @@ export const workTreeClean: Check = ({ git }) => {
   if (git === null) return errs('git was not asked', 'observed')
   if (!git.isRepository) return fails(NO_REPOSITORY, 'observed')
   if (git.isCut) return errs(CUT, 'observed')
-  return git.changed.length === 0
+  const left = [...git.changed, ...git.hidden.map(hiddenText)]
+  return left.length === 0
     ? holds('the work tree is clean', 'observed')
-    : fails(`not committed: ${listed(git.changed)}`, 'observed')
+    : fails(`not committed: ${listed(left)}`, 'observed')
 }
 
 const CUT = 'git could not list the whole change, or it is too large'
@@ -22,9 +23,14 @@ export const committed: Check = ({ git }) => {
   if (git === null) return errs('git was not asked', 'observed')
   if (!git.isRepository) return fails(NO_REPOSITORY, 'observed')
   if (git.isCut) return errs(CUT, 'observed')
-  return git.uncommitted.length === 0
+  const left = [...git.uncommitted, ...git.hidden.map(hiddenText)]
+  return left.length === 0
     ? holds('everything is committed', 'observed')
-    : fails(`not committed: ${listed(git.uncommitted)}`, 'observed')
+    : fails(`not committed: ${listed(left)}`, 'observed')
+}
+
+function hiddenText(path: string): string {
+  return `${path} (attributes or flags hide from git what it holds)`
 }
 
 /** Every test file of the phase, named or not, lies where the contract looks for tests. */

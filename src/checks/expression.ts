@@ -1,7 +1,8 @@
 import vm from 'node:vm'
 import { Environment } from '@marcbachmann/cel-js'
 import type { Json } from '../core/contract.js'
-import { type Check, errs, fails, field, holds, isText } from './inputs.js'
+import { type Check, type CheckInputs, errs, fails, field, holds, isText } from './inputs.js'
+import { movedSetup } from './moved-setup.js'
 
 const EVALUATION_MS_MAX = 250
 const environment = new Environment({ unlistedVariablesAreDyn: false, homogeneousAggregateLiterals: false })
@@ -11,7 +12,8 @@ for (const name of ['artifacts', 'evidence', 'task', 'observed', 'changes'])
 const runInside = new vm.Script('evaluate()')
 
 /** A CEL expression over what was handed in is true. Anything but a plain `true` closes the gate. */
-export const expression: Check = ({ all, changes, evidence, observedView, params, task }) => {
+export const expression: Check = async (inputs) => {
+  const { all, changes, evidence, observedView, params, task } = inputs
   const when = field(params, 'when')
   if (!isText(when)) return errs('the check gives no expression')
   if (/\bchanges\b/.test(when)) {
@@ -29,11 +31,32 @@ export const expression: Check = ({ all, changes, evidence, observedView, params
     // CEL's `matches` uses a backtracking matcher and comprehensions nest: the time limit is what bounds both.
     const context = vm.createContext({ evaluate: () => environment.evaluate(when, variables) })
     const value: unknown = runInside.runInContext(context, { timeout: EVALUATION_MS_MAX })
-    if (value === true) return holds(when)
+    if (value === true) {
+      const moved = await movedFor(inputs, when)
+      return moved.length === 0 ? holds(when) : fails(moved.join(', '), 'observed')
+    }
     return fails(value === false ? `${when} is false` : `${when} gives ${typeof value}, not true or false`)
   } catch (error) {
     return errs(`${when} cannot be evaluated (${firstLine(error)})`)
   }
+}
+
+// A run says something only where what decides about it is as it was.
+async function movedFor(inputs: CheckInputs, when: string): Promise<readonly string[]> {
+  const { contract, observed } = inputs
+  const moved: string[] = []
+  const readsTests = /\btest_run_result\b/.test(when) && observed.has('tests')
+  for (const [key, command] of contract.commands) {
+    const isRead = observed.has(key) && (key === 'tests' && readsTests ? true : readsRun(when, key))
+    if (isRead) moved.push(...(await movedSetup(inputs, key, command)))
+  }
+  return [...new Set(moved)]
+}
+
+// However it is spelled: `observed.size`, `observed["size"]`, or by a comprehension over all runs.
+function readsRun(when: string, key: string): boolean {
+  if (!/\bobserved\b/.test(when)) return false
+  return when.includes(key) || !/\bobserved\s*[.[]/.test(when)
 }
 
 // CEL tells integers from doubles; JSON does not.

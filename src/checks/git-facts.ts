@@ -1,4 +1,5 @@
 import { GIT_ENV, LISTING_ARGV, LISTING_KEPT, QUIET_GIT, readListing } from '../confinement/git-listing.js'
+import { UNLIKE } from '../confinement/git-unlike.js'
 import { type CommandRun, runCommand } from '../confinement/run-command.js'
 import { type CommitRules, commitScope, type GitListing, leftOutBy, within } from '../core/commit-scope.js'
 import type { TreeIndex } from '../tree/tree-contents.js'
@@ -13,6 +14,8 @@ export interface GitFacts {
   readonly changed: readonly string[]
   /** The same, and files that only a rule hides which was not there when work began. */
   readonly uncommitted: readonly string[]
+  /** Files that the task wrote and that attributes or flags hide from git. */
+  readonly hidden: readonly string[]
   /** True when git could not list all of it, or it is too much. */
   readonly isCut: boolean
 }
@@ -28,8 +31,11 @@ export async function gitFacts(place: ObservePlace, index: TreeIndex, rules: Com
   const changed = scope.changed.map(({ path }) => path)
   const ignored = await ask(['git', ...QUIET_GIT, ...IGNORED])
   const uncommitted = new Set([...changed, ...hiddenIn(namesIn(ignored.stdout), index, { listing, rules })])
-  const isCut = [status, ignored].some((run) => run.truncated || run.exitCode !== 0)
-  return { isRepository: true, changed, uncommitted: [...uncommitted], isCut }
+  const unlike = await ask(['bash', '-c', `${UNLIKE}unlike HEAD .`])
+  const known = new Set(changed)
+  const hidden = namesIn(unlike.stdout).filter((path) => rules.isWritten(path) && !known.has(path))
+  const isCut = [status, ignored, unlike].some((run) => run.truncated || run.exitCode !== 0)
+  return { isRepository: true, changed, uncommitted: [...uncommitted], hidden, isCut }
 }
 
 const IGNORED = ['ls-files', '--others', '--ignored', '--exclude-standard', '--directory', '-z']
@@ -53,7 +59,7 @@ function askGit(place: ObservePlace, argv: readonly string[]): Promise<CommandRu
   )
 }
 
-const NO_REPOSITORY: GitFacts = { isRepository: false, changed: [], uncommitted: [], isCut: false }
+const NO_REPOSITORY: GitFacts = { isRepository: false, changed: [], uncommitted: [], hidden: [], isCut: false }
 
 function namesIn(output: string): readonly string[] {
   return output.split('\0').filter((entry) => entry !== '')

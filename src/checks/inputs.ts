@@ -4,6 +4,7 @@ import type { Grade } from '../core/event.js'
 import { type ObservedRun, type PinnedRun, type RunTrouble, troubleView } from '../core/observed.js'
 import type { WorkTree } from '../tree/work-tree.js'
 import type { GitFacts } from './git-facts.js'
+import type { ReadTree } from './harness/harness.js'
 
 /** What a check may look at. */
 export interface CheckInputs {
@@ -28,9 +29,17 @@ export interface CheckInputs {
   readonly changes?: PhaseChanges | null
   /** What a file held when the visit began: '' where there was no such file, null where that is not known. */
   readonly contentAtStart?: (path: string) => Promise<string | null>
+  /** The work tree as it was when work on the task began; null when nobody asked. */
+  readonly start?: StartOfWork | null
   /** Reports of reviewers in this visit; null where the phase asks for none, and the agent's own word counts. */
   readonly reviews?: readonly ReviewSeen[] | null
   readonly params: JsonObject
+}
+
+export interface StartOfWork {
+  readonly tree: ReadTree
+  /** Whether a file may differ from then: phases that name it changed it, or an operator accepted it. */
+  readonly isPermitted: (path: string) => Promise<boolean>
 }
 
 /** One path that is not as it was when the visit began. */

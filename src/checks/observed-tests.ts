@@ -1,7 +1,9 @@
 import type { CheckOutcome } from '../core/command.js'
 import type { ObservedRun, PinnedRun } from '../core/observed.js'
 import { counted } from '../core/rules/words.js'
-import { type Check, errs, fails, field, holds, isText } from './inputs.js'
+import { commandOf } from './gate-commands.js'
+import { type Check, errs, fails, field, holds } from './inputs.js'
+import { movedSetup, movedTestSetup } from './moved-setup.js'
 
 const NAMED_MAX = 5
 
@@ -96,14 +98,14 @@ function namesText(names: readonly string[]): string {
   return names.length === 0 ? '' : `: ${names.slice(0, NAMED_MAX).join(', ')}${names.length > NAMED_MAX ? ' …' : ''}`
 }
 
-export const commandSucceeds: Check = ({ observed, params }) => {
-  const named = field(params, 'command')
-  const line = field(params, 'run')
-  const key = isText(named) ? named : isText(line) ? `run: ${line}` : null
-  const run = key === null ? undefined : observed.get(key)
-  if (run === undefined) return errs('the command was not run', 'observed')
+export const commandSucceeds: Check = async (inputs) => {
+  const one = commandOf(inputs.contract, inputs.params)
+  const run = one === null ? undefined : inputs.observed.get(one.key)
+  if (one === null || run === undefined) return errs('the command was not run', 'observed')
   if (run.wasStopped) return fails(run.problem ?? 'it was stopped', 'observed', run.trouble)
-  return run.exitCode === 0 ? holds(`${run.command} succeeded`, 'observed') : commandFailed(run)
+  if (run.exitCode !== 0) return commandFailed(run)
+  const moved = await movedSetup(inputs, one.key, one.command)
+  return moved.length > 0 ? fails(moved.join(', '), 'observed') : holds(`${run.command} succeeded`, 'observed')
 }
 
 function commandFailed({ command, exitCode, trouble }: ObservedRun): CheckOutcome {
@@ -112,13 +114,16 @@ function commandFailed({ command, exitCode, trouble }: ObservedRun): CheckOutcom
   return fails(`${command} ended with exit code ${exitCode}${why}`, 'observed', trouble)
 }
 
-export const coverageThresholdMet: Check = ({ observed, params }) => {
+export const coverageThresholdMet: Check = async (inputs) => {
+  const { observed, params } = inputs
   const threshold = field(params, 'threshold')
   if (typeof threshold !== 'number') return errs('the check gives no threshold', 'observed')
   const run = observed.get('coverage')
   if (run === undefined) return errs('the contract has no command "coverage"', 'observed')
   if (run.exitCode !== 0) return commandFailed(run)
   if (run.coverage === null) return fails(run.problem ?? 'no coverage was reported', 'observed', run.trouble)
+  const moved = await movedTestSetup(inputs)
+  if (moved.length > 0) return fails(moved.join(', '), 'observed')
   const text = `${Math.round(run.coverage * 100) / 100} % of the lines, ${threshold} % asked for`
   return run.coverage >= threshold ? holds(text, 'observed') : fails(text, 'observed')
 }

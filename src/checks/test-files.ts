@@ -1,7 +1,7 @@
 import { matchesGlob } from '../contract/glob.js'
 import type { Contract } from '../core/contract.js'
+import { harnessKind, isTestName } from '../core/pinned-names.js'
 import { NOT_THE_PROJECT, type WorkTree } from '../tree/work-tree.js'
-import { harnessKind, isTestName } from './harness/names.js'
 import { asList, asObject, type CheckInputs, field, isText } from './inputs.js'
 import { codeOf, withoutComments } from './test-code.js'
 

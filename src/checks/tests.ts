@@ -1,6 +1,6 @@
 import type { JsonObject } from '../core/contract.js'
-import { harnessChanges, harnessOf } from './harness/harness.js'
 import { asObject, type Check, type CheckInputs, errs, fails, field, holds } from './inputs.js'
+import { movedTestSetup } from './moved-setup.js'
 import { observedFailing, observedPassing, observedSkipped } from './observed-tests.js'
 import { marksOf, newMarks } from './test-marks.js'
 
@@ -45,7 +45,7 @@ export const testsAreFailing: Check = (inputs) => {
 export const allTestsPass: Check = async (inputs) => {
   const observed = inputs.observed.get('tests')
   if (observed !== undefined) {
-    const moved = await movedHarness(inputs)
+    const moved = await movedTestSetup(inputs)
     return moved.length > 0 ? fails(listed(moved), 'observed') : observedPassing(observed, inputs.pinnedRun)
   }
   const run = runOf(inputs)
@@ -80,16 +80,9 @@ export const testsUnchanged: Check = async (inputs) => {
     const now = await tree.hash(path)
     if (now !== hash) changed.push(`${path} (${now === null ? 'deleted' : 'changed'})`)
   }
-  changed.push(...(await movedHarness(inputs)).filter((text) => !changed.some((one) => isSamePath(one, text))))
+  changed.push(...(await movedTestSetup(inputs)).filter((text) => !changed.some((one) => isSamePath(one, text))))
   if (changed.length === 0) return holds(`${pinnedTests.size} test files unchanged`, 'artifact')
   return fails(listed(changed), 'artifact')
-}
-
-// Whoever may change tests may still not change how they are run.
-async function movedHarness({ pinnedRun, pinnedTests, tree, contract }: CheckInputs): Promise<readonly string[]> {
-  const before = pinnedRun?.harness
-  if (before === undefined) return []
-  return harnessChanges(before, await harnessOf(tree, contract, Object.keys(before)), [...(pinnedTests?.keys() ?? [])])
 }
 
 function isSamePath(changed: string, moved: string): boolean {

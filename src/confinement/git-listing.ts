@@ -9,7 +9,16 @@ export const LISTING_KEPT = { headBytes: 16 * 1024 * 1024, tailBytes: 0 }
 export const QUIET_GIT: readonly string[] = [
   ...['-c', 'core.fsmonitor=false', '-c', 'core.hooksPath=/dev/null', '-c', 'core.pager=cat', '-c', 'color.ui=false'],
   ...['-c', 'commit.gpgSign=false', '-c', 'gc.auto=0', '-c', 'maintenance.auto=false', '-c', 'core.quotePath=false'],
-  ...['-c', 'diff.renames=false'],
+  ...[
+    '-c',
+    'diff.renames=false',
+    '-c',
+    'core.checkStat=default',
+    '-c',
+    'core.trustctime=true',
+    '-c',
+    'core.ignoreStat=false',
+  ],
 ]
 
 /** Never asks, and leaves the index alone where it only looks: also the one of a submodule. */

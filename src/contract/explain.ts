@@ -1,5 +1,6 @@
 import type { ConsensusPlan } from '../core/consensus-plan.js'
 import type { Blocker, Contract, EvidenceField, Gate, Json, JsonObject, Phase, Transition } from '../core/contract.js'
+import { openedPaths } from '../core/opened-paths.js'
 import type { LoadedContract } from './load.js'
 
 /** What was understood of a contract, as text, with the place of everything that an author wrote. */
@@ -54,6 +55,8 @@ interface ExplainedPhase extends Placed {
   readonly evidence: readonly (Placed & { field: string; text: string })[]
   readonly gates: readonly (Placed & { id: string; text: string; blockers: readonly (Placed & { text: string })[] })[]
   readonly consensus: (Placed & { readonly text: string }) | null
+  /** Protected and pinned paths that the phase opens by naming them. */
+  readonly opens: readonly { readonly pattern: string; readonly kind: string; readonly why: string }[]
 }
 
 /** The same as JSON. Places read `file:line`. */
@@ -118,6 +121,9 @@ function explainPhase(result: LoadedContract, phase: Phase, index: number): Expl
       phase.consensus === undefined
         ? null
         : { text: consensusText(phase.consensus), at: placeIn(result, `${base}.consensus`) },
+    opens: openedPaths(result.contract)
+      .filter((one) => one.phase === phase.id)
+      .map(({ pattern, kind, why }) => ({ pattern, kind, why })),
   }
 }
 
@@ -140,6 +146,7 @@ function phaseLines(phase: ExplainedPhase): string[] {
       ...blockers.map((blocker) => `    ${blocker.text}  (${blocker.at})`),
     ]),
     ...(phase.consensus === null ? [] : [`  consensus: ${phase.consensus.text}  (${phase.consensus.at})`]),
+    ...phase.opens.map(({ pattern, kind, why }) => `  opens ${pattern}: ${kind}, ${why}`),
   ]
 }
 

@@ -63,6 +63,8 @@ export interface PinnedRun {
   readonly unloaded: readonly string[]
   /** What decided how the tests were run; missing where an older version recorded the run. */
   readonly harness?: PinnedHarness
+  /** What decided what the other commands of gates do, by their names. */
+  readonly commands?: Readonly<Record<string, PinnedHarness>>
   /** How often each test file marked tests as skipped, as to do or as the only ones. */
   readonly marks?: Readonly<Record<string, Readonly<Record<string, number>>>>
 }

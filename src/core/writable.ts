@@ -1,6 +1,7 @@
 import { isOffered, phaseOf } from './access.js'
 import type { Context } from './command.js'
 import type { Contract, Phase } from './contract.js'
+import { PROTECTED_WHY, protectedBy } from './protected-paths.js'
 import type { TaskState } from './state.js'
 import { BUILT_IN_TOOLS } from './tools.js'
 
@@ -65,9 +66,13 @@ export function refusedPaths(
         reason: `belongs to the submodule ${inner}, which git_commit does not commit; ${ASK_OPERATOR}`,
         isFinal: true,
       }
-    const kept = PROTECTED.find((one) => isBelow(one, path))
-    if (kept !== undefined && !isNamed(writable.allowed, kept))
-      return { reason: `belongs to ${kept}, which agents may not change`, isFinal: true }
+    const kept = protectedBy(path)
+    const isOpened = writable.allowed.some((one) => protectedBy(one) !== null && matchesGlob(one, path))
+    if (kept !== null && !isOpened)
+      return {
+        reason: `is protected (${kept.name} ${PROTECTED_WHY[kept.why]}); ask an operator to change it, or to name it in \`writable\` of ${phase.id} in the contract`,
+        isFinal: true,
+      }
     const installed = PACKAGES.exec(path)?.[0]
     if (installed !== undefined && !isNamed(writable.allowed, installed.replace(/\/$/, '')))
       return {
@@ -110,35 +115,6 @@ const CONTRACT_PATH = /^agent_workflow(\.(ya?ml|json|md|markdown))?(\/|$)/iu
 export function isContractPath(path: string): boolean {
   return CONTRACT_PATH.test(path.normalize('NFKC').replaceAll(/\p{Default_Ignorable_Code_Point}+/gu, ''))
 }
-
-/** What steers agents and pipelines: writable only where a contract names it. */
-export const PROTECTED: readonly string[] = [
-  '.claude',
-  '.mcp.json',
-  '.codex',
-  '.gemini',
-  '.opencode',
-  'opencode.json',
-  'opencode.jsonc',
-  '.pi',
-  '.cursor',
-  '.windsurf',
-  '.aider.conf.yml',
-  '.continue',
-  '.github/workflows',
-  '.github/actions',
-  '.gitlab-ci.yml',
-  '.circleci',
-  '.travis.yml',
-  '.buildkite',
-  '.drone.yml',
-  '.woodpecker.yml',
-  '.woodpecker',
-  'azure-pipelines.yml',
-  'bitbucket-pipelines.yml',
-  'Jenkinsfile',
-  'appveyor.yml',
-]
 
 const ASK_OPERATOR = 'ask an operator to change it there'
 

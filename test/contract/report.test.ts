@@ -128,6 +128,18 @@ describe('explain', () => {
     expect(text).toContain('A -> B, held by consensus')
   })
 
+  it('[REQ-PROTECT-3] protected and pinned paths that a phase opens are printed', async () => {
+    const checked =
+      'gates: [{id: g, type: validation, blockers: [{check: command_succeeds, run: ./check.sh, message: x}]}]'
+    const opened = 'allowed_tools: [write_files], writable: ["**", check.sh, "**/AGENTS.md"]'
+    const text = explainContract(
+      await mustLoad(`name: t\nversion: "1"\nphases:\n  - {id: A, ${opened}, ${checked}}\n  - {id: B}\n`),
+    )
+    expect(text).toContain('  opens check.sh: pinned, decides what commands of gates do\n')
+    expect(text).toContain('  opens **/AGENTS.md: protected, AGENTS.md steers agents\n')
+    expect(text).not.toContain('opens **:')
+  })
+
   it('[REQ-CONTRACT-23] the same can be had as JSON', async () => {
     expect(explainJson(await mustLoad(TDD))).toMatchObject({
       name: 'tdd',

@@ -42,11 +42,12 @@ describe('commented-out code in what the phase changed', () => {
   /** The task is in WORK; `before` was done in the phase before and never committed. */
   const begin = async (
     before: () => Promise<void> = async () => undefined,
-    about: { readonly enforcement?: string; readonly isRepository?: boolean } = {},
+    about: { readonly enforcement?: string; readonly isRepository?: boolean; readonly attributes?: string } = {},
   ) => {
     run = await start({ contract: contract(about.enforcement ?? 'reconcile: block') })
     put('src/old.js', `export {}\n${BLOCK}`)
     put('README.md', 'x\n')
+    if (about.attributes !== undefined) put('.gitattributes', about.attributes)
     if (about.isRepository !== false) {
       const git = (...args: string[]) =>
         execFileSync('git', ['-c', 'user.name=x', '-c', 'user.email=x@x', ...args], { cwd: run.workspace })
@@ -71,8 +72,9 @@ describe('commented-out code in what the phase changed', () => {
   })
 
   it('[REQ-CHECK-13] attributes and lines that look like a diff hide nothing', async () => {
-    await begin()
-    await write('.gitattributes', '*.js -diff\n*.py binary\n')
+    await begin(async () => undefined, {
+      attributes: '*.js -diff linguist-generated\n*.py binary -text export-ignore\n',
+    })
     await write('src/new.js', `++ b/README.md\n${BLOCK}`)
     await write('src/new.py', `++ b/README.md\n${OTHER}`)
     expect(await told()).toEqual(['Comments: commented-out code in src/new.js, src/new.py'])

@@ -1,14 +1,14 @@
 import { createHash } from 'node:crypto'
-import type { HarnessKind } from './names.js'
+import type { HarnessKind } from '../../core/pinned-names.js'
 
 const PARTS_MAX = 2000
 
 /** The parts of a file that decide how tests are run, by name, each as a hash; `''` stands for the whole file. */
 export type Parts = Readonly<Record<string, string>>
 
-/** Reads the parts of a file. What its reader does not understand counts whole. */
-export function partsOf(kind: HarnessKind, text: string): Parts {
-  const found = READERS[kind](text)
+/** Reads the parts of a file. What its reader does not understand counts whole. `of: command` counts settings of linters too. */
+export function partsOf(kind: HarnessKind, text: string, of: 'tests' | 'command' = 'tests'): Parts {
+  const found = (of === 'tests' ? READERS : { ...READERS, ...COMMAND_READERS })[kind](text)
   if (found === null || found.size > PARTS_MAX) return { '': hashOf(text) }
   return Object.fromEntries([...found].map(([name, content]) => [name, hashOf(content)]))
 }
@@ -22,12 +22,19 @@ type Reader = (text: string) => ReadonlyMap<string, string> | null
 const READERS: Readonly<Record<HarnessKind, Reader>> = {
   whole: () => null,
   shadow: () => null,
-  package_json: packageParts,
+  package_json: (text) => packageParts(text, PACKAGE_KEYS),
   tsconfig: tsconfigParts,
   pyproject: (text) => tomlParts(text, isFreeInPyproject),
   cargo: (text) => tomlParts(text, isFreeInCargo),
   go_mod: goModParts,
 }
+
+const COMMAND_READERS: Pick<Record<HarnessKind, Reader>, 'package_json' | 'pyproject'> = {
+  package_json: (text) => packageParts(text, [...PACKAGE_KEYS, ...LINTER_KEYS]),
+  pyproject: (text) => tomlParts(text, (table, line) => !LINTER_TABLE.test(table) && isFreeInPyproject(table, line)),
+}
+const LINTER_KEYS = ['eslintConfig', 'eslintIgnore', 'prettier', 'stylelint', 'xo', 'standard', 'browserslist']
+const LINTER_TABLE = /^\[tool\./
 
 // A package that takes the name of an assertion library is imported by its own tests instead of that library.
 const PACKAGE_KEYS: readonly string[] = [
@@ -35,11 +42,11 @@ const PACKAGE_KEYS: readonly string[] = [
   ...['jest', 'mocha', 'vitest', 'ava', 'tap', 'c8', 'nyc', 'karma', 'jasmine', 'playwright', 'cypress', 'lab'],
 ]
 
-function packageParts(text: string): ReadonlyMap<string, string> | null {
+function packageParts(text: string, keys: readonly string[]): ReadonlyMap<string, string> | null {
   const object = objectIn(text)
   if (object === null) return null
   const parts = new Map<string, string>()
-  for (const key of PACKAGE_KEYS) if (Object.hasOwn(object, key)) parts.set(key, JSON.stringify(object[key]))
+  for (const key of keys) if (Object.hasOwn(object, key)) parts.set(key, JSON.stringify(object[key]))
   const scripts = scriptsIn(text)
   if (scripts === null) parts.set('scripts', JSON.stringify(object.scripts))
   for (const [name, line] of scripts ?? []) parts.set(`scripts.${name}`, line)

@@ -6,6 +6,7 @@ import {
   readListing,
   withoutPath,
 } from '../../confinement/git-listing.js'
+import { UNLIKE } from '../../confinement/git-unlike.js'
 import type { CommandRun } from '../../confinement/run-command.js'
 import { type CommitRules, commitScope, within } from '../../core/commit-scope.js'
 import type { JsonObject } from '../../core/contract.js'
@@ -40,9 +41,8 @@ export function gitCall(tool: string, args: JsonObject, rules: CommitRules): Com
     case 'git_diff':
       return reading(
         [
-          ...[...GIT, 'diff', '--no-ext-diff', '--no-textconv', '--ignore-submodules=all'],
-          ...(args.staged === true ? ['--cached'] : []),
-          ...['--', ...askedOf(args), ...rules.reserved.map(withoutPath)],
+          ...['bash', '-c', args.staged === true ? STAGED_DIFF : DIFF, 'git_diff'],
+          ...[...askedOf(args), ...rules.reserved.map(withoutPath)],
         ],
         (run) => ({ diff: run.stdout, truncated: run.truncated }),
       )
@@ -56,6 +56,15 @@ export function gitCall(tool: string, args: JsonObject, rules: CommitRules): Com
       )
   }
 }
+
+// What is called binary is shown all the same. What git does not see is added as it is.
+const GIT_DIFF = `git ${QUIET_GIT.join(' ')} diff --text --no-ext-diff --no-textconv --ignore-submodules=all`
+const STAGED_DIFF = `${GIT_DIFF} --cached -- "$@"`
+const DIFF = `${UNLIKE}${GIT_DIFF} -- "$@" || exit $?
+unlike '' "$@" | while IFS= read -r -d '' path; do
+  printf 'attributes or flags hide this from git: %s\\n' "$path"
+  written '' "$path" | diff -u --text --label "a/$path" --label "b/$path" - "$path" || :
+done`
 
 function reading(argv: readonly string[], result: (run: CommandRun) => JsonObject): CommandCall {
   return {

@@ -1,11 +1,9 @@
-import { posix } from 'node:path'
-
 /** How much of a file decides how tests are run: all of it, or parts that a reader of its kind knows. */
 export type HarnessKind = 'whole' | 'package_json' | 'tsconfig' | 'pyproject' | 'cargo' | 'go_mod' | 'shadow'
 
 /** What a file has to do with how tests are run, by its name alone; null: nothing. */
 export function harnessKind(path: string): HarnessKind | null {
-  const name = posix.basename(path)
+  const name = nameOf(path)
   const partly = PARTLY.find(([pattern]) => pattern.test(name))
   if (partly !== undefined) return partly[1]
   if (WHOLE.some((pattern) => pattern.test(name)) || WHOLE_PATHS.test(path)) return 'whole'
@@ -23,19 +21,27 @@ const PARTLY: readonly (readonly [RegExp, HarnessKind])[] = [
 const RUNNERS =
   'vitest|vite|jest|ava|playwright|playwright-ct|karma|babel|cypress|wdio|web-test-runner|jasmine|tap|mocha|nightwatch|testcafe'
 
+// Which programs the commands of a gate find, and in which environment they run.
+const ENVIRONMENT: readonly RegExp[] = [
+  /^\.npmrc$|^\.yarnrc(\.yml)?$|^\.pnp\.(cjs|js|loader\.mjs|data\.json)$|^\.pnpmfile\.[cm]?js$|^pnpm-workspace\.yaml$/,
+  /^bunfig\.toml$|^pip\.conf$|^uv\.toml$|^rust-toolchain(\.toml)?$/,
+  /^\.(nvmrc|node-version|python-version|ruby-version|java-version|go-version|tool-versions|sdkmanrc)$/,
+  /^\.env(\.(local|ci|development|production)(\.local)?)?$/,
+]
+
 const WHOLE: readonly RegExp[] = [
+  ...ENVIRONMENT,
   new RegExp(
     `^(${RUNNERS})[.-](config|conf|workspace|projects?|setup|shared|base|common|preset)\\b.*\\.([cm]?[jt]sx?|jsonc?)$`,
   ),
   /^\.(mocharc|babelrc|nycrc|c8rc|taprc|jestrc|swcrc)(\.\w+)?$/,
   /^(nyc|c8)\.config\.[cm]?js$|^setupTests\.[jt]sx?$|^\.env\.test(\.local)?$/,
-  /^\.npmrc$|^\.yarnrc(\.yml)?$|^\.pnp\.(cjs|js|loader\.mjs|data\.json)$|^\.pnpmfile\.[cm]?js$|^pnpm-workspace\.yaml$/,
-  /^package\.(yaml|json5)$|^node\.config\.json$|^bunfig\.toml$|^deno\.jsonc?$|^import_map\.json$/,
+  /^package\.(yaml|json5)$|^node\.config\.json$|^deno\.jsonc?$|^import_map\.json$/,
   /^(lerna|nx|turbo|project)\.json$/,
   /^conftest\.py$|^\.?pytest\.(ini|toml)$|^tox\.(ini|toml)$|^setup\.cfg$|^noxfile\.py$|^\.coveragerc$|^hatch\.toml$/,
   /^(site|user)customize\.py$|\.pth$/,
   /^jasmine\.(json|[cm]?js)$|^\.testcaferc(\.\w+)?$|^mocha\.opts$/,
-  /^build\.rs$|^rust-toolchain(\.toml)?$|^go\.work$|^nextest\.toml$/,
+  /^build\.rs$|^go\.work$|^nextest\.toml$/,
   /^\.rspec$|^\.simplecov$|^phpunit\.xml(\.dist)?$|\.runsettings$/,
 ]
 // Jest puts what lies in a folder of mocks in the place of a package, wherever that folder is; pytest loads the plugins that what
@@ -46,9 +52,23 @@ const WHOLE_PATHS =
 // A module of the project with the name of a test framework is imported instead of it.
 const SHADOWS = /(^|\/)(pytest|_pytest|unittest|pluggy|nose2?|doctest|hypothesis|assertpy|testtools)(\.py$|\/.*\.py$)/
 
-/** Build files that count only where a command names their program. */
+/** Whether a file says which programs are found and how they are set up, whatever the command is. */
+export function isEnvironment(path: string): boolean {
+  return ENVIRONMENT.some((pattern) => pattern.test(nameOf(path)))
+}
+
+/** Whether one of these words is a program that runs tests. */
+export function runsTests(words: ReadonlySet<string>): boolean {
+  return [...words].some((word) => TEST_PROGRAM.test(word))
+}
+
+const TEST_PROGRAM = new RegExp(
+  `(^|/)(${RUNNERS}|pytest|py\\.test|unittest|tox|nox|nose2|hatch|nx|turbo|lerna|phpunit|rspec|cargo|nextest|go|deno|bun|c8|nyc|react-scripts)$|^--test$`,
+)
+
+/** Build files and settings that count only where a command names their program. */
 export function isBuildFileOf(words: ReadonlySet<string>, path: string): boolean {
-  const name = posix.basename(path)
+  const name = nameOf(path)
   return BUILD_FILES.some(([program, file]) => file.test(name) && [...words].some((word) => program.test(word)))
 }
 
@@ -65,12 +85,29 @@ const BUILD_FILES: readonly (readonly [program: RegExp, file: RegExp])[] = [
   [/(^|\/)composer$/, /^composer\.json$/],
   [/(^|\/)mix$/, /^mix\.exs$/],
   [/(^|\/)bazel(isk)?$/, /^(BUILD|WORKSPACE|MODULE)(\.bazel)?$|^\.bazelrc$/],
+  [/(^|\/)eslint$/, /^eslint\.config\.[cm]?[jt]s$|^\.eslintrc(\.\w+)?$|^\.eslintignore$/],
+  [/(^|\/)biome$/, /^biome\.jsonc?$/],
+  [/(^|\/)oxlint$/, /^\.oxlintrc\.json$/],
+  [/(^|\/)prettier$/, /^\.prettierrc(\.\w+)?$|^prettier\.config\.\w+$|^\.prettierignore$/],
+  [/(^|\/)stylelint$/, /^stylelint\.config\.\w+$|^\.stylelintrc(\.\w+)?$|^\.stylelintignore$/],
+  [
+    /(^|\/)(ruff|mypy|dmypy|flake8|pylint|pyright)$/,
+    /^\.?ruff\.toml$|^\.?mypy\.ini$|^\.flake8$|^\.?pylintrc(\.toml)?$|^pyrightconfig\.json$/,
+  ],
+  [/(^|\/)golangci-lint$/, /^\.golangci\.\w+$/],
+  [/(^|\/)rubocop$/, /^\.rubocop(_todo)?\.yml$/],
+  [/(^|\/)cargo$/, /^\.?(clippy|rustfmt|deny)\.toml$/],
+  [/(^|\/)shellcheck$/, /^\.shellcheckrc$/],
+  [
+    /(^|\/)(webpack|rollup|next|nuxt|astro|tsup|esbuild|parcel)$/,
+    /^(webpack|rollup|next|nuxt|astro|tsup|esbuild)\.config\.\w+$|^\.parcelrc$/,
+  ],
 ]
 
 /** Whether what lies in the folder of this file reaches the tests: it is the root, or tests lie below it. */
 export function isNearTests(path: string, tests: readonly string[]): boolean {
-  const folder = posix.dirname(path)
-  return folder === '.' || tests.some((test) => test.startsWith(`${folder}/`))
+  const folder = path.slice(0, Math.max(0, path.lastIndexOf('/')))
+  return folder === '' || tests.some((test) => test.startsWith(`${folder}/`))
 }
 
 /** The folder from which a module of that name is imported. */
@@ -87,3 +124,7 @@ export function isTestName(path: string): boolean {
 
 const TEST_NAME =
   /(^|\/)(test_[^/]*\.py|[^/]+[._-](test|spec)\.[cm]?[jt]sx?|[^/]+_(test|spec)\.(py|go|rb|exs|dart|cc|cpp|php|rs)|[^/]+Tests?\.(java|kt|cs|swift|php|scala)|__tests__\/.*\.[cm]?[jt]sx?)$/
+
+function nameOf(path: string): string {
+  return path.slice(path.lastIndexOf('/') + 1)
+}

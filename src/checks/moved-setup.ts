@@ -1,0 +1,101 @@
+import type { ObservedCommand } from '../core/contract.js'
+import type { PinnedHarness } from '../core/observed.js'
+import { counts, type SetupChange, setupChanges } from './harness/changes.js'
+import { harnessOf, type Scope, testScope } from './harness/harness.js'
+import type { CheckInputs } from './inputs.js'
+import { isTestPath } from './test-files.js'
+
+const NAMED_MAX = 5
+
+/** What has to be known to compare. */
+export type SetupInputs = Pick<CheckInputs, 'contract' | 'tree' | 'pinnedRun' | 'pinnedTests' | 'start' | 'task'>
+
+/**
+ * What decides how the tests are run and is not as it was at RED, in words. Without a RED run it is compared with the start of
+ * the task, but for files that a phase of the contract opens by name.
+ */
+export async function movedTestSetup(inputs: SetupInputs): Promise<readonly string[]> {
+  const { pinnedRun, pinnedTests, start } = inputs
+  const scope = testScope(inputs.contract)
+  const before = pinnedRun?.harness
+  if (pinnedRun === null) return movedSinceStart(inputs, scope)
+  // An older version recorded the RED run without it.
+  if (before === undefined) return []
+  const tests = [...(pinnedTests?.keys() ?? [])]
+  const moved = await compared(inputs, { before, scope, isCounted: (path) => counts(path, tests) })
+  // An older version may have recorded fewer kinds of files.
+  const told: string[] = []
+  for (const change of moved)
+    if (!(await isAsAtStart(inputs, start, change))) told.push(`${change.text} since the RED run`)
+  return told
+}
+
+/** What decides what a command of a gate does and is not as it was at RED or when work began, in words. */
+export function movedSetup(inputs: SetupInputs, key: string, command: ObservedCommand): Promise<readonly string[]> {
+  return key === 'tests' || key === 'coverage' ? movedTestSetup(inputs) : movedCommandSetup(inputs, key, command)
+}
+
+async function movedCommandSetup(
+  inputs: SetupInputs,
+  key: string,
+  command: ObservedCommand,
+): Promise<readonly string[]> {
+  const scope: Scope = { of: 'command', commands: [command] }
+  const before = inputs.pinnedRun?.commands?.[key]
+  if (before === undefined) return movedSinceStart(inputs, scope)
+  const moved = await compared(inputs, { before, scope, isCounted: () => true })
+  return permittedOut(inputs, moved, 'since the RED run')
+}
+
+async function movedSinceStart(inputs: SetupInputs, scope: Scope): Promise<readonly string[]> {
+  const { start, contract } = inputs
+  if (start === undefined || start === null || scope.commands.length === 0) return []
+  const before = await harnessOf(start.tree, contract, [], scope)
+  const tests = (await start.tree.list({ anywhere: new Set(['.git', 'node_modules']), atRoot: new Set() }))
+    .map(({ path }) => path)
+    .filter((path) => isTestPath(contract, path))
+  const isCounted = (path: string): boolean => scope.of === 'command' || counts(path, tests)
+  return permittedOut(inputs, await compared(inputs, { before, scope, isCounted }), 'since work began')
+}
+
+async function compared(
+  { tree, contract }: SetupInputs,
+  about: {
+    readonly before: PinnedHarness
+    readonly scope: Scope
+    readonly isCounted: (path: string) => boolean
+  },
+): Promise<readonly SetupChange[]> {
+  const now = await harnessOf(tree, contract, Object.keys(about.before), about.scope)
+  const moved = setupChanges(about.before, now, about.isCounted)
+  // Tests have their own rule.
+  return about.scope.of === 'tests' ? moved : moved.filter(({ path }) => !isTestPath(contract, path))
+}
+
+async function permittedOut(
+  { start, task }: SetupInputs,
+  moved: readonly SetupChange[],
+  since: string,
+): Promise<readonly string[]> {
+  const told: string[] = []
+  for (const { path, text } of moved)
+    if (start === undefined || start === null || !(await start.isPermitted(path))) told.push(`${text} ${since}`)
+  if (told.length === 0) return []
+  const shown =
+    told.length > NAMED_MAX ? [...told.slice(0, NAMED_MAX - 1), `and ${told.length - NAMED_MAX + 1} more`] : told
+  return [`${shown.join(', ')}. ${wayOut(String(task.phase))}`]
+}
+
+function wayOut(phase: string): string {
+  return `It decides what the command does: put it back, or ask an operator to change it or to name it in \`writable\` of ${phase} in the contract`
+}
+
+async function isAsAtStart(
+  { tree }: SetupInputs,
+  start: CheckInputs['start'],
+  { path, text }: SetupChange,
+): Promise<boolean> {
+  if (start === undefined || start === null || text !== `${path} was added`) return false
+  const now = await tree.hash(path)
+  return now !== null && now === (await start.tree.hash(path))
+}
