@@ -3,7 +3,8 @@ import { type AddressInfo, createServer as createRawServer, type Server as RawSe
 import { afterEach, describe, expect, it } from 'vitest'
 import { describeCall } from '../../../src/tools/describe.js'
 import { isPublicAddress } from '../../../src/tools/web/web-address.js'
-import { type WebAccess, webFetch } from '../../../src/tools/web/web-fetch.js'
+import type { WebAccess } from '../../../src/tools/web/public-request.js'
+import { webFetch } from '../../../src/tools/web/web-fetch.js'
 import { contractOf, phase, World } from '../../core/world.js'
 
 const servers: (Server | RawServer)[] = []
