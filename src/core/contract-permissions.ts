@@ -1,4 +1,5 @@
 import type { Contract, Enforcement, Phase } from './contract.js'
+import { openedPaths } from './opened-paths.js'
 
 /**
  * How far a permission reaches. `sandbox`: commands and programs in the sandbox, without network. `outside`: agent
@@ -6,7 +7,15 @@ import type { Contract, Enforcement, Phase } from './contract.js'
  */
 export type Reach = 'sandbox' | 'outside' | 'operator'
 
-export const PERMISSION_KINDS = ['commands', 'confinement', 'agents', 'environment', 'webhooks', 'network'] as const
+export const PERMISSION_KINDS = [
+  'commands',
+  'confinement',
+  'agents',
+  'environment',
+  'webhooks',
+  'network',
+  'paths',
+] as const
 
 /** One thing that a contract asks for, in words for the operator who decides. */
 export interface Permission {
@@ -32,6 +41,7 @@ export function permissionsOf(contract: Contract): readonly Permission[] {
     ...environmentPermissions(contract),
     ...webhookPermissions(contract),
     ...networkPermissions(contract),
+    ...pathPermissions(contract),
   ]
 }
 
@@ -143,6 +153,15 @@ function networkPermissions(contract: Contract): readonly Permission[] {
   }
   if (contract.webHosts.length > 0) add(`web_fetch: ${contract.webHosts.join(', ')}`, 'outside')
   return found
+}
+
+// Protected files steer agents or run on other people's machines: opening them reaches beyond the sandbox.
+function pathPermissions(contract: Contract): readonly Permission[] {
+  return openedPaths(contract).map(({ phase, pattern, kind, why }) => ({
+    kind: 'paths',
+    text: `${phase} may change ${pattern}: ${why}`,
+    reach: kind === 'protected' ? 'outside' : 'sandbox',
+  }))
 }
 
 function phasesWith(contract: Contract, tool: string): readonly string[] {
