@@ -1,6 +1,6 @@
 import { createHash, createHmac, randomBytes } from 'node:crypto'
 import { type AgentBearer, nameOf, type ParticipantBearer, type ReviewBearer } from '../core/admit.js'
-import { type Caller, CI_ROLE } from '../core/permissions.js'
+import { type Caller, isMachineRole } from '../core/permissions.js'
 import type { Registry } from '../core/registry.js'
 import type { Tokens } from './tokens.js'
 
@@ -67,7 +67,7 @@ export function principalOf(
 
 /** The kind of caller that permissions are given to. */
 export function kindOf(principal: Principal): Caller {
-  if (principal.kind === 'operator') return principal.role === CI_ROLE ? 'ci' : 'human'
+  if (principal.kind === 'operator') return isMachineRole(principal.role) ? 'ci' : 'human'
   if (principal.kind === 'agent') return principal.bearer.kind
   return principal.kind
 }

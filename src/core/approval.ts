@@ -2,6 +2,7 @@ import { blocker } from './blockers.js'
 import type { Approver, Command, Context, GateFacts } from './command.js'
 import type { Contract, Gate } from './contract.js'
 import type { ArtifactRef, BlockerFound, TaskFact } from './event.js'
+import { isMachineRole } from './permissions.js'
 import { type Decision, decided, numbered, unrecorded, withBudget } from './refusal.js'
 import { approverName, deniedTo, isReviewerApprover, refusedTo } from './review.js'
 import type { Approval, TaskState } from './state.js'
@@ -200,7 +201,9 @@ function titled(by: Answerer): string {
 }
 
 function mayAnswer(approval: Approval, by: Approver & { kind: 'operator' }): boolean {
-  return approval.approvers.some((name) => (name === 'human' ? by.role !== 'ci' : name === by.name || name === by.role))
+  return approval.approvers.some((name) =>
+    name === 'human' ? !isMachineRole(by.role) : name === by.name || name === by.role,
+  )
 }
 
 /** Closes an approval that nobody answered in time, as its gate says. */

@@ -6,7 +6,10 @@ import type { JsonObject } from './contract.js'
  */
 export type Caller = 'agent' | 'phase' | 'reviewer' | 'participant' | 'human' | 'ci'
 
-export const CI_ROLE = 'ci'
+/** Whether a role stands for a machine and not for a person: `ci`, in any case. */
+export function isMachineRole(role: string | null): boolean {
+  return role?.toLowerCase() === 'ci'
+}
 
 const AGENTS = ['agent', 'phase'] as const
 const OPERATORS = ['human', 'ci'] as const

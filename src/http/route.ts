@@ -4,7 +4,7 @@ import type { Orchestrator } from '../app/orchestrator.js'
 import type { Problem, Result } from '../app/result.js'
 import type { AgentBearer, ParticipantBearer, ReviewBearer } from '../core/admit.js'
 import type { JsonObject } from '../core/contract.js'
-import type { CallId } from '../core/permissions.js'
+import { type CallId, isMachineRole } from '../core/permissions.js'
 import type { Supervisor } from '../spawn/supervisor.js'
 
 export interface Call {
@@ -77,5 +77,5 @@ export function operatorOf(call: Call): string {
 
 /** Whether an operator without the role `ci` asks: only that is a person's word. */
 export function isHuman({ principal }: Call): boolean {
-  return principal.kind === 'operator' && principal.role !== 'ci'
+  return principal.kind === 'operator' && !isMachineRole(principal.role)
 }
