@@ -9,6 +9,7 @@ import { loadContractFile, loadContractText } from '../../src/contract/load.js'
 import type { AgentSockets } from '../../src/http/agent-socket.js'
 import { allowedHosts } from '../../src/http/hosts.js'
 import { buildServer, type ServerOptions } from '../../src/http/server.js'
+import { serverProof } from '../../src/store/server-proof.js'
 import { openSqliteStore } from '../../src/store/sqlite.js'
 import { removedAtExit } from '../leaving.js'
 
@@ -104,6 +105,7 @@ export async function start(options: StartOptions = {}): Promise<Running> {
   const { server, agentSockets } = buildServer(app, {
     ...options,
     hosts: () => allowedHosts({ host: '127.0.0.1', port, extra: [] }),
+    prove: (nonce) => serverProof(stateDir, { url: `http://127.0.0.1:${port}`, nonce }),
     onFault: (error) => faults.push(error),
   })
   await server.listen({ port: 0, host: '127.0.0.1' })
