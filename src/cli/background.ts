@@ -47,7 +47,8 @@ export async function up(options: ServeOptions): Promise<void> {
 async function askFirst(options: ServeOptions): Promise<void> {
   const wanted = wantedBy(options)
   if (options.contract !== undefined || !canAsk() || runningIn(wanted.stateDir) !== null) return
-  if (ownContract(wanted.workspace) === null || new ContractPins(wanted.stateDir).of(wanted.workspace) !== null) return
+  const pin = new ContractPins(wanted.stateDir).of(wanted.workspace)
+  if (ownContract(wanted.workspace) === null || (pin !== null && pin.by !== 'init')) return
   let store: Store | null = null
   try {
     store = await openSqliteStore({ dir: wanted.stateDir })
@@ -60,11 +61,14 @@ async function askFirst(options: ServeOptions): Promise<void> {
   }
 }
 
-// The server has loaded the contract, and its log has every warning.
+// The server has loaded the contract, and its log has every warning. Nothing is accepted here: what it pinned is used.
 async function settledBy(options: ServeOptions): Promise<SettledContract | null> {
   const wanted = wantedBy(options)
-  if (options.contract === undefined && new ContractPins(wanted.stateDir).of(wanted.workspace) !== null)
-    return settleContract(wanted, async () => new Map())
+  const pin = options.contract === undefined ? new ContractPins(wanted.stateDir).of(wanted.workspace) : null
+  if (pin !== null) {
+    const known = { ...pin, origin: 'file', registeredAt: pin.at }
+    return settleContract(wanted, async () => new Map([[pin.hash, known]]))
+  }
   const { path, origin } = chooseContract(options.contract, wanted.workspace)
   const loaded = await loadContractFile(path)
   if (!loaded.ok) return null

@@ -173,6 +173,15 @@ describe.concurrent('an operator’s word', () => {
       } finally {
         await place.run(['down'])
       }
+      const before = await place.json(['trust', '--list'])
+      writeFileSync(join(place.work, 'agent_workflow.yaml'), contract('', 'weaker'))
+      for (const start of ['the next start', 'the one after it']) {
+        const again = await place.run(['up', '--port', '0', ...QUICK])
+        await place.run(['down'])
+        expect(again.stdout, start).toMatch(/agent_workflow\.yaml was changed.*\n.*phaselock trust/)
+        expect(again.stdout, start).not.toContain('weaker')
+      }
+      expect(await place.json(['trust', '--list'])).toEqual(before)
     },
     RUN_MS_MAX,
   )
