@@ -5,7 +5,6 @@ import { EXIT, Stop } from './exit.js'
 import { plainLine } from './plain-text.js'
 import { problemText } from './problem-text.js'
 import { programName } from './program-name.js'
-import { requireProof } from './prove-server.js'
 
 const ANSWER_MS_MAX = 30_000
 
@@ -76,6 +75,8 @@ export class Client {
 }
 
 async function proven(stateDir: string, url: string): Promise<void> {
+  // It reads keys and locks, which commands that ask no server do without.
+  const { requireProof } = await import('./prove-server.js')
   try {
     await requireProof(stateDir, url)
   } catch (error) {

@@ -2,7 +2,6 @@ import type { Command } from 'commander'
 import { connect } from './connection.js'
 import { EXIT, Stop } from './exit.js'
 import { examples } from './options.js'
-import { requireProof } from './prove-server.js'
 import { tell } from './terminal.js'
 
 interface McpOptions {
@@ -34,6 +33,7 @@ async function speakMcp(options: McpOptions): Promise<void> {
     throw new Stop(EXIT.usage, "PHASELOCK_TOKEN is an operator's token. MCP is for agents: set it to an agent's token.")
   if (!/^[\x21-\x7e]+$/.test(token)) throw new Stop(EXIT.usage, 'PHASELOCK_TOKEN is not a token.')
   const { url, stateDir } = connect({ ...options, token })
+  const { requireProof } = await import('./prove-server.js')
   const prove = async (): Promise<void> => (stateDir === null ? undefined : requireProof(stateDir, url))
   const { McpBridge } = await import('./mcp-bridge.js')
   const bridge = new McpBridge({ url, token, output: process.stdout, prove, onTrouble: tell })
