@@ -1,16 +1,11 @@
 import { loadContractText } from '../contract/load.js'
 import type { Contract, Json, JsonObject } from '../core/contract.js'
-import { isBelowConfinement, operatorPermissions } from '../core/contract-permissions.js'
-import { namesPrivateHost } from '../tools/web/web-address.js'
+import { isBelowConfinement } from '../core/contract-permissions.js'
 import type { App } from './app.js'
 import { ok, type Result, refuse, refusedBy } from './result.js'
 
-/** Loads a contract that was sent as text and makes it known. */
-export async function addContract(
-  app: App,
-  text: string,
-  by: { readonly actor: string; readonly isHuman: boolean },
-): Promise<Result<JsonObject>> {
+/** Loads a contract that a person sent as text and makes it known. That it was sent is the operator's word for it. */
+export async function addContract(app: App, text: string, actor: string): Promise<Result<JsonObject>> {
   const loaded = await loadContractText(text, { file: 'contract', baseDir: null })
   if (!loaded.ok) {
     const errors = loaded.diagnostics.filter((one) => one.severity === 'error')
@@ -26,7 +21,7 @@ export async function addContract(
       'contract.invalid',
       `The contract names ${contract.enforcement.secretEnvVar} for the signing secret; this server signs with ${app.secrets.variable}.`,
     )
-  const refused = tooLittleConfined(app, contract) ?? (by.isHuman ? null : beyondItsWord(contract))
+  const refused = tooLittleConfined(app, contract)
   if (refused !== null) return refused
   const secret = secretIn(app, loaded.document)
   if (secret !== null)
@@ -34,8 +29,8 @@ export async function addContract(
       'contract.invalid',
       `The contract holds what looks like a secret at ${secret}; name an environment variable instead.`,
     )
-  const { actor, isHuman: isTrusted } = by
-  const refusal = await app.contracts.register(loaded, { origin: 'api', actor, now: app.now(), isTrusted })
+  const by = { origin: 'api', actor, now: app.now(), isTrusted: true }
+  const refusal = await app.contracts.register(loaded, by)
   if (refusal !== null) return refusedBy(refusal)
   return ok({
     hash: contract.hash,
@@ -51,21 +46,6 @@ function tooLittleConfined(app: App, { enforcement }: Contract): Result<never> |
   return refuse(
     'contract.invalid',
     `The contract asks for confinement ${enforcement.confinement}, and this server was started with --min-confinement ${least}.`,
-  )
-}
-
-// What a person has to vouch for. A name that leads to a private address is found when a notice is sent there.
-function beyondItsWord(contract: Contract): Result<never> | null {
-  const inside = (contract.webhooks ?? []).filter(({ url }) => namesPrivateHost(url))
-  const asked = [
-    ...operatorPermissions(contract).map(({ kind, text }) => `${kind}: ${text}`),
-    ...inside.map(({ url }) => `webhooks to the private address ${new URL(url).host}`),
-  ]
-  if (asked.length === 0) return null
-  return refuse(
-    'not_permitted',
-    `An operator of the role ci may not add a contract that asks for this: ${asked.join('; ')}.`,
-    { remedy: 'Have an operator without the role ci add it: phaselock contract add FILE' },
   )
 }
 

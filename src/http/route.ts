@@ -4,7 +4,7 @@ import type { Orchestrator } from '../app/orchestrator.js'
 import type { Problem, Result } from '../app/result.js'
 import type { AgentBearer, ParticipantBearer, ReviewBearer } from '../core/admit.js'
 import type { JsonObject } from '../core/contract.js'
-import { type CallId, isMachineRole } from '../core/permissions.js'
+import type { CallId } from '../core/permissions.js'
 import type { Supervisor } from '../spawn/supervisor.js'
 
 export interface Call {
@@ -73,9 +73,4 @@ export function partyOf({ principal }: Call): Party {
 export function operatorOf(call: Call): string {
   if (call.principal.kind !== 'operator') throw new Error('an operator route was reached without an operator')
   return `operator:${call.principal.name}`
-}
-
-/** Whether an operator without the role `ci` asks: only that is a person's word. */
-export function isHuman({ principal }: Call): boolean {
-  return principal.kind === 'operator' && !isMachineRole(principal.role)
 }

@@ -23,38 +23,17 @@ const listed = async (hash: unknown) => {
   return contracts.find((one) => one.hash === hash)
 }
 
-describe('a contract that a pipeline posts', () => {
+describe('a contract that is posted', () => {
   it.each([
-    ['without a sandbox', 'enforcement: {confinement: off}', 'confinement'],
-    ['with a variable of the server', `agents: {a: {harness: codex, env: {K: "${REF}"}}}`, 'HOME'],
-    [
-      'with another model address',
-      'agents: {a: {harness: codex, env: {OPENAI_BASE_URL: "https://x.example"}}}',
-      'x.ex',
-    ],
-    ['with notices to this machine', 'webhooks: [{url: "http://127.0.0.1:9/", events: [task_parked]}]', '127.0.0.1:9'],
-    ['with notices to localhost', 'webhooks: [{url: "http://localhost./", events: [task_parked]}]', 'localhost'],
-    ['with notices to a metadata service', 'webhooks: [{url: "http://[fe80::1]/", events: [task_parked]}]', 'fe80'],
-  ])('[REQ-TRUST-3] %s is refused, and an operator may post it', async (_name, more, said) => {
+    ['harmless', ''],
+    ['without a sandbox', 'enforcement: {confinement: off}'],
+    ['with a variable of the server', `agents: {a: {harness: codex, env: {K: "${REF}"}}}`],
+    ['with notices to this machine', 'webhooks: [{url: "http://127.0.0.1:9/", events: [task_parked]}]'],
+  ])('[REQ-TRUST-3] %s, is refused to a pipeline and counts by the word of an operator', async (_name, more) => {
     const source = contract(more)
-    const refused = await post(ci, source)
-    expect(refused.body).toMatchObject({ code: 'not_permitted' })
-    expect(refused.status).toBe(403)
-    expect(JSON.stringify(refused.body)).toContain(said)
-    expect(refused.body.remedy).toContain('phaselock contract add')
+    expect(await post(ci, source)).toMatchObject({ status: 403, body: { code: 'not_permitted' } })
     const accepted = await post(server.operator, source)
     expect(accepted.status, JSON.stringify(accepted.body)).toBe(201)
-    expect(await listed(accepted.body.hash)).toMatchObject({ trusted: true })
-  })
-
-  it('[REQ-TRUST-3] is accepted where it asks for nothing of this, and is not an operator’s word', async () => {
-    const source = contract('webhooks: [{url: "https://example.org/", events: [task_parked]}]', 'harmless')
-    const accepted = await post(ci, source)
-    expect(accepted.status, JSON.stringify(accepted.body)).toBe(201)
-    expect(await listed(accepted.body.hash)).toMatchObject({ trusted: false })
-    await post(server.operator, source)
-    expect(await listed(accepted.body.hash)).toMatchObject({ trusted: true })
-    await post(ci, source)
     expect(await listed(accepted.body.hash)).toMatchObject({ trusted: true })
   })
 })

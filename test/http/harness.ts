@@ -54,6 +54,8 @@ export interface StartOptions extends Partial<Pick<ServerOptions, 'agentPerSecon
   readonly contractFile?: string
   readonly contractParts?: readonly string[]
   readonly minConfinement?: 'required' | 'best_effort'
+  /** Whether the contract counts by an operator's word; it does unless said otherwise. */
+  readonly isTrusted?: boolean
   readonly environment?: NodeJS.ProcessEnv
   readonly dir?: string
   readonly confinement?: () => Promise<Confinement>
@@ -92,7 +94,7 @@ export async function start(options: StartOptions = {}): Promise<Running> {
     store,
     stateDir,
     workspace,
-    contract: { ...loaded, origin: 'test' },
+    contract: { ...loaded, origin: 'test', isTrusted: options.isTrusted ?? true },
     environment: options.environment ?? {},
     now: () => running.now ?? Date.now(),
     onFault: (error) => faults.push(error),

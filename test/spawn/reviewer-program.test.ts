@@ -57,7 +57,7 @@ async function review(variant: Variant, edits: Readonly<Record<string, string>>,
   const source = `name: ${variant.name}
 version: "1"
 phases:
-  - {id: WORK, allowed_tools: [write_files]}
+  - {id: WORK, allowed_tools: [write_files], writable: ["**", "**/AGENTS.md"]}
   - {id: REVIEW, allowed_tools: [], auto_spawn: [{agent: critic, wait_for_completion: true}]}
   - {id: DONE, allowed_tools: []}
 agents: {critic: ${JSON.stringify({ harness: 'command', command, args: [...args, `--tree=${tree}`] })}}

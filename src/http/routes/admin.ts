@@ -13,7 +13,7 @@ import { ok, refuse } from '../../app/result.js'
 import type { JsonObject } from '../../core/contract.js'
 import { FIELD, shape } from '../fields.js'
 import { limitOf } from '../query.js'
-import { type Call, isHuman, operatorOf, type Route, taskPrincipalOf } from '../route.js'
+import { type Call, operatorOf, type Route, taskPrincipalOf } from '../route.js'
 
 /** Who may act, which contracts are known, and what waits for a human. */
 export const ADMIN_ROUTES: readonly Route[] = [
@@ -121,10 +121,11 @@ export const ADMIN_ROUTES: readonly Route[] = [
     answer: '`{hash, name, version, warnings}`',
     handle: async (call) => {
       const { source, contract } = call.body
-      return addContract(call.app, typeof source === 'string' ? source : JSON.stringify(contract, null, 2), {
-        actor: operatorOf(call),
-        isHuman: isHuman(call),
-      })
+      return addContract(
+        call.app,
+        typeof source === 'string' ? source : JSON.stringify(contract, null, 2),
+        operatorOf(call),
+      )
     },
   },
   {

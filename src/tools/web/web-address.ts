@@ -49,13 +49,6 @@ export function isPublicAddress(address: string): boolean {
   return globalV6.check(address, 'ipv6') && !privateV6.check(address, 'ipv6') && !isOwn(address, 'ipv6')
 }
 
-/** Whether an address names this machine or a private network by its spelling; where a name leads is asked later. */
-export function namesPrivateHost(url: string): boolean {
-  const host = new URL(url).hostname.replace(/^\[(.*)\]$/, '$1').replace(/\.$/, '')
-  if (host === 'localhost' || host.endsWith('.localhost')) return true
-  return (isIPv4(host) || isIPv6(host)) && !isPublicAddress(host)
-}
-
 // Looked up each time: an interface can come up while the server runs.
 function isOwn(address: string, family: 'ipv4' | 'ipv6'): boolean {
   const own = new BlockList()
