@@ -50,11 +50,6 @@ export function isSandboxOnly(contract: Contract): boolean {
   return permissionsOf(contract).every(({ reach }) => reach === 'sandbox')
 }
 
-/** What only a contract with an operator's word may ask for. */
-export function operatorPermissions(contract: Contract): readonly Permission[] {
-  return permissionsOf(contract).filter(({ reach }) => reach === 'operator')
-}
-
 /** Whether `asked` confines less than `least` demands; null demands nothing. */
 export function isBelowConfinement(asked: Confinement, least: Confinement | null): boolean {
   return least !== null && CONFINEMENTS.indexOf(asked) < CONFINEMENTS.indexOf(least)
