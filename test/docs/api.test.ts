@@ -68,7 +68,8 @@ test('every path that needs no token answers without one', async () => {
   const paths = [...table.matchAll(/^\| `GET ([^`]+)`/gm)].map(([, path]) => path)
   expect(paths.length).toBeGreaterThan(6)
   for (const path of paths) {
-    const answer = await fetch(`http://localhost:${server.port}${path}`)
+    const query = path === '/health/proof' ? `?nonce=${'0'.repeat(64)}` : ''
+    const answer = await fetch(`http://localhost:${server.port}${path}${query}`)
     expect({ path, status: answer.status }).toEqual({ path, status: 200 })
   }
 })
