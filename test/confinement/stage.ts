@@ -49,14 +49,15 @@ function allSettings(): readonly Setting[] {
 }
 
 /**
- * Each wall at least once, each account at least once, and the wall that is preferred under both: for what depends on how
- * changes are read and limits are set, where a wall and an account do not meet. All settings at full depth.
+ * The preferred provider under one account and the one that needs no install under the other, so that each account is tried
+ * once. All combinations at full depth.
  */
 export function someSettings(): readonly Setting[] {
   const all = allSettings()
-  if (accounts().length === 1) return all
+  const [first, last] = [accounts()[0], accounts().at(-1)]
   const some = all.filter(
-    ({ provider, account }) => provider === PROVIDERS[0] || (provider === 'bubblewrap') === (account.name === 'user'),
+    ({ provider, account }) =>
+      (provider === 'overlay+bubblewrap' && account === first) || (provider === 'unshare' && account === last),
   )
   return depth(some, all)
 }

@@ -8,7 +8,7 @@ import { type Base, type Change, changesOf, type Operation, randomChange, reques
 import type { Stage } from './stage.js'
 
 export const SEED = Number(process.env.PHASELOCK_GARBAGE_SEED ?? 20_260_801)
-export const PER_ENDPOINT = Number(process.env.PHASELOCK_GARBAGE_PER_ENDPOINT ?? depth(10, 200))
+export const PER_ENDPOINT = Number(process.env.PHASELOCK_GARBAGE_PER_ENDPOINT ?? depth(3, 200))
 const LANES = 4
 const OTHERS_SHARE = 0.1
 const STRANGER_MS = 60
