@@ -37,7 +37,7 @@ export default defineConfig({
   test: {
     pool: 'forks',
     // Integration tests often wait for processes and clocks.
-    maxWorkers: availableParallelism() * 2,
+    maxWorkers: availableParallelism() + 1,
     sequence: { sequencer: LongestFirst },
     testTimeout: 60_000,
     hookTimeout: 60_000,
