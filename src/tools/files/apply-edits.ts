@@ -5,7 +5,7 @@ const COMPARISONS_MAX = 20_000_000
 const DIFF_CHARS_MAX = 20_000
 const DIFF_CONTEXT_LINES = 3
 const DIFF_EDITS_MAX = 2_000
-const DIFF_MS_MAX = 1_000
+const DIFF_MS_MAX = 200
 
 export interface Edit {
   readonly old: string
