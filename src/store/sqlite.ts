@@ -20,6 +20,8 @@ import { takeStateDirectory } from './state-directory.js'
 import { Writer } from './writer.js'
 
 const CHECKPOINT_EVERY = 1_000
+/** Verifying this many events takes a fraction of a second, and a thread costs more than that. */
+const QUICKLY_VERIFIED_MAX = 1_000
 
 export interface SqliteStoreOptions {
   /** The state directory; made with mode 0700 when it is not there. */
@@ -152,7 +154,7 @@ export class SqliteStore implements Store {
   }
 
   async verify(): Promise<VerifyReport> {
-    this.#open()
+    if (this.#open().lastSeq() <= QUICKLY_VERIFIED_MAX) return this.#checkpointer.perform({ type: 'verify' })
     // A thread of its own: it may take minutes, and checkpoints and queries must not wait for it.
     const reader = new Reader(this.#dir)
     try {
