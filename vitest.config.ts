@@ -11,6 +11,7 @@ const suites = sortIntoSuites()
 const SHARED_FOLDERS = [
   ...['attack', 'checks', 'cli', 'contract', 'coordination', 'core', 'docs', 'doors', 'hooks', 'http', 'knowledge'],
   ...['mcp', 'participants', 'store', 'tools', 'transcripts', 'tree'],
+  ...['confinement', 'e2e', 'lying', 'sdk', 'spawn', 'webhooks', 'worktrees'],
 ]
 const integration = [...suites.integration, ...(isFullDepth() ? suites.full : [])]
 const isShared = (file: string): boolean => SHARED_FOLDERS.includes(file.split('/')[1] ?? '')
@@ -37,7 +38,7 @@ export default defineConfig({
   test: {
     pool: 'forks',
     // Integration tests often wait for processes and clocks.
-    maxWorkers: availableParallelism() + 1,
+    maxWorkers: availableParallelism() + 2,
     sequence: { sequencer: LongestFirst },
     testTimeout: 60_000,
     hookTimeout: 60_000,

@@ -6,7 +6,7 @@
 //   npm run test:full          like npm test, with everything that takes longer
 //
 // Further arguments go to the test runner: `npm test -- test/core` runs one folder, without the checks.
-import { spawnSync } from 'node:child_process'
+import { execFile, spawnSync } from 'node:child_process'
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -34,10 +34,10 @@ else install()
 if (given.includes('--watch')) process.exit(runTests([]).status ?? 1)
 
 if (suite.checks && given.length === 0)
-  for (const [title, ...command] of CHECKS) {
-    const ok = run(command).status === 0
-    say(`${ok ? 'ok' : 'FAILED'}: ${title}`)
-    count[ok ? 'passed' : 'failed'] += 1
+  for (const { title, error, output } of await Promise.all(CHECKS.map(runCheck))) {
+    if (error !== null) say(output)
+    say(`${error === null ? 'ok' : 'FAILED'}: ${title}`)
+    count[error === null ? 'passed' : 'failed'] += 1
   }
 countTests()
 console.log(`${count.passed} passed, ${count.failed} failed, ${count.skipped} skipped`)
@@ -75,6 +75,14 @@ function runTests(options) {
   const mode = given.includes('--watch') ? 'watch' : 'run'
   const filters = given.filter((word) => word !== '--watch')
   return run(['node_modules/vitest/vitest.mjs', mode, ...projects, ...options, ...filters])
+}
+
+function runCheck([title, program, ...words]) {
+  return new Promise((resolve) => {
+    execFile(process.execPath, [join(ROOT, program), ...words], { cwd: ROOT, maxBuffer: 2 ** 26 }, (error, out, err) =>
+      resolve({ title, error, output: `${out}${err}` }),
+    )
+  })
 }
 
 function run(command) {

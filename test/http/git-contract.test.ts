@@ -42,7 +42,7 @@ describe.each(PROVIDERS)('a contract at the root of the repository, with the pro
     await wall?.close()
   })
 
-  it.for(provider === PROVIDERS[0] ? KINDS : depth(KINDS.slice(0, 2), KINDS))(
+  it.for(provider === PROVIDERS[0] ? KINDS : depth(KINDS.slice(0, 1), KINDS))(
     '[REQ-COMMIT-2] %s, it closes no gate, is shown by no git tool, is not committed and stays as it is',
     { timeout: OPEN_MS_MAX },
     async ([kind, prepare], { skip }) => {

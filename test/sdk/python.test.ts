@@ -2,6 +2,7 @@ import { spawn } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { depth } from '../depth.js'
 import { Stage } from './stage.js'
 
 const ROOT = new URL('../..', import.meta.url).pathname
@@ -48,7 +49,7 @@ describe('the clients for Python', () => {
     expect(code, output).toBe(0)
   })
 
-  it.concurrent.each(['WithoutAsyncio', 'WithAsyncio'])(
+  it.concurrent.each(depth(['WithAsyncio'], ['WithoutAsyncio', 'WithAsyncio']))(
     '[REQ-SDK-22] %s does in every vector what the client for TypeScript does',
     async (name) => {
       const { code, output } = await python(['-W', 'error', '-m', 'unittest', `test_vectors.${name}`], {
