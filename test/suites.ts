@@ -33,7 +33,8 @@ export const FULL_ONLY: Readonly<Record<string, string>> = {
   'demo/leaving': 'interrupts the demo at many points',
   'e2e/stash-kill': 'kills a server at every step of a stash; e2e/kill covers recovery in general',
   'garbage/endpoints-rest': 'malformed requests to every second endpoint; garbage/endpoints covers the others',
-  'http/commented-out-code': 'commented-out code in every language and in odd places; http/git-checks covers the main case',
+  'http/commented-out-code':
+    'commented-out code in every language and in odd places; http/git-checks covers the main case',
   'http/git-submodules': 'commits in repositories with submodules in every state',
   'http/odd-trees': 'trees with every kind of odd entry; tools/files/hostile-paths covers single paths',
   'http/phases-held': 'gates that hold a completed checkpoint back; http/phases covers the main path',
