@@ -7,3 +7,9 @@ export function isFullDepth(): boolean {
 export function depth<T>(usual: T, full: T): T {
   return isFullDepth() ? full : usual
 }
+
+/** Some of the cases, spread evenly over all of them; all of them at full depth. */
+export function sample<T>(all: readonly T[], usual: number): readonly T[] {
+  if (isFullDepth() || all.length <= usual) return all
+  return Array.from({ length: usual }, (_, index) => all[Math.floor((index * all.length) / usual)] as T)
+}

@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { CODES } from '../../src/core/codes.js'
 import { built, ROOT, SCRIPT } from '../cli/program.js'
+import { isFullDepth } from '../depth.js'
 import { readDoc } from '../docs/blocks.js'
 import { excerpt } from './excerpt.js'
 import { Room, type Showing, type Shown, show } from './showing.js'
@@ -133,30 +134,32 @@ describe('for programs', () => {
     SHOWING_MS_MAX,
   )
 
-  it(
-    '[REQ-DEMO-8] without a wall it runs, says unenforced where that matters, and the gate stays closed all the same',
-    async () => {
-      const room = new Room()
-      try {
-        const { code, stdout, stderr } = await show(room, ['--json', '--confinement', 'none'])
-        expect(code, stdout + stderr).toBe(0)
-        const result = JSON.parse(stdout) as Shown
-        expect(result.confinement).toMatchObject({
-          provider: 'none',
-          unenforced: expect.arrayContaining(['tree_writes']),
-        })
-        expect(result.score).toMatchObject({ attempts: TRICKS.length, refused: TRICKS.length - 1, unenforced: 1 })
-        const open = result.cheating.attempts.filter(({ outcome }) => outcome !== 'refused')
-        expect(open).toMatchObject([
-          { id: 'code_by_command', outcome: 'unenforced', why: expect.stringContaining('[unledgered_change]') },
-        ])
-        expect(room.leftovers()).toEqual([])
-      } finally {
-        room.remove()
-      }
-    },
-    SHOWING_MS_MAX,
-  )
+  // A third showing takes as long as the others, and most people have the sandbox.
+  if (isFullDepth())
+    it(
+      '[REQ-DEMO-8] without a wall it runs, says unenforced where that matters, and the gate stays closed all the same',
+      async () => {
+        const room = new Room()
+        try {
+          const { code, stdout, stderr } = await show(room, ['--json', '--confinement', 'none'])
+          expect(code, stdout + stderr).toBe(0)
+          const result = JSON.parse(stdout) as Shown
+          expect(result.confinement).toMatchObject({
+            provider: 'none',
+            unenforced: expect.arrayContaining(['tree_writes']),
+          })
+          expect(result.score).toMatchObject({ attempts: TRICKS.length, refused: TRICKS.length - 1, unenforced: 1 })
+          const open = result.cheating.attempts.filter(({ outcome }) => outcome !== 'refused')
+          expect(open).toMatchObject([
+            { id: 'code_by_command', outcome: 'unenforced', why: expect.stringContaining('[unledgered_change]') },
+          ])
+          expect(room.leftovers()).toEqual([])
+        } finally {
+          room.remove()
+        }
+      },
+      SHOWING_MS_MAX,
+    )
 
   it('[REQ-DEMO-9] to be asked needs a terminal', async () => {
     const room = new Room()

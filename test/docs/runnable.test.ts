@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { loadContractText } from '../../src/contract/load.js'
+import { sample } from '../depth.js'
 import { type Block, blocksOf, placeOf } from './blocks.js'
 import { type DocsServer, startServer } from './server.js'
 import { differencesOf, runBlocks } from './session.js'
@@ -17,7 +18,7 @@ const FILES = [
 // What a block marked `part` leaves out of a contract.
 const WHOLE = 'name: part\nversion: "1"\nphases: [{id: A, allowed_tools: all}]\n'
 
-describe.each(FILES)('%s', (file) => {
+describe.each(sample(FILES, 3))('%s', (file) => {
   const blocks = blocksOf(file)
   const commands = blocks.filter((block) => block.language === 'bash')
   const contracts = blocks.filter((block) => block.language === 'yaml')

@@ -1,6 +1,7 @@
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { sample } from '../depth.js'
 import { EMPTY, HONEST, LOOSE, NODE, NODE_PROJECT, TEST, TESTS } from './node.js'
 import { type Liar, openStage, type Stage, staysClosed } from './stage.js'
 
@@ -86,7 +87,7 @@ process.exit(0)
 ]
 
 describe.concurrent('code that only looks green', () => {
-  it.each(CODE)('[REQ-LYING-2] code that would %s opens nothing', async (_, code) => {
+  it.each(sample(CODE, 5))('[REQ-LYING-2] code that would %s opens nothing', async (_, code) => {
     const liar = await inImpl()
     await liar.write('src/add.js', code)
     expect(await staysClosed(liar, 'REVIEW')).toMatch(/all_tests_pass/)
@@ -124,7 +125,7 @@ const ON_TESTS: readonly Trick[] = [
 ]
 
 describe.concurrent('tests that are made to agree', () => {
-  it.each(ON_TESTS)('[REQ-LYING-3] tests that are %s after RED open nothing', async (_, play, inTheWay) => {
+  it.each(sample(ON_TESTS, 4))('[REQ-LYING-3] tests that are %s after RED open nothing', async (_, play, inTheWay) => {
     const liar = await inImpl(LOOSE)
     await liar.write('src/add.js', EMPTY)
     await play(liar)
@@ -196,7 +197,7 @@ const ON_RUNNER: readonly Trick[] = [
 ]
 
 describe.concurrent('a runner that is replaced', () => {
-  it.each(ON_RUNNER)('[REQ-LYING-4] %s opens nothing', async (_, play, inTheWay) => {
+  it.each(sample(ON_RUNNER, 4))('[REQ-LYING-4] %s opens nothing', async (_, play, inTheWay) => {
     const liar = await inImpl()
     await liar.write('src/add.js', EMPTY)
     await play(liar)
@@ -242,7 +243,7 @@ const BEHIND: readonly Trick[] = [
 ]
 
 describe.concurrent('a tree that is changed behind the back', () => {
-  it.each(BEHIND)('[REQ-LYING-5] %s, written past the tools, opens nothing', async (_, play, inTheWay) => {
+  it.each(sample(BEHIND, 2))('[REQ-LYING-5] %s, written past the tools, opens nothing', async (_, play, inTheWay) => {
     const liar = await inImpl()
     await liar.write('src/add.js', HONEST)
     await play(liar)
