@@ -5,7 +5,8 @@ const COMPARISONS_MAX = 20_000_000
 const DIFF_CHARS_MAX = 20_000
 const DIFF_CONTEXT_LINES = 3
 const DIFF_EDITS_MAX = 2_000
-const DIFF_MS_MAX = 200
+/** Lines times edits: what comparing costs at most, on a busy machine too. */
+const DIFF_STEPS_MAX = 20_000_000
 
 export interface Edit {
   readonly old: string
@@ -89,12 +90,18 @@ function unifiedDiff(path: string, before: string, after: string): { readonly di
   const diff =
     createTwoFilesPatch(`a/${path}`, `b/${path}`, before, after, undefined, undefined, {
       context: DIFF_CONTEXT_LINES,
-      maxEditLength: DIFF_EDITS_MAX,
-      timeout: DIFF_MS_MAX,
+      maxEditLength: Math.min(DIFF_EDITS_MAX, Math.floor(DIFF_STEPS_MAX / linesIn(before, after))),
       headerOptions: FILE_HEADERS_ONLY,
     }) ?? null
   if (diff === null) return { diff: '', isCut: true }
   if (diff.length <= DIFF_CHARS_MAX) return { diff, isCut: false }
   const newline = diff.lastIndexOf('\n', DIFF_CHARS_MAX)
   return { diff: diff.slice(0, newline === -1 ? DIFF_CHARS_MAX : newline + 1), isCut: true }
+}
+
+function linesIn(...texts: readonly string[]): number {
+  let lines = 0
+  for (const text of texts)
+    for (let at = text.indexOf('\n'); at !== -1; at = text.indexOf('\n', at + 1)) lines += 1
+  return Math.max(1, lines)
 }
