@@ -10,13 +10,12 @@ import { writeFiles } from '../../../src/tools/files/write-files.js'
 import type { ToolOutcome } from '../../../src/tools/port.js'
 import { openTreeWriter } from '../../../src/tree/tree-writer.js'
 import { openWorkTree } from '../../../src/tree/work-tree.js'
-import { depth } from '../../depth.js'
 import { makePlace, type Place, SENTINEL } from '../../tree/place.js'
 import { startSwapping } from '../../tree/swap.js'
 import { placeAt } from './tool-place.js'
 
-const RUN_MS = depth(1_000, 3_000)
-const SWAPS_MIN = depth(333, 1_000)
+const RUN_MS = 3_000
+const SWAPS_MIN = 1_000
 let place: Place
 const at = (path: string) => join(place.tree, path)
 
