@@ -21,6 +21,7 @@ export const FULL_ONLY: Readonly<Record<string, string>> = {
   'cli/by-hand': 'every workflow command typed by hand; cli/workflow covers the same commands',
   'cli/client': 'faults of every client command; cli/serve and cli/local cover the main ones',
   'cli/coordinate': 'councils through the CLI; coordination and http/coordinations cover the rules',
+  'cli/coordinate-token': 'tokens of council members on the command line; http/coordinations covers the rules',
   'cli/documents': 'contracts in folders of documents on the command line; contract/documents covers how they are read',
   'cli/knowledge-install': 'installs the embedding model; knowledge/embedder covers how it is used',
   'cli/lasting': 'CLI commands that outlive restarts of the server',
@@ -28,6 +29,7 @@ export const FULL_ONLY: Readonly<Record<string, string>> = {
   'cli/reviews': 'reviews on the command line; http/reviews covers the rules',
   'cli/seed-003': 'the cases of seed 003 through the CLI; http/seed-003 covers them over REST',
   'cli/spawn': 'agents started, watched and stopped on the command line; spawn/spawn covers the same over REST',
+  'cli/watch': 'what watch prints of a live server; http/operating covers the events',
   'cli/workflow': 'every command of a run; docs/workflow runs the documented ones, http/rules covers the rules',
   'confinement/resources': 'fork bombs, endless output and other exhaustion with every provider',
   'confinement/scratch-kill': 'kills a server while it writes the scratch layer; e2e/kill covers recovery in general',
@@ -40,6 +42,7 @@ export const FULL_ONLY: Readonly<Record<string, string>> = {
   'garbage/pages': 'pages and cursors with malformed values; garbage/endpoints covers malformed requests',
   'http/commented-out-code':
     'commented-out code in every language and in odd places; http/git-checks covers the main case',
+  'http/consensus-restart': 'votes across restarts; http/consensus covers the rules, e2e/kill recovery in general',
   'http/consensus-reviews': 'votes of reviewers in every state; http/consensus covers the rules',
   'http/git-submodules': 'commits in repositories with submodules in every state',
   'http/knowledge-reserved': 'contract files in the knowledge index; mcp/hidden-documents covers what an agent sees',
