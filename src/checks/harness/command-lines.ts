@@ -16,7 +16,7 @@ export function runWordsOf(line: string): readonly Word[] {
   const text = readable(line.slice(0, TEXT_CHARS_MAX))
   const setUp = [...line.matchAll(ASSIGNMENT)].flatMap(([, name = '', value = '']) => variableWords(name, value))
   // Code in the line itself can load whatever it names.
-  if (INLINE_CODE.test(text)) return [...setUp, ...wordsOf(text).filter((word) => !isGlob(word.text))]
+  if (INLINE_CODE.test(text)) return [...setUp, ...wordsOf(text).flatMap(spelledOut).flatMap(codeWord)]
   const simples = simpleCommandsOf(text)
   const words = simples.some(runsUnnamed)
     ? simples.flatMap((simple) => simple.find?.map(inputWord) ?? simple.words.map((word) => inputWord(word.text)))
@@ -41,6 +41,11 @@ const FILE_VARIABLES = /^(PYTHONSTARTUP|PYTHONHOME|BASH_ENV|ENV|LD_PRELOAD|PERL5
 
 function searchWord(folder: string): readonly Word[] {
   return folder === '' || folder.includes('$') ? [] : [{ text: folder, before: '-I' }]
+}
+
+function codeWord(word: Word): readonly Word[] {
+  if (isGlob(word.text)) return []
+  return [/^\.{1,2}\//.test(word.text) ? { ...word, isScript: true } : word]
 }
 
 function inputWord(text: string): Word {
@@ -105,7 +110,7 @@ function foundBy(words: readonly Word[]): readonly string[] {
 // Whether it runs what the line does not name: its input, a variable, what xargs or find hand over.
 function runsUnnamed({ words, hasInput }: Simple): boolean {
   if (words[programAt(words)]?.text === UNKNOWN || words.some(isHandedOver)) return true
-  const at = words.findIndex(({ text }) => RUNS_SCRIPT.test(text) && !ENTERS.test(text))
+  const at = interpreterAt(words, (text) => !ENTERS.test(text))
   const rest = words.slice(at + 1)
   if (at === -1 || onlyChecks(words) || rest.some(({ text }) => NO_SCRIPT.test(text))) return false
   const script = rest.find(({ text, before }) => !/^-./.test(text) && !NAMES_SETUP.test(before) && !STARTS.test(text))
@@ -145,9 +150,14 @@ function programAt(words: readonly Word[]): number {
   return words.findIndex(({ text, before }) => !WRAPPERS.test(text) && !/^(-|\d)/.test(text) && !/^-[Ii]$/.test(before))
 }
 
-// An interpreter may stand behind a runner: `uv run python ci/check.py`.
+// An interpreter may stand behind a runner: `uv run python ci/check.py`. A dot behind a program is a folder.
+function interpreterAt(words: readonly Word[], isAsked: (text: string) => boolean = () => true): number {
+  const program = programAt(words)
+  return words.findIndex(({ text }, at) => RUNS_SCRIPT.test(text) && (text !== '.' || at === program) && isAsked(text))
+}
+
 function scriptsAmong(words: readonly Word[]): readonly number[] {
-  const program = words.findIndex(({ text }) => RUNS_SCRIPT.test(text))
+  const program = interpreterAt(words)
   if (program === -1 || onlyChecks(words)) return program === -1 ? [] : [program]
   const isArgument = ({ text, before }: Word, at: number): boolean =>
     at > program && !text.startsWith('-') && !STARTS.test(text) && !NAMES_SETUP.test(before)

@@ -65,7 +65,7 @@ function pythonModules(text: string): readonly Module[] {
     return [
       pythonModule(
         from,
-        imported.map((one) => one.trim().split(/\s/)[0] ?? ''),
+        imported.map((one) => one.trim().split(/\W/)[0] ?? ''),
       ),
     ]
   })

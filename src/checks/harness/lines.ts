@@ -55,7 +55,10 @@ export function linesOf({ commands, of }: Scope, texts: ReadonlyMap<string, stri
 
 function lineOf(texts: readonly string[], of: Scope['of'], setUp: readonly Word[] = []): Line {
   const run = texts.flatMap(runWordsOf)
-  const started = texts.filter((text) => STARTS_PACKAGES.test(text)).flatMap((text) => wordsOf(text))
+  const started = texts
+    .filter((text) => STARTS_PACKAGES.test(text))
+    .flatMap((text) => wordsOf(text))
+    .filter(isOffered)
   return {
     folder: '.',
     words: [
@@ -65,12 +68,22 @@ function lineOf(texts: readonly string[], of: Scope['of'], setUp: readonly Word[
     ],
     offered: [...run, ...started].map(({ text }) => text),
     code: texts.flatMap((text) =>
-      CODE.flatMap(([program, name]) => (program.test(text) ? [[name, text] as const] : [])),
+      CODE.flatMap(([program, name]) => (program.test(text) ? [[name, codeIn(text)] as const] : [])),
     ),
   }
 }
 
+// `npx .` runs the program of a folder, `npx eslint .` looks at one.
+function isOffered({ text, before }: Word): boolean {
+  return !/^\.|\//.test(text) || /^(npx|exec|dlx|x|bunx|--|-y|--yes|--no|--offline|--no-install)$/.test(before)
+}
+
 const STARTS_PACKAGES = /(^|[\s;&|])(npx|npm|pnpm|pnpx|yarn|bunx?)\s/
+// Each statement on a line of its own.
+function codeIn(text: string): string {
+  return text.replace(/(\s-\w*[ceEpr]|--eval|--print|\beval)\s+['"]|;/g, '$1\n')
+}
+
 const CODE: readonly (readonly [RegExp, string])[] = [
   [/(^|[\s/])(node|nodejs|bun|deno)\s.*(-\w*[ep]|--eval|--print|eval)\s/s, 'inline.mjs'],
   [/(^|[\s/])python[\d.]*\s.*-\w*c\s/s, 'inline.py'],

@@ -29,7 +29,8 @@ export function packagesIn(texts: ReadonlyMap<string, string>): readonly Package
 export function binsOf({ fields, name, folder }: Package, words: ReadonlySet<string>): ReadonlyMap<string, string> {
   const { bin } = fields
   const entries = typeof bin === 'string' ? [[name.replace(/^@[^/]*\//, ''), bin]] : Object.entries(bin ?? {})
-  const isNamed = (program: string): boolean => [program, folder, `./${folder}`, name].some((one) => words.has(one))
+  const isNamed = (program: string): boolean =>
+    [program, folder === '.' ? '.' : `./${folder}`, name].some((one) => words.has(one))
   return new Map(
     entries.flatMap(([program, file]) =>
       typeof file === 'string' && isNamed(String(program))
