@@ -127,9 +127,57 @@ describe('what decides what a command does', () => {
       { 'ci/a.py': "for p in glob('rules/*.py'): exec(open(p).read())", 'rules/x.py': '' },
       'rules/x.py',
     ],
+    ['bash gates/{a,{b,c}}.sh', { 'gates/b.sh': '' }, 'gates/b.sh'],
+    ['bash {gates,x}/{a,b}.sh', { 'gates/a.sh': '' }, 'gates/a.sh'],
+    [
+      'python3 ci/a.py',
+      { 'ci/a.py': "for f in os.listdir('gates'): subprocess.run(['bash', f])", 'gates/x.sh': '' },
+      'gates/x.sh',
+    ],
     ['node ci/a.mjs', { 'ci/a.mjs': "execFileSync('bash', ['gates/x.sh'])", 'gates/x.sh': '' }, 'gates/x.sh'],
   ])('[REQ-PIN-3] %s with %j holds %s', async (run, files, path) => {
     expect(await pinned(run, files)).toContain(path)
+  })
+
+  it('[REQ-PIN-3] scripts that run the tests are followed through packages and programs too', async () => {
+    await pinned('true', {
+      'package.json': json({
+        name: 'x',
+        type: 'module',
+        imports: { '#r': './gates/r.mjs' },
+        bin: { chk: 'gates/c.mjs' },
+      }),
+      'ci/run.mjs': "import '#r'",
+      'gates/r.mjs': '',
+      'gates/c.mjs': '',
+    })
+    const tests = { run: 'chk && node ci/run.mjs', format: 'auto', report: null, timeoutSeconds: 60, env: {} }
+    const contract = { ...contractOf([phase('A')]), commands: new Map([['tests', tests]]) }
+    const pins = await harnessOf(openWorkTree(root), contract)
+    expect(Object.keys(pins)).toEqual(expect.arrayContaining(['gates/r.mjs', 'gates/c.mjs']))
+    expect(Object.keys(pins['package.json'] ?? {})).toEqual(expect.arrayContaining(['imports', 'bin.chk']))
+  })
+
+  it('[REQ-PIN-3] texts that are made to be slow to read are read in time', async () => {
+    const long = 250_000
+    const slow = [
+      'from'.padEnd(long),
+      '-exec '.repeat(long / 6),
+      'a'.repeat(long),
+      '{'.repeat(4000),
+      '[a'.repeat(900),
+      '${'.repeat(900),
+    ]
+    const files = Object.fromEntries(
+      slow.flatMap((text, at) => [
+        [`ci/${at}.mjs`, text],
+        [`ci/${at}.sh`, text],
+        [`ci/${at}.py`, text],
+      ]),
+    )
+    const begun = performance.now()
+    expect(await pinned('for f in ci/*; do node $f; done', files)).toContain('ci/0.mjs')
+    expect(performance.now() - begun).toBeLessThan(10_000)
   })
 
   it('[REQ-PIN-3] variables of the command set up interpreters too', async () => {

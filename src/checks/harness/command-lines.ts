@@ -1,7 +1,7 @@
 import { isGlob } from './listing.js'
 import { type Word, wordsOf } from './words.js'
 
-const TEXT_CHARS_MAX = 64 * 1024
+const TEXT_CHARS_MAX = 32 * 1024
 const EXPANSIONS_MAX = 100
 
 /** What a variable, `{}` of xargs or the output of a command stands for: any path. */
@@ -13,7 +13,8 @@ const UNKNOWN = '**'
  * `for f in ci/*; do sh $f; done`), every word of it may be that, and a folder stands for everything below it.
  */
 export function runWordsOf(line: string): readonly Word[] {
-  const text = readable(line.slice(0, TEXT_CHARS_MAX))
+  if (line.length > TEXT_CHARS_MAX) throw new Error(`a command is longer than ${TEXT_CHARS_MAX} characters`)
+  const text = readable(line)
   const setUp = [...line.matchAll(ASSIGNMENT)].flatMap(([, name = '', value = '']) => variableWords(name, value))
   // Code in the line itself can load whatever it names.
   if (INLINE_CODE.test(text)) return [...setUp, ...wordsOf(text).flatMap(spelledOut).flatMap(codeWord)]
@@ -62,9 +63,9 @@ function readable(line: string): string {
       outputs.push(output ?? older ?? '')
       return UNKNOWN
     })
-    .replace(/\$\{[^}\n]*\}|\$[\w@*]+|\{\}/g, UNKNOWN)
-    .replace(/(?<=[\w./*-])\[[^\]\s]+\]|\[[^\]\s]+\](?=[\w./*-])/g, '?')
-    .replace(/\{\w+\.\.\w+\}/g, '*')
+    .replace(/\$\{[^}\n]{0,200}\}|\$[\w@*]+|\{\}/g, UNKNOWN)
+    .replace(/(?<=[\w./*-])\[[^\]\s]{1,100}\]|\[[^\]\s]{1,100}\](?=[\w./*-])/g, '?')
+    .replace(/\{\w{1,20}\.\.\w{1,20}\}|\{[^\s{}'"]{0,200}\{[^\s'"]{0,500}\}/g, '*')
   for (let round = 0; round < EXPANSIONS_MAX && BRACES.test(text) && text.length < TEXT_CHARS_MAX; round += 1)
     text = text.replace(BRACES, (_, before: string, list: string, after: string) =>
       list
@@ -76,7 +77,7 @@ function readable(line: string): string {
 }
 
 const SHELL_CODE = /(?<=(?:^|[\s/])(?:ba|z|k|da)?sh\s+(?:-\S+\s+){0,5})-\w*c\s+(['"])([^'"`]*)\1/g
-const BRACES = /([^\s{}'"]*)\{([^{}\s'"]*,[^{}\s'"]*)\}([^\s{}'"]*)/
+const BRACES = /(?<![^\s{}'"])([^\s{}'"]*)\{([^{}\s'",]{0,500},[^{}\s'"]{0,1000})\}([^\s'"]*)/
 
 interface Simple {
   readonly words: readonly Word[]
@@ -194,7 +195,7 @@ const ONLY_CHECKS =
   /^(\S*\/)?(node(js)? (--check|-c)|(ba|z|k|da)?sh -n|php -l|(ruby|perl) -w?c)$|^-m (py_compile|compileall)$/
 const NO_SCRIPT = /^(--test|--version|-v|-V|-m|-M)$/
 const INLINE_CODE =
-  /(^|[\s/])((node|nodejs|bun|deno|ruby|perl|lua[\d.]*)\s+(-\S+\s+)*(-\w*[eEp]|--eval|--print|eval)|php\s+(-\S+\s+)*-r|(python[\d.]*|(ba|z|k|da)?sh)\s+(-\S+\s+)*-\w*c)\s/
+  /(^|[\s/])((node|nodejs|bun|deno|ruby|perl|lua[\d.]*)\s+(-\S+\s+){0,10}(-\w*[eEp]|--eval|--print|eval)|php\s+(-\S+\s+){0,10}-r|(python[\d.]*|(ba|z|k|da)?sh)\s+(-\S+\s+){0,10}-\w*c)\s/
 // Their options mean something else.
 const LOOKS_AT_FILES = /^(test|\[|rm|cp|mv|ls|cat|e?grep|fgrep|rg|find|head|tail|diff|cmp|tar|wc|sort|stat|git|curl)$/
 const NAMES_SETUP =

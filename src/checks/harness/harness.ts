@@ -20,6 +20,7 @@ import {
   loadedByPackages,
   mainOf,
   type NodeScript,
+  nodeScript,
   type Package,
   packagesIn,
   resolutionParts,
@@ -97,7 +98,7 @@ export async function readHarness(
   const about = { scripts, programs: offered, entered: new Set(entered.map(({ folder }) => folder)) }
   for (const one of packages)
     addParts(into.found, one, resolutionParts(one, { ...about, isOfTests: scope.of === 'tests' }))
-  for (const path of known) if (!into.found.has(path) && listing.paths.includes(path)) into.found.set(path, {})
+  for (const path of known) if (!into.found.has(path) && listing.has(path)) into.found.set(path, {})
   return { pins: Object.fromEntries([...into.found].sort(([a], [b]) => (a < b ? -1 : 1))), isNamed }
 }
 
@@ -136,8 +137,9 @@ async function follow(
     queue.push(...loadedBy(path, text, { ...around, searched: [...searched] }))
     for (const shadow of shadowsOf(path, text)) shadows.add(shadow)
     if (!isNodeScript(path, text)) return
-    scripts.push({ path, text })
-    queue.push(...loadedByPackages({ path, text }, scene.packages))
+    const script = nodeScript(path, text)
+    scripts.push(script)
+    queue.push(...loadedByPackages(script, scene.packages))
   }
   const drain = async (): Promise<void> => {
     for (let path = queue.shift(); path !== undefined; path = queue.shift()) {

@@ -30,14 +30,13 @@ export interface Language {
 const ES: Language = {
   name: /\.[cm]?[jt]sx?$/,
   shebang: /\b(node|bun|deno|tsx|ts-node)\b/,
-  modulesIn: (text) => relative(text, IMPORTS).map(moduleAt((path) => [...withSuffixes(path), ...compiledFrom(path)])),
+  modulesIn: (text) => found(text, IMPORTS).map(moduleAt((path) => [...withSuffixes(path), ...compiledFrom(path)])),
   searchesRoot: false,
   searches: null,
-  dynamic:
-    /\b(import|require|fork)\s*\(\s*(?!['"`][^'"`$]*['"`]\s*[),])\S|\bcreateRequire\b|\b(spawn|exec)\w*\s*\(\s*[a-z_$[`]/i,
+  dynamic: /\b(import|require)\s{0,20}\(\s{0,20}(?!['"`][^'"`$\n]{0,500}['"`]\s{0,20}[),])\S/,
 }
 
-const IMPORTS = /(?:from|import|require|URL)\s*\(?\s*['"`](\.{1,2}(?:\/[^'"`\n]{0,500})?)['"`]/g
+const IMPORTS = /(?:from|import|require|URL)\s{0,20}\(?\s{0,20}['"`](\.{1,2}(?:\/[^'"`\n]{0,500})?)['"`]/g
 
 // TypeScript imports its own files under the names that they are compiled to.
 function compiledFrom(path: string): readonly string[] {
@@ -172,7 +171,7 @@ const SHELL: Language = {
   searchesRoot: true,
   searches: null,
   dynamic:
-    /(^|[\s;&|])((ba|z|k|da)?sh|source|\.|node|python[\d.]*|ruby|perl|eval|xargs|-exec)[ \t]+(-\S+[ \t]+)*["']?[$({]|^[ \t]*["']?\$\{?\w+/m,
+    /(^|[\s;&|])((ba|z|k|da)?sh|source|\.|node|python[\d.]*|ruby|perl|eval|xargs|-exec)[ \t]+(-\S+[ \t]+){0,5}["']?[$({]|^[ \t]*["']?\$\{?\w+/m,
   isShell: true,
 }
 
@@ -188,6 +187,14 @@ export function languageOf(path: string, text: string): Language {
   )
 }
 
+/** Whether a script loads or runs what it puts together while it runs, or what it finds in a folder. */
+export function isDynamic({ dynamic }: Language, text: string): boolean {
+  return dynamic.test(text) || (LISTS.test(text) && RUNS.test(text))
+}
+
+const LISTS = /\b(readdir\w*|glob\w*|opendir\w*|listdir|iterdir|scandir|walk|Dir)\b/
+const RUNS = /\b(spawn\w*|exec(a|File\w*|Sync)|(?<!\.)exec|fork|system|[pP]open|subprocess|createRequire|qx)\b/
+
 /** Whether the language of a file is that of Node.js, whose packages say how modules are found. */
 export function isNodeScript(path: string, text: string): boolean {
   return languageOf(path, text) === ES
@@ -196,8 +203,6 @@ export function isNodeScript(path: string, text: string): boolean {
 function found(text: string, pattern: RegExp): readonly string[] {
   return [...text.matchAll(pattern)].slice(0, NAMED_MAX).map(([, one, other]) => one ?? other ?? '')
 }
-
-const relative = found
 
 function moduleAt(files: (path: string) => readonly string[]): (path: string) => Module {
   return (path) => ({ files: files(path), isRelative: true })

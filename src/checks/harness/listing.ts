@@ -8,6 +8,7 @@ const GLOBS_MAX = 2000
 export interface Listing {
   readonly paths: readonly string[]
   readonly links: readonly string[]
+  has(path: string): boolean
   isFolder(path: string): boolean
   /** The files that a path stands for: those that a glob matches, or the path itself, whether it exists or not. */
   filesAt(path: string): readonly string[]
@@ -15,6 +16,7 @@ export interface Listing {
 
 export function listingOf(listed: readonly Listed[]): Listing {
   const paths = listed.map(({ path }) => path)
+  const files = new Set(paths)
   const folders = foldersOf(paths)
   const matched = new Map<string, readonly string[]>()
   const filesAt = (path: string): readonly string[] => {
@@ -33,6 +35,7 @@ export function listingOf(listed: readonly Listed[]): Listing {
   return {
     paths,
     links: listed.filter(({ isLink }) => isLink).map(({ path }) => path),
+    has: (path) => files.has(path),
     isFolder: (path) => folders.has(path),
     filesAt,
   }

@@ -1,7 +1,7 @@
 import { posix } from 'node:path'
 import { harnessKind, isTestName } from '../../core/pinned-names.js'
 import { runWordsOf } from './command-lines.js'
-import { type Language, languageOf } from './languages.js'
+import { isDynamic, type Language, languageOf } from './languages.js'
 import { pathsOf } from './words.js'
 
 const TEXT_CHARS_MAX = 256 * 1024
@@ -28,7 +28,7 @@ export function loadedBy(path: string, whole: string, around: Around = NOTHING):
     ...modulesOf(script, around),
     ...mentionedIn(script),
     ...ranBy(script),
-    ...(language.dynamic.test(text) ? listedIn(script, around) : []),
+    ...(isDynamic(language, text) ? listedIn(script, around) : []),
   ]
   return [...new Set(found)].filter((one) => one !== path && !one.startsWith('..'))
 }
@@ -79,7 +79,7 @@ function mentionedIn({ folder, text }: Script): readonly string[] {
 }
 
 const PATH_LIKE =
-  /(?:[\w@.-]*\/)+[\w@.-]+|[\w@-][\w@.-]*\.(?:[cm]?[jt]sx?|(?:ba|z|k)?sh|py|rb|pl|pm|php|lua|mk|just|json)\b/g
+  /(?<![\w@.-])(?:(?:[\w@.-]*\/)+[\w@.-]+|[\w@-][\w@.-]*\.(?:[cm]?[jt]sx?|(?:ba|z|k)?sh|py|rb|pl|pm|php|lua|mk|just|json)\b)/g
 
 // What the lines of a shell script run, and what another script hands to a function that runs commands.
 function ranBy({ folder, text, language }: Script): readonly string[] {

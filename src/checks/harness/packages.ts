@@ -11,10 +11,28 @@ export interface Package {
   readonly fields: Readonly<Record<string, unknown>>
 }
 
-/** A script of Node.js that a command runs, or that such a script loads. */
+/** A script of Node.js that a command runs, or that such a script loads, with what it may import. */
 export interface NodeScript {
   readonly path: string
-  readonly text: string
+  /** Names of packages. */
+  readonly names: ReadonlySet<string>
+  readonly aliases: readonly string[]
+  /** Paths that it imports relative to itself. */
+  readonly paths: ReadonlySet<string>
+}
+
+/** Every text in quotes may be what a script imports. */
+export function nodeScript(path: string, text: string): NodeScript {
+  const quoted = [...text.matchAll(/['"`]([^'"`\n]{1,300})/g)].map(([, one = '']) => one)
+  const folder = posix.dirname(path)
+  return {
+    path,
+    names: new Set(quoted.flatMap((one) => /^(@[^/]+\/[^/]+|[^@./#][^/]*)/.exec(one)?.[0] ?? [])),
+    aliases: quoted.filter((one) => one.startsWith('#')),
+    paths: new Set(
+      quoted.filter((one) => /^\.{1,2}(\/|$)/.test(one)).map((one) => posix.join(folder, one).replace(/(?<=.)\/$/, '')),
+    ),
+  }
 }
 
 export function packagesIn(texts: ReadonlyMap<string, string>): readonly Package[] {
@@ -43,9 +61,8 @@ export function binsOf({ fields, name, folder }: Package, words: ReadonlySet<str
 /** The files that a script loads by way of packages of the project: `#rules`, the name of a package, or its folder. */
 export function loadedByPackages(script: NodeScript, packages: readonly Package[]): readonly string[] {
   return packages.flatMap((one) => {
-    const aliases = isOnTheWay(one, script.path) ? aliasTargets(one, script.text) : []
-    const isLoaded = isNamedIn(one, script.text) || isEnteredBy(one, script)
-    const entries = isLoaded ? ENTRY_FIELDS.flatMap((field) => leavesOf(one.fields[field])) : []
+    const aliases = isOnTheWay(one, script.path) ? aliasTargets(one, script.aliases) : []
+    const entries = isLoadedBy(one, script) ? ENTRY_FIELDS.flatMap((field) => leavesOf(one.fields[field])) : []
     return [...aliases, ...entries]
       .map((target) => posix.join(one.folder, target))
       .filter((path) => !path.startsWith('..') && !isFree(path))
@@ -71,12 +88,10 @@ export function resolutionParts(
   },
 ): Parts {
   const below = about.scripts.filter(({ path }) => isOnTheWay(one, path))
-  const isLoaded =
-    about.entered.has(one.folder) ||
-    about.scripts.some((script) => isNamedIn(one, script.text) || isEnteredBy(one, script))
+  const isLoaded = about.entered.has(one.folder) || about.scripts.some((script) => isLoadedBy(one, script))
   const fields = [
     ...(below.length > 0 ? ['workspaces'] : []),
-    ...(below.some(({ text }) => /['"`]#/.test(text)) ? ['imports'] : []),
+    ...(below.some(({ aliases }) => aliases.length > 0) ? ['imports'] : []),
     ...(isLoaded ? ['name', ...ENTRY_FIELDS] : []),
   ].filter((field) => Object.hasOwn(one.fields, field))
   const parts = fields.map((field) => [field, JSON.stringify(one.fields[field])] as const)
@@ -102,25 +117,13 @@ function isOnTheWay({ folder }: Package, path: string): boolean {
   return folder === '.' || path.startsWith(`${folder}/`)
 }
 
-function isNamedIn({ name }: Package, text: string): boolean {
-  return name !== '' && [`'${name}`, `"${name}`, `\`${name}`].some((start) => hasSpecifier(text, start))
+function isLoadedBy({ name, folder }: Package, script: NodeScript): boolean {
+  return (name !== '' && script.names.has(name)) || script.paths.has(folder)
 }
 
-function hasSpecifier(text: string, start: string): boolean {
-  for (let at = text.indexOf(start); at !== -1; at = text.indexOf(start, at + 1))
-    if (/['"`/]/.test(text.charAt(at + start.length))) return true
-  return false
-}
-
-function isEnteredBy({ folder }: Package, { path, text }: NodeScript): boolean {
-  const specifiers = [...text.matchAll(/['"`](\.{1,2}(?:\/[\w@./-]{0,300})?)['"`]/g)].map(([, one = '']) => one)
-  return specifiers.some((one) => posix.join(posix.dirname(path), one).replace(/(?<=.)\/$/, '') === folder)
-}
-
-function aliasTargets({ fields }: Package, text: string): readonly string[] {
+function aliasTargets({ fields }: Package, specifiers: readonly string[]): readonly string[] {
   const { imports } = fields
   if (imports === null || typeof imports !== 'object') return []
-  const specifiers = [...text.matchAll(/['"`](#[^'"`\n$]{1,300})/g)].map(([, one = '']) => one)
   return Object.entries(imports)
     .filter(([alias]) => {
       const start = alias.split('*')[0] ?? ''
