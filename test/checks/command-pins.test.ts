@@ -46,6 +46,7 @@ describe('what decides what a command does', () => {
       'verify/m.js',
     ],
     ['node --no-warnings verify', { 'verify/index.mjs': '' }, 'verify/index.mjs'],
+    ['node gates/run', { 'gates/run': "require('./rules')", 'gates/rules.js': '' }, 'gates/rules.js'],
     ['python3 -m a.b.c', { 'a/__init__.py': '' }, 'a/__init__.py'],
     ['python3 -m json.tool x', { 'json.py': '' }, 'json.py'],
     ['python3 -m checks.run', { 'checks/run.py': 'from . import rules', 'checks/rules.py': '' }, 'checks/rules.py'],
@@ -200,6 +201,33 @@ describe('what decides what a command does', () => {
       'src/x.mjs',
     ],
     ['npx eslint src', { 'package.json': json({ name: 'x', bin: { x: 'bin/x.js' } }), 'bin/x.js': '' }, 'bin/x.js'],
+    ['node --test tests/a.test.mjs', { 'tests/a.test.mjs': '' }, 'tests/a.test.mjs'],
+    [
+      'node ci/a.mjs',
+      {
+        'ci/a.mjs': "import 'x/a'; log('x')",
+        'package.json': json({ name: 'x', exports: { './a': './gates/a.mjs', './b': './gates/b.mjs' } }),
+        'gates/b.mjs': '',
+      },
+      'gates/b.mjs',
+    ],
+    [
+      'node ci/a.mjs',
+      {
+        'ci/a.mjs': "new URL('..', import.meta.url)",
+        'package.json': json({ name: 'x', main: './gates/b.mjs' }),
+        'gates/b.mjs': '',
+      },
+      'gates/b.mjs',
+    ],
+    [
+      'node ci/a.mjs',
+      {
+        'ci/a.mjs': "readdirSync('docs')\nfor (const one of ['web', 'api']) spawnSync('tsc', ['-p', one])",
+        'web/x.mjs': '',
+      },
+      'web/x.mjs',
+    ],
     ['npx eslint .', { 'package.json': json({ name: 'x', bin: { x: 'bin/x.js' } }), 'bin/x.js': '' }, 'bin/x.js'],
     ['python3 -c "import calc.ops"', { 'calc/ops.py': '' }, 'calc/ops.py'],
     ['cat src/a.txt | node ci/a.mjs', { 'ci/a.mjs': '', 'src/a.txt': '' }, 'src/a.txt'],

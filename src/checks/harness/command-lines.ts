@@ -1,3 +1,4 @@
+import { isTestName } from '../../core/pinned-names.js'
 import { isGlob } from './listing.js'
 import { type Word, wordsOf } from './words.js'
 
@@ -136,7 +137,8 @@ function isHandedOver({ text, before }: Word): boolean {
 function namedIn({ words }: Simple): readonly Word[] {
   const program = programAt(words)
   const isSetUp = !LOOKS_AT_FILES.test(words[program]?.text ?? '')
-  const scripts = scriptsAmong(words)
+  const isTestRun = words.some(({ text }) => text === '--test')
+  const scripts = scriptsAmong(words).filter((at) => !(isTestRun && isTestName(words[at]?.text ?? '')))
   return words.flatMap((word, at) => {
     const { before } = word
     if (scripts.includes(at) && !ENTERS.test(before))

@@ -14,7 +14,7 @@ import { PRESENT } from './changes.js'
 import { isNodeScript, languageOf } from './languages.js'
 import { type Line, linesOf, type NamedFiles, namedFiles } from './lines.js'
 import { type Listing, listingOf } from './listing.js'
-import { loadedBy, searchedBy, shadowsOf } from './loads.js'
+import { isFree, loadedBy, searchedBy, shadowsOf } from './loads.js'
 import {
   binsOf,
   loadedByPackages,
@@ -143,7 +143,7 @@ async function follow(
   }
   const drain = async (): Promise<void> => {
     for (let path = queue.shift(); path !== undefined; path = queue.shift()) {
-      for (const file of listing.filesAt(path)) await look(file)
+      for (const file of listing.filesAt(path)) if (file === path || !isFree(file)) await look(file)
       if (looked.size + queue.length > QUEUE_MAX) throw new Error('too many paths could decide what a command does')
     }
   }

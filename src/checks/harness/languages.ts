@@ -183,7 +183,7 @@ export function languageOf(path: string, text: string): Language {
   return (
     LANGUAGES.find(({ name }) => name.test(path)) ??
     LANGUAGES.find(({ shebang }) => program !== undefined && shebang.test(program)) ??
-    (/\.\w+$/.test(path) ? ES : SHELL)
+    (/\.\w+$/.test(path) || /\b(import|require|from)\b[^\n'"`]{0,300}['"`]/.test(text) ? ES : SHELL)
   )
 }
 
@@ -197,7 +197,7 @@ const RUNS = /\b(spawn\w*|exec(a|File\w*|Sync)|(?<!\.)exec|fork|system|[pP]open|
 
 /** Whether the language of a file is that of Node.js, whose packages say how modules are found. */
 export function isNodeScript(path: string, text: string): boolean {
-  return languageOf(path, text) === ES
+  return languageOf(path, text) === ES && (ES.name.test(path) || !/\.\w+$/.test(path))
 }
 
 function found(text: string, pattern: RegExp): readonly string[] {

@@ -104,7 +104,7 @@ const RUN_CALLS =
 function listedIn({ folder, text, language }: Script, around: Around): readonly string[] {
   const named = language.isShell
     ? (text.match(LISTING_LINES) ?? []).flatMap((line) => variablesOut(line).match(/[\w@./*?-]+/g) ?? [])
-    : quotedIn(text.replace(/\$\{[^}\n]{0,200}\}/g, '*'))
+    : givenTo(text.replace(/\$\{[^}\n]{0,200}\}/g, '*'))
   const globs = named
     .filter((one) => /^[\w@.][\w@./-]*\/[\w@./*?-]*[*?]/.test(one))
     .flatMap((one) => [posix.join(folder, one), posix.normalize(one)])
@@ -118,6 +118,19 @@ function listedIn({ folder, text, language }: Script, around: Around): readonly 
 
 const LISTING_LINES = /^.*\b(for|find|ls|xargs|while|read|run-parts|glob)\b.*$/gm
 const CODE = 'js,mjs,cjs,ts,mts,cts,jsx,tsx,py,sh,bash,rb,pl,pm,php,lua'
+
+// What stands in quotes behind a call that lists or loads, and in the variables that it is given.
+function givenTo(text: string): readonly string[] {
+  const given = [...text.matchAll(LISTS_OR_LOADS)].map(([, rest = '']) => rest)
+  const names = new Set(given.flatMap((rest) => rest.match(/[A-Za-z_]\w*/g) ?? []))
+  const assigned = [...text.matchAll(/(?<!\w)(\w+)[ \t]*=[ \t]*([^\n=]{1,300})/g)].filter(([, name = '']) =>
+    names.has(name),
+  )
+  return [...given, ...assigned.map(([, , value = '']) => value)].flatMap(quotedIn)
+}
+
+const LISTS_OR_LOADS =
+  /\b(?:readdir\w*|glob\w*|opendir\w*|listdir|iterdir|scandir|walk|Dir|Path|import|require\w*|import_module|__import__|run_path|spec_from_file_location|exec|load|do|dofile|loadfile|include\w*)\b([^\n]{0,300})/g
 
 function quotedIn(text: string): readonly string[] {
   return [...text.matchAll(/['"`]([\w@./*?-]{1,300})['"`]/g)].slice(0, NAMED_MAX).map(([, one = '']) => one)
@@ -153,7 +166,7 @@ function isUnderTest(path: string): boolean {
   return (kind !== null && kind !== 'whole') || isTestName(path) || SOURCES.test(path)
 }
 
-const SOURCES = /^(src|lib|app|dist|docs?)\/|\/src\//
-const PRODUCT = /^(packages|apps|bin|build|out|target|coverage|tests?|node_modules)\//
+const SOURCES = /^(src|lib|app|dist|docs?)\/|\/src\/|(^|\/)node_modules(\/|$)/
+const PRODUCT = /^(packages|apps|bin|build|out|target|coverage|tests?)\/|\/dist\//
 const ENTRY = /^(index|main|app|server|cli|lib|mod|setup)\.\w+$|\.(md|txt|lock)$|^(package-lock|npm-shrinkwrap)\.json$/
 const SCRIPTS = /^(\.?scripts?|\.?tools?|tooling|\.?ci|hack|dev|\.?config|build-tools|support|\.github\/scripts)\//

@@ -14,26 +14,26 @@ export interface Package {
 /** A script of Node.js that a command runs, or that such a script loads, with what it may import. */
 export interface NodeScript {
   readonly path: string
-  /** Names of packages. */
-  readonly names: ReadonlySet<string>
+  /** Packages and paths within them: `adder/rules`. */
+  readonly packages: readonly string[]
   readonly aliases: readonly string[]
   /** Paths that it imports relative to itself. */
   readonly paths: ReadonlySet<string>
 }
 
-/** Every text in quotes may be what a script imports. */
 export function nodeScript(path: string, text: string): NodeScript {
-  const quoted = [...text.matchAll(/['"`]([^'"`\n]{1,300})/g)].map(([, one = '']) => one)
-  const folder = posix.dirname(path)
+  const imported = [...text.matchAll(IMPORTED)].map(([, one = '']) => one)
+  const relative = imported.filter((one) => /^\.{1,2}(\/|$)/.test(one))
   return {
     path,
-    names: new Set(quoted.flatMap((one) => /^(@[^/]+\/[^/]+|[^@./#][^/]*)/.exec(one)?.[0] ?? [])),
-    aliases: quoted.filter((one) => one.startsWith('#')),
-    paths: new Set(
-      quoted.filter((one) => /^\.{1,2}(\/|$)/.test(one)).map((one) => posix.join(folder, one).replace(/(?<=.)\/$/, '')),
-    ),
+    packages: imported.filter((one) => !/^[./#]/.test(one)),
+    // Every text in quotes may be one: few other texts begin so.
+    aliases: [...text.matchAll(/['"`](#[^'"`\n]{1,300})/g)].map(([, one = '']) => one),
+    paths: new Set(relative.map((one) => posix.join(posix.dirname(path), one).replace(/(?<=.)\/$/, ''))),
   }
 }
+
+const IMPORTED = /\b(?:from|import|require|resolve)\s{0,20}\(?\s{0,20}['"`]([^'"`\n]{1,300})/g
 
 export function packagesIn(texts: ReadonlyMap<string, string>): readonly Package[] {
   return [...texts].flatMap(([path, text]) => {
@@ -61,8 +61,8 @@ export function binsOf({ fields, name, folder }: Package, words: ReadonlySet<str
 /** The files that a script loads by way of packages of the project: `#rules`, the name of a package, or its folder. */
 export function loadedByPackages(script: NodeScript, packages: readonly Package[]): readonly string[] {
   return packages.flatMap((one) => {
-    const aliases = isOnTheWay(one, script.path) ? aliasTargets(one, script.aliases) : []
-    const entries = isLoadedBy(one, script) ? ENTRY_FIELDS.flatMap((field) => leavesOf(one.fields[field])) : []
+    const aliases = isOnTheWay(one, script.path) ? targetsOf(one.fields.imports, script.aliases) : []
+    const entries = isLoadedBy(one, script) ? entriesOf(one, script) : []
     return [...aliases, ...entries]
       .map((target) => posix.join(one.folder, target))
       .filter((path) => !path.startsWith('..') && !isFree(path))
@@ -117,19 +117,32 @@ function isOnTheWay({ folder }: Package, path: string): boolean {
   return folder === '.' || path.startsWith(`${folder}/`)
 }
 
-function isLoadedBy({ name, folder }: Package, script: NodeScript): boolean {
-  return (name !== '' && script.names.has(name)) || script.paths.has(folder)
+function isLoadedBy(one: Package, script: NodeScript): boolean {
+  return script.paths.has(one.folder) || pathsWithin(one, script).length > 0
 }
 
-function aliasTargets({ fields }: Package, specifiers: readonly string[]): readonly string[] {
-  const { imports } = fields
-  if (imports === null || typeof imports !== 'object') return []
-  return Object.entries(imports)
-    .filter(([alias]) => {
-      const start = alias.split('*')[0] ?? ''
-      return specifiers.some((one) => one === alias || (alias.includes('*') && one.startsWith(start)))
-    })
-    .flatMap(([, target]) => leavesOf(target))
+// As `exports` names them: `.` and `./rules`.
+function pathsWithin({ name }: Package, { packages }: NodeScript): readonly string[] {
+  if (name === '') return []
+  return packages.flatMap((one) => (one === name || one.startsWith(`${name}/`) ? [`.${one.slice(name.length)}`] : []))
+}
+
+function entriesOf(one: Package, script: NodeScript): readonly string[] {
+  const { exports, main, module, browser } = one.fields
+  const within = pathsWithin(one, script)
+  const isByPath =
+    exports !== null && typeof exports === 'object' && Object.keys(exports).some((key) => key.startsWith('.'))
+  return [...(isByPath ? targetsOf(exports, within) : leavesOf(exports)), ...[main, module, browser].flatMap(leavesOf)]
+}
+
+// Of `imports` and of `exports` what names reach, by patterns too.
+function targetsOf(table: unknown, names: readonly string[]): readonly string[] {
+  if (table === null || typeof table !== 'object') return []
+  const isReached = (key: string): boolean => {
+    const start = key.split('*')[0] ?? ''
+    return names.some((one) => one === key || (key.includes('*') && one.startsWith(start)))
+  }
+  return Object.entries(table).flatMap(([key, target]) => (isReached(key) ? leavesOf(target) : []))
 }
 
 function leavesOf(value: unknown): readonly string[] {
