@@ -1,7 +1,9 @@
 import type { ObservedCommand } from '../core/contract.js'
 import type { PinnedHarness } from '../core/observed.js'
+import { isTestName } from '../core/pinned-names.js'
 import { counts, type SetupChange, setupChanges } from './harness/changes.js'
-import { harnessOf, type Scope, testScope } from './harness/harness.js'
+import { harnessOf, readHarness, type Scope, testScope } from './harness/harness.js'
+import type { Parts } from './harness/parts.js'
 import type { CheckInputs } from './inputs.js'
 import { isTestPath } from './test-files.js'
 
@@ -22,7 +24,7 @@ export async function movedTestSetup(inputs: SetupInputs): Promise<readonly stri
   // An older version recorded the RED run without it.
   if (before === undefined) return []
   const tests = [...(pinnedTests?.keys() ?? [])]
-  const moved = await compared(inputs, { before, scope, isCounted: (path) => counts(path, tests) })
+  const moved = await compared(inputs, { before, scope, isCounted: (path, parts) => counts(path, tests, parts) })
   // An older version may have recorded fewer kinds of files.
   const told: string[] = []
   for (const change of moved)
@@ -44,7 +46,10 @@ async function movedCommandSetup(
   const before = inputs.pinnedRun?.commands?.[key]
   if (before === undefined) return movedSinceStart(inputs, scope)
   const moved = await compared(inputs, { before, scope, isCounted: () => true })
-  return permittedOut(inputs, moved, 'since the RED run')
+  const fresh: SetupChange[] = []
+  // An older version may have recorded fewer kinds of files.
+  for (const change of moved) if (!(await isAsAtStart(inputs, inputs.start, change))) fresh.push(change)
+  return permittedOut(inputs, fresh, 'since the RED run')
 }
 
 async function movedSinceStart(inputs: SetupInputs, scope: Scope): Promise<readonly string[]> {
@@ -54,7 +59,7 @@ async function movedSinceStart(inputs: SetupInputs, scope: Scope): Promise<reado
   const tests = (await start.tree.list({ anywhere: new Set(['.git', 'node_modules']), atRoot: new Set() }))
     .map(({ path }) => path)
     .filter((path) => isTestPath(contract, path))
-  const isCounted = (path: string): boolean => scope.of === 'command' || counts(path, tests)
+  const isCounted = (path: string, parts: Parts): boolean => scope.of === 'command' || counts(path, tests, parts)
   return permittedOut(inputs, await compared(inputs, { before, scope, isCounted }), 'since work began')
 }
 
@@ -63,13 +68,17 @@ async function compared(
   about: {
     readonly before: PinnedHarness
     readonly scope: Scope
-    readonly isCounted: (path: string) => boolean
+    readonly isCounted: (path: string, parts: Parts) => boolean
   },
 ): Promise<readonly SetupChange[]> {
-  const now = await harnessOf(tree, contract, Object.keys(about.before), about.scope)
-  const moved = setupChanges(about.before, now, about.isCounted)
-  // Tests have their own rule.
-  return about.scope.of === 'tests' ? moved : moved.filter(({ path }) => !isTestPath(contract, path))
+  const { scope, before } = about
+  const now = await readHarness(tree, contract, { known: Object.keys(before), scope })
+  const moved = setupChanges(before, now.pins, about.isCounted)
+  if (scope.of === 'tests') return moved
+  // Tests have their own rule, unless the command itself runs them. A test that it names may still have to be written.
+  const isHeld = ({ path, text }: SetupChange): boolean =>
+    !isTestPath(contract, path) || (now.isNamed(path) && !(isTestName(path) && text === `${path} was added`))
+  return moved.filter(isHeld)
 }
 
 async function permittedOut(

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
+import { runWordsOf } from '../../src/checks/harness/command-lines.js'
 import { loadedBy } from '../../src/checks/harness/loads.js'
-import { runWordsOf, scriptsReached } from '../../src/checks/harness/words.js'
+import { scriptsReached } from '../../src/checks/harness/words.js'
 
 describe('what a command line runs', () => {
   it.each([

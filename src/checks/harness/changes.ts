@@ -2,6 +2,9 @@ import type { PinnedHarness } from '../../core/observed.js'
 import { harnessKind, isNearTests, shadowIsNear } from '../../core/pinned-names.js'
 import type { Parts } from './parts.js'
 
+/** The part of a file that counts only by being there: it would be imported instead of a package with its name. */
+export const PRESENT = 'present'
+
 /** One file that is not as it was, in words without the moment: `Makefile changed`. */
 export interface SetupChange {
   readonly path: string
@@ -10,33 +13,41 @@ export interface SetupChange {
 
 /** What decides how tests are run and is not as it was at RED, each in words. `tests` are the test files of RED. */
 export function harnessChanges(before: PinnedHarness, now: PinnedHarness, tests: readonly string[]): readonly string[] {
-  return setupChanges(before, now, (path) => counts(path, tests)).map(({ text }) => `${text} since the RED run`)
+  return setupChanges(before, now, (path, parts) => counts(path, tests, parts)).map(
+    ({ text }) => `${text} since the RED run`,
+  )
 }
 
 /** What is not as it was. Files that were added count where `isCounted` says so. */
 export function setupChanges(
   before: PinnedHarness,
   now: PinnedHarness,
-  isCounted: (added: string) => boolean,
+  isCounted: (added: string, parts: Parts) => boolean,
 ): readonly SetupChange[] {
   const was = new Map(Object.entries(before))
   const is = new Map(Object.entries(now))
   const changes: SetupChange[] = []
   for (const [path, parts] of was) {
     const current = is.get(path)
+    if (current === undefined && Object.keys(parts).join() === PRESENT) continue
     if (current === undefined) changes.push({ path, text: `${path} was removed` })
     else changes.push(...partChanges(path, parts, current).map((text) => ({ path, text })))
   }
-  for (const path of is.keys()) if (!was.has(path) && isCounted(path)) changes.push({ path, text: `${path} was added` })
+  for (const [path, parts] of is)
+    if (!was.has(path) && isCounted(path, parts)) changes.push({ path, text: `${path} was added` })
   return changes
 }
 
 /** A package of its own somewhere else is part of an implementation; one around the tests decides how they are run. */
-export function counts(path: string, tests: readonly string[]): boolean {
+export function counts(path: string, tests: readonly string[], parts: Parts = {}): boolean {
   const kind = harnessKind(path)
+  if (kind === 'package_json' && Object.keys(parts).some((part) => RESOLUTION.test(part))) return true
   if (kind === 'shadow') return shadowIsNear(path, tests)
   return kind === null || kind === 'whole' || isNearTests(path, tests)
 }
+
+// Recorded only where a script that is run depends on them.
+const RESOLUTION = /^(imports|exports|main|module|browser|bin\..*)$/
 
 function partChanges(path: string, before: Parts, now: Parts): readonly string[] {
   const was = new Map(Object.entries(before))

@@ -9,16 +9,27 @@ import {
   isTestName,
   runsTests,
 } from '../../core/pinned-names.js'
-import { type Listed, NOT_THE_PROJECT, type WorkTree } from '../../tree/work-tree.js'
-import { loadedBy } from './loads.js'
-import { extendedBy, type Parts, partsOf, scriptsIn } from './parts.js'
-import { namedInConfig, pathsOf, runWordsOf, scriptsReached, type Word, wordsOf } from './words.js'
+import { NOT_THE_PROJECT, type WorkTree } from '../../tree/work-tree.js'
+import { PRESENT } from './changes.js'
+import { isNodeScript, languageOf } from './languages.js'
+import { type Line, linesOf, type NamedFiles, namedFiles } from './lines.js'
+import { type Listing, listingOf } from './listing.js'
+import { isFree, loadedBy, searchedBy, shadowsOf } from './loads.js'
+import {
+  binsOf,
+  loadedByPackages,
+  mainOf,
+  type NodeScript,
+  nodeScript,
+  type Package,
+  packagesIn,
+  resolutionParts,
+} from './packages.js'
+import { extendedBy, type Parts, partsOf } from './parts.js'
 
 const FILES_MAX = 5000
-const CANDIDATES_MAX = 20_000
-const FOLDERS_MAX = 50
+const QUEUE_MAX = 21_000
 const EXTENDED_MAX = 200
-const LOADED_MAX = 1000
 
 /** A tree of which files can be looked at. */
 export type ReadTree = Pick<WorkTree, 'list' | 'hash' | 'read'>
@@ -36,11 +47,17 @@ export function testScope(contract: Contract): Scope {
 
 const TESTING = ['tests', 'coverage'] as const
 
+/** The files that decide what commands do, and whether the command itself names a path. */
+export interface Harness {
+  readonly pins: PinnedHarness
+  isNamed(path: string): boolean
+}
+
 /**
  * What decides how the contract's tests are run, as it is in the tree now: configurations of runners and package managers, the
  * scripts of package.json, build files of programs that the command names, and files that the command, a script it reaches or a
- * runner's configuration names, with what these files import or run by a relative path. Of another command than that of the tests
- * only what it reaches by name. Paths that are `known` already are looked at whether they are still named or not.
+ * runner's configuration names, with what these files import or run. Of another command than that of the tests only what it
+ * reaches by name. Paths that are `known` already are looked at whether they are still named or not.
  */
 export async function harnessOf(
   tree: ReadTree,
@@ -48,32 +65,101 @@ export async function harnessOf(
   known: readonly string[] = [],
   scope: Scope = testScope(contract),
 ): Promise<PinnedHarness> {
-  const listed = await tree.list(NOT_THE_PROJECT)
+  return (await readHarness(tree, contract, { known, scope })).pins
+}
+
+export async function readHarness(
+  tree: ReadTree,
+  contract: Contract,
+  { known, scope }: { readonly known: readonly string[]; readonly scope: Scope },
+): Promise<Harness> {
+  const listing = listingOf(await tree.list(NOT_THE_PROJECT))
   const into: Taken = { found: new Map(), texts: new Map(), of: scope.of }
-  for (const { path } of listed) {
+  for (const path of listing.paths) {
     const kind = harnessKind(path)
     if (kind !== null) await take(tree, { path, kind }, into)
   }
   await takeExtended(tree, into)
-  const wasKnown = new Set(known)
+  const packages = packagesIn(into.texts)
   const reading = linesOf(scope, into.texts)
   const programs = new Set(reading.flatMap(({ words }) => words.map((word) => word.text)))
   const isNarrow = scope.of === 'command' && !runsTests(programs)
   if (isNarrow) narrow(into, { reading, programs })
-  const built = listed.map(({ path }) => path).filter((path) => !into.found.has(path) && isBuildFileOf(programs, path))
-  const named = [...known, ...built, ...candidatesOf(reading, into.texts, { listed, isNarrow })]
-  for (let at = 0; at < named.length; at += 1) {
-    const path = named[at] ?? ''
+  const offered = new Set(reading.flatMap((line) => line.offered))
+  const bins = packages.flatMap((one) => [...binsOf(one, offered).values()])
+  const named = namedFiles(reading, { texts: into.texts, listing, contract, isNarrow })
+  const entered = packages.filter(({ folder }) => named.scripts.has(folder))
+  const built = listing.paths.filter((path) => !into.found.has(path) && isBuildFileOf(programs, path))
+  const tasks = [...into.texts].filter(([path, text]) => /\.jsonc?$/.test(path) && languageOf(path, text).isShell)
+  const queue = [...built, ...bins, ...entered.flatMap(mainOf), ...named.paths, ...named.loaded]
+  for (const [path, text] of tasks) queue.push(...loadedBy(path, text))
+  const isNamed = (path: string): boolean => named.isNamed(path) || bins.includes(path)
+  const scripts = await follow({ tree, into, listing, packages, named, isNamed, isNarrow }, { queue, known })
+  const about = { scripts, programs: offered, entered: new Set(entered.map(({ folder }) => folder)) }
+  for (const one of packages)
+    addParts(into.found, one, resolutionParts(one, { ...about, isOfTests: scope.of === 'tests' }))
+  for (const path of known) if (!into.found.has(path) && listing.has(path)) into.found.set(path, {})
+  return { pins: Object.fromEntries([...into.found].sort(([a], [b]) => (a < b ? -1 : 1))), isNamed }
+}
+
+interface Scene {
+  readonly tree: ReadTree
+  readonly into: Taken
+  readonly listing: Listing
+  readonly packages: readonly Package[]
+  readonly named: NamedFiles
+  readonly isNamed: (path: string) => boolean
+  readonly isNarrow: boolean
+}
+
+/** Takes what is named, then what that loads, and so on; then what was known before. Gives the scripts of Node.js among it. */
+async function follow(
+  scene: Scene,
+  { queue, known }: { readonly queue: string[]; readonly known: readonly string[] },
+): Promise<readonly NodeScript[]> {
+  const { tree, into, listing } = scene
+  const wasKnown = new Set(known)
+  const searched = new Set(scene.named.searched)
+  const shadows = new Set<string>()
+  const scripts: NodeScript[] = []
+  const looked = new Set<string>()
+  const look = async (path: string): Promise<void> => {
     const kind = harnessKind(path)
-    if (into.found.has(path) || (isTestName(path) && !wasKnown.has(path))) continue
-    if (isNarrow && kind === 'package_json' && !wasKnown.has(path)) continue
-    await take(tree, { path, kind: isNarrow ? (kind ?? 'whole') : 'whole' }, into)
+    if (looked.has(path) || into.found.has(path)) return
+    looked.add(path)
+    if (isTestName(path) && !wasKnown.has(path) && !(scene.isNarrow && scene.isNamed(path))) return
+    if (kind === 'package_json' && scene.isNarrow) return
+    await take(tree, { path, kind: scene.isNarrow ? (kind ?? 'whole') : 'whole' }, into)
     const text = into.found.has(path) ? into.texts.get(path) : undefined
-    if (text === undefined) continue
-    named.push(...loadedBy(path, text))
-    if (named.length > CANDIDATES_MAX + LOADED_MAX) throw new Error('too many paths could decide what a command does')
+    if (text === undefined) return
+    const around = { isFolder: listing.isFolder, searched: [...searched] }
+    for (const folder of searchedBy(path, text, around)) searched.add(folder)
+    queue.push(...loadedBy(path, text, { ...around, searched: [...searched] }))
+    for (const shadow of shadowsOf(path, text)) shadows.add(shadow)
+    if (!isNodeScript(path, text)) return
+    const script = nodeScript(path, text)
+    scripts.push(script)
+    queue.push(...loadedByPackages(script, scene.packages))
   }
-  return Object.fromEntries([...into.found].sort(([a], [b]) => (a < b ? -1 : 1)))
+  const drain = async (): Promise<void> => {
+    for (let path = queue.shift(); path !== undefined; path = queue.shift()) {
+      for (const file of listing.filesAt(path)) if (file === path || !isFree(file)) await look(file)
+      if (looked.size + queue.length > QUEUE_MAX) throw new Error('too many paths could decide what a command does')
+    }
+  }
+  await drain()
+  if (into.of === 'command')
+    for (const path of shadows)
+      if (!into.found.has(path) && (await tree.hash(path)) !== null) into.found.set(path, { [PRESENT]: '' })
+  queue.push(...known)
+  await drain()
+  return scripts
+}
+
+function addParts(found: Map<string, Parts>, { path }: Package, parts: Parts): void {
+  const present = found.get(path)
+  if (Object.keys(parts).length === 0 || (present !== undefined && Object.hasOwn(present, ''))) return
+  found.set(path, { ...present, ...parts })
 }
 
 // Of a command that runs no tests only what it reaches counts: the scripts it names, and what every program is set up by.
@@ -158,68 +244,3 @@ async function takeExtended(tree: ReadTree, into: Taken): Promise<void> {
 
 // Too large to be read for what it names, and it names nothing of the project.
 const MACHINE_MADE = /(^|\/)(\.pnp\.[^/]+|\.yarn\/.+)$/
-
-interface Line {
-  /** Where it is read: paths in it are relative to this folder or to the root. */
-  readonly folder: string
-  readonly words: readonly Word[]
-  /** The package.json that it comes from, and the scripts of it that are reached. */
-  readonly file?: string
-  readonly scripts?: readonly string[]
-}
-
-function linesOf({ commands, of }: Scope, texts: ReadonlyMap<string, string>): readonly Line[] {
-  const text = commands.flatMap(({ run, env }) => [run, ...Object.values(env)]).join('\n')
-  const wordsIn = of === 'tests' ? wordsOf : runWordsOf
-  const lines: Line[] = [{ folder: '.', words: wordsIn(text) }]
-  for (const [path, content] of texts) {
-    if (harnessKind(path) !== 'package_json') continue
-    const scripts = scriptsIn(content) ?? new Map<string, string>()
-    const reached = scriptsReached(text, scripts)
-    const words = wordsIn(reached.map((name) => scripts.get(name) ?? '').join('\n'))
-    if (reached.length > 0) lines.push({ folder: posix.dirname(path), words, file: path, scripts: reached })
-  }
-  return lines
-}
-
-function candidatesOf(
-  lines: readonly Line[],
-  texts: ReadonlyMap<string, string>,
-  about: { readonly listed: readonly Listed[]; readonly isNarrow: boolean },
-): ReadonlySet<string> {
-  const { listed } = about
-  const folders = foldersOf(listed)
-  const links = listed.filter((one) => one.isLink).map((one) => one.path)
-  const candidates = new Set<string>()
-  const add = (folder: string, path: string): void => {
-    const whole = posix.normalize(posix.join(folder, path))
-    if (whole === '.' || whole.startsWith('..')) return
-    const link = links.find((one) => whole.startsWith(`${one}/`))
-    if (link !== undefined)
-      throw new Error(`${whole} decides how tests are run, and ${link} on the way to it is a link`)
-    candidates.add(whole)
-    if (candidates.size > CANDIDATES_MAX) throw new Error('too many paths could decide how tests are run')
-  }
-  for (const { folder, words } of lines) {
-    const entered = words
-      .map((word) => posix.join(folder, word.text))
-      .filter((path) => folders.has(posix.normalize(path)))
-    const from = [...new Set(['.', folder, ...entered])].slice(0, FOLDERS_MAX)
-    for (const word of words) for (const path of pathsOf(word)) for (const base of from) add(base, path)
-  }
-  for (const [path, text] of texts)
-    if (harnessKind(path) === 'whole' || (harnessKind(path) === 'package_json' && !about.isNarrow))
-      for (const named of namedInConfig(text)) add(posix.dirname(path), named)
-  return candidates
-}
-
-function foldersOf(listed: readonly Listed[]): ReadonlySet<string> {
-  const folders = new Set<string>()
-  for (const { path } of listed)
-    for (let at = path.lastIndexOf('/'); at > 0; at = path.lastIndexOf('/', at - 1)) {
-      const folder = path.slice(0, at)
-      if (folders.has(folder)) break
-      folders.add(folder)
-    }
-  return folders
-}

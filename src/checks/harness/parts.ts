@@ -104,7 +104,7 @@ function writtenBeside(text: string): readonly unknown[] {
   })
 }
 
-function objectIn(text: string): Record<string, unknown> | null {
+export function objectIn(text: string): Record<string, unknown> | null {
   try {
     const parsed: unknown = JSON.parse(text)
     return parsed !== null && typeof parsed === 'object' && !Array.isArray(parsed)

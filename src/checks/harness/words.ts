@@ -8,6 +8,10 @@ const CONFIG_CHARS_MAX = 256 * 1024
 export interface Word {
   readonly text: string
   readonly before: string
+  /** It is run by an interpreter, which may add a suffix to it. */
+  readonly isScript?: true
+  /** Whatever it names may be run: a folder stands for everything below it. */
+  readonly isInput?: true
 }
 
 /** The words of a command line, however they are quoted or joined: too many rather than too few. */
@@ -17,72 +21,37 @@ export function wordsOf(line: string): readonly Word[] {
   return words.map((text, index) => ({ text, before: words[index - 1] ?? '' }))
 }
 
-/**
- * The words of a command line that stand for what is run or for how it is set up: programs, the scripts of interpreters, and
- * configurations. Other words name what the command looks at.
- */
-export function runWordsOf(line: string): readonly Word[] {
-  // Code in the line itself can load whatever it names.
-  if (INLINE_CODE.test(line)) return wordsOf(line)
-  return line.split(SEPARATORS).flatMap((simple) => {
-    if (/^\s*\[/.test(simple)) return []
-    const words = wordsOf(simple.replace(ASSIGNMENTS, ' '))
-    const program = words.findIndex(({ text }) => !WRAPPERS.test(text) && !text.startsWith('-') && !/^\d/.test(text))
-    const isSetUp = !LOOKS_AT_FILES.test(words[program]?.text ?? '')
-    const scripts = scriptsAmong(words)
-    return words.filter(
-      ({ before }, at) =>
-        at === program || scripts.includes(at) || (isSetUp && (NAMES_SETUP.test(before) || STARTS.test(before))),
-    )
-  })
-}
-
-// An interpreter may stand behind a runner: `uv run python ci/check.py`.
-function scriptsAmong(words: readonly Word[]): readonly number[] {
-  const program = words.findIndex(({ text }) => RUNS_SCRIPT.test(text))
-  if (program === -1) return []
-  const isArgument = ({ text, before }: Word, at: number): boolean =>
-    at > program && !text.startsWith('-') && !STARTS.test(text) && !NAMES_SETUP.test(before)
-  const first = words.findIndex(isArgument)
-  // The value of an option that is not known: the script comes after it.
-  const next = words.findIndex((word, at) => isArgument(word, at) && /[./]/.test(word.text))
-  const isValue = (words[first]?.before ?? '').startsWith('-')
-  return [program, first, ...(isValue ? [next] : [])]
-}
-
-const STARTS = /^(run|exec|dlx|x)$/
-const SEPARATORS = /&&|\|\||[;|&\n()]/
-const ASSIGNMENTS = /(^|\s)[A-Za-z_]\w*=("[^"]*"|'[^']*'|\S*)/g
-const WRAPPERS = /^(env|time|exec|command|nice|nohup|timeout|xargs|npx|bunx|pnpx|uvx|dlx|sudo|!|if|then|else|do|while)$/
-const RUNS_SCRIPT =
-  /(^|\/)(node|nodejs|tsx|ts-node|bun|deno|python[\d.]*|pypy[\d.]*|ruby|perl|php|(ba|z|k|da)?sh|source|\.|cd|pushd)$/
-const INLINE_CODE =
-  /(^|[\s/])(node|nodejs|bun|deno|python[\d.]*|ruby|perl|php|(ba|z|k|da)?sh)\s+(-\S+\s+)*(-\w*[ecp]|--eval|--print|eval)\s/
-// Their options mean something else.
-const LOOKS_AT_FILES = /^(test|\[|rm|cp|mv|ls|cat|e?grep|fgrep|rg|find|head|tail|diff|cmp|tar|wc|sort|stat|git|curl)$/
-const NAMES_SETUP =
-  /^(-c|-f|-r|-p|-m|-C|--prefix|--cwd|--dir|--config|--config-file|--rcfile|--file|--project|--require|--import|--loader|--experimental-loader|--preload|--rulesdir|--resolve-plugins-relative-to|--env-file|--settings|--makefile|--schema)$/
-
 // What is measured or left out is named there, not what is run.
 const NAMES_SOURCES =
   /^--?(include|exclude|src|source|sources|cov|coverage|omit|ignore|collectCoverageFrom|all|outfile|out|o)$/
 const RUNS_MODULE =
   /(^|\/)(node|nodejs|tsx|ts-node|bun|deno|python[\d.]*|pypy[\d.]*)$|^(--import|--require|-r|--loader|--experimental-loader|--preload)$/
-const PYTHON_MODULE = /^-[mp]$/
+const PYTHON_MODULE = /^-(\w*m|p)$/
 
 /** The paths that a word may stand for, relative to the folder it is read in. */
 export function pathsOf(word: Word): readonly string[] {
   if (NAMES_SOURCES.test(word.before) || word.text.startsWith('-')) return []
   const path = word.text.replace(/^<rootDir>\//, '').replace(/^file:(\/\/)?/, '')
   if (path.startsWith('/') || path.includes('\0') || path.includes('$')) return []
-  if (PYTHON_MODULE.test(word.before)) {
-    const module = path.replaceAll('.', '/')
-    return [`${module}.py`, `${module}/__init__.py`, `${module}/__main__.py`, path]
-  }
-  return RUNS_MODULE.test(word.before) ? withSuffixes(path) : [path]
+  if (PYTHON_MODULE.test(word.before)) return [...pythonFiles(path), `${path.replaceAll('.', '/')}/__main__.py`, path]
+  if (word.before === '-M') return perlFiles(path)
+  return word.isScript === true || RUNS_MODULE.test(word.before) ? withSuffixes(path) : [path]
 }
 
-const SUFFIXES = ['.js', '.mjs', '.cjs', '.ts', '.mts', '.cts', '.tsx', '.jsx', '.json', '.py', '.sh']
+/** The files that Python looks at for a module: its own, and those of the packages around it. */
+export function pythonFiles(module: string): readonly string[] {
+  const names = module.split('.')
+  return names.flatMap((_, at) => {
+    const path = names.slice(0, at + 1).join('/')
+    return [`${path}.py`, `${path}/__init__.py`]
+  })
+}
+
+export function perlFiles(module: string): readonly string[] {
+  return [`${module.replaceAll('::', '/')}.pm`]
+}
+
+const SUFFIXES = ['.js', '.mjs', '.cjs', '.ts', '.mts', '.cts', '.tsx', '.jsx', '.json', '.py', '.sh', '.rb', '.lua']
 
 export function withSuffixes(path: string): readonly string[] {
   return [path, ...SUFFIXES.map((suffix) => `${path}${suffix}`), ...INDEXES.map((name) => posix.join(path, name))]

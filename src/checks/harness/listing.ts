@@ -1,0 +1,66 @@
+import { posix } from 'node:path'
+import { matchesGlob } from '../../contract/glob.js'
+import type { Listed } from '../../tree/work-tree.js'
+
+const GLOBS_MAX = 2000
+
+/** The files of a work tree, to be asked for folders and globs. */
+export interface Listing {
+  readonly paths: readonly string[]
+  readonly links: readonly string[]
+  has(path: string): boolean
+  isFolder(path: string): boolean
+  /** The files that a path stands for: those that a glob matches, or the path itself, whether it exists or not. */
+  filesAt(path: string): readonly string[]
+}
+
+export function listingOf(listed: readonly Listed[]): Listing {
+  const paths = listed.map(({ path }) => path)
+  const files = new Set(paths)
+  const folders = foldersOf(paths)
+  const matched = new Map<string, readonly string[]>()
+  const filesAt = (path: string): readonly string[] => {
+    if (!isGlob(path)) return [path]
+    const known = matched.get(path)
+    if (known !== undefined) return known
+    if (matched.size >= GLOBS_MAX) throw new Error(`a command and its scripts hold more than ${GLOBS_MAX} globs`)
+    const start = path.slice(0, path.search(GLOB))
+    const [, end] = /^\*\*(\/[^*?{]+)$/.exec(path) ?? []
+    const isMatch = (one: string): boolean =>
+      end === undefined ? one.startsWith(start) && matchesGlob(path, one) : `/${one}`.endsWith(end)
+    const found = paths.filter(isMatch)
+    matched.set(path, found)
+    return found
+  }
+  return {
+    paths,
+    links: listed.filter(({ isLink }) => isLink).map(({ path }) => path),
+    has: (path) => files.has(path),
+    isFolder: (path) => folders.has(path),
+    filesAt,
+  }
+}
+
+/** Whether a path stands for several files. */
+export function isGlob(path: string): boolean {
+  return GLOB.test(path)
+}
+
+const GLOB = /[*?]/
+
+/** A path relative to the root; null where it leaves the tree. */
+export function pathFrom(folder: string, path: string): string | null {
+  const whole = posix.normalize(posix.join(folder, path)).replace(/(?<=.)\/$/, '')
+  return whole === '..' || whole.startsWith('../') ? null : whole
+}
+
+function foldersOf(paths: readonly string[]): ReadonlySet<string> {
+  const folders = new Set<string>(['.'])
+  for (const path of paths)
+    for (let at = path.lastIndexOf('/'); at > 0; at = path.lastIndexOf('/', at - 1)) {
+      const folder = path.slice(0, at)
+      if (folders.has(folder)) break
+      folders.add(folder)
+    }
+  return folders
+}
