@@ -199,7 +199,8 @@ describe('programs that the settings of a repository name', () => {
       const merged = await at.operate('one', 'merge')
       expect(merged.status, JSON.stringify(merged.body)).toBe(200)
       expect([text('c.bin'), text('d.mix')]).toEqual(['one\n', 'one\n'])
-      expect(marked()).toEqual(['driver', 'operator-smudge'])
+      // Whether the files have to be compared, too, depends on when they were written.
+      expect(marked().filter((name) => name !== 'operator-clean')).toEqual(['driver', 'operator-smudge'])
     },
     MS,
   )
