@@ -24,7 +24,7 @@ const QUIET = [
     'maintenance.auto=false',
     'core.quotePath=false',
   ],
-  ...['commit.gpgSign=false', 'fetch.fsckObjects=true', 'submodule.recurse=false', 'fetch.recurseSubmodules=false'],
+  ...['commit.gpgSign=false', 'fetch.fsckObjects=true', 'submodule.recurse=false'],
   ...['core.fsync=objects,reference', 'protocol.version=2'],
 ].flatMap((setting) => ['-c', setting])
 /** Brings commits from another repository on this machine, and never runs a program that settings name for it. */
