@@ -13,7 +13,7 @@ const GIT = '.git'
 /**
  * The repositories inside a work tree, submodules above all, that a call would change or changed. `git_commit` commits to the
  * outer one only: under a contract that demands commits such a change could never be completed. What git ignored when work
- * began is not demanded. Agents cannot make or remove a `.git`, and one that edits `.gitmodules` stops at the gate.
+ * began is not demanded. Agents cannot make or remove a `.git`, and one that edits `.gitmodules`, where a phase opens it, stops at the gate.
  */
 export function innerRepositories(
   app: Pick<App, 'trees'>,

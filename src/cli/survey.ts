@@ -1,4 +1,4 @@
-import { existsSync, readFileSync } from 'node:fs'
+import { existsSync, readFileSync, statSync } from 'node:fs'
 import { basename, join, resolve } from 'node:path'
 
 /** What a repository tells about itself. */
@@ -37,18 +37,24 @@ const RUNNERS: readonly (readonly [string, string])[] = [
 export function survey(folder: string): Survey {
   const has = (file: string): boolean => existsSync(join(folder, file))
   const common = { project: basename(resolve(folder)), hasGit: has('.git') }
-  if (has('package.json')) {
+  const isFile = (file: string): boolean => isRegular(join(folder, file))
+  if (isFile('package.json')) {
     const language = has('tsconfig.json') ? 'TypeScript' : 'JavaScript'
     return { ...common, language, because: 'package.json', testCommand: nodeTests(folder, has) }
   }
-  const kind = KINDS.find(([file]) => has(file))
+  const kind = KINDS.find(([file]) => isFile(file))
   if (kind !== undefined) {
     const testCommand = kind[1] === 'Python' ? pythonTests(folder) : kind[2]
     return { ...common, language: kind[1], because: kind[0], testCommand }
   }
-  if (has('Makefile') && /^test:/m.test(readFileSync(join(folder, 'Makefile'), 'utf8')))
+  if (isFile('Makefile') && /^test:/m.test(readFileSync(join(folder, 'Makefile'), 'utf8')))
     return { ...common, language: 'unknown', because: 'Makefile', testCommand: 'make test' }
   return { ...common, language: 'unknown', because: '', testCommand: null }
+}
+
+// Whoever reads a pipe waits for somebody who writes.
+function isRegular(path: string): boolean {
+  return existsSync(path) && statSync(path).isFile()
 }
 
 function nodeTests(folder: string, has: (file: string) => boolean): string | null {
@@ -71,7 +77,7 @@ const PYTEST_NAMED = ['pyproject.toml', 'setup.py', 'setup.cfg', 'tox.ini', 'req
 // Python comes with unittest; pytest must be named somewhere.
 function pythonTests(folder: string): string {
   const names = (file: string): boolean =>
-    existsSync(join(folder, file)) && /\bpytest\b/.test(readFileSync(join(folder, file), 'utf8'))
+    isRegular(join(folder, file)) && /\bpytest\b/.test(readFileSync(join(folder, file), 'utf8'))
   const hasPytest = PYTEST_SIGNS.some((file) => existsSync(join(folder, file))) || PYTEST_NAMED.some(names)
   return hasPytest ? 'python3 -m pytest' : 'python3 -m unittest -v'
 }

@@ -1,4 +1,5 @@
-import { open, realpath } from 'node:fs/promises'
+import { constants } from 'node:fs'
+import { open, realpath, stat } from 'node:fs/promises'
 import { join, relative } from 'node:path'
 import type { ContractCode } from './diagnostic.js'
 import { Folder, isInside } from './documents/folder.js'
@@ -13,6 +14,7 @@ export type FileLookup = (relative: string) => Promise<FileText>
 
 const BYTES_MAX = 1024 * 1024
 
+const NOT_REGULAR: FileText = { status: 'refused', reason: 'it is not a regular file' }
 const OUTSIDE: FileText = { status: 'refused', reason: "the path must stay below the contract's folder" }
 
 /** Links are followed inside the folder and never out of it. */
@@ -35,6 +37,8 @@ export function filesBelow(baseDir: string | null): FileLookup {
 /** A UTF-8 text file of at most 1 MiB. */
 export async function readBounded(path: string): Promise<FileText> {
   try {
+    // To open a device can do something, and to open a pipe can take for ever.
+    if (!(await stat(path)).isFile()) return NOT_REGULAR
     const bytes = await readBytes(path)
     if (bytes === null) return { status: 'refused', reason: `the file is larger than ${BYTES_MAX} bytes` }
     return { status: 'text', text: new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes) }
@@ -47,7 +51,7 @@ export async function readBounded(path: string): Promise<FileText> {
 }
 
 async function readBytes(path: string): Promise<Uint8Array | null> {
-  const file = await open(path, 'r')
+  const file = await open(path, constants.O_RDONLY | constants.O_NONBLOCK)
   try {
     const { size } = await file.stat()
     if (size > BYTES_MAX) return null

@@ -1,3 +1,5 @@
+import { foldedName, foldPath } from './fold-path.js'
+
 /** Why agents may not change a path. */
 export type ProtectedFor = 'agents' | 'git' | 'machines' | 'pipelines'
 
@@ -16,11 +18,12 @@ export const PROTECTED_WHY: Readonly<Record<ProtectedFor, string>> = {
 }
 
 /**
- * What protects this path, whatever its case; null: nothing. Of a glob: what it names. `.vscode/**` and `docs/AGENTS.md` name
- * something, `**` does not, and neither does a list of alternatives (`{AGENTS.md,a}`).
+ * What protects this path, in whatever spelling a file system takes for it; null: nothing. Of a glob: what it names. `.vscode/**`
+ * and `docs/AGENTS.md` name something, `**` does not, and neither does a list of alternatives (`{AGENTS.md,a}`).
  */
 export function protectedBy(path: string): ProtectedPath | null {
-  const found = ENTRIES.find(({ matches }) => matches.test(path))
+  const folded = foldPath(path)
+  const found = ENTRIES.find(({ matches }) => matches.test(folded))
   return found === undefined ? null : { name: found.name, why: found.why }
 }
 
@@ -28,143 +31,71 @@ interface Entry extends ProtectedPath {
   readonly matches: RegExp
 }
 
-// Tools look for these wherever somebody works, and on some machines without regard to case.
-const ANYWHERE: Readonly<Record<'agents' | 'git' | 'machines', readonly string[]>> = {
-  agents: [
-    ...[
-      'AGENTS.md',
-      'AGENTS.override.md',
-      'AGENT.md',
-      'CLAUDE.md',
-      'CLAUDE.local.md',
-      'GEMINI.md',
-      'QWEN.md',
-      'WARP.md',
-    ],
-    ...['.claude', '.mcp.json', '.codex', '.gemini', '.qwen', '.opencode', 'opencode.json', 'opencode.jsonc', '.pi'],
-    ...[
-      '.cursor',
-      '.cursorrules',
-      '.windsurf',
-      '.windsurfrules',
-      '.clinerules',
-      '.cline',
-      '.roo',
-      '.roorules',
-      '.roomodes',
-    ],
-    ...['.aider.conf.yml', '.continue', '.continuerules', '.goosehints', '.junie', '.kiro', '.amazonq', '.augment'],
-    ...[
-      '.augment-guidelines',
-      '.trae',
-      '.agents',
-      '.agent',
-      '.factory',
-      '.crush',
-      'crush.json',
-      '.crush.json',
-      '.rules',
-    ],
-    ...[
-      '.github/copilot-instructions.md',
-      '.github/instructions',
-      '.github/prompts',
-      '.github/chatmodes',
-      '.github/agents',
-    ],
-  ],
-  git: ['.gitattributes'],
-  machines: [
-    ...['.husky', '.huskyrc', '.githooks', '.git-hooks', '.lefthook', '.lefthook-local'],
-    ...[
-      '.pre-commit-config.yaml',
-      '.pre-commit-config.yml',
-      '.pre-commit-hooks.yaml',
-      '.overcommit.yml',
-      'captainhook.json',
-    ],
-    ...[
-      '.vscode',
-      '.devcontainer',
-      '.devcontainer.json',
-      '.idea',
-      '.run',
-      '.fleet',
-      '.zed',
-      'tasks.vs.json',
-      'launch.vs.json',
-    ],
-    ...[
-      '.envrc',
-      '.mise',
-      '.mise.toml',
-      'mise.toml',
-      '.mise.local.toml',
-      'mise.local.toml',
-      '.config/mise',
-      '.config/mise.toml',
-    ],
-    ...[
-      '.exrc',
-      '.nvim.lua',
-      '.nvimrc',
-      '.vimrc',
-      '.lvimrc',
-      '.dir-locals.el',
-      '.dir-locals-2.el',
-      '.gitpod.yml',
-      '.replit',
-    ],
-  ],
-}
+// Tools look for these wherever somebody works.
+const AGENTS = words(`
+  AGENTS.md AGENTS.override.md AGENT.md CLAUDE.md CLAUDE.local.md GEMINI.md QWEN.md WARP.md .claude .mcp.json
+  .codex .gemini .qwen .opencode opencode.json opencode.jsonc .pi .cursor .cursorrules .windsurf
+  .windsurfrules .clinerules .cline .roo .roorules .roomodes .aider.conf.yml .continue .continuerules
+  .goosehints .junie .kiro .amazonq .augment .augment-guidelines .trae .agents .agent .factory .crush
+  crush.json .crush.json .rules .github/instructions .github/prompts .github/chatmodes .github/agents
+  CRUSH.md IFLOW.md JULES.md GROK.md SKILL.md mcp.json .mcp .claude-plugin .cursor-plugin .codex-plugin
+  .aider.conf.yaml .aider.model.settings.yml .amp .antigravity .codebuddy .copilot .devin .goose .grok .iflow
+  .jules .kimi .openhands .openhands_instructions .qoder .qodo .ruler .rulesync .tabnine .vibe .zencoder
+  firebender.json .github/skills .github/hooks .github/mcp.json
+`)
+const GIT = words('.gitattributes .gitmodules .gitconfig .lfsconfig')
+const MACHINES = words(`
+  .husky .huskyrc .githooks .git-hooks .lefthook .lefthook-local .pre-commit-config.yaml
+  .pre-commit-config.yml .pre-commit-hooks.yaml .overcommit.yml captainhook.json .vscode .devcontainer
+  .devcontainer.json .idea .run .fleet .zed tasks.vs.json launch.vs.json .envrc .mise .mise.toml mise.toml
+  .mise.local.toml mise.local.toml .config/mise .config/mise.toml .exrc .nvim.lua .nvimrc .vimrc .lvimrc
+  .dir-locals.el .dir-locals-2.el .gitpod.yml .replit .gdbinit .lldbinit .pdbrc .pdbrc.py .irbrc .pryrc
+  .Rprofile .Renviron .mvn .cargo/config .cargo/config.toml .yarn/releases .yarn/plugins .bsp .vs .vim .nvim
+  _vimrc _exrc .helix .lapce .theia .nova .idx .codesandbox .stackblitzrc devfile.yaml .devfile.yaml
+  devbox.json .flox .rtx.toml .autoenv .autoenv.zsh .tmuxinator.yml .tmuxp.yaml .tmuxp.json
+  .externalToolBuilders .gitpod.Dockerfile .hg .jj .sl .svn
+`)
+// And for these in the root alone.
+const PIPELINES = words(`
+  .github/workflows .github/actions .gitea/workflows .forgejo/workflows .gitlab-ci.yml .gitlab-ci.yaml
+  .circleci .travis.yml .buildkite .drone.yml .woodpecker.yml .woodpecker azure-pipelines.yml
+  bitbucket-pipelines.yml Jenkinsfile appveyor.yml .appveyor.yml .cirrus.yml .semaphore .teamcity
+  .woodpecker.yaml .drone.yaml azure-pipelines.yaml .azure-pipelines .tekton .harness .build.yml .builds
+`)
 
 // Names with an ending that varies.
 const NAMED: readonly (readonly [name: string, why: ProtectedFor, file: string])[] = [
   ['.roorules', 'agents', String.raw`\.(roo|cline)rules-[^/]*`],
+  ['.kilocode', 'agents', String.raw`\.kilocode[^/]*|kiloco~\d+`],
+  ['.github/copilot', 'agents', String.raw`(\.github|github~\d+)/copilo(t[^/]*|~\d+(\.[^/]*)?)`],
+  // What Windows may call a file when names like `gitatt~1` are taken.
+  ['.gitattributes', 'git', String.raw`gi7d29~\d+`],
+  ['.gitmodules', 'git', String.raw`gi7eba~\d+`],
   ['.huskyrc', 'machines', String.raw`\.huskyrc\.[^/]*|husky\.config\.[^/]*`],
   ['lefthook.yml', 'machines', String.raw`\.?lefthook(-local)?\.(ya?ml|toml|jsonc?)`],
   ['.simple-git-hooks', 'machines', String.raw`\.?simple-git-hooks\.[^/]*`],
   ['.lintstagedrc', 'machines', String.raw`\.lintstagedrc(\.[^/]*)?|lint-staged\.config\.[^/]*`],
   ['.code-workspace', 'machines', String.raw`[^/]*\.code-workspace`],
+  ['.sublime-project', 'machines', String.raw`[^/]*\.sublime-(project|workspace|build|settings)`],
   ['.run.xml', 'machines', String.raw`[^/]*\.run\.xml`],
 ]
 
-const AT_ROOT: readonly string[] = [
-  ...[
-    '.github/workflows',
-    '.github/actions',
-    '.gitea/workflows',
-    '.forgejo/workflows',
-    '.gitlab-ci.yml',
-    '.gitlab-ci.yaml',
-  ],
-  ...['.circleci', '.travis.yml', '.buildkite', '.drone.yml', '.woodpecker.yml', '.woodpecker', 'azure-pipelines.yml'],
-  ...[
-    'bitbucket-pipelines.yml',
-    'Jenkinsfile',
-    'appveyor.yml',
-    '.appveyor.yml',
-    '.cirrus.yml',
-    '.semaphore',
-    '.teamcity',
-  ],
-]
-
 const ENTRIES: readonly Entry[] = [
-  ...(['agents', 'git', 'machines'] as const).flatMap((why) =>
-    ANYWHERE[why].map((name) => ({ name, why, matches: anywhere(escaped(name)) })),
-  ),
+  ...AGENTS.map((name) => ({ name, why: 'agents', matches: anywhere(foldedName(name)) }) as const),
+  ...GIT.map((name) => ({ name, why: 'git', matches: anywhere(foldedName(name)) }) as const),
+  ...MACHINES.map((name) => ({ name, why: 'machines', matches: anywhere(foldedName(name)) }) as const),
   ...NAMED.map(([name, why, file]) => ({ name, why, matches: anywhere(file) })),
-  ...AT_ROOT.map((name) => ({ name, why: 'pipelines', matches: new RegExp(`^${escaped(name)}(/|$)`, 'i') }) as const),
+  ...PIPELINES.map((name) => ({ name, why: 'pipelines', matches: new RegExp(`^${foldedName(name)}(/|$)`) }) as const),
 ]
 
 /** The names of everything that is protected, for the documentation. */
 export const PROTECTED_NAMES: readonly string[] = ENTRIES.map(({ name }) => name)
 
+// For folded paths, which have no capital letters.
 function anywhere(source: string): RegExp {
-  return new RegExp(`(^|/)(${source})(/|$)`, 'i')
+  return new RegExp(`(^|/)(${source})(/|$)`)
 }
 
-function escaped(name: string): string {
-  return name.replaceAll('.', '\\.')
+function words(text: string): readonly string[] {
+  return text.split(/\s+/).filter((word) => word !== '')
 }

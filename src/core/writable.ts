@@ -1,6 +1,7 @@
 import { isOffered, phaseOf } from './access.js'
 import type { Context } from './command.js'
 import type { Contract, Phase } from './contract.js'
+import { foldPath } from './fold-path.js'
 import { PROTECTED_WHY, protectedBy } from './protected-paths.js'
 import type { TaskState } from './state.js'
 import { BUILT_IN_TOOLS } from './tools.js'
@@ -59,7 +60,7 @@ export function refusedPaths(
     const { path } = change
     if (reservedPaths.some((one) => isBelow(one, path)) || isContractPath(path))
       return { reason: 'is part of the contract', isFinal: true }
-    if (GIT_DIRECTORY.test(path)) return gitReason(change, given.git)
+    if (GIT_DIRECTORY.test(foldPath(path))) return gitReason(change, given.git)
     const inner = innerRepositories.find((one) => isBelow(one, path))
     if (inner !== undefined)
       return {
@@ -106,14 +107,11 @@ function foldersOf(changed: readonly ChangedPath[]): ReadonlySet<string> {
   return filled
 }
 
-const CONTRACT_PATH = /^agent_workflow(\.(ya?ml|json|md|markdown))?(\/|$)/iu
+const CONTRACT_PATH = /^(agent_workflow(\.(ya?ml|json|md|markdown))?|agent_~\d+(\.(ya?ml?|jso|md|mar))?)(\/|$)/
 
-/**
- * Every form in which a work tree can hold a contract, whether it is in use or not: the next start would find it.
- * File systems that ignore case also ignore invisible characters and other ways to write the same letter.
- */
+/** Every form in which a work tree can hold a contract, whether it is in use or not: the next start would find it. */
 export function isContractPath(path: string): boolean {
-  return CONTRACT_PATH.test(path.normalize('NFKC').replaceAll(/\p{Default_Ignorable_Code_Point}+/gu, ''))
+  return CONTRACT_PATH.test(foldPath(path))
 }
 
 const ASK_OPERATOR = 'ask an operator to change it there'
@@ -121,7 +119,7 @@ const ASK_OPERATOR = 'ask an operator to change it there'
 const PACKAGES = /^(.*\/)?(node_modules|\.venv|venv)(\/|$)/
 
 // Also one further down: whoever steps into that folder later would run what its settings say.
-const GIT_DIRECTORY = /(^|\/)\.git(\/|$)/
+const GIT_DIRECTORY = /(^|\/)(\.git|git~\d+)(\/|$)/
 
 // What a commit writes. Everything else there can make git run something, or look somewhere else for what to run.
 const GIT_CONTENT =

@@ -1,4 +1,4 @@
-import { chmodSync, lstatSync, mkdirSync, realpathSync, type Stats } from 'node:fs'
+import { chmodSync, existsSync, lstatSync, mkdirSync, realpathSync, type Stats } from 'node:fs'
 import { join } from 'node:path'
 import { ledgerFiles } from './files.js'
 import { StoreRefused } from './port.js'
@@ -13,15 +13,26 @@ const FILE_MODE = 0o600
  * Returns what was changed, in sentences for people.
  */
 export function takeStateDirectory(dir: string): readonly string[] {
-  mkdirSync(dir, { recursive: true, mode: FOLDER_MODE })
+  makeFolder(dir)
   const stats = lstatSync(dir)
   if (stats.isSymbolicLink()) {
-    const target = realpathSync(dir)
-    throw refusedPlace(`The state directory ${dir} is a link. Name the folder itself: --state-dir ${target}`)
+    if (!existsSync(dir)) throw refusedPlace(`The state directory ${dir} is a link that leads nowhere.`)
+    throw refusedPlace(`The state directory ${dir} is a link. Name the folder itself: --state-dir ${realpathSync(dir)}`)
   }
   if (!stats.isDirectory()) throw refusedPlace(`The state directory ${dir} is not a folder.`)
   refuseForeign(dir, dir, stats)
   return [...closed(dir, stats, FOLDER_MODE), ...keyFiles(dir).flatMap((file) => takeKeyFile(dir, file))]
+}
+
+function makeFolder(dir: string): void {
+  if (lstatSync(dir, { throwIfNoEntry: false }) !== undefined) return
+  try {
+    mkdirSync(dir, { recursive: true, mode: FOLDER_MODE })
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException
+    if (code !== 'ENOENT' && code !== 'EEXIST' && code !== 'ELOOP') throw error
+    throw refusedPlace(`The state directory ${dir} cannot be made: a link or a file is in the way (${code}).`)
+  }
 }
 
 function keyFiles(dir: string): readonly string[] {

@@ -76,7 +76,8 @@ describe('a repository with submodules', () => {
 
   it('[REQ-COMMIT-6] files where a submodule is not checked out are refused, and close the gate without .gitmodules', async () => {
     submodule('deinit', '--quiet', '--force', 'lib')
-    const agent = await begin()
+    // Agents can write .gitmodules only where a phase names it.
+    const agent = await begin(committingContract().replace('"**",', '"**", ".gitmodules",'))
     expect(await agent.use('write_files', { path: 'lib/x.txt', content: 'x' })).toMatchObject({ status: 403 })
     await agent.does('bash', { command: 'rm .gitmodules' })
     await agent.write('lib/x.txt')

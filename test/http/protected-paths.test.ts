@@ -33,6 +33,59 @@ const AGENTS = [
     '.junie/guide.md',
   ],
 ]
+const MORE_AGENTS = [
+  ...['.github/skills/a/SKILL.md', '.github/hooks/a.json', '.github/copilot/settings.json', '.copilot/config.json'],
+  ...[
+    '.openhands/setup.sh',
+    '.kilocode/rules/a.md',
+    '.kilocodemodes',
+    '.claude-plugin/plugin.json',
+    '.aider.conf.yaml',
+  ],
+  ...['.amp/settings.json', 'mcp.json', 'tools/mcp.json', 'skills/a/SKILL.md', '.goose/config.yaml'],
+]
+const MORE_MACHINES = [
+  ...['.gdbinit', 'src/.pdbrc', '.Rprofile', '.mvn/jvm.config', '.cargo/config', '.cargo/config.toml', '.irbrc'],
+  ...['.hg/hgrc', 'sub/.jj/repo/config.toml'],
+  ...['x.sublime-project', '.theia/tasks.json', '.nova/Tasks/a.json', '.yarn/releases/yarn.cjs', '.bsp/a.json'],
+]
+// Names that only some file systems take for a protected one.
+const SPELLINGS = [
+  ...[
+    '.vſcode/tasks.json',
+    'AGENTS.md.',
+    'AGENTS.md ',
+    'pkg/AGENTS.md. .',
+    'AGENTS.md::$DATA',
+    '.claude:x/settings.json',
+  ],
+  ...['.cla\u200dude/settings.json', '\ufeffCLAUDE.md', 'ＡＧＥＮＴＳ.md', 'CLAUDE~1/settings.json', 'cursor~2'],
+  ...[
+    'gitmod~1',
+    'GI7EBA~1',
+    'gitatt~1',
+    'gi7d29~4',
+    'MCP~1.JSO',
+    '.GITHUB./workflows/ci.yml',
+    'GITHUB~1/WORKFL~1/ci.yml',
+  ],
+]
+const GIT_SPELLINGS = [
+  ...[
+    '.GIT/hooks/pre-commit',
+    'sub/.Git/config',
+    '.git./hooks/pre-commit',
+    '.git /config',
+    '.git::$INDEX_ALLOCATION/config',
+  ],
+  ...['git~1/hooks/pre-commit', 'GIT~1/config', '.g\u200cit/config', 'sub/.ｇit/config'],
+]
+const CONTRACT_SPELLINGS = [
+  'agent_workflow.yaml.',
+  'Agent_Workflow.yaml::$DATA',
+  'AGENT_~1.YAM',
+  'agent_workflow /a.md',
+]
 const MACHINES = [
   ...['.husky/pre-commit', 'web/.husky/pre-push', '.huskyrc.json'],
   ...['.githooks/pre-commit', 'lefthook.yml', '.lefthook.yaml', 'lefthook-local.toml', '.pre-commit-config.yaml'],
@@ -52,7 +105,7 @@ const MACHINES = [
   ...['.idea/runConfigurations/a.xml', '.run/a.run.xml', '.envrc', 'sub/.envrc', '.mise.toml', 'mise.toml'],
   ...['.lintstagedrc.json', 'lint-staged.config.mjs', '.simple-git-hooks.json', '.exrc', '.dir-locals.el'],
 ]
-const GIT = ['.gitattributes', 'src/.gitattributes', '.GitAttributes']
+const GIT = ['.gitattributes', 'src/.gitattributes', '.GitAttributes', '.gitmodules']
 const PIPELINES = [
   '.github/workflows/ci.yml',
   '.GitHub/Workflows/ci.yml',
@@ -61,6 +114,23 @@ const PIPELINES = [
   '.circleci/config.yml',
 ]
 const NEAR = [
+  ...[
+    'docs/skills.md',
+    'src/mcp.json.ts',
+    '.github/ISSUE_TEMPLATE/a.md',
+    'copilot.md',
+    '.yarn/cache.txt',
+    '.cargo/a.md',
+  ],
+  ...[
+    'src/report~1.txt',
+    'src/git~',
+    'notes: agents.md',
+    'src/...',
+    'agent_workflows.yaml',
+    'src/.gitkeep',
+    'digit~1x',
+  ],
   ...['.gitignore', '.editorconfig', 'docs/agents-guide.md', 'src/agents.mdx', 'vscode/settings.json', 'src/husky.js'],
   ...[
     'templates/.github/workflows/ci.yml',
@@ -92,6 +162,8 @@ describe('what acts on other machines or steers agents', () => {
     ['decides what git shows and runs', GIT],
     ['runs commands on the machines of people who use the project', MACHINES],
     ['decides what pipelines run', PIPELINES],
+    ['steers agents', MORE_AGENTS],
+    ['runs commands on the machines of people who use the project', MORE_MACHINES],
   ])('[REQ-PROTECT-1] no write tool changes what %s, and the refusal says what helps', async (why, paths) => {
     for (const path of paths) {
       const { status, body } = await write(path)
@@ -103,6 +175,24 @@ describe('what acts on other machines or steers agents', () => {
       )
       expect(isThere(path), path).toBe(false)
     }
+  })
+
+  it('[REQ-PROTECT-4] no spelling that some file system takes for such a name is written', async () => {
+    for (const [paths, why] of [
+      [SPELLINGS, 'it is protected ('],
+      [GIT_SPELLINGS, 'it is in the git directory'],
+      [CONTRACT_SPELLINGS, 'it is part of the contract'],
+    ] as const)
+      for (const path of paths) {
+        const { status, body } = await write(path)
+        expect([path, status, isThere(path)]).toEqual([path, 403, false])
+        expect(body.detail, path).toContain(why)
+      }
+    const { body } = await tool('bash', {
+      command: 'mkdir -p .GIT/hooks && echo x > .GIT/hooks/a; echo x > AGENTS.md.',
+    })
+    expect(JSON.stringify(body)).toContain('is protected (')
+    expect([isThere('.GIT/hooks/a'), isThere('AGENTS.md.')]).toEqual([false, false])
   })
 
   it('[REQ-PROTECT-1] no command changes them either', async () => {

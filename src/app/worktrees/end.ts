@@ -43,7 +43,7 @@ async function handedOver(app: App, state: TaskState, request: EndRequest): Prom
   if (!existsSync(worktree.repository)) return refuse('conflict', `The repository ${worktree.repository} is not there.`)
   const tip = await committedSource(source.value, { commit: request.commit })
   if (!tip.ok) return tip
-  const fetched = await fetchInto(source.value, `refs/heads/${worktree.branch}`)
+  const fetched = await fetchInto(source.value, tip.value, `refs/heads/${worktree.branch}`)
   return fetched.ok ? tip : fetched
 }
 

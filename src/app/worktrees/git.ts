@@ -1,4 +1,5 @@
 import { execFile } from 'node:child_process'
+import { type LocalSettings, readLocalSettings } from './local-settings.js'
 
 const GIT_MS_MAX = 300_000
 const OUTPUT_BYTES_MAX = 64 * 1024 * 1024
@@ -14,22 +15,26 @@ export interface GitRun {
   readonly said: string
 }
 
-// Nothing of a repository is run: no hooks, no monitors, nothing that collects garbage meanwhile.
+// No hooks, no monitors, nothing that collects garbage meanwhile, and no git in a submodule: it would not know these settings.
 const QUIET = [
   ...[
-    '-c',
     'core.hooksPath=/dev/null',
-    '-c',
     'core.fsmonitor=false',
-    '-c',
     'gc.auto=0',
-    '-c',
     'maintenance.auto=false',
+    'core.quotePath=false',
   ],
-  ...['-c', 'core.quotePath=false', '-c', 'commit.gpgSign=false', '-c', 'protocol.allow=never'],
-  ...['-c', 'protocol.file.allow=always', '-c', 'fetch.fsckObjects=true', '-c', 'fetch.recurseSubmodules=false'],
-  ...['-c', 'core.fsync=objects,reference'],
+  ...['commit.gpgSign=false', 'fetch.fsckObjects=true', 'submodule.recurse=false'],
+  ...['core.fsync=objects,reference', 'protocol.version=2'],
+].flatMap((setting) => ['-c', setting])
+/** Brings commits from another repository on this machine, and never runs a program that settings name for it. */
+export const FETCH: readonly string[] = [
+  ...['fetch', '--quiet', '--no-tags', '--update-shallow', '--no-write-fetch-head', '--no-recurse-submodules'],
+  '--upload-pack=git-upload-pack',
 ]
+/** For `git status`, which would otherwise run another git in each submodule. */
+export const IGNORE_SUBMODULES = '--ignore-submodules=dirty'
+const LIST_SETTINGS = ['config', '--list', '--show-scope', '-z']
 
 export interface GitPlace {
   /** The folder that git runs in. */
@@ -38,13 +43,37 @@ export interface GitPlace {
   readonly settings: 'operator' | 'none'
   /** Another index than the repository's own. */
   readonly index?: string
+  /** Files are written to the work tree: git stops at one that needs a filter which is not run. */
+  readonly writesFiles?: true
   readonly input?: string
   /** How the bytes of the output become characters. */
   readonly encoding?: 'latin1'
 }
 
-/** Runs git for an operator, outside of any task. What fails is a value; that git is not there is a fault. */
-export function runGit(place: GitPlace, args: readonly string[]): Promise<GitRun> {
+/**
+ * Runs git for an operator, outside of any task. Programs that the operator's own settings name may be run by it, those that the
+ * repository's name never. What fails is a value; that git is not there is a fault. (REQ-TREES-12)
+ */
+export async function runGit(place: GitPlace, args: readonly string[]): Promise<GitRun> {
+  const settings = await localSettings(place)
+  if (settings.problem !== null) return { code: 128, stdout: '', said: settings.problem }
+  const required = [...settings.filters].map((name) => [`filter.${name}.required`, String(place.writesFiles === true)])
+  const overrides = [...settings.overrides, ...required].flatMap(([key, value], at) => [
+    [`GIT_CONFIG_KEY_${at}`, key],
+    [`GIT_CONFIG_VALUE_${at}`, value],
+  ])
+  const env = { GIT_CONFIG_COUNT: String(overrides.length / 2), ...Object.fromEntries(overrides) }
+  return startGit(place, [...QUIET, ...args], env)
+}
+
+/** What the settings of the repository name, and what is done about it. */
+export async function localSettings(place: GitPlace): Promise<LocalSettings> {
+  const listed = await startGit({ at: place.at, settings: place.settings }, LIST_SETTINGS, {})
+  const settings = readLocalSettings(listed.stdout)
+  return listed.code === 0 ? settings : { ...settings, problem: listed.said }
+}
+
+function startGit(place: GitPlace, args: readonly string[], more: Record<string, string>): Promise<GitRun> {
   const { PATH, HOME } = process.env
   const env = {
     PATH,
@@ -52,17 +81,21 @@ export function runGit(place: GitPlace, args: readonly string[]): Promise<GitRun
     LC_ALL: 'C',
     GIT_TERMINAL_PROMPT: '0',
     GIT_LFS_SKIP_SMUDGE: '1',
+    GIT_ALLOW_PROTOCOL: 'file',
+    GIT_NO_LAZY_FETCH: '1',
     GIT_AUTHOR_NAME: COMMITTER.name,
     GIT_AUTHOR_EMAIL: COMMITTER.email,
     GIT_COMMITTER_NAME: COMMITTER.name,
     GIT_COMMITTER_EMAIL: COMMITTER.email,
     ...(place.settings === 'none' ? { GIT_CONFIG_NOSYSTEM: '1', GIT_CONFIG_GLOBAL: '/dev/null' } : {}),
-    ...(place.index === undefined ? {} : { GIT_INDEX_FILE: place.index }),
+    // Whoever works with another index means this folder, wherever the settings say that the work tree is.
+    ...(place.index === undefined ? {} : { GIT_INDEX_FILE: place.index, GIT_WORK_TREE: place.at }),
+    ...more,
   }
   return new Promise((resolve, reject) => {
     const child = execFile(
       'git',
-      [...QUIET, ...args],
+      [...args],
       { cwd: place.at, env, encoding: place.encoding ?? 'utf8', timeout: GIT_MS_MAX, maxBuffer: OUTPUT_BYTES_MAX },
       (error, stdout, stderr) => {
         const code = error === null ? 0 : error.code

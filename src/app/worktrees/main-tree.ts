@@ -34,16 +34,17 @@ export async function holdIndex(repository: string, name: string): Promise<HeldI
   if (existsSync(index)) copyFileSync(index, own)
   else rmSync(own, { force: true })
   const ours: GitPlace = { ...at, index: own }
+  const writing: GitPlace = { ...ours, writesFiles: true }
   return {
     own,
     obstacle: async ({ before, after }) => {
       await runGit(ours, ['update-index', '-q', '--refresh'])
-      const dry = await runGit(ours, ['read-tree', '-m', '-u', '-n', before, after])
+      const dry = await runGit(writing, ['read-tree', '-m', '-u', '-n', before, after])
       return dry.code === 0 ? null : dry.said
     },
     follow: async (files) => {
       await runGit(ours, ['update-index', '-q', '--refresh'])
-      const run = await runGit(ours, ['read-tree', '-m', '-u', files.before, files.after])
+      const run = await runGit(writing, ['read-tree', '-m', '-u', files.before, files.after])
       if (run.code !== 0) return run.said
       renameSync(own, index)
       return null
@@ -71,7 +72,8 @@ export async function undoHalf(held: HeldIndex, files: Files): Promise<readonly 
     if (found === 'stray') stray.push(path)
     if (found === 'begun' && !isThroughLink(files.repository, path))
       rmSync(join(files.repository, path), { force: true })
-    if (found === 'begun' && !/^0+$/.test(was)) await runGit(ours, ['checkout-index', '-f', '--', path])
+    if (found === 'begun' && !/^0+$/.test(was))
+      await runGit({ ...ours, writesFiles: true }, ['checkout-index', '-f', '--', path])
   }
   return stray.slice(0, STRAY_TOLD_MAX)
 }

@@ -2,7 +2,7 @@ import { copyFileSync, existsSync, mkdirSync, realpathSync, renameSync, writeFil
 import { dirname, join } from 'node:path'
 import type { NewWorktree } from '../../core/tree-event.js'
 import { ok, type Result, refuse } from '../result.js'
-import { askGit, type GitPlace, runGit } from './git.js'
+import { askGit, FETCH, type GitPlace, IGNORE_SUBMODULES, localSettings, runGit } from './git.js'
 import { begunPlace, branchOf, placeOf, removePlace, type TreePlace } from './place.js'
 import { takeAlong } from './take.js'
 
@@ -31,6 +31,8 @@ export async function makeWorktree(
 ): Promise<Result<Made>> {
   const { taskId, repository } = about
   const origin: GitPlace = { at: repository, settings: 'operator' }
+  const { problem } = await localSettings(origin)
+  if (problem !== null) return refuse('invalid_request', `worktree: ${problem}.`)
   const top = await askGit(origin, ['rev-parse', '--show-toplevel'])
   if (top === null || top === '' || realpathSync(top) !== repository)
     return refuse(
@@ -92,10 +94,7 @@ async function clone(origin: GitPlace, begun: TreePlace, branch: string): Promis
   const steps: readonly (readonly string[])[] = [
     ['init', '--quiet', '--template=', `--object-format=${format}`, `--initial-branch=${branch}`],
     ...(await identityOf(origin)),
-    [
-      ...['fetch', '--quiet', '--no-tags', '--update-head-ok', '--update-shallow', '--no-write-fetch-head'],
-      ...[origin.at, `HEAD:refs/heads/${branch}`],
-    ],
+    [...[...FETCH, '--update-head-ok', origin.at, `HEAD:refs/heads/${branch}`]],
     ['reset', '--quiet', '--hard'],
   ]
   for (const step of steps) {
@@ -118,7 +117,9 @@ async function identityOf(origin: GitPlace): Promise<readonly (readonly string[]
 }
 
 async function uncommittedIn(origin: GitPlace): Promise<Made['uncommitted']> {
-  const run = await runGit(origin, ['--no-optional-locks', 'status', '--porcelain=v1', '-z', '--no-renames'])
+  const run = await runGit(origin, [
+    ...['--no-optional-locks', 'status', '--porcelain=v1', '-z', '--no-renames', IGNORE_SUBMODULES],
+  ])
   const paths = run.stdout.split('\0').flatMap((entry) => (entry.length > 3 ? [entry.slice(3)] : []))
   return { paths: paths.slice(0, DIRTY_TOLD_MAX), count: paths.length }
 }

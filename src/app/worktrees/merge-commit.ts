@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs'
 import { ok, type Result, refuse } from '../result.js'
-import { askGit, type GitPlace, runGit } from './git.js'
+import { refuseFiltered } from './filtered-paths.js'
+import { askGit, type GitPlace, localSettings, runGit } from './git.js'
 
 const CONFLICTS_TOLD_MAX = 200
 const NAMED_MAX = 20
@@ -14,11 +15,19 @@ export interface Merged {
   readonly isShown: boolean
 }
 
+interface MergeWanted {
+  readonly into: string
+  readonly tip: string
+  readonly message: string
+}
+
 /** Makes the commit that brings one commit into a branch. Neither the branch nor any file is touched. */
-export async function mergeCommit(
-  origin: GitPlace,
-  one: { readonly into: string; readonly tip: string; readonly message: string },
-): Promise<Result<Merged>> {
+export async function mergeCommit(origin: GitPlace, wanted: MergeWanted): Promise<Result<Merged>> {
+  const made = await makeCommit(origin, wanted)
+  return made.ok ? ((await refuseFiltered(origin, made.value)) ?? made) : made
+}
+
+async function makeCommit(origin: GitPlace, one: MergeWanted): Promise<Result<Merged>> {
   const { into, tip } = one
   const ref = `refs/heads/${into}`
   const before = await askGit(origin, ['rev-parse', '--verify', '--quiet', `${ref}^{commit}`])
@@ -49,13 +58,16 @@ async function mergedTree(
   if (run.code === 0) return ok(tree)
   if (run.code !== 1) return refuse('conflict', `git merge-tree failed: ${run.said}`)
   const unique = [...new Set(paths)]
+  const drivers = (await localSettings(origin)).hasDrivers
+    ? ' A merge driver that the settings of the repository define is not run by the server; one of your own settings (`git config --global`) is.'
+    : ''
   return refuse(
     'conflict',
     `The work and ${into} both changed: ${unique.slice(0, NAMED_MAX).join(', ')}. Nothing was merged.`,
     {
       conflicts: unique.slice(0, CONFLICTS_TOLD_MAX),
       conflict_count: unique.length,
-      remedy: `Hand the branch over with \`phaselock task handover\`, and merge it with git by hand.`,
+      remedy: `Hand the branch over with \`phaselock task handover\`, and merge it with git by hand.${drivers}`,
     },
   )
 }

@@ -64,7 +64,7 @@ async function merged(app: App, source: Source, request: MergeRequest): Promise<
   const origin: GitPlace = { at: worktree.repository, settings: 'operator' }
   const ref = `refs/phaselock/${place.name}`
   try {
-    const fetched = await fetchInto(source, ref)
+    const fetched = await fetchInto(source, tip.value, ref)
     if (!fetched.ok) return fetched
     const message = `Merge task ${state.id}: ${state.title}\n\nTask: ${state.id}\n`
     const made = await mergeCommit(origin, { into, tip: tip.value, message })

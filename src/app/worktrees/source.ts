@@ -4,7 +4,7 @@ import { AGENT_CLI_FILES } from '../../core/agent-cli-files.js'
 import type { TaskState } from '../../core/state.js'
 import type { Worktree } from '../../core/worktree.js'
 import { ok, type Result, refuse } from '../result.js'
-import { askGit, type GitPlace, runGit } from './git.js'
+import { askGit, FETCH, type GitPlace, IGNORE_SUBMODULES, localSettings, runGit } from './git.js'
 import { dropLock, outlastGit } from './left-git.js'
 import { exclude } from './make.js'
 import { placeOf, type TreePlace } from './place.js'
@@ -14,7 +14,6 @@ const PATHS_TOLD_MAX = 200
 const NAMED_MAX = 20
 // A git of the operator's writes here, and must not be led elsewhere.
 const WRITTEN = ['index', 'HEAD', 'COMMIT_EDITMSG', 'objects', 'refs/heads', 'logs/HEAD', 'logs/refs/heads']
-const ADD = ['add', '--all', '--', '.', ...[...AGENT_CLI_FILES.keys()].map((path) => `:(exclude,literal)${path}`)]
 const COMMIT = ['commit', '--quiet', '--no-verify', '--file=-']
 
 /** What the work of a task is read from. */
@@ -50,7 +49,14 @@ export async function committedSource(source: Source, wants: { readonly commit: 
     await dropLock(join(place.tree, '.git', `${locked}.lock`))
   if ((await askGit(here, ['symbolic-ref', '--quiet', '--short', 'HEAD'])) !== worktree.branch)
     return refuse('conflict', `The work tree of task ${state.id} is not on its branch ${worktree.branch} any more.`)
-  const status = await runGit(here, ['status', '--porcelain=v1', '-z', '--no-renames', '--untracked-files=all'])
+  const status = await runGit(here, [
+    'status',
+    '--porcelain=v1',
+    '-z',
+    '--no-renames',
+    '--untracked-files=all',
+    IGNORE_SUBMODULES,
+  ])
   if (status.code !== 0) return refuse('conflict', `git status failed in the work tree: ${status.said}`)
   const open = status.stdout
     .split('\0')
@@ -61,7 +67,7 @@ export async function committedSource(source: Source, wants: { readonly commit: 
       uncommitted_count: open.length,
       remedy: 'Look at them; --commit makes one more commit of them.',
     })
-  for (const step of open.length === 0 ? [] : [ADD, COMMIT]) {
+  for (const step of open.length === 0 ? [] : [await addWords(here, open), COMMIT]) {
     const run = await runGit({ ...here, input: `${state.title}\n\nTask: ${state.id}\n` }, step)
     if (run.code !== 0) return refuse('conflict', `git ${step[0]} failed in the work tree: ${run.said}`)
   }
@@ -69,17 +75,32 @@ export async function committedSource(source: Source, wants: { readonly commit: 
   return tip === null ? refuse('conflict', 'The work tree has no commit.') : ok(tip)
 }
 
+// A submodule that is at its commit is left out: git would run another git in it to see whether its files have changed.
+async function addWords(here: GitPlace, open: readonly string[]): Promise<readonly string[]> {
+  const listed = await runGit(here, ['ls-files', '--stage', '-z'])
+  const submodules = listed.stdout.split('\0').filter((entry) => entry.startsWith('160000 '))
+  const unchanged = submodules
+    .map((entry) => entry.slice(entry.indexOf('\t') + 1))
+    .filter((path) => !open.includes(path))
+  return [
+    'add',
+    '--all',
+    '--',
+    '.',
+    ...[...AGENT_CLI_FILES.keys(), ...unchanged].map((path) => `:(exclude,literal)${path}`),
+  ]
+}
+
 /** Brings the commits of the task into the repository, under a name that is ours until the work tree has ended. */
-export async function fetchInto(source: Source, ref: string): Promise<Result<true>> {
-  const { worktree, place } = source
+export async function fetchInto({ worktree, place }: Source, tip: string, ref: string): Promise<Result<true>> {
   const origin: GitPlace = { at: worktree.repository, settings: 'operator' }
+  const { problem } = await localSettings(origin)
+  if (problem !== null) return refuse('conflict', `git cannot be run in the repository: ${problem}.`)
   if (!(await outlastGit(origin.at)))
     return refuse('conflict', 'git is still at work in the repository. Nothing was done; try again when it is done.')
   const lock = await askGit(origin, ['rev-parse', '--path-format=absolute', '--git-path', `${ref}.lock`])
   if (lock !== null) await dropLock(lock)
-  const run = await runGit(origin, [
-    ...['fetch', '--quiet', '--no-tags', '--no-write-fetch-head', '--update-shallow'],
-    ...[place.tree, `+refs/heads/${worktree.branch}:${ref}`],
-  ])
+  // Exactly this commit: settings of the repository can lead to another one under the same name.
+  const run = await runGit(origin, [...FETCH, place.tree, `+${tip}:${ref}`])
   return run.code === 0 ? ok(true) : refuse('conflict', `git fetch failed: ${run.said}`)
 }

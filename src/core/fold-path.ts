@@ -1,0 +1,43 @@
+/**
+ * The path as file systems of other machines may read it: without regard to case, invisible characters and other ways to write
+ * the same letter (HFS+, APFS), to dots and spaces at the end of a name, and to the name of a stream after a colon (NTFS).
+ * For comparing only.
+ */
+export function foldPath(path: string): string {
+  const plain = PRINTABLE.test(path) ? path : path.normalize('NFKC').replaceAll(INVISIBLE, '')
+  return plain.toLowerCase().split('/').map(foldName).join('/')
+}
+
+const PRINTABLE = /^[\x20-\x7e]*$/
+const INVISIBLE = /\p{Default_Ignorable_Code_Point}+/gu
+
+function foldName(name: string): string {
+  const folded = name.replace(/:.*$/s, '').replace(/[. ]+$/, '')
+  return folded === '' ? name : folded
+}
+
+/** A pattern for a folded name: as it is written, and as Windows shortens it (`.gitmodules` is also `gitmod~1`). */
+export function foldedName(name: string): string {
+  return name
+    .toLowerCase()
+    .split('/')
+    .map((part) => (SHORT.test(part) ? escaped(part) : `(?:${escaped(part)}|${shortened(part)})`))
+    .join('/')
+}
+
+// A name that is short enough has no other.
+const SHORT = /^[^.]{1,8}(\.[^.]{1,3})?$/
+const BASE_CHARS = 6
+const ENDING_CHARS = 3
+
+function shortened(name: string): string {
+  const visible = name.replace(/^\.+/, '')
+  const dot = visible.lastIndexOf('.')
+  const base = (dot === -1 ? visible : visible.slice(0, dot)).replaceAll('.', '').slice(0, BASE_CHARS)
+  const ending = dot === -1 ? '' : `\\.${escaped(visible.slice(dot + 1, dot + 1 + ENDING_CHARS))}`
+  return `${escaped(base)}~\\d+${ending}`
+}
+
+function escaped(text: string): string {
+  return text.replaceAll('.', '\\.')
+}
