@@ -141,6 +141,11 @@ export function forbiddenTo(id: CallId, caller: Caller): Forbidden | null {
   return { detail: wordsFor(callersOf(id)), remedy: null }
 }
 
+/** Whether a caller who may register agents may also give a known one a new token, which its task goes with. (REQ-ROLES-6) */
+export function mayRenewAgent(caller: Caller): boolean {
+  return caller === 'human'
+}
+
 /** Who may make a call, as documentation says it. */
 export function describeCallers(id: CallId): string {
   const callers = callersOf(id)
