@@ -4,7 +4,13 @@ import { createTask, decide, stamp } from '../core/decide.js'
 import type { TaskEvent } from '../core/event.js'
 import { evolve } from '../core/evolve.js'
 import type { Decision, Refusal } from '../core/refusal.js'
-import { decideRegistry, EMPTY_REGISTRY, evolveRegistry, type Registry, type RegistryCommand } from '../core/registry.js'
+import {
+  decideRegistry,
+  EMPTY_REGISTRY,
+  evolveRegistry,
+  type Registry,
+  type RegistryCommand,
+} from '../core/registry.js'
 import type { TaskState } from '../core/state.js'
 import type { Cleaner } from '../store/clean.js'
 import {

@@ -84,7 +84,16 @@ describe('registering an agent', () => {
         expect(refused, name).toMatchObject({ status: 400, body: { code: 'invalid_request' } })
         expect(refused.body.detail).toMatch(/^agent_id: ".*" is reserved: it stands for /)
       }
-    for (const name of ['hu\u200bman', 'ｈｕｍａｎ', 'hum\u0430n', ' human', 'human\n', 'human\u00a0', 'ci\u0000', 'ⅽi'])
+    for (const name of [
+      'hu\u200bman',
+      'ｈｕｍａｎ',
+      'hum\u0430n',
+      ' human',
+      'human\n',
+      'human\u00a0',
+      'ci\u0000',
+      'ⅽi',
+    ])
       expect((await register(ci, name)).status, JSON.stringify(name)).toBe(400)
     const spawned = await run.call('POST', '/agents/spawn', run.operator, {
       ...{ harness: 'command', command: 'true', agent_id: 'Human', task: { title: 'x' } },
