@@ -109,3 +109,11 @@ it('[REQ-TASKBYTES-2] a small file that grows counts by what it grew', async () 
   expect((await one.write('a.txt', 'x'.repeat(480))).status).toBe(200)
   expect(await one.write('c.txt', '')).toMatchObject(REFUSED)
 })
+
+it('[REQ-TASKBYTES-1] calls that come at the same moment are counted one after the other', async () => {
+  const one = await worker('at-once')
+  const calls = Array.from({ length: 12 }, (_, index) => one.write(`${index}.txt`, kilobytes(15)))
+  const statuses = (await Promise.all(calls)).map(({ status }) => status)
+  expect(statuses.filter((status) => status === 200)).toHaveLength(6)
+  expect(statuses.filter((status) => status === 403)).toHaveLength(6)
+})
