@@ -2,7 +2,7 @@ import { lstatSync } from 'node:fs'
 import { join } from 'node:path'
 import type { JsonObject } from '../core/contract.js'
 import type { TaskState } from '../core/state.js'
-import { findBytesProblem, TASK_BYTES_MAX } from '../core/task-bytes.js'
+import { findBytesProblem, leastBytes, TASK_BYTES_MAX } from '../core/task-bytes.js'
 import { failed, type ToolOutcome } from '../tools/port.js'
 import type { Change } from '../tree/change.js'
 
@@ -40,7 +40,10 @@ export function sizesOf(tree: string, paths: readonly string[]): ReadonlyMap<str
 // What becomes smaller does not count.
 function addedBytes(changes: readonly Change[], before: ReadonlyMap<string, number>): number {
   let added = 0
-  for (const { path, bytes } of changes) added += Math.max(0, (bytes ?? 0) - (before.get(path) ?? 0))
+  for (const { path, kind, type, bytes } of changes) {
+    const least = kind === 'created' ? leastBytes(type) : 0
+    added += Math.max(least, (bytes ?? 0) - (before.get(path) ?? 0))
+  }
   return added
 }
 
@@ -54,8 +57,10 @@ export function refuseBytes(
   const files = (Array.isArray(args.files) ? args.files : [args]) as readonly JsonObject[]
   let added = 0
   for (const { path, content } of files) {
-    const there = args.mode === 'a' ? 0 : (about.before.get(String(path)) ?? 0)
-    if (typeof content === 'string') added += Math.max(0, Buffer.byteLength(content) - there)
+    const size = about.before.get(String(path)) ?? 0
+    const least = size === 0 ? leastBytes('file') : 0
+    const there = args.mode === 'a' ? 0 : size
+    if (typeof content === 'string') added += Math.max(least, Buffer.byteLength(content) - there)
     else added += 1
   }
   const problem = findBytesProblem(state, added, about.bytesMax)

@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto'
 import type { JsonObject } from '../core/contract.js'
 import type { RegistryFact } from '../core/registry.js'
 import type { Spawn } from '../core/spawns.js'
+import { agentNameProblem } from './agent-names.js'
 import type { App, Once } from './app.js'
 import { newOperatorToken, newSeed, operatorTokenOf, verifierOf } from './identity.js'
 import { ok, type Result, refuse, refusedBy } from './result.js'
@@ -9,12 +10,22 @@ import { spawnView } from './spawn-view.js'
 import { isoTime, isoTimeOrNull } from './wire.js'
 
 const AGENT_TOKEN_MS = 30 * 24 * 3600 * 1000
+const KNOWN_AGENT = 'Choose another id, or ask an operator without the role ci to give this agent a new token.'
+
+/** Registers an agent for an operator. `unlessKnown`: only one that is new. (REQ-ROLES-6, REQ-ROLES-7) */
+export async function registerAgent(
+  app: App,
+  request: { readonly agentId: string; readonly capabilities: readonly string[] },
+  by: { readonly actor: string; readonly once: Once | undefined; readonly unlessKnown: boolean },
+): Promise<Result<JsonObject>> {
+  return (await agentNameProblem(app, request.agentId)) ?? addAgent(app, request, by)
+}
 
 /** Registers an agent, or a new instance of a known one: its older agent token dies with that. */
 export async function addAgent(
   app: App,
   request: { readonly agentId: string; readonly capabilities: readonly string[] },
-  by: { readonly actor: string; readonly once: Once | undefined },
+  by: { readonly actor: string; readonly once: Once | undefined; readonly unlessKnown?: boolean },
 ): Promise<Result<JsonObject>> {
   const now = app.now()
   if (app.redact(request.agentId) !== request.agentId)
@@ -32,11 +43,12 @@ export async function addAgent(
       instance: agent.instance,
       capabilities: request.capabilities,
       expiresAt: agent.expiresAt,
+      unlessKnown: by.unlessKnown === true,
     },
     { now, actor: by.actor },
     remember,
   )
-  return refusal === null ? ok(agentAnswer(app, agent)) : refusedBy(refusal)
+  return refusal === null ? ok(agentAnswer(app, agent)) : refusedBy(refusal, { remedy: KNOWN_AGENT }, false)
 }
 
 export function agentAnswer(

@@ -4,7 +4,13 @@ import { createTask, decide, stamp } from '../core/decide.js'
 import type { TaskEvent } from '../core/event.js'
 import { evolve } from '../core/evolve.js'
 import type { Decision, Refusal } from '../core/refusal.js'
-import { decideRegistry, EMPTY_REGISTRY, evolveRegistry, type Registry, type RegistryFact } from '../core/registry.js'
+import {
+  decideRegistry,
+  EMPTY_REGISTRY,
+  evolveRegistry,
+  type Registry,
+  type RegistryCommand,
+} from '../core/registry.js'
 import type { TaskState } from '../core/state.js'
 import type { Cleaner } from '../store/clean.js'
 import {
@@ -156,7 +162,7 @@ export class Ledger {
 
   /** Records a fact of the system stream: who may act, which contracts are known, what was refused to strangers. */
   async record(
-    fact: RegistryFact,
+    fact: RegistryCommand,
     context: { readonly now: number; readonly actor: string },
     options: { readonly blobs?: readonly Blob[]; readonly remember?: Remembered } = {},
   ): Promise<Refusal | null> {

@@ -11,7 +11,8 @@ export class Holds {
   }
 
   async run<T>(taskId: string, work: () => Promise<T>): Promise<T> {
-    await this.free(taskId)
+    // Looked at again after each wait, and taken at once: of several that wait for the same one, the next alone has it.
+    for (let held = this.#held.get(taskId); held !== undefined; held = this.#held.get(taskId)) await held
     let release: () => void = () => undefined
     const held = new Promise<void>((resolve) => {
       release = resolve

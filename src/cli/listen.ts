@@ -2,6 +2,7 @@ import { createServer, isIPv6, type Server, type Socket } from 'node:net'
 import type { FastifyInstance } from 'fastify'
 
 const LOOPBACK_4 = '127.0.0.1'
+const ANY_4 = '0.0.0.0'
 const LOOPBACK_6 = '::1'
 
 /** A server that listens. */
@@ -17,15 +18,17 @@ export function isLoopback(host: string): boolean {
 }
 
 /**
- * Listens on the address. On the default one also on ::1, because `localhost` means either:
+ * Listens on the address. On the default one and on 0.0.0.0 also on ::1, because `localhost` means either:
  * connections made there are handed to the same server, with its limits and time-outs.
  */
 export async function listen(
   server: FastifyInstance,
   at: { readonly host: string; readonly port: number },
 ): Promise<Listening> {
-  const isBoth = at.host === 'localhost' || at.host === LOOPBACK_4
-  const host = isBoth ? LOOPBACK_4 : at.host.replace(/^\[(.*)\]$/, '$1')
+  const isLocal = at.host === 'localhost' || at.host === LOOPBACK_4
+  // Whoever else listened at ::1 would be asked where `localhost` is meant.
+  const isBoth = isLocal || at.host === ANY_4
+  const host = isLocal ? LOOPBACK_4 : at.host.replace(/^\[(.*)\]$/, '$1')
   const streams = trackStreams(server)
   await server.listen({ host, port: at.port })
   const address = server.server.address()
@@ -52,7 +55,7 @@ export async function listen(
 
 /** The address that a person would type. */
 export function addressOf(at: { readonly host: string; readonly port: number; readonly isTls: boolean }): string {
-  const isAny = at.host === '0.0.0.0' || at.host === '::'
+  const isAny = at.host === ANY_4 || at.host === '::'
   const name = isAny || at.host === LOOPBACK_4 ? 'localhost' : isIPv6(at.host) ? `[${at.host}]` : at.host
   return `${at.isTls ? 'https' : 'http'}://${name}:${at.port}`
 }

@@ -21,9 +21,20 @@ export async function requireProof(stateDir: string, url: string): Promise<void>
     signal: AbortSignal.timeout(PROOF_MS_MAX),
   })
   const given = proofIn((await response.text()).slice(0, ANSWER_CHARS_MAX))
-  const expected = serverProof(stateDir, { url: readServerNote(stateDir)?.url ?? url, nonce })
+  const expected = serverProof(stateDir, { url: provenAddress(stateDir, url), nonce })
   if (given !== null && expected !== null && isSame(given, expected)) return
   throw new Stop(EXIT.unreachable, response.status === 404 ? oldServer(stateDir, url) : notTheServer(stateDir, url))
+}
+
+// The server proves the address of its note. What listens at another one could pass the question on.
+function provenAddress(stateDir: string, url: string): string {
+  const noted = readServerNote(stateDir)?.url
+  if (noted === undefined) return url
+  const [there, asked] = [new URL(noted), new URL(url)]
+  // A server whose note says localhost listens at both loopback addresses, or does not start.
+  const names = there.hostname === 'localhost' ? ['localhost', '127.0.0.1', '[::1]'] : [there.hostname]
+  const isSame = there.protocol === asked.protocol && there.port === asked.port && names.includes(asked.hostname)
+  return isSame ? noted : url
 }
 
 function proofIn(text: string): string | null {

@@ -23,7 +23,10 @@ export function serverOptions(command: Command): Command {
   return command
     .option('--port <number>', 'port to listen on; 0 picks a free one', portNumber, 8000)
     .option('--host <address>', 'address to listen on', '127.0.0.1')
-    .option('--contract <file|name>', 'contract file or bundled contract (default: ./agent_workflow.yaml, else tdd)')
+    .option(
+      '--contract <file|name>',
+      'contract file or bundled contract (default: agent_workflow.yaml, else agent_workflow/ of the work tree, else tdd)',
+    )
     .option('--workspace <dir>', 'work tree of the tasks (default: this folder)')
     .option('--state-dir <dir>', 'where ledger, keys and tokens are kept (default: below $XDG_STATE_HOME/phaselock)')
     .option('--store <url>', 'only the embedded store exists in this version')

@@ -1,4 +1,4 @@
-import { existsSync, lstatSync, readlinkSync, realpathSync, statSync } from 'node:fs'
+import { existsSync, lstatSync, readdirSync, readlinkSync, realpathSync, statSync } from 'node:fs'
 import { homedir } from 'node:os'
 import { delimiter, dirname, isAbsolute, join, relative } from 'node:path'
 
@@ -91,10 +91,28 @@ const CREDENTIALS = [
   'miniconda3/.condarc',
   'miniconda3/condarc',
   'miniconda3/condarc.d',
+  'miniconda3/pip.conf',
   ...['.npmrc', '.yarnrc', '.yarnrc.yml', '.bunfig.toml', '.netrc', '.pypirc', '.git-credentials', '.condarc'],
   ...['.m2/settings.xml', '.m2/settings-security.xml', '.gradle/gradle.properties', '.gem/credentials'],
   ...['.composer/auth.json', '.nuget/NuGet/NuGet.Config', '.docker/config.json'],
   ...['.ssh', '.aws', '.azure', '.gnupg', '.kube', '.config'],
+]
+/** Settings that hold for all users of one installed version, and may hold tokens: folder of the versions, and file in each. */
+const VERSION_SETTINGS: readonly (readonly [folder: string, file: string])[] = [
+  ...[
+    ...['.nvm/versions/node', '.volta/tools/image/node', '.asdf/installs/nodejs', '.local/share/mise/installs/node'],
+  ].map((folder) => [folder, 'etc/npmrc'] as const),
+  ...['.fnm/node-versions', '.local/share/fnm/node-versions'].map(
+    (folder) => [folder, 'installation/etc/npmrc'] as const,
+  ),
+  ...[
+    ...['.pyenv/versions', '.asdf/installs/python', '.local/share/mise/installs/python', '.local/share/uv/python'],
+    'miniconda3/envs',
+  ].map((folder) => [folder, 'pip.conf'] as const),
+  ['miniconda3/envs', '.condarc'],
+  ...['.sdkman/candidates/maven', '.asdf/installs/maven', '.local/share/mise/installs/maven'].map(
+    (folder) => [folder, 'conf/settings.xml'] as const,
+  ),
 ]
 const MACHINE_SETTINGS = ['/usr/local/etc', '/usr/etc']
 /** Settings of npm for all users of a Node.js, beside its programs. */
@@ -117,6 +135,7 @@ export function hostView(environment: NodeJS.ProcessEnv = process.env): HostView
   const covered = [
     ...CREDENTIALS.map((one) => join(home, one)),
     ...nodeFolders(onPath).map((folder) => join(folder, NPM_SETTINGS)),
+    ...versionSettings(home),
   ].filter((one) => shown.some((folder) => isInside(folder, one)))
   const path = [...onPath, ...SYSTEM_PATH].filter(
     (entry) => SYSTEM_PATH.includes(entry) || shown.some((folder) => isInside(folder, entry)),
@@ -129,6 +148,15 @@ function toolchains(home: string, onPath: readonly string[]): readonly string[] 
     (folder) =>
       existsSync(folder) && (onPath.some((entry) => isInside(folder, entry)) || folder === join(home, '.rustup')),
   )
+}
+
+// Only those that are there: a place for each that may come would cost every command a mount for each part of each version.
+function versionSettings(home: string): readonly string[] {
+  return VERSION_SETTINGS.flatMap(([folder, file]) => {
+    const at = join(home, folder)
+    const versions = statSync(at, { throwIfNoEntry: false })?.isDirectory() === true ? readdirSync(at) : []
+    return versions.map((version) => join(at, version, file)).filter((path) => existsSync(path))
+  })
 }
 
 // Those of the system keep their settings in /etc, which is not shown, or in one of the folders that are covered anyway.

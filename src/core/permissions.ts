@@ -1,4 +1,4 @@
-import type { JsonObject } from './contract.js'
+import type { Enforcement, JsonObject } from './contract.js'
 
 /**
  * Who calls, as the token proves it: an agent with its agent token or with a phase token, a reviewer, a participant of a
@@ -141,6 +141,11 @@ export function forbiddenTo(id: CallId, caller: Caller): Forbidden | null {
   return { detail: wordsFor(callersOf(id)), remedy: null }
 }
 
+/** Whether a caller who may register agents may also give a known one a new token, which its task goes with. (REQ-ROLES-6) */
+export function mayRenewAgent(caller: Caller): boolean {
+  return caller === 'human'
+}
+
 /** Who may make a call, as documentation says it. */
 export function describeCallers(id: CallId): string {
   const callers = callersOf(id)
@@ -159,10 +164,20 @@ export function describeCallers(id: CallId): string {
 }
 
 export interface CiScene {
-  /** The server's own work tree, under each of its names. */
-  readonly workspaces: readonly string[]
-  /** The contract that the body names: a newer one of its name replaced it, or its commands run without a wall. */
-  readonly contract: 'replaced' | 'without_wall' | null
+  /** Whether the body names the server's own work tree, or none. */
+  readonly isOwnTree: boolean
+  /** The contract that the body names; null: none, or the server's own. */
+  readonly contract: NamedContract | null
+}
+
+export interface NamedContract {
+  /** A newer one of its name is known. */
+  readonly isReplaced: boolean
+  /** Its commands would run in a sandbox here. */
+  readonly isWalled: boolean
+  readonly enforcement: Enforcement
+  /** What the server's own contract says. */
+  readonly own: Enforcement
 }
 
 /** What an operator with the role ci may not ask for in a call that it may make; null when nothing is in the way. */
@@ -173,15 +188,34 @@ export function ciLimit(id: CallId, body: JsonObject, scene: CiScene): Forbidden
   return null
 }
 
-function taskLimit({ mode, workspace }: JsonObject, scene: CiScene): Forbidden | null {
+function taskLimit({ mode }: JsonObject, { isOwnTree, contract }: CiScene): Forbidden | null {
   if (mode !== undefined && mode !== 'strict') return limit('mode', `the mode ${String(mode)}`, 'Leave mode out')
-  if (typeof workspace === 'string' && !scene.workspaces.includes(workspace))
-    return limit('workspace', "a work tree other than the server's own", 'Leave workspace out')
-  if (scene.contract === 'replaced')
+  if (!isOwnTree) return limit('workspace', "a work tree other than the server's own", 'Leave workspace out')
+  if (contract === null) return null
+  if (contract.isReplaced)
     return limit('contract', 'a contract that a newer one replaced', 'Name the contract instead of its hash')
-  if (scene.contract === 'without_wall')
+  if (!contract.isWalled)
     return limit('contract', "a contract without a sandbox, unless it is the server's own", 'Name another contract')
-  return null
+  const { enforcement: asked, own } = contract
+  const looser = looserThan(own, mode === 'strict' ? { ...asked, mode } : asked)
+  return looser === null
+    ? null
+    : limit('contract', `a contract with ${looser}, which is looser than the server's own`, 'Name another contract')
+}
+
+// Each from the loosest to the strictest.
+const LEVELS = {
+  mode: ['advisory', 'permissive', 'strict'],
+  confinement: ['off', 'best_effort', 'required'],
+  reconcile: ['off', 'warn', 'block'],
+} as const
+
+/** The first setting in which a contract demands less than another one. */
+function looserThan(own: Enforcement, asked: Enforcement): string | null {
+  const rank = (key: keyof typeof LEVELS, value: string) => (LEVELS[key] as readonly string[]).indexOf(value)
+  const keys = ['mode', 'confinement', 'reconcile'] as const
+  const found = keys.find((key) => rank(key, asked[key]) < rank(key, own[key]))
+  return found === undefined ? null : `${found}: ${asked[found]}`
 }
 
 function limit(field: string, what: string, instead: string): Forbidden {

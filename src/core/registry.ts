@@ -1,3 +1,4 @@
+import { isKnownAgent } from './agent-names.js'
 import type { Code } from './codes.js'
 import type { Refusal } from './refusal.js'
 import { evolveSpawns, type Spawn, type SpawnFact } from './spawns.js'
@@ -183,10 +184,19 @@ function withRun(known: Registry['coordinations'], id: string, openedAt: number)
   return runs
 }
 
-export type RegistryCommand = RegistryFact
+/** `unlessKnown`: the agent must be a new one. */
+export type RegistryCommand = RegistryFact & { readonly unlessKnown?: boolean }
 
 /** A fact that fits the registry, or why it does not. */
-export function decideRegistry(registry: Registry, command: RegistryCommand): readonly RegistryFact[] | Refusal {
+export function decideRegistry(
+  registry: Registry,
+  { unlessKnown = false, ...command }: RegistryCommand,
+): readonly RegistryFact[] | Refusal {
+  if (unlessKnown && command.type === 'agent_registered' && isKnownAgent(command.agentId, registry))
+    return {
+      code: 'conflict',
+      detail: `There is or was an agent ${JSON.stringify(command.agentId)}, or one whose name looks like it.`,
+    }
   if (command.type === 'operator_added') {
     const known = registry.operators.get(command.name)
     if (known !== undefined && known.revokedAt === null && command.name !== FIRST_OPERATOR)

@@ -1,36 +1,53 @@
 import { realpathSync } from 'node:fs'
+import { isAbsolute } from 'node:path'
 import type { App } from '../app/app.js'
 import { kindOf, type Principal } from '../app/identity.js'
 import { findContract } from '../app/operate.js'
-import { type Problem, refuse } from '../app/result.js'
+import { ok, type Problem, type Result, refuse } from '../app/result.js'
 import { wallOf } from '../app/wall.js'
 import type { JsonObject } from '../core/contract.js'
-import { type CallId, type CiScene, ciLimit, type Forbidden, forbiddenTo } from '../core/permissions.js'
+import { type CallId, ciLimit, type Forbidden, forbiddenTo, type NamedContract } from '../core/permissions.js'
 
 /** Why the principal may not make the call, whatever it asks for; null when it may. */
 export function accessProblem(id: CallId, principal: Principal): Problem | null {
   return problemOf(forbiddenTo(id, kindOf(principal)))
 }
 
-/** Why the principal may not ask for what the body says; null when it may. */
-export async function limitProblem(
+/** The body as the principal may send it, or why it may not ask for what the body says. */
+export async function limitBody(
   id: CallId,
   principal: Principal,
-  about: { readonly app: App; readonly body: unknown },
-): Promise<Problem | null> {
-  if (kindOf(principal) !== 'ci') return null
-  const { app } = about
-  const body = (about.body ?? {}) as JsonObject
-  const workspaces = [app.workspace, realpathSync(app.workspace)]
-  return problemOf(ciLimit(id, body, { workspaces, contract: await lookAtContract(app, body.contract) }))
+  about: { readonly app: App; readonly body: JsonObject },
+): Promise<Result<JsonObject>> {
+  const { app, body } = about
+  if (kindOf(principal) !== 'ci') return ok(body)
+  const isOwnTree = body.workspace === undefined || isOwn(app, body.workspace)
+  const problem = problemOf(ciLimit(id, body, { isOwnTree, contract: await lookAtContract(app, body.contract) }))
+  if (problem !== null) return { ok: false, problem }
+  // A link in the path could lead elsewhere when the path is followed again.
+  const { workspace: _, ...rest } = body
+  return ok(id === 'createTask' ? rest : body)
 }
 
-async function lookAtContract(app: App, named: unknown): Promise<CiScene['contract']> {
+function isOwn(app: App, workspace: unknown): boolean {
+  if (typeof workspace !== 'string' || !isAbsolute(workspace)) return false
+  try {
+    return realpathSync.native(workspace) === realpathSync.native(app.workspace)
+  } catch {
+    return false
+  }
+}
+
+async function lookAtContract(app: App, named: unknown): Promise<NamedContract | null> {
   const hash = typeof named === 'string' ? findContract(app, named) : null
   if (hash === null || hash === app.defaultContract) return null
   const contract = await app.contracts.get(hash)
-  if (findContract(app, contract.name) !== hash) return 'replaced'
-  return (await wallOf(app, contract)).provider === 'none' ? 'without_wall' : null
+  return {
+    isReplaced: findContract(app, contract.name) !== hash,
+    isWalled: (await wallOf(app, contract)).provider !== 'none',
+    enforcement: contract.enforcement,
+    own: (await app.contracts.get(app.defaultContract)).enforcement,
+  }
 }
 
 function problemOf(forbidden: Forbidden | null): Problem | null {

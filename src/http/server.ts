@@ -9,7 +9,7 @@ import { ok, refuse } from '../app/result.js'
 import type { JsonObject } from '../core/contract.js'
 import type { SpawnLimits } from '../spawn/port.js'
 import type { Supervisor } from '../spawn/supervisor.js'
-import { accessProblem, limitProblem } from './access.js'
+import { accessProblem, limitBody } from './access.js'
 import { AgentSockets } from './agent-socket.js'
 import { ClientErrors } from './client-error.js'
 import { problemOfError } from './errors.js'
@@ -170,15 +170,17 @@ function addRoute(
       if ('code' in principal) return gate.refuse(request, reply, principal)
       const forbidden = accessProblem(route.id, principal)
       if (forbidden !== null) return gate.refuse(request, reply, forbidden, principal)
-      const wrong = validate(request) ?? (await limitProblem(route.id, principal, { app, body: request.body }))
+      const wrong = validate(request)
       if (wrong !== null) return gate.refuse(request, reply, wrong, principal)
+      const limited = await limitBody(route.id, principal, { app, body: (request.body ?? {}) as JsonObject })
+      if (!limited.ok) return gate.refuse(request, reply, limited.problem, principal)
       const call: Call = {
         app,
         supervisor,
         principal,
         params: request.params as Record<string, string>,
         query: request.query as Record<string, string>,
-        body: (request.body ?? {}) as JsonObject,
+        body: limited.value,
         once: undefined,
       }
       const { status, result } = await perform(route, call, request)

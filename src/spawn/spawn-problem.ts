@@ -1,3 +1,4 @@
+import { agentNameProblem } from '../app/agent-names.js'
 import type { App } from '../app/app.js'
 import { refuse } from '../app/result.js'
 import { unavailable, wallOf } from '../app/wall.js'
@@ -20,6 +21,8 @@ export async function spawnProblem(
   { chosen, contract, adapter }: SpawnHow,
   { around, tmux }: { readonly around: Surroundings; readonly tmux: Tmux },
 ): Promise<ReturnType<typeof refuse> | null> {
+  const named = await agentNameProblem(app, chosen.agentId)
+  if (named !== null) return named
   const walled = unavailable({ contract }, await wallOf(app, contract))
   if (walled !== null && !walled.ok) return refuse(walled.code, walled.detail, walled.extra)
   const problem = startProblem(chosen, around)

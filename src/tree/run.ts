@@ -3,7 +3,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 import { promisify } from 'node:util'
 import type { Change } from './change.js'
 import { inodeOf, openDirectory, openParent, partsOf } from './lookup.js'
-import { type Refused, refused } from './problems.js'
+import { type Refused, refused, TreeUnreadable } from './problems.js'
 
 const ATTEMPTS_MAX = 20
 const syncDirectory = promisify(fsync)
@@ -73,7 +73,10 @@ export async function takeBack(run: Run): Promise<void> {
   const failures: unknown[] = []
   for (const undo of run.undo.reverse()) await undo().catch((error: unknown) => failures.push(error))
   if (failures.length > 0)
-    throw new Error(`${failures.length} changes of ${run.root} could not be taken back`, { cause: failures[0] })
+    throw new TreeUnreadable(
+      `it was changed by somebody else meanwhile, and ${failures.length} changes of ${run.root} could not be taken back`,
+      { cause: failures[0] },
+    )
 }
 
 /** Makes renames durable. A directory that is gone by now has nothing to keep. */

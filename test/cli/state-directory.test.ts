@@ -104,6 +104,50 @@ describe('the server that a command sends its token to', () => {
   )
 
   it(
+    '[REQ-STATEDIR-1] what passes the question on to the server and listens elsewhere gets no token',
+    async () => {
+      const relayed = new Place()
+      const server = await relayed.serve()
+      const impostor = await listenAt(0)
+      impostor.answer = async (nonce) => (await fetch(`${server.url}/health/proof?nonce=${nonce}`)).text()
+      try {
+        const ask = (port: number | string) =>
+          relayed.run(['status', '--state-dir', server.stateDir, '--url', `http://127.0.0.1:${port}`])
+        const ended = await ask(impostor.port)
+        expect(ended.code).toBe(3)
+        expect(ended.stderr).toContain('No token was sent')
+        expect(impostor.heard).toEqual(['GET /health/proof'])
+        expect((await ask(new URL(server.url).port)).code, 'the server by another name of this machine').toBe(0)
+      } finally {
+        await impostor.close()
+      }
+    },
+    TEST_MS_MAX,
+  )
+
+  it(
+    '[REQ-STATEDIR-1] a server that is named localhost has all addresses of that name, or does not start',
+    async () => {
+      const open = new Place()
+      const wide = ['--host', '0.0.0.0', '--insecure-http', '--confinement', 'none']
+      const server = await open.serve(wide)
+      const { port } = new URL(server.url)
+      expect((await fetch(`http://[::1]:${port}/health`, { headers: { host: `localhost:${port}` } })).status).toBe(200)
+      expect((await open.run(['status', '--state-dir', server.stateDir])).code).toBe(0)
+      server.kill('SIGTERM')
+      await server.ended
+      const six = createServer()
+      await new Promise<void>((resolve) => six.listen({ host: '::1', port: Number(port), ipv6Only: true }, resolve))
+      try {
+        expect((await open.run(['serve', ...wide, '--port', port])).code).not.toBe(0)
+      } finally {
+        six.close()
+      }
+    },
+    TEST_MS_MAX,
+  )
+
+  it(
     '[REQ-STATEDIR-1] a server of an earlier version is told apart, with how to restart it',
     async () => {
       const old = new Place()

@@ -103,6 +103,59 @@ describe.concurrent('a contract in a cloned repository', () => {
   )
 
   it(
+    '[REQ-TRUST-2] [REQ-TRUST-3] that started without a question gains no rights by it, at this start or a later one',
+    async () => {
+      const place = cloned({ 'agent_workflow.yaml': HARMLESS })
+      const first = await place.serve(QUICK)
+      const { hash } = await defaultContract(first)
+      await stopped(first)
+      expect((await place.json(['trust', '--list'])).contracts).toMatchObject([{ hash, by: 'found', trusted: false }])
+      const second = await place.serve(QUICK)
+      expect(await defaultContract(second), 'the same text').toMatchObject({ hash, trusted: false })
+      expect(ready(second).contract.notes ?? []).toEqual([])
+      await stopped(second)
+      // The ledger knows it, which is an operator's word only for contracts that one made known.
+      rmSync(join(second.stateDir, 'contracts'), { recursive: true })
+      const third = await place.serve(QUICK)
+      expect(await defaultContract(third), 'without its pin').toMatchObject({ hash, trusted: false })
+      await stopped(third)
+      writeFileSync(join(place.work, 'agent_workflow.yaml'), HOSTILE)
+      const fourth = await place.serve(QUICK)
+      expect(await defaultContract(fourth), 'another text').toMatchObject({ hash, trusted: false })
+      expect(fourth.output()).toContain('agent_workflow.yaml was changed')
+      await stopped(fourth)
+      writeFileSync(join(place.work, 'agent_workflow.yaml'), HARMLESS)
+      expect(await place.json(['trust', '--yes'])).toMatchObject({ hash })
+      const fifth = await place.serve(QUICK)
+      expect(await defaultContract(fifth), 'accepted').toMatchObject({ hash, trusted: true })
+    },
+    RUN_MS_MAX,
+  )
+
+  it(
+    '[REQ-TRUST-2] is found as agent_workflow.yaml, else as the folder agent_workflow, and under no other name',
+    async () => {
+      const others = ['agent_workflow.yml', 'agent_workflow.json', 'agent_workflow.md', 'Agent_Workflow.yaml']
+      const place = cloned(Object.fromEntries(others.map((name) => [name, contract('', 'other')])))
+      const first = await place.serve(QUICK)
+      expect(await defaultContract(first)).toMatchObject({ origin: 'bundled:tdd' })
+      await stopped(first)
+      mkdirSync(join(place.work, 'agent_workflow/phases/1'), { recursive: true })
+      writeFileSync(join(place.work, 'agent_workflow/metadata.yaml'), 'workflow_type: folder\nversion: "1"\n')
+      writeFileSync(
+        join(place.work, 'agent_workflow/phases/1/phase.md'),
+        '# Phase 1: Do it\n\n## Checkpoint\n\n- `n` (integer)\n',
+      )
+      const explained = async () => (await place.json(['trust', '--yes'])).name
+      expect(await explained()).toBe('folder')
+      await place.json(['untrust'])
+      writeFileSync(join(place.work, 'agent_workflow.yaml'), contract('', 'file'))
+      expect(await explained()).toBe('file')
+    },
+    RUN_MS_MAX,
+  )
+
+  it(
     '[REQ-TRUST-2] cannot be planted beside the accepted one, nor by removing that',
     async () => {
       const place = cloned({ 'agent_workflow/metadata.yaml': 'workflow_type: ours\nversion: "1"\n' })

@@ -37,11 +37,19 @@ function newHome(account: Account): string {
     '.local/share/uv',
   ]
   for (const name of [...folders, '.local/share/uv/bin']) mkdirSync(join(home, name))
+  for (const name of ['.pyenv/shims', '.pyenv/versions/3.1/bin', '.nvm/versions/node/v2/etc', '.sdkman/bin'])
+    mkdirSync(join(home, name), { recursive: true })
+  mkdirSync(join(home, '.sdkman/candidates/maven/3/conf'), { recursive: true })
   const files = {
     '.cargo/bin/tool': '#!/bin/sh\necho a tool of cargo\n',
     '.cargo/config.toml': 'a setting',
     '.nvm/v1/bin/node': `#!/bin/sh\nexec ${program.node} "$@"\n`,
     '.local/share/uv/bin/tool-of-uv': '#!/bin/sh\necho a tool of uv\n',
+    '.pyenv/versions/3.1/bin/tool-of-python': '#!/bin/sh\necho a tool of python\n',
+    // Settings of versions that are installed.
+    '.pyenv/versions/3.1/pip.conf': `${SECRET} of pip`,
+    '.nvm/versions/node/v2/etc/npmrc': `${SECRET} of npm`,
+    '.sdkman/candidates/maven/3/conf/settings.xml': `${SECRET} of maven`,
     // This one is there from the start, and replaced later.
     '.cargo/credentials': `${SECRET} from the start`,
   }
@@ -58,7 +66,9 @@ async function run({ provider, account }: Setting, home: string, jobs: readonly 
   const runner = join(home, 'runner.mjs')
   copyFileSync(RUNNER, runner)
   chmodSync(runner, 0o644)
-  const path = ['.cargo/bin', '.nvm/v1/bin', '.local/share/uv/bin'].map((name) => join(home, name))
+  const path = ['.cargo/bin', '.nvm/v1/bin', '.local/share/uv/bin', '.pyenv/shims', '.sdkman/bin'].map((name) =>
+    join(home, name),
+  )
   const child = spawn(program.node, [runner, join(dirname(dirname(program.script)), 'dist')], {
     ...belongingTo(account),
     cwd: '/',
@@ -83,7 +93,7 @@ describe.concurrent.each(someSettings())('$name', (setting) => {
         argv: [
           'bash',
           '-c',
-          `tool; tool-of-uv; cat ${home}/.cargo/config.toml; grep -rs ${SECRET} ${home}; echo READY`,
+          `tool; tool-of-uv; ${home}/.pyenv/versions/3.1/bin/tool-of-python; cat ${home}/.cargo/config.toml; grep -rs ${SECRET} ${home}; echo READY`,
         ],
         env: {},
       }
@@ -100,7 +110,7 @@ describe.concurrent.each(someSettings())('$name', (setting) => {
       ]
       const files = Object.fromEntries(late.map((name) => [join(home, name), `${SECRET} in ${name}`]))
       const [before, after] = await run(setting, home, [look, { ...look, files }])
-      const expected = 'a tool of cargo\na tool of uv\na settingREADY\n'
+      const expected = 'a tool of cargo\na tool of uv\na tool of python\na settingREADY\n'
       expect(before).toBe(expected)
       expect(after).toBe(expected)
       // Outside they are there to be found.

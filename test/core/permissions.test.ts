@@ -1,8 +1,17 @@
 import { describe, expect, it } from 'vitest'
-import { type CallId, ciLimit, describeCallers, forbiddenTo, PERMISSIONS } from '../../src/core/permissions.js'
+import type { Enforcement } from '../../src/core/contract.js'
+import {
+  type CallId,
+  ciLimit,
+  describeCallers,
+  forbiddenTo,
+  type NamedContract,
+  PERMISSIONS,
+} from '../../src/core/permissions.js'
 
-const OWN = '/srv/project'
-const scene = { workspaces: [OWN], contract: null }
+const strict = { mode: 'strict', confinement: 'required', reconcile: 'block' } as Enforcement
+const named = { isReplaced: false, isWalled: true, enforcement: strict, own: strict }
+const scene = { isOwnTree: true, contract: null }
 
 describe('permissions', () => {
   it('[REQ-ROLES-1] whoever a row does not name is refused, with what would be right', () => {
@@ -27,21 +36,31 @@ describe('permissions', () => {
   })
 
   it('[REQ-ROLES-3] ci asks for nothing that loosens a rule', () => {
+    const other = { isOwnTree: false, contract: null }
+    const like = (more: Partial<NamedContract>) => ({ ...scene, contract: { ...named, ...more } })
+    const asking = (more: Partial<Enforcement>) => like({ enforcement: { ...strict, ...more } })
     for (const [id, body, found, field] of [
-      ['createTask', { mode: 'advisory' }, null, 'mode'],
-      ['createTask', { mode: 'permissive' }, null, 'mode'],
-      ['createTask', { workspace: '/srv' }, null, 'workspace'],
-      ['createTask', { workspace: `${OWN}/` }, null, 'workspace'],
-      ['createTask', { contract: 'old' }, 'replaced', 'contract'],
-      ['createTask', { contract: 'open' }, 'without_wall', 'contract'],
-      ['mergeTask', { force: true }, null, 'force'],
-      ['discardTask', { force: true }, null, 'force'],
+      ['createTask', { mode: 'advisory' }, scene, 'mode'],
+      ['createTask', { mode: 'permissive' }, scene, 'mode'],
+      ['createTask', { workspace: '/srv' }, other, 'workspace'],
+      ['createTask', { contract: 'old' }, like({ isReplaced: true }), 'contract'],
+      ['createTask', { contract: 'open' }, like({ isWalled: false }), 'contract'],
+      ['createTask', { contract: 'loose' }, asking({ mode: 'permissive' }), 'contract'],
+      ['createTask', { contract: 'loose' }, asking({ mode: 'advisory' }), 'contract'],
+      ['createTask', { contract: 'loose', mode: 'strict' }, asking({ confinement: 'best_effort' }), 'contract'],
+      ['createTask', { contract: 'loose' }, asking({ reconcile: 'warn' }), 'contract'],
+      ['mergeTask', { force: true }, scene, 'force'],
+      ['discardTask', { force: true }, scene, 'force'],
     ] as const) {
-      const refused = ciLimit(id, body, { ...scene, contract: found })
+      const refused = ciLimit(id, body, found)
       expect(refused?.detail, JSON.stringify(body)).toMatch(new RegExp(`^${field}: `))
     }
-    for (const body of [{}, { mode: 'strict' }, { workspace: OWN }, { contract: 'other' }, { worktree: true }])
+    for (const body of [{}, { mode: 'strict' }, { workspace: '/srv/project' }, { worktree: true }])
       expect(ciLimit('createTask', body, scene)).toBeNull()
+    expect(ciLimit('createTask', { contract: 'other' }, like({}))).toBeNull()
+    expect(ciLimit('createTask', { mode: 'strict' }, asking({ mode: 'permissive' }))).toBeNull()
+    const own = { ...strict, mode: 'permissive' } as const
+    expect(ciLimit('createTask', {}, like({ enforcement: own, own })), "no looser than the server's own").toBeNull()
     expect(ciLimit('mergeTask', { force: false }, scene)).toBeNull()
   })
 

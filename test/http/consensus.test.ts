@@ -1,7 +1,7 @@
 import { rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
-import { type Running, start } from './harness.js'
+import { addEarlierAgent, type Running, start } from './harness.js'
 import { agree, Ballot, Reviewer, VOTED, VOTERS } from './voting.js'
 
 let server: Running
@@ -199,6 +199,7 @@ describe('a phase that reviewers vote on', () => {
   })
 
   it('[REQ-CONSENSUS-6] asks nobody while the implementer is one of the reviewers', async () => {
+    await addEarlierAgent(server, 'reviewer_b')
     const ballot = await Ballot.lay(here, 'own', 'reviewer_b')
     const found = await ballot.blockers()
     expect(found).toMatchObject([{ code: 'check_failed', check: 'consensus' }])

@@ -1,6 +1,7 @@
 import { cpSync, mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { addAgent } from '../../src/app/administer.js'
 import { type Orchestrator, openOrchestrator } from '../../src/app/orchestrator.js'
 import { openConfinement } from '../../src/confinement/open.js'
 import type { Confinement } from '../../src/confinement/port.js'
@@ -66,6 +67,11 @@ export function ownTree(run: { readonly workspace: string }): string {
   const tree = mkdtempSync(join(realpathSync(run.workspace), '..', 'tree-'))
   cpSync(run.workspace, tree, { recursive: true, verbatimSymlinks: true })
   return tree
+}
+
+/** An agent that was registered before a contract reserved its name. */
+export async function addEarlierAgent(run: Pick<Running, 'app'>, agentId: string): Promise<void> {
+  await addAgent(run.app, { agentId, capabilities: [] }, { actor: 'operator:admin', once: undefined })
 }
 
 let shared: Promise<Confinement> | null = null

@@ -1,7 +1,18 @@
 import { execFileSync, spawn } from 'node:child_process'
-import { chmodSync, mkdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import {
+  chmodSync,
+  mkdirSync,
+  readdirSync,
+  readlinkSync,
+  realpathSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
 import { createServer } from 'node:net'
 import { join } from 'node:path'
+import { setImmediate } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { depth } from '../depth.js'
 import { type Answer, ownTree, type Running, start } from './harness.js'
@@ -216,6 +227,57 @@ describe('a work tree with odd things in it', () => {
       server.close()
     }
   })
+})
+
+describe('a tree that somebody else changes at the same time', () => {
+  it('[REQ-ODDTREE-1] is told as such when it cannot be put back whole', async () => {
+    const one = await worker(() => undefined)
+    const folder = join(one.tree, 'a')
+    mkdirSync(folder)
+    for (let count = 0; count < 1900; count += 1) writeFileSync(join(folder, `${count}.txt`), 'x')
+    const again = { to_phase: 'WORK', reason: 'again', restore_tree: true }
+    const rewound = run.call('POST', `/tasks/${one.id}/rewind`, run.operator, again)
+    // As soon as the first of them are put aside the folder is gone, and nothing can be put back into it.
+    while (readdirSync(folder).filter((name) => name.endsWith('.txt')).length === 1900) await setImmediate()
+    renameSync(folder, join(one.tree, 'b'))
+    const answer = await rewound
+    expect(answer).toMatchObject({ status: 409, body: { code: 'conflict' } })
+    expect(answer.body.detail).toContain('was changed by somebody else meanwhile')
+    expect(run.faults).toEqual([])
+    expect((await run.call('POST', `/tasks/${one.id}/rewind`, run.operator, again)).status, 'undisturbed').toBe(200)
+  }, 60_000)
+
+  it('[REQ-ODDTREE-1] a git that is ended while a work tree is made from it is a refusal', async () => {
+    const tree = ownTree(run)
+    withGit(tree)
+    pipe(join(tree, '.gitignore'))
+    const made = run.call('POST', '/tasks', run.operator, { title: 'x', id: 'cut', workspace: tree, worktree: true })
+    const gits = () =>
+      readdirSync('/proc').filter((pid) => {
+        try {
+          return /^\d+$/.test(pid) && readlinkSync(`/proc/${pid}/cwd`) === realpathSync(tree)
+        } catch {
+          return false
+        }
+      })
+    const started = Date.now()
+    let answer: Answer | null = null
+    void made.then((one) => {
+      answer = one
+    })
+    while (answer === null && Date.now() - started < 20_000) {
+      await new Promise((resolve) => setTimeout(resolve, 1000))
+      for (const pid of gits()) process.kill(Number(pid), 'SIGTERM')
+    }
+    expect(await made).toMatchObject({
+      status: 409,
+      body: { code: 'conflict', detail: expect.stringMatching(/^worktree: git /) },
+    })
+    expect(run.faults).toEqual([])
+    rmSync(join(tree, '.gitignore'))
+    const again = { title: 'x', id: 'cut', workspace: tree, worktree: true }
+    expect((await run.call('POST', '/tasks', run.operator, again)).status).toBe(201)
+  }, 60_000)
 })
 
 describe('how deep a tree may be', () => {

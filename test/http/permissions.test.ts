@@ -1,4 +1,4 @@
-import { mkdirSync } from 'node:fs'
+import { mkdirSync, realpathSync, symlinkSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { sectionsOf } from '../docs/blocks.js'
@@ -158,12 +158,17 @@ describe('an operator with the role ci', () => {
   it('[REQ-ROLES-3] makes tasks by the rules of the server: no looser mode, no other work tree', async () => {
     const other = join(run.workspace, '..', 'elsewhere')
     mkdirSync(other)
+    symlinkSync(other, join(run.workspace, 'out'))
     for (const [field, value] of [
       ['mode', 'advisory'],
       ['mode', 'permissive'],
       ['workspace', other],
       ['workspace', '/'],
       ['workspace', `${run.workspace}/..`],
+      ['workspace', `${run.workspace}/out/..`],
+      ['workspace', '.'],
+      ['workspace', `${run.workspace}\u0000`],
+      ['workspace', `${run.workspace}/none`],
     ] as const) {
       const refused = await as(tokens.ci, 'POST', '/tasks', { title: 'x', [field]: value })
       expect(refused, `${field} ${value}`).toMatchObject({ status: 403, body: { code: 'not_permitted' } })
@@ -175,6 +180,45 @@ describe('an operator with the role ci', () => {
     expect((await as(tokens.lead, 'POST', '/tasks', { title: 'x', mode: 'advisory', workspace: other })).status).toBe(
       201,
     )
+  })
+
+  it("[REQ-ROLES-3] may spell the server's own work tree as it likes", async () => {
+    mkdirSync(join(run.workspace, 'src'))
+    const { workspace } = run
+    for (const spelled of [
+      ...[`${workspace}/`, `${workspace}//`, `${workspace}/.`, `${workspace}/src/..`],
+      ...[`/${workspace}`, workspace.replaceAll('/', '/./'), realpathSync(workspace)],
+    ]) {
+      const made = await as(tokens.ci, 'POST', '/tasks', { title: 'x', workspace: spelled })
+      expect(made, spelled).toMatchObject({ status: 201, body: { workspace: realpathSync(workspace) } })
+    }
+  })
+
+  it("[REQ-ROLES-3] makes no task under a contract that is looser than the server's own", async () => {
+    const other = (name: string, enforcement: string): string =>
+      `${CONTRACT.slice(0, CONTRACT.indexOf('enforcement:')).replace('guarded', name)}enforcement: ${enforcement}\n`
+    const looser = {
+      permissive: '{mode: permissive, confinement: required, reconcile: warn}',
+      advisory: '{mode: advisory, confinement: required, reconcile: warn}',
+      best_effort: '{confinement: best_effort, reconcile: warn}',
+      unreconciled: '{confinement: required, reconcile: "off"}',
+    }
+    const same = { stricter: '{confinement: required, reconcile: block}', alike: '{reconcile: warn}' }
+    for (const [name, enforcement] of Object.entries({ ...looser, ...same })) {
+      const added = await as(run.operator, 'POST', '/contracts', { source: other(name, enforcement) })
+      expect(added.status, JSON.stringify(added.body)).toBe(201)
+      const make = (token: string, more: object = {}) =>
+        as(token, 'POST', '/tasks', { title: 'x', contract: name, ...more })
+      expect((await make(tokens.lead)).status, name).toBe(201)
+      if (name in same) expect((await make(tokens.ci)).status, name).toBe(201)
+      else {
+        expect(await make(tokens.ci), name).toMatchObject(REFUSED_BODY)
+        expect((await make(tokens.ci)).body.detail).toMatch(/^contract: operators with the role ci may not ask for/)
+        expect(await make(tokens.ci, { contract: added.body.hash }), name).toMatchObject(REFUSED_BODY)
+      }
+    }
+    const strict = { title: 'x', contract: 'permissive', mode: 'strict' }
+    expect((await as(tokens.ci, 'POST', '/tasks', strict)).status, 'held to the strict mode').toBe(201)
   })
 
   it('[REQ-ROLES-3] makes no task under another contract without a sandbox, or one that a newer one replaced', async () => {

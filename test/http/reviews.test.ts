@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process'
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { type Running, start } from './harness.js'
+import { addEarlierAgent, type Running, start } from './harness.js'
 import { Desk, messagesOf, REVIEWED } from './reviewing.js'
 
 const LIE = { reviews: { security: { status: 'completed' }, quality: { status: 'completed' } }, blocking_issues: [] }
@@ -82,6 +82,7 @@ describe('what the agent says of itself', () => {
 
   it('[REQ-REVIEW-5] an operator cannot make the agent its own reviewer, now or after somebody else took over', async () => {
     const task = fresh()
+    await addEarlierAgent(run, 'security')
     const desk = await Desk.lay(() => run, task, 'security')
     await desk.move('REVIEW')
     expect(await desk.mint('security')).toMatchObject({ status: 403, body: { code: 'not_permitted' } })

@@ -83,3 +83,37 @@ it('[REQ-TASKBYTES-1] a restart does not begin to count again, and other tasks h
   const other = await worker('other')
   expect((await other.write('a.txt', kilobytes(99))).status).toBe(200)
 })
+
+it('[REQ-TASKBYTES-2] empty files, links and folders count as what they take of a disk', async () => {
+  for (const [id, most, one, more] of [
+    ['empty-files', 195, 'touch $(seq 1 195)', 'touch more'],
+    ['links', 195, 'for i in $(seq 1 195); do ln -s x $i; done', 'ln -s x more'],
+    ['folders', 24, 'mkdir $(seq 1 24)', 'mkdir more'],
+  ] as const) {
+    const here = await worker(id)
+    expect(
+      (await here.bash(`mkdir -p sub; cd sub; ${one.replaceAll(String(most), String(most * 2))}`)).status,
+      id,
+    ).toBe(403)
+    expect(existsSync(join(here.tree, 'sub'))).toBe(false)
+    expect((await here.bash(one)).status, id).toBe(200)
+    expect(await here.bash(more), id).toMatchObject(REFUSED)
+    expect(await here.write('more.txt', kilobytes(2)), id).toMatchObject(REFUSED)
+  }
+})
+
+it('[REQ-TASKBYTES-2] a small file that grows counts by what it grew', async () => {
+  const one = await worker('grows')
+  expect((await one.write('a.txt', '')).status).toBe(200)
+  expect((await one.bash('head -c 98900 /dev/zero > b.bin')).status).toBe(200)
+  expect((await one.write('a.txt', 'x'.repeat(480))).status).toBe(200)
+  expect(await one.write('c.txt', '')).toMatchObject(REFUSED)
+})
+
+it('[REQ-TASKBYTES-1] calls that come at the same moment are counted one after the other', async () => {
+  const one = await worker('at-once')
+  const calls = Array.from({ length: 12 }, (_, index) => one.write(`${index}.txt`, kilobytes(15)))
+  const statuses = (await Promise.all(calls)).map(({ status }) => status)
+  expect(statuses.filter((status) => status === 200)).toHaveLength(6)
+  expect(statuses.filter((status) => status === 403)).toHaveLength(6)
+})

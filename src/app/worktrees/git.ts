@@ -1,4 +1,4 @@
-import { execFile } from 'node:child_process'
+import { type ExecFileException, execFile } from 'node:child_process'
 import { type LocalSettings, readLocalSettings } from './local-settings.js'
 
 const GIT_MS_MAX = 300_000
@@ -99,14 +99,26 @@ function startGit(place: GitPlace, args: readonly string[], more: Record<string,
       { cwd: place.at, env, encoding: place.encoding ?? 'utf8', timeout: GIT_MS_MAX, maxBuffer: OUTPUT_BYTES_MAX },
       (error, stdout, stderr) => {
         const code = error === null ? 0 : error.code
-        if (typeof code !== 'number' && code !== undefined) reject(error)
-        else resolve({ code: code ?? 1, stdout, said: `${stderr}`.trim().slice(0, SAID_CHARS_MAX) })
+        const ended = error === null || typeof code === 'number' ? null : whyEnded(error)
+        if (ended === null && typeof code === 'string') reject(error)
+        else
+          resolve({
+            code: typeof code === 'number' ? code : 1,
+            stdout,
+            said: ended ?? `${stderr}`.trim().slice(0, SAID_CHARS_MAX),
+          })
       },
     )
     // A git that does not read has ended by then, and says so itself.
     child.stdin?.on('error', () => undefined)
     child.stdin?.end(place.input ?? '')
   })
+}
+
+// A repository can make git wait or write without end: that is no fault.
+function whyEnded(error: ExecFileException): string | null {
+  if (error.code === 'ERR_CHILD_PROCESS_STDIO_MAXBUFFER') return `it wrote more than ${OUTPUT_BYTES_MAX} bytes`
+  return error.signal ? `it was ended (${error.signal}), at the latest after ${GIT_MS_MAX / 1000} s` : null
 }
 
 /** The one line that git answers; null when it fails. */

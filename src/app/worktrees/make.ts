@@ -53,6 +53,8 @@ export async function makeWorktree(
   try {
     const base = await clone(origin, begun, branch)
     if (!base.ok) return base
+    const uncommitted = await uncommittedIn(origin)
+    if (!uncommitted.ok) return uncommitted
     const taken = await takeAlong(repository, begun.tree, about.take)
     if (!taken.ok) return taken
     writeFileSync(begun.excludes, about.excludes)
@@ -62,7 +64,7 @@ export async function makeWorktree(
     if (!named(begun, place)) return refuse('conflict', `worktree: ${branch} was made by somebody else just now.`)
     const into = await askGit(origin, ['symbolic-ref', '--quiet', '--short', 'HEAD'])
     const worktree = { repository, branch, base: base.value, into }
-    return ok({ workspace: realpathSync(place.tree), worktree, uncommitted: await uncommittedIn(origin) })
+    return ok({ workspace: realpathSync(place.tree), worktree, uncommitted: uncommitted.value })
   } finally {
     removePlace(begun)
   }
@@ -116,10 +118,11 @@ async function identityOf(origin: GitPlace): Promise<readonly (readonly string[]
   return found
 }
 
-async function uncommittedIn(origin: GitPlace): Promise<Made['uncommitted']> {
+async function uncommittedIn(origin: GitPlace): Promise<Result<Made['uncommitted']>> {
   const run = await runGit(origin, [
     ...['--no-optional-locks', 'status', '--porcelain=v1', '-z', '--no-renames', IGNORE_SUBMODULES],
   ])
+  if (run.code !== 0) return refuse('conflict', `worktree: git status failed: ${run.said}`)
   const paths = run.stdout.split('\0').flatMap((entry) => (entry.length > 3 ? [entry.slice(3)] : []))
-  return { paths: paths.slice(0, DIRTY_TOLD_MAX), count: paths.length }
+  return ok({ paths: paths.slice(0, DIRTY_TOLD_MAX), count: paths.length })
 }

@@ -1,16 +1,18 @@
 import { addContract } from '../../app/add-contract.js'
 import {
-  addAgent,
   addOperator,
   listAgents,
   listContracts,
   listOperators,
   note,
+  registerAgent,
   rotateSecret,
 } from '../../app/administer.js'
 import { decideApproval, listApprovals, showApproval } from '../../app/approvals.js'
+import { kindOf } from '../../app/identity.js'
 import { ok, refuse } from '../../app/result.js'
 import type { JsonObject } from '../../core/contract.js'
+import { mayRenewAgent } from '../../core/permissions.js'
 import { FIELD, shape } from '../fields.js'
 import { limitOf } from '../query.js'
 import { type Call, operatorOf, type Route, taskPrincipalOf } from '../route.js'
@@ -21,18 +23,18 @@ export const ADMIN_ROUTES: readonly Route[] = [
     method: 'POST',
     path: '/agents',
     id: 'addAgent',
-    summary: 'Register an agent; for a known id a new token is minted and the older one dies',
+    summary: 'Register an agent; a known id gets a new token and the older one dies, but not for the role ci',
     success: 201,
     body: shape({ agent_id: FIELD.id, capabilities: FIELD.ids }, ['agent_id']),
     answer: '`{agent_id, agent_token, expires_at}`',
     handle: async (call) =>
-      addAgent(
+      registerAgent(
         call.app,
         {
           agentId: call.body.agent_id as string,
           capabilities: (call.body.capabilities as readonly string[] | undefined) ?? [],
         },
-        { actor: operatorOf(call), once: call.once },
+        { actor: operatorOf(call), once: call.once, unlessKnown: !mayRenewAgent(kindOf(call.principal)) },
       ),
   },
   {
