@@ -21,6 +21,7 @@ import type { SecretKeeper } from './secrets.js'
 import type { Quota } from './strangers.js'
 import type { Tokens } from './tokens.js'
 import type { Transcripts } from './transcripts.js'
+import type { TaskViews } from './task-views.js'
 import type { Trees } from './trees.js'
 
 /** What every operation of the orchestrator works with. */
@@ -57,6 +58,8 @@ export interface App {
   readonly trees: Trees
   /** What commands wrote to ignored paths, by task. */
   readonly scratch: ScratchLayers
+  /** What the views of observed runs are composed of, by task. */
+  readonly views: TaskViews
   /** Token usage that harnesses wrote down themselves. */
   readonly transcripts: Transcripts
   /** Calls over MCP that hooks have let pass. */

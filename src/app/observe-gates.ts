@@ -21,6 +21,7 @@ import type { TreeIndex } from '../tree/tree-contents.js'
 import type { WorkTree } from '../tree/work-tree.js'
 import type { App } from './app.js'
 import { commitRulesOf } from './commit-rules.js'
+import { type ComposedView, composeViewOf } from './composition.js'
 import { reservedIn } from './reserved.js'
 import { unavailable, wallOf } from './wall.js'
 
@@ -67,8 +68,11 @@ export async function observeFor(
   const untouched = commands.size === 0 ? new Map<string, string>() : await stampsOf(state.workspace, index)
   const treeHash = await work.tree.fingerprint()
   const beside = besideTheProject(state.workspace, index)
+  const composed = commands.size === 0 ? null : await composedView(app, contract, state, work)
+  if (typeof composed === 'string') return { ...NOTHING, problems: [composed] }
   const place = {
     confinement,
+    ...(composed === null ? {} : { view: composed }),
     tree: state.workspace,
     hidden: reservedIn(app, contract, state.workspace).hidden,
     signal: new AbortController().signal,
@@ -79,11 +83,13 @@ export async function observeFor(
   const blobs: Blob[] = []
   const fresh = new Map<string, ObservedRun>()
   for (const [name, command] of commands) {
-    const key = beside === null ? null : `${await runKey(work.tree, treeHash, command)} ${beside}`
+    const inputs = `${await runKey(work.tree, treeHash, command)} ${beside} ${composed?.digest}`
+    const key = beside === null ? null : inputs
     const before = key === null ? undefined : app.observations.get(key)
     const run = before ?? (await observe(place, name, command, { treeHash }))
-    // A run that was stopped says nothing of the tree; the next one may be luckier.
-    if (before === undefined) fresh.set(run.wasStopped || key === null ? '' : key, run)
+    // A run that was stopped or is void says nothing of the tree; the next one may be luckier.
+    const isUnusable = run.wasStopped || run.isVoid === true
+    if (before === undefined) fresh.set(isUnusable || key === null ? '' : key, run)
     const content = canonicalJson(runView(run))
     const sha256 = createHash('sha256').update(content).digest('hex')
     runs.set(name, run)
@@ -94,6 +100,20 @@ export async function observeFor(
   if (touched.length === 0) for (const [key, run] of fresh) if (key !== '') app.observations.set(key, run)
   const git = asksGit ? await gitFacts(place, index, await commitRulesOf(app, contract, state)) : null
   return { runs, refs, blobs, problems: touchedText(touched), git }
+}
+
+async function composedView(
+  app: App,
+  contract: Contract,
+  state: TaskState,
+  work: { readonly needed: Needs; readonly tree: WorkTree },
+): Promise<ComposedView | string> {
+  try {
+    const pinnedRun = await pinnedRunOf(app, state)
+    return await composeViewOf(app, contract, state, { ...work, pinnedRun })
+  } catch (error) {
+    return `The view of the commands cannot be composed: ${error instanceof Error ? error.message : 'unreadable'}`
+  }
 }
 
 // What was changed under a run, and maybe changed back, is not what the run is said to be of.
@@ -154,10 +174,17 @@ export function runView(run: ObservedRun): { readonly [K in ObservedRunMember]?:
     ...(run.coverage === null ? {} : { coverage: run.coverage }),
     ...(run.problem === null ? {} : { problem: run.problem }),
     ...(run.trouble === undefined ? {} : troubleView(run.trouble)),
+    ...leftOutView(run),
     duration_ms: run.durationMs,
     tree_hash: run.treeHash,
     grade: 'observed',
   }
+}
+
+const LEFT_OUT_TOLD_MAX = 50
+
+function leftOutView({ leftOut = [] }: ObservedRun): JsonObject {
+  return leftOut.length === 0 ? {} : { left_out: leftOut.slice(0, LEFT_OUT_TOLD_MAX), left_out_total: leftOut.length }
 }
 
 function refOf(run: ObservedRun, about: { readonly sha256: string; readonly isCached: boolean }): JsonObject {
@@ -170,6 +197,7 @@ function refOf(run: ObservedRun, about: { readonly sha256: string; readonly isCa
     failed: counts?.failed ?? null,
     skipped: counts?.skipped ?? null,
     problem: run.problem,
+    ...leftOutView(run),
     duration_ms: run.durationMs,
     tree_hash: run.treeHash,
     grade: 'observed',

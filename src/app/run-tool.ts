@@ -15,13 +15,14 @@ import { addedBy, addedTo, pathsIn, refuseBytes, sizesOf } from './added-bytes.j
 import { type AgentCall, applyAs, reviewerIn } from './agent-call.js'
 import type { App } from './app.js'
 import { commitRulesOf } from './commit-rules.js'
+import { ignoredIn } from './composition.js'
 import { droppedBy } from './dropped-changes.js'
 import type { With } from './handle.js'
 import { askQuestion } from './questions.js'
 import { keepContents, keepPrevious } from './reconcile.js'
 import { isHiddenBy, reservedIn } from './reserved.js'
 import type { Result } from './result.js'
-import { asideBy, notesOn, partChanges, type ScratchRules, withNotes } from './scratch.js'
+import { asideBy, namedAmong, notesOn, partChanges, type ScratchRules, withNotes } from './scratch.js'
 import { failingIn, testOutcome } from './test-outcome.js'
 import { callUpstream, isUpstreamTool } from './upstream.js'
 import { unavailable, wallOf } from './wall.js'
@@ -205,7 +206,7 @@ class OneRun {
     const { workspace } = this.call.state
     const { allowed } = writableOf(phaseOf(this.call.contract, this.call.state.phase))
     // Only a pattern that names more than everything says that ignored files matter.
-    const named = allowed.filter((pattern) => !/^\*\*(\/\*)?$/.test(pattern) && IGNORED_FOLDER.test(pattern))
+    const named = namedAmong(allowed, ignoredIn(this.app, workspace))
     return {
       rules: this.app.trees.rulesOf(workspace),
       isSource: (folder) => this.app.trees.isSource(workspace, folder),
@@ -263,8 +264,6 @@ class OneRun {
 }
 
 const NO_LAYER = { layer: null, note: null }
-// Patterns that speak of installed packages or caches by name.
-const IGNORED_FOLDER = /(^|\/)(node_modules|\.venv|venv|coverage|__pycache__|\.\w+_cache)(\/|$)/
 
 interface Settling {
   readonly outcome: ToolOutcome
