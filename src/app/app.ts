@@ -19,9 +19,9 @@ import type { TaskRuns } from './run-status.js'
 import type { Running } from './running.js'
 import type { SecretKeeper } from './secrets.js'
 import type { Quota } from './strangers.js'
+import type { TaskViews } from './task-views.js'
 import type { Tokens } from './tokens.js'
 import type { Transcripts } from './transcripts.js'
-import type { TaskViews } from './task-views.js'
 import type { Trees } from './trees.js'
 
 /** What every operation of the orchestrator works with. */

@@ -33,7 +33,7 @@ interface Scene {
   readonly tree: WorkTree
   readonly listed: readonly Listed[]
   readonly isIgnored: (path: string) => boolean
-  /** What RED recorded; null before, and at RED itself. */
+  /** What RED recorded; null before, at RED itself, and where the contract lets tests change. */
   readonly pins: ReadonlyMap<string, string> | null
   /** What the tree held when work began; null where that is not known. */
   readonly start: Readonly<Record<string, string>> | null
@@ -52,7 +52,7 @@ export async function composeViewOf(
   const { tree, needed } = about
   const isIgnored = ignoredIn(app, state.workspace)
   const listed = await tree.list(NOT_THE_PROJECT)
-  const pins = needed.pinsTests ? null : state.pinnedTests
+  const pins = needed.pinsTests || contract.tests.allowChanges ? null : state.pinnedTests
   const start = app.trees.marked(state.workspace, state.id, WORK_BEGAN)?.entries ?? null
   const scene: Scene = { app, contract, state, tree, listed, isIgnored, pins, start }
   const tests = listed.map(({ path }) => path).filter((path) => isTestLike(contract, path) && !isIgnored(path))

@@ -24,7 +24,7 @@ import { lookAtVote, type Vote } from './coordinations/consensus.js'
 import { gatherReviews } from './gather-reviews.js'
 import { observeFor, pinOfRun } from './observe-gates.js'
 import { needsChanges, phaseChanges } from './phase-changes.js'
-import { testFiles, withReported } from './pin-tests.js'
+import { keepTests, testFiles } from './pin-tests.js'
 import {
   isOpenSoFar,
   movedUnderEvidence,
@@ -77,8 +77,7 @@ export async function gather(
   })
   const { offered, contents } = reviewed
   const hashed = await attempt('The work tree cannot be read', () => treeHash(app, state, needed))
-  const isIgnored = ignoredIn(app, state.workspace)
-  const { files, around } = await testsToPin({ contract, tree, needed, attempt, isIgnored })
+  const { files, around } = await testsToPin(app, state, { contract, tree, needed, attempt })
   const compare = () => attempt('The work tree cannot be compared', () => compareTree(app, contract, state))
   const before = await compare()
   const changes = needsChanges(needed) ? await phaseChanges(app, state, besideIn(before?.unledgered ?? [])) : null
@@ -105,12 +104,7 @@ export async function gather(
   const ran = observed.runs.get('tests')
   const artifact = ran === undefined ? null : observedArtifact(needed, ran)
   const pinnedRun = around !== null && ran !== undefined ? pinOfRun(ran, around) : null
-  const pinned = await attempt('The test files cannot be kept', async () => {
-    if (files === null) return null
-    const all = ran === undefined ? files : await withReported(files, ran, tree)
-    await app.views.keepPins(state.id, state.workspace, all)
-    return all
-  })
+  const pinned = await attempt('The test files cannot be kept', () => keepTests(app, state, { files, ran, tree }))
   return {
     index: compared?.index ?? null,
     vote,
@@ -142,14 +136,18 @@ export async function gather(
 const UNSEEN = 'What the reviewers vote on cannot be read'
 const CHANGED = 'The work was changed while the gates were checked. Ask again'
 
-async function testsToPin(one: {
-  readonly contract: Contract
-  readonly tree: WorkTree
-  readonly needed: Needs
-  readonly attempt: <T>(what: string, work: () => Promise<T>) => Promise<T | null>
-  readonly isIgnored: (path: string) => boolean
-}) {
-  const { contract, tree, needed, attempt, isIgnored } = one
+async function testsToPin(
+  app: App,
+  state: TaskState,
+  one: {
+    readonly contract: Contract
+    readonly tree: WorkTree
+    readonly needed: Needs
+    readonly attempt: <T>(what: string, work: () => Promise<T>) => Promise<T | null>
+  },
+) {
+  const { contract, tree, needed, attempt } = one
+  const isIgnored = ignoredIn(app, state.workspace)
   if (!needed.pinsTests) return { files: null, around: null }
   const files = await attempt('The test files cannot be recorded', () => testFiles(contract, tree, isIgnored))
   const around = await attempt('How the tests are run cannot be recorded', () => aroundTests(contract, tree))

@@ -2,7 +2,9 @@ import { importsTestRunner, isSource, isTestLike, isTestPath, textOf } from '../
 import type { Contract } from '../core/contract.js'
 import type { ObservedRun } from '../core/observed.js'
 import { isTestName } from '../core/pinned-names.js'
+import type { TaskState } from '../core/state.js'
 import { NOT_THE_PROJECT, type WorkTree } from '../tree/work-tree.js'
+import type { App } from './app.js'
 
 const TEST_FILES_MAX = 20_000
 
@@ -30,8 +32,21 @@ async function sourceOf(tree: WorkTree, path: string): Promise<string> {
   return isSource(path) ? ((await textOf(tree, path).catch(() => null)) ?? '') : ''
 }
 
-/** With every file that the run itself reported as a test, but for sources that hold their tests beside the code. */
-export async function withReported(files: PinnedFiles, run: ObservedRun, tree: WorkTree): Promise<PinnedFiles> {
+/** Keeps what RED records, with every file that its run reported as a test; null when nothing is to be recorded. */
+export async function keepTests(
+  app: Pick<App, 'views'>,
+  state: TaskState,
+  one: { readonly files: PinnedFiles | null; readonly ran: ObservedRun | undefined; readonly tree: WorkTree },
+): Promise<PinnedFiles | null> {
+  const { files, ran, tree } = one
+  if (files === null) return null
+  const all = ran === undefined ? files : await withReported(files, ran, tree)
+  await app.views.keepPins(state.id, state.workspace, all)
+  return all
+}
+
+// But for sources that hold their tests beside the code.
+async function withReported(files: PinnedFiles, run: ObservedRun, tree: WorkTree): Promise<PinnedFiles> {
   const reported = new Set([...run.tests, ...run.loadFailures].flatMap(({ file }) => file ?? []))
   const missing = [...reported].filter((path) => files[path] === undefined && !path.startsWith('..'))
   const paths: string[] = []

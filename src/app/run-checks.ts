@@ -80,7 +80,10 @@ function withLeftOut(outcome: CheckOutcome, runs: Observed['runs']): CheckOutcom
   if (outcome.result === 'holds' || paths.length === 0) return outcome
   const more = paths.length > LEFT_OUT_NAMED_MAX ? ` and ${paths.length - LEFT_OUT_NAMED_MAX} more` : ''
   const named = `${paths.slice(0, LEFT_OUT_NAMED_MAX).join(', ')}${more}`
-  return { ...outcome, found: `${outcome.found}. Left out of the run, because it came since RED or since work began: ${named}` }
+  return {
+    ...outcome,
+    found: `${outcome.found}. Left out of the run, because it came since RED or since work began: ${named}`,
+  }
 }
 
 /** What observed evidence relies on and is not as it was, in words. At RED how the tests are run is still to be recorded. */

@@ -23,6 +23,7 @@ import { keepContents, keepPrevious } from './reconcile.js'
 import { isHiddenBy, reservedIn } from './reserved.js'
 import type { Result } from './result.js'
 import { asideBy, namedAmong, notesOn, partChanges, type ScratchRules, withNotes } from './scratch.js'
+import { writeIgnored } from './scratch-writes.js'
 import { failingIn, testOutcome } from './test-outcome.js'
 import { callUpstream, isUpstreamTool } from './upstream.js'
 import { unavailable, wallOf } from './wall.js'
@@ -94,7 +95,12 @@ class OneRun {
     return this.app.ledger.hold(this.call.state.id, async () => {
       const state = await this.app.ledger.peek(this.call.state.id)
       const isStale = state === null || admit(state, this.call.bearer) !== null
-      const { workspace } = this.call.state
+      const { workspace, id } = this.call.state
+      const aside = asideBy(this.#rules())
+      const ignored = isStale
+        ? null
+        : await writeIgnored(this.app, { tool, args, taskId: id, place: this.#place, aside })
+      if (ignored !== null) return this.#finish(ignored, { isHolding: true })
       const before = sizesOf(workspace, pathsIn(args))
       const outcome = isStale
         ? failed('The task moved on before the file was written.', 'token_stale')

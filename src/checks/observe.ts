@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { ViewRefused } from '../confinement/compose-view.js'
-import type { Composition, Confinement } from '../confinement/port.js'
 import { NO_CHANGES } from '../confinement/confined.js'
+import type { Composition, Confinement } from '../confinement/port.js'
 import { type CommandRun, runCommand } from '../confinement/run-command.js'
 import type { ObservedCommand } from '../core/contract.js'
 import type { ObservedRun } from '../core/observed.js'
@@ -122,7 +122,12 @@ function voidBy(problem: string, exitCode: number) {
   const remedy =
     'Find what writes these files when the command runs (a test, the code, a script or a plugin) and write to the temporary directory or to an ignored path instead.'
   const trouble = { cause: 'the run is void', detail: problem, mendedBy: 'agent', remedy, lastLines: [] } as const
-  return { exitCode: exitCode === 0 ? 1 : exitCode, problem: `the run is void: ${problem}`, isVoid: true, trouble } as const
+  return {
+    exitCode: exitCode === 0 ? 1 : exitCode,
+    problem: `the run is void: ${problem}`,
+    isVoid: true,
+    trouble,
+  } as const
 }
 
 const UNKNOWN = { counts: null, tests: [], isComplete: false, loadFailures: [], problem: null } as const

@@ -71,7 +71,9 @@ class Reader {
   }
 
   isLeftOut(met: Met): boolean {
-    return met.name === '.git' || isUnreadable(met) || PACKAGE_FOLDERS.has(met.name) || this.#rules.isIgnored(met.path, true)
+    return (
+      met.name === '.git' || isUnreadable(met) || PACKAGE_FOLDERS.has(met.name) || this.#rules.isIgnored(met.path, true)
+    )
   }
 
   meet(met: Met): void {

@@ -54,7 +54,10 @@ describe.concurrent('a run that changes what it is judged by', () => {
   it('[REQ-VIEW-3] putting the test back afterwards does not help', async () => {
     const task = await forge.inImpl(PROJECT)
     const back = `${REWRITE}process.on('exit', () => writeFileSync(test, before))\nexport const first = 1\n`
-    await task.write({ 'src/first.js': back, 'src/add.js': `${REWRITE}writeFileSync(test, before)\n${HONEST['src/add.js']}` })
+    await task.write({
+      'src/first.js': back,
+      'src/add.js': `${REWRITE}writeFileSync(test, before)\n${HONEST['src/add.js']}`,
+    })
     await expectRefused(task, /void/, /tests\/z\.test\.js/)
   })
 
@@ -111,12 +114,23 @@ describe.concurrent('files that came since RED', () => {
   it('[REQ-VIEW-5] tests whose names match no pattern are recorded too', async () => {
     const files = { ...FILES, 'checks/first.js': FILES['tests/a.test.js'] ?? '' }
     const contract = (text: string): string => text.replace('["tests/**",', '["checks/**", "tests/**",')
-    const project = { files, run: 'node --test checks/*.js', contract, tests: { 'checks/sum.js': TEST.replace('fixtures/', '../src/'), 'tests/b.test.js': FILES['tests/a.test.js'] ?? '' } }
+    const project = {
+      files,
+      run: 'node --test checks/*.js',
+      contract,
+      tests: {
+        'checks/sum.js': TEST.replace('fixtures/', '../src/'),
+        'tests/b.test.js': FILES['tests/a.test.js'] ?? '',
+      },
+    }
     const sources = { 'src/sum.json': '{"sum": 5}\n' }
     const task = await forge.inTdd({ ...project, files: { ...files, ...sources } })
     await task.write(project.tests)
     await task.agent.enters('IMPL', { test_files: { test_files: [{ path: 'checks/sum.js', covers: ['AC1'] }] } })
-    await task.write({ 'src/add.js': EMPTY, 'checks/sum.js': 'import { test } from "node:test"\ntest("adds", () => {})\n' })
+    await task.write({
+      'src/add.js': EMPTY,
+      'checks/sum.js': 'import { test } from "node:test"\ntest("adds", () => {})\n',
+    })
     await expectRefused(task, /checks\/sum\.js \(changed\)/)
     await task.write({ ...HONEST, 'checks/sum.js': project.tests['checks/sum.js'] })
     await task.completes()
@@ -162,7 +176,10 @@ test('adds', async () => {
 
   it('[REQ-VIEW-6] build output that came since is left out and named', async () => {
     const files = { ...FILES, 'src/index.js': 'export { add } from "../build/add.js"\n' }
-    const tests = { 'tests/z.test.js': TEST.replace('../src/add.js', '../build/add.js'), 'tests/fixtures/sum.json': '{"sum": 5}' }
+    const tests = {
+      'tests/z.test.js': TEST.replace('../src/add.js', '../build/add.js'),
+      'tests/fixtures/sum.json': '{"sum": 5}',
+    }
     const task = await forge.inImpl({ ...PROJECT, files, tests })
     task.smuggle({ 'build/add.js': 'export const add = () => 5\n' })
     await task.write({ 'src/add.js': EMPTY })
@@ -179,14 +196,20 @@ test('adds', async () => {
 
   it('[REQ-VIEW-7] imports of package.json that lead elsewhere block', async () => {
     const files = { ...FILES, 'src/sum.js': 'export const sum = () => 0\n' }
-    const tests = { 'tests/z.test.js': TEST.replace("'../src/add.js'", "'#sum'").replace('{ add }', '{ sum: add }'), 'tests/fixtures/sum.json': '{"sum": 5}' }
+    const tests = {
+      'tests/z.test.js': TEST.replace("'../src/add.js'", "'#sum'").replace('{ add }', '{ sum: add }'),
+      'tests/fixtures/sum.json': '{"sum": 5}',
+    }
     const task = await forge.inImpl({ ...PROJECT, files, tests })
     await task.write({
       'src/forged.js': 'export const sum = () => 5\n',
       'package.json': (FILES['package.json'] ?? '').replace('./src/sum.js', './src/forged.js'),
     })
     await expectRefused(task, /package\.json \(imports\) changed/)
-    await task.write({ 'package.json': FILES['package.json'] ?? '', 'src/sum.js': 'export const sum = (a, b) => a + b\n' })
+    await task.write({
+      'package.json': FILES['package.json'] ?? '',
+      'src/sum.js': 'export const sum = (a, b) => a + b\n',
+    })
     await task.completes()
   })
 

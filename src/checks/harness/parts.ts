@@ -38,7 +38,20 @@ const LINTER_TABLE = /^\[tool\./
 
 // A package that takes the name of an assertion library is imported by its own tests instead of that library.
 const PACKAGE_KEYS: readonly string[] = [
-  ...['name', 'imports', 'exports', 'config', 'packageManager', 'workspaces', 'pnpm', 'wireit', 'nx', 'babel', 'ts-node', 'tsx'],
+  ...[
+    'name',
+    'imports',
+    'exports',
+    'config',
+    'packageManager',
+    'workspaces',
+    'pnpm',
+    'wireit',
+    'nx',
+    'babel',
+    'ts-node',
+    'tsx',
+  ],
   ...['jest', 'mocha', 'vitest', 'ava', 'tap', 'c8', 'nyc', 'karma', 'jasmine', 'playwright', 'cypress', 'lab'],
 ]
 
