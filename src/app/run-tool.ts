@@ -1,5 +1,5 @@
 import { observe } from '../checks/observe.js'
-import type { ChangeSet } from '../confinement/port.js'
+import type { Aside, ChangeSet } from '../confinement/port.js'
 import { matchesGlob } from '../contract/glob.js'
 import { phaseOf } from '../core/access.js'
 import { admit, type Bearer } from '../core/admit.js'
@@ -22,7 +22,7 @@ import { askQuestion } from './questions.js'
 import { keepContents, keepPrevious } from './reconcile.js'
 import { isHiddenBy, reservedIn } from './reserved.js'
 import type { Result } from './result.js'
-import { asideBy, namedAmong, notesOn, partChanges, type ScratchRules, withNotes } from './scratch.js'
+import { asideBy, ignoredBy, namedAmong, notesOn, partChanges, type ScratchRules, withNotes } from './scratch.js'
 import { writeIgnored } from './scratch-writes.js'
 import { failingIn, testOutcome } from './test-outcome.js'
 import { callUpstream, isUpstreamTool } from './upstream.js'
@@ -96,7 +96,9 @@ class OneRun {
       const state = await this.app.ledger.peek(this.call.state.id)
       const isStale = state === null || admit(state, this.call.bearer) !== null
       const { workspace, id } = this.call.state
-      const aside = asideBy(this.#rules())
+      const isIgnored = ignoredBy(this.app.trees.rulesOf(workspace))
+      const becomes = asideBy(this.#rules())
+      const aside: Aside = (path, isFolder) => (isIgnored(path, isFolder) ? becomes(path, isFolder) : null)
       const ignored = isStale
         ? null
         : await writeIgnored(this.app, { tool, args, taskId: id, place: this.#place, aside })

@@ -1,4 +1,4 @@
-import { mkdirSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { expect } from 'vitest'
 import { makePlace, type Place, type Served, serve } from '../e2e/process.js'
@@ -23,6 +23,8 @@ export interface Project {
   readonly files: Files
   /** Beside what git has, such as installed packages. */
   readonly ignored?: Files
+  /** Puts more there before work begins. */
+  readonly prepare?: (dir: string) => void
   /** How the contract runs the tests. */
   readonly run: string
   /** What is written in TDD; the first file is named as the test of the criterion. */
@@ -36,7 +38,8 @@ export interface Task {
   readonly dir: string
   write(files: Files): Promise<void>
   /** Beside all tools, as an agent does that has a shell of its own. */
-  smuggle(files: Files): void
+  smuggle(files: Files, encoding?: BufferEncoding): void
+  has(path: string): boolean
   /** Asks for REVIEW, which must be refused; gives every blocker with what was found. */
   refused(): Promise<string>
   /** Asks for REVIEW, which must be granted. */
@@ -48,7 +51,7 @@ export async function openForge(environment: NodeJS.ProcessEnv = {}): Promise<Fo
   const server = await serve(place, 'tdd', environment)
   const contracts = new Map<string, string>()
   let count = 0
-  const inTdd: Forge['inTdd'] = async ({ files, ignored = {}, run, contract = (text) => text }) => {
+  const inTdd: Forge['inTdd'] = async ({ files, ignored = {}, prepare, run, contract = (text) => text }) => {
     const source = contract(TDD.replace('run: npm test', `run: ${JSON.stringify(run)}`))
     const added = await server.call('POST', '/contracts', server.operator, { source })
     const hash = contracts.get(source) ?? String(added.body.hash)
@@ -56,6 +59,7 @@ export async function openForge(environment: NodeJS.ProcessEnv = {}): Promise<Fo
     const dir = mkdtempSync(join(place.dir, 'repository-'))
     makeRepository(dir, files)
     put(dir, ignored)
+    prepare?.(dir)
     count += 1
     const agent = await Walker.claim(server, `task-${count}`, { contract: hash, workspace: dir })
     await agent.plan()
@@ -65,7 +69,8 @@ export async function openForge(environment: NodeJS.ProcessEnv = {}): Promise<Fo
       write: async (list) => {
         for (const [path, content] of Object.entries(list)) await agent.does('write_files', { path, content })
       },
-      smuggle: (list) => put(dir, list),
+      smuggle: (list, encoding) => put(dir, list, encoding),
+      has: (path) => existsSync(join(dir, path)),
       refused: async () => {
         const blockers = await agent.refused('REVIEW', implementation('src'))
         return blockers.map((one) => JSON.stringify(one)).join('\n')
@@ -90,10 +95,10 @@ export async function openForge(environment: NodeJS.ProcessEnv = {}): Promise<Fo
   }
 }
 
-function put(dir: string, files: Files): void {
+function put(dir: string, files: Files, encoding: BufferEncoding = 'utf8'): void {
   for (const [path, text] of Object.entries(files)) {
     mkdirSync(join(dir, dirname(path)), { recursive: true })
-    writeFileSync(join(dir, path), text)
+    writeFileSync(join(dir, path), text, encoding)
   }
 }
 
