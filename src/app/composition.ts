@@ -52,7 +52,8 @@ export async function composeViewOf(
   const { tree, needed } = about
   const isIgnored = ignoredIn(app, state.workspace)
   const listed = await tree.list(NOT_THE_PROJECT)
-  const pins = needed.pinsTests || contract.tests.allowChanges ? null : state.pinnedTests
+  const isHeld = !needed.pinsTests && !contract.tests.allowChanges && state.pinnedTests !== null
+  const pins = isHeld ? (app.views.pinsAgain(state) ?? state.pinnedTests) : null
   const start = app.trees.marked(state.workspace, state.id, WORK_BEGAN)?.entries ?? null
   const scene: Scene = { app, contract, state, tree, listed, isIgnored, pins, start }
   const tests = listed.map(({ path }) => path).filter((path) => isTestLike(contract, path) && !isIgnored(path))

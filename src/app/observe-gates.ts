@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import { besideTheProject } from '../checks/beside.js'
 import { commandOf } from '../checks/gate-commands.js'
 import { type GitFacts, gitFacts } from '../checks/git-facts.js'
-import { observe, runKey } from '../checks/observe.js'
+import { observe, runKey, type ShownPlace } from '../checks/observe.js'
 import { stampsOf, touchedSince } from '../checks/stamps.js'
 import { canonicalJson } from '../contract/fingerprint.js'
 import {
@@ -22,6 +22,7 @@ import type { WorkTree } from '../tree/work-tree.js'
 import type { App } from './app.js'
 import { commitRulesOf } from './commit-rules.js'
 import { type ComposedView, composeViewOf } from './composition.js'
+import { needsRedAgain, runRedAgain } from './red-again.js'
 import { reservedIn } from './reserved.js'
 import { unavailable, wallOf } from './wall.js'
 
@@ -68,16 +69,17 @@ export async function observeFor(
   const untouched = commands.size === 0 ? new Map<string, string>() : await stampsOf(state.workspace, index)
   const treeHash = await work.tree.fingerprint()
   const beside = besideTheProject(state.workspace, index)
-  const composed = commands.size === 0 ? null : await composedView(app, contract, state, work)
-  if (typeof composed === 'string') return { ...NOTHING, problems: [composed] }
-  const place = {
+  const bare = {
     confinement,
-    ...(composed === null ? {} : { view: composed }),
     tree: state.workspace,
     hidden: reservedIn(app, contract, state.workspace).hidden,
     signal: new AbortController().signal,
     redact: (text: string) => String(app.redact(text)),
   }
+  const composed =
+    commands.size === 0 ? null : await composedView(app, contract, state, { ...work, place: bare, treeHash })
+  if (typeof composed === 'string') return { ...NOTHING, problems: [composed] }
+  const place = composed === null ? bare : { ...bare, view: composed }
   const runs = new Map<string, ObservedRun>()
   const refs: JsonObject[] = []
   const blobs: Blob[] = []
@@ -106,9 +108,12 @@ async function composedView(
   app: App,
   contract: Contract,
   state: TaskState,
-  work: { readonly needed: Needs; readonly tree: WorkTree },
+  work: { readonly needed: Needs; readonly tree: WorkTree; readonly place: ShownPlace; readonly treeHash: string },
 ): Promise<ComposedView | string> {
   try {
+    const isRedMissing = !work.needed.pinsTests && needsRedAgain(app, contract, state)
+    const problem = isRedMissing ? await runRedAgain(app, contract, state, work) : null
+    if (problem !== null) return problem
     const pinnedRun = await pinnedRunOf(app, state)
     return await composeViewOf(app, contract, state, { ...work, pinnedRun })
   } catch (error) {

@@ -3,9 +3,11 @@ import { closeSync, existsSync, lstatSync, mkdirSync, readFileSync, renameSync, 
 import { mkdir, open, readdir, readlink, rename, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { ViewEntry } from '../confinement/port.js'
+import type { TaskState } from '../core/state.js'
 import { openFile } from '../tree/lookup.js'
 import { chunksOf } from '../tree/read-bytes.js'
 import { isTargetInside } from '../tree/steps.js'
+import type { PinnedFiles } from './pin-tests.js'
 import type { Trees } from './trees.js'
 
 const PINNED_BYTES_MAX = 1024 ** 3
@@ -13,6 +15,7 @@ const MODE_MASK = 0o777
 const TASK = 'task'
 const OBJECTS = 'objects'
 const PINS = 'pins.json'
+const AGAIN = 'red-again.json'
 const DEPENDENCIES = 'dependencies.json.gz'
 const REMOVED = { recursive: true, force: true } as const
 
@@ -54,7 +57,7 @@ export class TaskViews {
   }
 
   /** Keeps what these files hold, by the hashes that the ledger is about to record. Throws when one is not what it should be. */
-  async keepPins(taskId: string, tree: string, files: Readonly<Record<string, string>>): Promise<void> {
+  async keepPins(taskId: string, tree: string, files: PinnedFiles): Promise<void> {
     this.#mark(taskId)
     await mkdir(this.#file(taskId, OBJECTS), { recursive: true, mode: 0o700 })
     const pins: Pins = { ...this.#pins(taskId) }
@@ -89,6 +92,18 @@ export class TaskViews {
     const content = existsSync(file) ? readFileSync(file) : null
     if (content === null || createHash('sha256').update(content).digest('hex') !== hash) return null
     return { path, type: 'file', content, mode: pin.mode }
+  }
+
+  /** Which files RED, run again, recorded besides; null where it was not. */
+  pinsAgain(state: Pick<TaskState, 'id' | 'pinnedRun'>): ReadonlyMap<string, string> | null {
+    const file = this.#file(state.id, AGAIN)
+    if (!existsSync(file)) return null
+    const { run, files } = JSON.parse(readFileSync(file, 'utf8')) as { run: string | null; files: PinnedFiles }
+    return run === state.pinnedRun ? new Map(Object.entries(files)) : null
+  }
+
+  keepPinsAgain({ id, pinnedRun }: Pick<TaskState, 'id' | 'pinnedRun'>, files: PinnedFiles): void {
+    writeFileSync(this.#file(id, AGAIN), JSON.stringify({ run: pinnedRun, files }), { mode: 0o600, flush: true })
   }
 
   async drop(taskId: string): Promise<void> {
