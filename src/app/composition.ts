@@ -51,6 +51,9 @@ export async function composeViewOf(
 ): Promise<ComposedView> {
   const { tree, needed } = about
   const isIgnored = ignoredIn(app, state.workspace)
+  // On another thread meanwhile.
+  const dependencies = changedDependencies({ app, contract, state, isIgnored })
+  dependencies.catch(() => undefined)
   const listed = await tree.list(NOT_THE_PROJECT)
   const isHeld = !needed.pinsTests && !contract.tests.allowChanges && state.pinnedTests !== null
   const pins = isHeld ? (app.views.pinsAgain(state) ?? state.pinnedTests) : null
@@ -59,8 +62,7 @@ export async function composeViewOf(
   const tests = listed.map(({ path }) => path).filter((path) => isTestLike(contract, path) && !isIgnored(path))
   const late = pins === null ? [] : await lateTests(scene, { tests, pins })
   const stood = await standingIn(scene, pins === null ? tests : [...pins.keys()])
-  const changed = await changedDependencies(scene)
-  const leftOut = [...late, ...stood, ...changed].filter((path) => pins?.has(path) !== true)
+  const leftOut = [...late, ...stood, ...(await dependencies)].filter((path) => pins?.has(path) !== true)
   const put = pins === null ? [] : await fromPins(scene, pins, leftOut)
   const pinned = new Set([...(pins?.keys() ?? tests), ...(await setupPaths(scene, about.pinnedRun))])
   for (const path of await linkTargets(scene, pinned)) pinned.add(path)
@@ -141,7 +143,12 @@ async function standingIn(scene: Scene, tests: readonly string[]): Promise<reado
 }
 
 // What a phase of the contract names as writable is the task's to change.
-async function changedDependencies({ app, contract, state, isIgnored }: Scene): Promise<readonly string[]> {
+async function changedDependencies({
+  app,
+  contract,
+  state,
+  isIgnored,
+}: Pick<Scene, 'app' | 'contract' | 'state' | 'isIgnored'>): Promise<readonly string[]> {
   if (contract.enforcement.reconcile === 'off') return []
   const changed = (await app.views.dependenciesSince(state.id, state.workspace)) ?? []
   const named = namedAmong(
