@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import { besideTheProject } from '../checks/beside.js'
 import { commandOf } from '../checks/gate-commands.js'
 import { type GitFacts, gitFacts } from '../checks/git-facts.js'
-import { observe, runKey } from '../checks/observe.js'
+import { observe, runKey, type ShownPlace } from '../checks/observe.js'
 import { stampsOf, touchedSince } from '../checks/stamps.js'
 import { canonicalJson } from '../contract/fingerprint.js'
 import {
@@ -21,6 +21,8 @@ import type { TreeIndex } from '../tree/tree-contents.js'
 import type { WorkTree } from '../tree/work-tree.js'
 import type { App } from './app.js'
 import { commitRulesOf } from './commit-rules.js'
+import { type ComposedView, composeViewOf } from './composition.js'
+import { needsRedAgain, runRedAgain } from './red-again.js'
 import { reservedIn } from './reserved.js'
 import { unavailable, wallOf } from './wall.js'
 
@@ -67,23 +69,29 @@ export async function observeFor(
   const untouched = commands.size === 0 ? new Map<string, string>() : await stampsOf(state.workspace, index)
   const treeHash = await work.tree.fingerprint()
   const beside = besideTheProject(state.workspace, index)
-  const place = {
+  const bare = {
     confinement,
     tree: state.workspace,
     hidden: reservedIn(app, contract, state.workspace).hidden,
     signal: new AbortController().signal,
     redact: (text: string) => String(app.redact(text)),
   }
+  const composed =
+    commands.size === 0 ? null : await composedView(app, contract, state, { ...work, place: bare, treeHash })
+  if (typeof composed === 'string') return { ...NOTHING, problems: [composed] }
+  const place = composed === null ? bare : { ...bare, view: composed }
   const runs = new Map<string, ObservedRun>()
   const refs: JsonObject[] = []
   const blobs: Blob[] = []
   const fresh = new Map<string, ObservedRun>()
   for (const [name, command] of commands) {
-    const key = beside === null ? null : `${await runKey(work.tree, treeHash, command)} ${beside}`
+    const inputs = `${await runKey(work.tree, treeHash, command)} ${beside} ${composed?.digest}`
+    const key = beside === null ? null : inputs
     const before = key === null ? undefined : app.observations.get(key)
     const run = before ?? (await observe(place, name, command, { treeHash }))
-    // A run that was stopped says nothing of the tree; the next one may be luckier.
-    if (before === undefined) fresh.set(run.wasStopped || key === null ? '' : key, run)
+    // A run that was stopped or is void says nothing of the tree; the next one may be luckier.
+    const isUnusable = run.wasStopped || run.isVoid === true
+    if (before === undefined) fresh.set(isUnusable || key === null ? '' : key, run)
     const content = canonicalJson(runView(run))
     const sha256 = createHash('sha256').update(content).digest('hex')
     runs.set(name, run)
@@ -94,6 +102,23 @@ export async function observeFor(
   if (touched.length === 0) for (const [key, run] of fresh) if (key !== '') app.observations.set(key, run)
   const git = asksGit ? await gitFacts(place, index, await commitRulesOf(app, contract, state)) : null
   return { runs, refs, blobs, problems: touchedText(touched), git }
+}
+
+async function composedView(
+  app: App,
+  contract: Contract,
+  state: TaskState,
+  work: { readonly needed: Needs; readonly tree: WorkTree; readonly place: ShownPlace; readonly treeHash: string },
+): Promise<ComposedView | string> {
+  try {
+    const isRedMissing = !work.needed.pinsTests && needsRedAgain(app, contract, state)
+    const problem = isRedMissing ? await runRedAgain(app, contract, state, work) : null
+    if (problem !== null) return problem
+    const pinnedRun = await pinnedRunOf(app, state)
+    return await composeViewOf(app, contract, state, { ...work, pinnedRun })
+  } catch (error) {
+    return `The view of the commands cannot be composed: ${error instanceof Error ? error.message : 'unreadable'}`
+  }
 }
 
 // What was changed under a run, and maybe changed back, is not what the run is said to be of.
@@ -154,10 +179,17 @@ export function runView(run: ObservedRun): { readonly [K in ObservedRunMember]?:
     ...(run.coverage === null ? {} : { coverage: run.coverage }),
     ...(run.problem === null ? {} : { problem: run.problem }),
     ...(run.trouble === undefined ? {} : troubleView(run.trouble)),
+    ...leftOutView(run),
     duration_ms: run.durationMs,
     tree_hash: run.treeHash,
     grade: 'observed',
   }
+}
+
+const LEFT_OUT_TOLD_MAX = 50
+
+function leftOutView({ leftOut = [] }: ObservedRun): JsonObject {
+  return leftOut.length === 0 ? {} : { left_out: leftOut.slice(0, LEFT_OUT_TOLD_MAX), left_out_total: leftOut.length }
 }
 
 function refOf(run: ObservedRun, about: { readonly sha256: string; readonly isCached: boolean }): JsonObject {
@@ -170,6 +202,7 @@ function refOf(run: ObservedRun, about: { readonly sha256: string; readonly isCa
     failed: counts?.failed ?? null,
     skipped: counts?.skipped ?? null,
     problem: run.problem,
+    ...leftOutView(run),
     duration_ms: run.durationMs,
     tree_hash: run.treeHash,
     grade: 'observed',

@@ -155,7 +155,7 @@ function none(missing: readonly Missing[]): Confinement {
     provider: 'none',
     missing: all,
     notes: [],
-    start: async (job) => startOpenly(job, path),
+    start: (job) => startOpenly(job, path),
     close: async () => undefined,
   }
 }
