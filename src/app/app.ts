@@ -6,6 +6,7 @@ import type { Context } from '../core/command.js'
 import type { Json } from '../core/contract.js'
 import type { Upstream } from '../tools/upstream/upstream.js'
 import type { AlertBoard } from './alert-board.js'
+import type { Baselines } from './baselines.js'
 import type { Checking } from './checking.js'
 import type { ContractBook } from './contracts.js'
 import type { Coordinations } from './coordinations/coordinations.js'
@@ -53,6 +54,8 @@ export interface App {
   /** The upstream MCP servers of contracts. */
   readonly upstream: () => Upstream
   readonly observations: Observations
+  /** What tests said of the trees that tasks began with. */
+  readonly baselines: Baselines
   /** How work trees should look. */
   readonly trees: Trees
   /** What commands wrote to ignored paths, by task. */

@@ -22,16 +22,9 @@ import { type CheckpointScene, judgeCheckpoint, keptEvidence, withoutRuns } from
 import { compareTree } from './compare-tree.js'
 import { lookAtVote, type Vote } from './coordinations/consensus.js'
 import { gatherReviews } from './gather-reviews.js'
-import { observeFor, pinOfRun } from './observe-gates.js'
+import { NOT_OBSERVED, observeFor, pinOfRun } from './observe-gates.js'
 import { needsChanges, phaseChanges } from './phase-changes.js'
-import {
-  isOpenSoFar,
-  movedUnderEvidence,
-  NOT_OBSERVED,
-  observedArtifact,
-  runChecks,
-  withoutObserved,
-} from './run-checks.js'
+import { isOpenSoFar, movedUnderEvidence, observedArtifact, runChecks, withoutObserved } from './run-checks.js'
 
 const TEST_FILES_MAX = 20_000
 

@@ -10,6 +10,7 @@ import { takeStateDirectory } from '../store/state-directory.js'
 import { readTaskBytesMax } from './added-bytes.js'
 import { AlertBoard } from './alert-board.js'
 import type { App } from './app.js'
+import { Baselines } from './baselines.js'
 import { Checking } from './checking.js'
 import { ContractBook } from './contracts.js'
 import { watchVotes } from './coordinations/consensus-watch.js'
@@ -130,7 +131,7 @@ export async function openOrchestrator(options: OrchestratorOptions): Promise<Or
     alerts: new AlertBoard(),
     running: workshop.running,
     upstream: workshop.upstream,
-    observations: new Observations(),
+    ...{ observations: new Observations(), baselines: new Baselines(join(options.stateDir, 'baselines'), onFault) },
     ...{ scratch: workshop.scratch, library: workshop.library },
     transcripts: new Transcripts(
       options.stateDir,
@@ -150,6 +151,7 @@ export async function openOrchestrator(options: OrchestratorOptions): Promise<Or
     isClosing = true
     await coordinations.close()
     await app.transcripts.close()
+    await app.baselines.close()
     await workshop.close()
     stopWatching()
     await webhooks.close()

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto'
+import type { ComposedFile } from '../confinement/compose-view.js'
 import type { Confinement } from '../confinement/port.js'
 import { runCommand } from '../confinement/run-command.js'
 import type { ObservedCommand } from '../core/contract.js'
@@ -18,6 +19,8 @@ export interface ObservePlace {
   readonly tree: string
   readonly hidden: readonly string[]
   readonly signal: AbortSignal
+  /** Files as the command is to see them, where they are not as in the tree. */
+  readonly compose?: readonly ComposedFile[]
 }
 
 /** Where one is run whose output may be shown. */
@@ -51,6 +54,7 @@ export async function observe(
       signal: place.signal,
       timeoutMs: command.timeoutSeconds * 1000,
       ...(command.report === null ? {} : { collect: [command.report] }),
+      ...(place.compose === undefined ? {} : { compose: place.compose }),
     },
     OUTPUT_KEPT,
   )
@@ -116,7 +120,7 @@ function read(reading: ReportReading): Read {
     counts: { passed, failed, skipped },
     isComplete: complete,
     tests: tests.map(({ id, status, file, message }) => ({ id, status, file, message })),
-    loadFailures: loadFailures.map(({ file, kind, message }) => ({ file, kind, message })),
+    loadFailures: loadFailures.map(({ file, kind, module, message }) => ({ file, kind, module, message })),
     problem:
       reading.result === 'contradiction' ? reading.reason : truncated ? 'there was more than could be read' : null,
   }

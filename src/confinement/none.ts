@@ -9,6 +9,7 @@ const LINGER_MS = 500
 /** Runs the command with no wall around it, only because the contract says so. Everything it does is done. */
 export function startOpenly(job: Job, path: string): Confined {
   if ((job.sockets ?? []).length > 0) throw new Error('sockets are given to commands behind a wall only')
+  if ((job.compose ?? []).length > 0) throw new Error('views are composed for commands behind a wall only')
   const [program = '', ...args] = job.argv
   const child = spawn(program, args, {
     cwd: join(job.tree, job.cwd),

@@ -1,5 +1,6 @@
 import type { Readable, Writable } from 'node:stream'
 import type { Change } from '../tree/change.js'
+import type { ComposedFile } from './compose-view.js'
 
 export const PROVIDERS = ['overlay+bubblewrap', 'bubblewrap', 'unshare', 'none'] as const
 export type ProviderName = (typeof PROVIDERS)[number]
@@ -65,6 +66,8 @@ export interface Job {
   readonly layer?: string | null
   /** What becomes of changes that never reach the tree; null for those that count. */
   readonly aside?: Aside
+  /** Files that are put into its view, or removed from it, before it starts. */
+  readonly compose?: readonly ComposedFile[]
   /** Files of the tree that the command is to write and that are read when it ended. What lies there before is not shown to it. */
   readonly collect?: readonly string[]
   /** Relative paths that must not be readable inside. */

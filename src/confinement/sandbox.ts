@@ -6,6 +6,7 @@ import { readBytes } from '../tree/read-bytes.js'
 import { openTreeWriter } from '../tree/tree-writer.js'
 import { coverFolders } from './base-root.js'
 import { commitChanges } from './commit-changes.js'
+import { composeView } from './compose-view.js'
 import { type Child, cleanEnv, confinedOf, NO_CHANGES } from './confined.js'
 import { type HostView, isInside } from './host-view.js'
 import type { Identity } from './identity.js'
@@ -73,6 +74,12 @@ export class Sandbox {
       const keep = job.writes === 'keep' && stopped === null
       return { files, changes: keep ? await this.#changes(run, job, mounted) : dropped(keeper, run) }
     })
+    try {
+      await composeView(join(run.seen, MERGED), job.compose ?? [])
+    } catch (error) {
+      confined.kill()
+      throw error
+    }
     for (const path of job.collect ?? []) if (await clear(join(run.seen, MERGED), path)) fresh.push(path)
     starter.become(launcher(this.#launch(run, job, mounted)), { ...cleanEnv(this.parts.view), ...job.env })
     return confined

@@ -70,7 +70,12 @@ export function compileDocument(document: JsonObject, hash: string): Contract {
       reconcileIgnore: enforcement.reconcile_ignore,
     },
     commands: new Map(Object.entries(source.commands ?? {}).map(([name, one]) => [name, compileCommand(one)])),
-    tests: { patterns: source.tests.patterns, allowChanges: source.tests.allow_changes },
+    tests: {
+      patterns: source.tests.patterns,
+      allowChanges: source.tests.allow_changes,
+      baseline: source.tests.baseline ?? 'tolerate',
+      repeat: source.tests.repeat ?? 1,
+    },
     schemas: new Map(Object.entries(source.schemas)),
     extraTools: extraTools(source),
     tools: new Map(Object.entries(source.tools ?? {}).map(([name, tool]) => [name, compileTool(name, tool)])),

@@ -11,6 +11,15 @@ import type { Webhook } from './webhook.js'
 export type Json = null | boolean | number | string | readonly Json[] | JsonObject
 export type JsonObject = { readonly [key: string]: Json }
 
+export interface TestRules {
+  readonly patterns: readonly string[]
+  readonly allowChanges: boolean
+  /** Whether tests that failed or were skipped before the task may still do so at GREEN. */
+  readonly baseline?: 'tolerate' | 'forbid'
+  /** How often the tests are run on one tree, to find those whose result differs. */
+  readonly repeat?: number
+}
+
 /**
  * A compiled workflow contract. Callers can rely on every name in it being known and every reference being resolved:
  * what a contract says and Phaselock cannot honour is refused before a Contract exists.
@@ -28,7 +37,7 @@ export interface Contract extends Programs {
   /** In the order of the file: the first that matches wins. */
   readonly transitions: readonly Transition[]
   readonly enforcement: Enforcement
-  readonly tests: { readonly patterns: readonly string[]; readonly allowChanges: boolean }
+  readonly tests: TestRules
   /** What Phaselock runs itself to observe facts, by name. */
   readonly commands: ReadonlyMap<string, ObservedCommand>
   /** JSON Schemas by the name that `RequiredArtifact.schema` uses; compiled outside the core. */

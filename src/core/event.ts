@@ -227,6 +227,19 @@ export type TaskFact =
       /** What the reviewers of the phase said, where it has some that vote. */
       readonly consensus?: ConsensusProof
     }
+  /** What the tests said of the tree that work on the task began with. */
+  | {
+      readonly type: 'baseline_recorded'
+      /** Where it is stored. */
+      readonly run: string
+      readonly passed: number
+      readonly failed: number
+      readonly skipped: number
+      /** Tests whose result differed between runs. */
+      readonly flaky: number
+      /** Why there are no tests in it. */
+      readonly reason: string | null
+    }
   | {
       readonly type: 'tests_pinned'
       readonly files: Readonly<Record<string, string>>
