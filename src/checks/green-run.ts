@@ -77,11 +77,13 @@ function notRun(run: ObservedRun, pinned: PinnedRun | null, old: ReadonlySet<Obs
   const ran = run.tests.filter((test) => test.status === 'passed' || old.has(test))
   const passed = new Set(ran.map((test) => test.id))
   const files = new Set(run.tests.map((test) => test.file))
-  const knowsFiles = run.tests.some((test) => test.file !== null)
-  return [
-    ...pinned.ids.filter((id) => !passed.has(id)),
-    ...pinned.unloaded.filter((file) => knowsFiles && !files.has(file)),
-  ]
+  // Some runners say the file of a test only when it fails.
+  const knowsFiles = run.tests.some((test) => test.file !== null && test.status === 'passed')
+  const known = new Set(pinned.ids)
+  const isMissed = knowsFiles
+    ? (file: string): boolean => !files.has(file)
+    : (): boolean => run.isComplete && ran.every((test) => known.has(test.id))
+  return [...pinned.ids.filter((id) => !passed.has(id)), ...pinned.unloaded.filter(isMissed)]
 }
 
 /** Nothing is left out that ran before, and nothing that ran at RED is marked to be. `marked` are the files with new marks. */

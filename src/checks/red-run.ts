@@ -63,7 +63,8 @@ async function filesWithFailures(run: ObservedRun, inputs: CheckInputs): Promise
     ...run.tests.filter((test) => test.status === 'failed').map((test) => test.file),
     ...run.loadFailures.map(fileOf),
   ]
-  const known = new Set(files.filter((file) => file !== null).slice(0, FILES_MAX))
+  const isInside = (file: string | null): file is string => file !== null && !/^(?:\/|\.\.\/)/.test(file)
+  const known = new Set(files.filter(isInside).slice(0, FILES_MAX))
   if (known.size > 0 && !run.tests.some((test) => test.status === 'failed' && test.file === null)) return known
   // Where the runner does not say the files, the tests of the project are looked through for the names.
   const tests = (await inputs.tree.list({ anywhere: new Set(['.git', 'node_modules']), atRoot: new Set() }))
