@@ -13,6 +13,7 @@ import type { Coordinations } from './coordinations/coordinations.js'
 import type { Feed } from './feed.js'
 import type { Ledger } from './handle.js'
 import type { Library } from './knowledge.js'
+import type { LongGates } from './long-gates.js'
 import type { McpArrivals } from './mcp-arrivals.js'
 import type { Observations } from './observe-gates.js'
 import type { RunFiles } from './run-files.js'
@@ -44,6 +45,8 @@ export interface App {
   readonly tokenRefusals: Quota
   /** Tasks whose gates are being checked, or whose work tree is put aside or taken back. */
   readonly checking: Checking
+  /** Requests whose gates take longer than a client waits. */
+  readonly longGates: LongGates
   /** Tasks that changed and whose gates may open by themselves (`auto_advance`). */
   readonly advancing: Set<string>
   /** Alerts of contracts that are raised now. */

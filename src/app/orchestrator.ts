@@ -19,6 +19,7 @@ import { Feed } from './feed.js'
 import { Ledger } from './handle.js'
 import { verifierOf } from './identity.js'
 import { type Integrity, verifyInBackground } from './integrity.js'
+import { LongGates } from './long-gates.js'
 import { McpArrivals } from './mcp-arrivals.js'
 import { Observations } from './observe-gates.js'
 import { InFlight } from './recall.js'
@@ -52,6 +53,8 @@ export interface OrchestratorOptions {
   }
   /** The least confinement that a contract may ask for; null: any. */
   readonly minConfinement?: Enforcement['confinement'] | null
+  /** After how long a request whose gates are still being checked is told so. */
+  readonly answerWithinMs?: number
   readonly environment: NodeJS.ProcessEnv
   readonly now?: () => number
   readonly onFault: (error: unknown) => void
@@ -126,8 +129,7 @@ export async function openOrchestrator(options: OrchestratorOptions): Promise<Or
     feed,
     secrets,
     tokenRefusals: new Quota(TOKEN_REFUSALS_PER_MINUTE),
-    checking,
-    advancing: new Set(),
+    ...{ checking, longGates: new LongGates(options.answerWithinMs), advancing: new Set<string>() },
     alerts: new AlertBoard(),
     running: workshop.running,
     upstream: workshop.upstream,
