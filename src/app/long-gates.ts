@@ -25,11 +25,13 @@ interface Running {
   readonly owner: string
   readonly digest: string
   readonly work: Promise<Result<JsonObject>>
+  /** Somebody was told that it still runs: from then on it can be joined. */
+  isTold: boolean
 }
 
 /**
- * Requests whose gates take longer than a client waits. Whoever asks again with the same request, or without handing in
- * anything, joins the one that runs, or is given the answer that it had.
+ * Requests whose gates take longer than a client waits. An agent that was told so and asks again with the same request, or
+ * without handing in anything, joins the one that runs, or is given the answer that it had.
  */
 export class LongGates {
   readonly #running = new Map<string, Running>()
@@ -44,11 +46,14 @@ export class LongGates {
     const owner = ownerOf(request)
     const digest = digestOf(request)
     const found = this.#running.get(owner)
-    const joined = found !== undefined && (found.digest === digest || isBare(request)) ? found : undefined
+    const joined = found?.isTold === true && (found.digest === digest || isBare(request)) ? found : undefined
     if (found !== undefined && joined === undefined) return work()
-    const running = joined ?? this.#begin({ owner, digest, work: work() })
+    const running = joined ?? this.#begin({ owner, digest, work: work(), isTold: false })
     const result = await this.soon(running.work)
-    if (result === 'later') return ok(await checking())
+    if (result === 'later') {
+      running.isTold = true
+      return ok(await checking())
+    }
     // Blocked requests are decided anew when they are asked again; one that passed leaves no token to ask again with.
     const hasPassed = result.ok && typeof result.value.phase_token === 'string'
     if (joined === undefined || !hasPassed) this.#drop(running)
@@ -94,6 +99,11 @@ function digestOf({ artifacts, evidence, claims }: GateRequest): string {
 
 function isBare({ artifacts, evidence, claims }: GateRequest): boolean {
   return artifacts.size === 0 && evidence === null && claims.length === 0
+}
+
+/** Whether an answer says no more than that the gates are still being checked. */
+export function isChecking(answer: JsonObject): boolean {
+  return answer.checking === true && ('allowed' in answer || 'checkpoint_passed' in answer)
 }
 
 const CHECKING_TEXT = 'The gates are being checked. Send the same request again to wait for the answer.'
