@@ -76,7 +76,9 @@ async function filesWithFailures(run: ObservedRun, inputs: CheckInputs): Promise
 // A runner that names no failing test leaves only the counts: more must fail than before.
 async function failsUnnamed(run: ObservedRun, inputs: CheckInputs, before: BaselineTests): Promise<boolean> {
   const isNamed = run.tests.some((test) => test.status === 'failed') || run.loadFailures.length > 0
-  return !isNamed && (run.counts?.failed ?? 0) > before.baseline.counts.failed && inputs.contract.tests.repeat === 1
+  return (
+    !isNamed && (run.counts?.failed ?? 0) > before.baseline.counts.failed && (inputs.contract.tests.repeat ?? 1) === 1
+  )
 }
 
 async function notesAtRed(

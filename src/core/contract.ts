@@ -5,20 +5,12 @@ import type { DocumentPlace, EvidenceGrade, PhaseDocument } from './phase-docume
 import type { Rule } from './rules/rule.js'
 import type { Places } from './slots.js'
 import type { Programs } from './spawns.js'
+import type { TestRules } from './test-rules.js'
 import type { Webhook } from './webhook.js'
 
 /** A JSON value: what artifacts, evidence, tool arguments and schemas are made of. */
 export type Json = null | boolean | number | string | readonly Json[] | JsonObject
 export type JsonObject = { readonly [key: string]: Json }
-
-export interface TestRules {
-  readonly patterns: readonly string[]
-  readonly allowChanges: boolean
-  /** Whether tests that failed or were skipped before the task may still do so at GREEN. */
-  readonly baseline?: 'tolerate' | 'forbid'
-  /** How often the tests are run on one tree, to find those whose result differs. */
-  readonly repeat?: number
-}
 
 /**
  * A compiled workflow contract. Callers can rely on every name in it being known and every reference being resolved:

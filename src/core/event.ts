@@ -6,6 +6,7 @@ import type { ConsensusFact, ConsensusProof } from './consensus-event.js'
 import type { JsonObject, Mode, Severity } from './contract.js'
 import type { QuestionFact } from './question-event.js'
 import type { ReviewFact } from './review-event.js'
+import type { TestsFact } from './tests-event.js'
 import type { NewWorktree, TreeFact } from './tree-event.js'
 import type { WatchFact } from './watch-event.js'
 
@@ -227,25 +228,6 @@ export type TaskFact =
       /** What the reviewers of the phase said, where it has some that vote. */
       readonly consensus?: ConsensusProof
     }
-  /** What the tests said of the tree that work on the task began with. */
-  | {
-      readonly type: 'baseline_recorded'
-      /** Where it is stored. */
-      readonly run: string
-      readonly passed: number
-      readonly failed: number
-      readonly skipped: number
-      /** Tests whose result differed between runs. */
-      readonly flaky: number
-      /** Why there are no tests in it. */
-      readonly reason: string | null
-    }
-  | {
-      readonly type: 'tests_pinned'
-      readonly files: Readonly<Record<string, string>>
-      /** Where the tests of the observed run are stored. */
-      readonly run?: string | null
-    }
   | {
       readonly type: 'phase_entered'
       readonly from: string | null
@@ -300,6 +282,7 @@ export type TaskFact =
   | ConsensusFact
   | QuestionFact
   | ReviewFact
+  | TestsFact
   | TreeFact
   | WatchFact
 
