@@ -6,12 +6,14 @@ import type { Context } from '../core/command.js'
 import type { Json } from '../core/contract.js'
 import type { Upstream } from '../tools/upstream/upstream.js'
 import type { AlertBoard } from './alert-board.js'
+import type { Baselines } from './baselines.js'
 import type { Checking } from './checking.js'
 import type { ContractBook } from './contracts.js'
 import type { Coordinations } from './coordinations/coordinations.js'
 import type { Feed } from './feed.js'
 import type { Ledger } from './handle.js'
 import type { Library } from './knowledge.js'
+import type { LongGates } from './long-gates.js'
 import type { McpArrivals } from './mcp-arrivals.js'
 import type { Observations } from './observe-gates.js'
 import type { RunFiles } from './run-files.js'
@@ -44,6 +46,8 @@ export interface App {
   readonly tokenRefusals: Quota
   /** Tasks whose gates are being checked, or whose work tree is put aside or taken back. */
   readonly checking: Checking
+  /** Requests whose gates take longer than a client waits. */
+  readonly longGates: LongGates
   /** Tasks that changed and whose gates may open by themselves (`auto_advance`). */
   readonly advancing: Set<string>
   /** Alerts of contracts that are raised now. */
@@ -54,6 +58,8 @@ export interface App {
   /** The upstream MCP servers of contracts. */
   readonly upstream: () => Upstream
   readonly observations: Observations
+  /** What tests said of the trees that tasks began with. */
+  readonly baselines: Baselines
   /** How work trees should look. */
   readonly trees: Trees
   /** What commands wrote to ignored paths, by task. */

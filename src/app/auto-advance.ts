@@ -26,7 +26,9 @@ export async function withAdvance(
   answer: Result<JsonObject>,
 ): Promise<Result<JsonObject>> {
   if (!answer.ok || call.bearer.kind === 'review' || !app.advancing.has(call.state.id)) return answer
-  const done = await advance(app, call.state.id)
+  const done = await app.longGates.soon(advance(app, call.state.id))
+  // The next call of the agent finds the task where Phaselock took it.
+  if (done === 'later') return { ok: true, value: { ...answer.value, advancing: true } }
   if (done === null || done.state.held?.agentId !== call.bearer.agentId) return completed(answer, done)
   const grant = grantOf(done.state, call.bearer.agentId)
   return { ok: true, value: { ...answer.value, ...(await advancedView(app, done, grant)) } }

@@ -166,6 +166,7 @@ async function tryClaim(app: App, taskId: string, request: Ready): Promise<Resul
   try {
     const done = await withPathLease(app, { state, contract, phase: state.phase, agentId }, claimed)
     if (!done.ok) return done
+    app.baselines.begin(app, contract, done.value)
     const warnings = isResumed ? await reconcileResumed(app, contract, done.value) : []
     return ok(await claimAnswer(app, grantOf(done.value, agentId), warnings))
   } catch (error) {

@@ -22,17 +22,10 @@ import { compareTree } from './compare-tree.js'
 import { ignoredIn } from './composition.js'
 import { lookAtVote, type Vote } from './coordinations/consensus.js'
 import { gatherReviews } from './gather-reviews.js'
-import { observeFor, pinOfRun } from './observe-gates.js'
+import { NOT_OBSERVED, observeFor, pinOfRun } from './observe-gates.js'
 import { needsChanges, phaseChanges } from './phase-changes.js'
 import { keepTests, testFiles } from './pin-tests.js'
-import {
-  isOpenSoFar,
-  movedUnderEvidence,
-  NOT_OBSERVED,
-  observedArtifact,
-  runChecks,
-  withoutObserved,
-} from './run-checks.js'
+import { isOpenSoFar, movedUnderEvidence, observedArtifact, runChecks, withoutObserved } from './run-checks.js'
 
 export interface Offer {
   /** Redacted already: what is judged is what is stored. */

@@ -12,6 +12,7 @@ import { gather } from './gather.js'
 import { type Grant, grantOf, promptOf, withToken } from './grant.js'
 import type { Handled } from './handle.js'
 import { interruptOf } from './interrupts.js'
+import { checkingAnswer } from './long-gates.js'
 import { committedAtOf } from './newest-commit.js'
 import { type Entering, pathConflict, withPathLease } from './path-leases.js'
 import { ok, type Result, refuse, refusedBy } from './result.js'
@@ -37,8 +38,18 @@ export interface MoveRequest {
   readonly answersPrompt?: true
 }
 
-/** A request to leave the phase: everything that is needed is gathered first, then it is decided once. */
-export async function requestTransition(app: App, request: MoveRequest): Promise<Result<JsonObject>> {
+/** A request to leave the phase. One whose gates take long is told so, and joined when it is sent again. */
+export function requestTransition(app: App, request: MoveRequest): Promise<Result<JsonObject>> {
+  const asked = { ...request, kind: 'transition' } as const
+  return app.longGates.answer(
+    asked,
+    () => transitionNow(app, request),
+    () => checkingAnswer(app, asked),
+  )
+}
+
+/** Everything that is needed is gathered first, then it is decided once. */
+export async function transitionNow(app: App, request: MoveRequest): Promise<Result<JsonObject>> {
   const call = await admitCall(app, request.bearer, request.taskId)
   if (!call.ok) return call
   const { contract, state } = call.value

@@ -2,7 +2,9 @@ import { createHash } from 'node:crypto'
 import { besideTheProject } from '../checks/beside.js'
 import { commandOf } from '../checks/gate-commands.js'
 import { type GitFacts, gitFacts } from '../checks/git-facts.js'
-import { observe, runKey, type ShownPlace } from '../checks/observe.js'
+import { onlyOldTestsFail } from '../checks/green-run.js'
+import { runKey, type ShownPlace } from '../checks/observe.js'
+import { observeRepeatedly } from '../checks/repeat-runs.js'
 import { stampsOf, touchedSince } from '../checks/stamps.js'
 import { canonicalJson } from '../contract/fingerprint.js'
 import {
@@ -13,8 +15,15 @@ import {
   type ObservedCommand,
 } from '../core/contract.js'
 import type { Needs } from '../core/needs.js'
-import { type ObservedRun, type ObservedRunMember, type PinnedRun, troubleView } from '../core/observed.js'
+import {
+  type Baseline,
+  type ObservedRun,
+  type ObservedRunMember,
+  type PinnedRun,
+  troubleView,
+} from '../core/observed.js'
 import { observedSource } from '../core/observed-evidence.js'
+import { hasRedGate } from '../core/red-gate.js'
 import type { TaskState } from '../core/state.js'
 import type { Blob } from '../store/port.js'
 import type { TreeIndex } from '../tree/tree-contents.js'
@@ -50,6 +59,9 @@ export interface Observed {
   readonly blobs: readonly Blob[]
   readonly problems: readonly string[]
   readonly git: GitFacts | null
+  /** What the tests said of the tree that work began with; null: not asked for, or not to be had. */
+  readonly baseline: Baseline | null
+  readonly noBaseline: string | null
 }
 
 /** Runs what the gates need to see, each once. */
@@ -61,10 +73,12 @@ export async function observeFor(
 ): Promise<Observed> {
   const commands = commandsFor(contract, work.needed)
   const asksGit = needsGit(contract, work.needed)
-  if (commands.size === 0 && !asksGit) return NOTHING
+  if (commands.size === 0 && !asksGit) return NOT_OBSERVED
   const confinement = await wallOf(app, contract)
   const refused = unavailable({ contract }, confinement)
-  if (refused !== null && !refused.ok) return { ...NOTHING, problems: [refused.detail] }
+  if (refused !== null && !refused.ok) return { ...NOT_OBSERVED, problems: [refused.detail] }
+  const base = await baselineFor(app, contract, state, commands.has('tests'))
+  if (base === null) return { ...NOT_OBSERVED, problems: [DISTURBED] }
   const index = work.index ?? (await app.trees.compare(state.workspace)).index
   const untouched = commands.size === 0 ? new Map<string, string>() : await stampsOf(state.workspace, index)
   const treeHash = await work.tree.fingerprint()
@@ -78,17 +92,18 @@ export async function observeFor(
   }
   const composed =
     commands.size === 0 ? null : await composedView(app, contract, state, { ...work, place: bare, treeHash })
-  if (typeof composed === 'string') return { ...NOTHING, problems: [composed] }
+  if (typeof composed === 'string') return { ...NOT_OBSERVED, problems: [composed] }
   const place = composed === null ? bare : { ...bare, view: composed }
   const runs = new Map<string, ObservedRun>()
   const refs: JsonObject[] = []
   const blobs: Blob[] = []
   const fresh = new Map<string, ObservedRun>()
   for (const [name, command] of commands) {
-    const inputs = `${await runKey(work.tree, treeHash, command)} ${beside} ${composed?.digest}`
+    const times = name === 'tests' ? (contract.tests.repeat ?? 1) : 1
+    const inputs = `${await runKey(work.tree, treeHash, command)} ${beside} ${composed?.digest} ${times}`
     const key = beside === null ? null : inputs
     const before = key === null ? undefined : app.observations.get(key)
-    const run = before ?? (await observe(place, name, command, { treeHash }))
+    const run = before ?? (await observeRepeatedly(place, { name, command, treeHash }, times))
     // A run that was stopped or is void says nothing of the tree; the next one may be luckier.
     const isUnusable = run.wasStopped || run.isVoid === true
     if (before === undefined) fresh.set(isUnusable || key === null ? '' : key, run)
@@ -99,9 +114,27 @@ export async function observeFor(
     blobs.push({ sha256, content })
   }
   const touched = fresh.size === 0 ? [] : touchedSince(untouched, await stampsOf(state.workspace, index))
-  if (touched.length === 0) for (const [key, run] of fresh) if (key !== '') app.observations.set(key, run)
+  // A test that passed before may be flaky: it is run again when the agent asks again.
+  const isKept = (run: ObservedRun): boolean => base.baseline === null || !onlyOldTestsFail(run, base.baseline)
+  if (touched.length === 0)
+    for (const [key, run] of fresh) if (key !== '' && isKept(run)) app.observations.set(key, run)
   const git = asksGit ? await gitFacts(place, index, await commitRulesOf(app, contract, state)) : null
-  return { runs, refs, blobs, problems: touchedText(touched), git }
+  return { runs, refs, blobs, problems: touchedText(touched), git, ...base }
+}
+
+const DISTURBED = 'Files were changed while the tests of the starting tree ran. Ask again'
+
+// Waits for the run that was begun with the claim, or makes it. Null: it was disturbed.
+async function baselineFor(
+  app: App,
+  contract: Contract,
+  state: TaskState,
+  isNeeded: boolean,
+): Promise<Pick<Observed, 'baseline' | 'noBaseline'> | null> {
+  if (!isNeeded || !hasRedGate(contract)) return { baseline: null, noBaseline: null }
+  const made = await app.baselines.of(app, contract, state)
+  if (made === null) return null
+  return 'why' in made ? { baseline: null, noBaseline: made.why } : { baseline: made, noBaseline: null }
 }
 
 async function composedView(
@@ -128,7 +161,11 @@ function touchedText(touched: readonly string[]): readonly string[] {
   return [`Touched while the commands ran: ${touched.slice(0, TOUCHED_NAMED_MAX).join(', ')}${more}. Ask again`]
 }
 
-const NOTHING: Observed = { runs: new Map(), refs: [], blobs: [], problems: [], git: null }
+/** Before anything was run. */
+export const NOT_OBSERVED: Observed = {
+  ...{ runs: new Map(), refs: [], blobs: [], problems: [], git: null },
+  ...{ baseline: null, noBaseline: null },
+}
 
 const GIT_CHECKS: ReadonlySet<string> = new Set(['work_tree_clean', 'committed'])
 

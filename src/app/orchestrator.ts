@@ -10,6 +10,7 @@ import { takeStateDirectory } from '../store/state-directory.js'
 import { readTaskBytesMax } from './added-bytes.js'
 import { AlertBoard } from './alert-board.js'
 import type { App } from './app.js'
+import { Baselines } from './baselines.js'
 import { Checking } from './checking.js'
 import { ContractBook } from './contracts.js'
 import { watchVotes } from './coordinations/consensus-watch.js'
@@ -18,6 +19,7 @@ import { Feed } from './feed.js'
 import { Ledger } from './handle.js'
 import { verifierOf } from './identity.js'
 import { type Integrity, verifyInBackground } from './integrity.js'
+import { LongGates } from './long-gates.js'
 import { McpArrivals } from './mcp-arrivals.js'
 import { Observations } from './observe-gates.js'
 import { InFlight } from './recall.js'
@@ -51,6 +53,8 @@ export interface OrchestratorOptions {
   }
   /** The least confinement that a contract may ask for; null: any. */
   readonly minConfinement?: Enforcement['confinement'] | null
+  /** After how long a request whose gates are still being checked is told so. */
+  readonly answerWithinMs?: number
   readonly environment: NodeJS.ProcessEnv
   readonly now?: () => number
   readonly onFault: (error: unknown) => void
@@ -125,12 +129,11 @@ export async function openOrchestrator(options: OrchestratorOptions): Promise<Or
     feed,
     secrets,
     tokenRefusals: new Quota(TOKEN_REFUSALS_PER_MINUTE),
-    checking,
-    advancing: new Set(),
+    ...{ checking, longGates: new LongGates(options.answerWithinMs), advancing: new Set<string>() },
     alerts: new AlertBoard(),
     running: workshop.running,
     upstream: workshop.upstream,
-    observations: new Observations(),
+    ...{ observations: new Observations(), baselines: new Baselines(join(options.stateDir, 'baselines'), onFault) },
     ...{ scratch: workshop.scratch, views: workshop.views, library: workshop.library },
     transcripts: new Transcripts(
       options.stateDir,
@@ -150,6 +153,7 @@ export async function openOrchestrator(options: OrchestratorOptions): Promise<Or
     isClosing = true
     await coordinations.close()
     await app.transcripts.close()
+    await app.baselines.close()
     await workshop.close()
     stopWatching()
     await webhooks.close()

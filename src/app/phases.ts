@@ -8,6 +8,7 @@ import type { TaskState } from '../core/state.js'
 import { type AgentCall, admitCall, helpOf } from './agent-call.js'
 import type { App, Once } from './app.js'
 import { completionOf } from './completion.js'
+import { checkingAnswer } from './long-gates.js'
 import { type Move, move } from './move.js'
 import { completionAnswer } from './phase-answer.js'
 import { criteriaOf, outputsOf, phaseContent, progressOf, tasksView } from './phase-content.js'
@@ -53,6 +54,16 @@ export interface CompleteRequest {
 export async function completePhase(app: App, request: CompleteRequest): Promise<Result<JsonObject>> {
   const wrong = wrongEvidence(request.evidence)
   if (wrong !== null) return wrong
+  const { bearer, evidence, phase } = request
+  const asked = { kind: 'completion', bearer, evidence, target: phase, artifacts: new Map(), claims: [] } as const
+  return app.longGates.answer(
+    asked,
+    () => completeNow(app, request),
+    () => checkingAnswer(app, asked),
+  )
+}
+
+async function completeNow(app: App, request: CompleteRequest): Promise<Result<JsonObject>> {
   const admitted = await admitCall(app, request.bearer, request.taskId)
   if (!admitted.ok) return (await completedMeanwhile(app, request, admitted.problem)) ?? admitted
   const call = admitted.value

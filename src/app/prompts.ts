@@ -9,7 +9,8 @@ import { type AdmitOptions, type AgentCall, admitCall, applyAs, helpOf } from '.
 import type { App, Once } from './app.js'
 import { promptOf } from './grant.js'
 import { interruptOf } from './interrupts.js'
-import { requestTransition } from './move.js'
+import { checkingAnswer } from './long-gates.js'
+import { transitionNow } from './move.js'
 import { committedAtOf } from './newest-commit.js'
 import { ok, type Result, refuse, refusedBy } from './result.js'
 
@@ -37,7 +38,16 @@ export interface NextRequest {
 }
 
 /** Judges the rules, then tries the transition that a claim leads to, or stays. */
-export async function nextPrompt(app: App, request: NextRequest): Promise<Result<JsonObject>> {
+export function nextPrompt(app: App, request: NextRequest): Promise<Result<JsonObject>> {
+  const asked = { ...request, kind: 'next', target: '' } as const
+  return app.longGates.answer(
+    asked,
+    () => nextNow(app, request),
+    () => checkingAnswer(app, asked),
+  )
+}
+
+async function nextNow(app: App, request: NextRequest): Promise<Result<JsonObject>> {
   const admitted = await admitCall(app, request.bearer, request.taskId)
   if (!admitted.ok) return admitted
   const call = admitted.value
@@ -54,7 +64,7 @@ export async function nextPrompt(app: App, request: NextRequest): Promise<Result
   if (target === null)
     return ok({ ...(await promptView(app, call.contract, done.value)), ...helpOf(call.contract, done.value) })
   const { bearer, taskId, claims, artifacts, evidence, once } = request
-  const moved = await requestTransition(app, {
+  const moved = await transitionNow(app, {
     ...{ bearer, taskId, claims, artifacts, evidence, once, target },
     currentPhase: null,
     answersPrompt: true,

@@ -1,5 +1,5 @@
 import { observe, type ShownPlace } from '../checks/observe.js'
-import { observedFailing } from '../checks/observed-tests.js'
+import { failingTests } from '../checks/red-run.js'
 import { isTestLike } from '../checks/test-files.js'
 import type { ViewEntry } from '../confinement/port.js'
 import { blocker } from '../core/blockers.js'
@@ -54,7 +54,7 @@ export async function runRedAgain(
     if (typeof view === 'string') return `${view}. ${WAY_OUT}`
     const composition = { ...view, pinned: Object.keys(files), isGuarded: () => false }
     const run = await observe({ ...place, view: { composition, leftOut: [] } }, 'tests', command, { treeHash })
-    const red = observedFailing(run)
+    const red = failingTests(run, null)
     if (red.result !== 'holds') return `RED was run again, and ${red.found}. ${WAY_OUT}`
   }
   await app.views.keepPins(state.id, state.workspace, files)

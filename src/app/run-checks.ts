@@ -20,9 +20,6 @@ import { asksGit, commandsFor, needsGit, type Observed, observedView, pinnedRunO
 import { startOfWork } from './start-of-work.js'
 import { taskView } from './views.js'
 
-/** Before anything was run. */
-export const NOT_OBSERVED: Observed = { runs: new Map(), refs: [], blobs: [], problems: [], git: null }
-
 interface Scene {
   readonly contract: Contract
   readonly state: TaskState
@@ -58,6 +55,7 @@ export async function runChecks(
       pinnedTests: state.pinnedTests,
       observed: observed.runs,
       git: observed.git,
+      ...{ baseline: observed.baseline, noBaseline: observed.noBaseline },
       observedView: observedView(observed.runs),
       pinnedRun,
       changes: scene.changes,

@@ -1,7 +1,7 @@
 import type { CheckOutcome } from '../core/command.js'
 import type { Contract, Json, JsonObject } from '../core/contract.js'
 import type { Grade } from '../core/event.js'
-import { type ObservedRun, type PinnedRun, type RunTrouble, troubleView } from '../core/observed.js'
+import { type Baseline, type ObservedRun, type PinnedRun, type RunTrouble, troubleView } from '../core/observed.js'
 import type { WorkTree } from '../tree/work-tree.js'
 import type { GitFacts } from './git-facts.js'
 import type { ReadTree } from './harness/harness.js'
@@ -25,6 +25,10 @@ export interface CheckInputs {
   readonly observedView: JsonObject
   /** The tests of the observed RED run; null: none was observed. */
   readonly pinnedRun: PinnedRun | null
+  /** What the tests said of the tree that work began with; null: that is not known, and the older rules hold. */
+  readonly baseline?: Baseline | null
+  /** Why there is none. */
+  readonly noBaseline?: string | null
   /** What changed in this visit of the phase; null when nobody asked. */
   readonly changes?: PhaseChanges | null
   /** What a file held when the visit began: '' where there was no such file, null where that is not known. */
@@ -62,8 +66,8 @@ export interface ReviewSeen {
 
 export type Check = (inputs: CheckInputs) => CheckOutcome | Promise<CheckOutcome>
 
-export function holds(found: string, grade: Grade = 'reported'): CheckOutcome {
-  return { result: 'holds', found, grade }
+export function holds(found: string, grade: Grade = 'reported', notes: readonly string[] = []): CheckOutcome {
+  return { result: 'holds', found, grade, ...(notes.length === 0 ? {} : { notes }) }
 }
 
 export function fails(found: string, grade: Grade = 'reported', trouble?: RunTrouble): CheckOutcome {

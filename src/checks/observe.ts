@@ -159,7 +159,7 @@ function read(reading: ReportReading): Read {
     counts: { passed, failed, skipped },
     isComplete: complete,
     tests: tests.map(({ id, status, file, message }) => ({ id, status, file, message })),
-    loadFailures: loadFailures.map(({ file, kind, message }) => ({ file, kind, message })),
+    loadFailures: loadFailures.map(({ file, kind, module, message }) => ({ file, kind, module, message })),
     problem:
       reading.result === 'contradiction' ? reading.reason : truncated ? 'there was more than could be read' : null,
   }

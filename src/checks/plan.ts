@@ -1,6 +1,9 @@
 import { takesPathsAlone } from '../contract/test-files-schema.js'
 import type { Contract, Json, JsonObject } from '../core/contract.js'
+import type { ObservedRun } from '../core/observed.js'
+import { isRedPhase } from '../core/red-gate.js'
 import { asList, asObject, type Check, type CheckInputs, fails, field, holds, isText } from './inputs.js'
+import { openCriteria } from './red-criteria.js'
 import { isTestPath, type NamedTest, namedTests } from './test-files.js'
 
 export const planHasAcceptanceCriteria: Check = ({ all }) => {
@@ -64,17 +67,31 @@ export const testsExistForAcceptanceCriteria: Check = async (inputs) => {
   // A schema that takes paths alone leaves no room for `covers`: there all named test files count for every criterion.
   // Which form counts is the contract's to say, never the agent's.
   const covered = new Set(files.flatMap(({ covers }) => covers))
-  const open = isTogether
-    ? []
-    : criteria.filter(
-        (one) => ![field(one, 'id'), field(one, 'criterion')].some((name) => isText(name) && covered.has(name.trim())),
-      )
+  const open = isTogether ? [] : criteria.filter((one) => !namesOf(one).some((name) => covered.has(name)))
   if (open.length > 0) return fails(`no test covers ${open.map(nameOf).join(', ')}`)
+  const observed = inputs.observed.get('tests')
+  if (observed !== undefined && isJudgedByRun(inputs, observed)) {
+    const named = criteria.map((one) => ({ names: namesOf(one), shown: nameOf(one) }))
+    const unheld = await openCriteria(inputs, observed, { criteria: named, files, isTogether })
+    if (unheld.length > 0) return fails(`no new test fails for ${unheld.join(' | ')}`, 'observed')
+  }
   const run = asObject(inputs.ofVisit.get('test_run_result'))
   const ran = Number(field(run, 'passed') ?? 0) + Number(field(run, 'failed') ?? 0)
   const ranNothing = run !== null && !(ran > 0) && !(Number(field(run, 'exit_code')) !== 0)
   if (ranNothing) return fails('the reported test run ran no test')
   return holds(`${criteria.length} criteria covered by ${files.length} files`)
+}
+
+function namesOf(criterion: JsonObject): readonly string[] {
+  return [field(criterion, 'id'), field(criterion, 'criterion')].filter(isText).map((name) => name.trim())
+}
+
+// At a gate that is no RED only the files are looked at. That nothing failed at all, tests_are_failing says alone.
+function isJudgedByRun({ contract, task, baseline }: CheckInputs, { exitCode }: ObservedRun): boolean {
+  const phase = contract.phases.get(String(task.phase))
+  if (baseline === undefined || baseline === null || !isRedPhase(phase)) return false
+  const blocks = (phase?.gates ?? []).flatMap((gate) => gate.blockers)
+  return exitCode !== 0 || !blocks.some((one) => one.check === 'tests_are_failing' && one.severity === 'blocking')
 }
 
 function testFilesSchemas(contract: Contract): readonly (string | null)[] {

@@ -1,5 +1,5 @@
 import { matchesGlob } from '../contract/glob.js'
-import type { Contract } from '../core/contract.js'
+import type { Contract, Json } from '../core/contract.js'
 import { harnessKind, isBelowTestFolder, isTestName } from '../core/pinned-names.js'
 import { NOT_THE_PROJECT, type WorkTree } from '../tree/work-tree.js'
 import { asList, asObject, type CheckInputs, field, isText } from './inputs.js'
@@ -20,14 +20,25 @@ export interface NamedTest {
   readonly path: string | null
   /** Criteria by id or text. */
   readonly covers: readonly string[]
+  /** Which tests of the file hold a criterion, by ids or patterns; empty where that is not said. */
+  readonly criteria: ReadonlyMap<string, readonly string[]>
 }
 
 export function namedTests(inputs: CheckInputs): readonly NamedTest[] {
   return asList(field(asObject(inputs.all.get('test_files')), 'test_files')).map((one) => {
     const path = typeof one === 'string' ? one : field(asObject(one), 'path')
     const covers = asList(field(asObject(one), 'covers')).filter(isText)
-    return { path: isText(path) ? path : null, covers: covers.map((name) => name.trim()) }
+    const criteria = Object.entries(asObject(field(asObject(one), 'criteria')) ?? {})
+    return {
+      path: isText(path) ? path : null,
+      covers: covers.map((name) => name.trim()),
+      criteria: new Map(criteria.map(([name, tests]) => [name.trim(), patternsIn(tests)])),
+    }
   })
+}
+
+function patternsIn(tests: Json): readonly string[] {
+  return (Array.isArray(tests) ? (tests as readonly Json[]) : [tests]).filter(isText)
 }
 
 export async function testsOfPhase(inputs: CheckInputs): Promise<TestsOfPhase> {

@@ -1,7 +1,8 @@
 import type { JsonObject } from '../core/contract.js'
+import { type GreenAgainst, observedPassing, observedSkipped } from './green-run.js'
 import { asObject, type Check, type CheckInputs, errs, fails, field, holds } from './inputs.js'
 import { movedTestSetup } from './moved-setup.js'
-import { observedFailing, observedPassing, observedSkipped } from './observed-tests.js'
+import { observedFailing } from './red-run.js'
 import { marksOf, newMarks } from './test-marks.js'
 
 interface Run {
@@ -35,18 +36,22 @@ function count(result: JsonObject, name: string): number | null {
 
 export const testsAreFailing: Check = (inputs) => {
   const observed = inputs.observed.get('tests')
-  if (observed !== undefined) return observedFailing(observed)
+  if (observed !== undefined) return observedFailing(observed, inputs)
   const run = runOf(inputs)
   if (typeof run === 'string') return fails(run)
   if (run.exitCode === 0) return fails(`the run ended with exit code 0 (${run.passed} passed, ${run.failed} failed)`)
   return run.failed > 0 ? holds(`${run.failed} failed`) : fails('no test failed')
 }
 
+function againstOf({ contract, pinnedRun, baseline = null }: CheckInputs): GreenAgainst {
+  return { pinned: pinnedRun, baseline: contract.tests.baseline === 'forbid' ? null : baseline }
+}
+
 export const allTestsPass: Check = async (inputs) => {
   const observed = inputs.observed.get('tests')
   if (observed !== undefined) {
     const moved = await movedTestSetup(inputs)
-    return moved.length > 0 ? fails(listed(moved), 'observed') : observedPassing(observed, inputs.pinnedRun)
+    return moved.length > 0 ? fails(listed(moved), 'observed') : observedPassing(observed, againstOf(inputs))
   }
   const run = runOf(inputs)
   if (typeof run === 'string') return fails(run)
@@ -60,7 +65,7 @@ export const noSkippedTests: Check = async (inputs) => {
   if (observed !== undefined) {
     const before = inputs.pinnedRun?.marks
     const marked = before === undefined ? [] : newMarks(before, await marksOf(inputs.tree, inputs.contract))
-    return observedSkipped(observed, inputs.pinnedRun, marked)
+    return observedSkipped(observed, againstOf(inputs), marked)
   }
   const run = runOf(inputs)
   if (typeof run === 'string') return fails(run)

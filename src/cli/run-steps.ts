@@ -40,7 +40,10 @@ export async function next(claim: string | undefined, options: NextOptions): Pro
     const answer = await asAgent(session, async (client) => {
       const claims = named ?? bareClaims(await client.get('/state/snapshot'))
       const body = { claims, artifacts, ...(evidence === undefined ? {} : { evidence }) }
-      return client.post('/prompt/next', body, NEXT_MS_MAX)
+      let answered = await client.post('/prompt/next', body, NEXT_MS_MAX)
+      // The same request joins the one whose gates are still being checked.
+      while (answered.checking === true) answered = await client.post('/prompt/next', body, NEXT_MS_MAX)
+      return answered
     })
     if (options.json !== true && answer.allowed === undefined && !isInterrupt(answer))
       tell(`No way on was claimed. ${textOf(answer.next_step)}`)

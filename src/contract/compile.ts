@@ -22,6 +22,7 @@ import type { AgentEntry, AutoSpawn } from '../core/spawns.js'
 import type { Webhook } from '../core/webhook.js'
 import { extraTools } from './check-tools.js'
 import { compileConsensus } from './compile-consensus.js'
+import { compileTests } from './compile-tests.js'
 import { phasesBeforeRed } from './demands.js'
 import type {
   ArtifactDocument,
@@ -70,7 +71,7 @@ export function compileDocument(document: JsonObject, hash: string): Contract {
       reconcileIgnore: enforcement.reconcile_ignore,
     },
     commands: new Map(Object.entries(source.commands ?? {}).map(([name, one]) => [name, compileCommand(one)])),
-    tests: { patterns: source.tests.patterns, allowChanges: source.tests.allow_changes },
+    tests: compileTests(source.tests),
     schemas: new Map(Object.entries(source.schemas)),
     extraTools: extraTools(source),
     tools: new Map(Object.entries(source.tools ?? {}).map(([name, tool]) => [name, compileTool(name, tool)])),

@@ -11,7 +11,7 @@ export interface ContractDocument {
   phases: PhaseDocument[]
   transitions: TransitionDocument[]
   enforcement: EnforcementDocument
-  tests: { patterns: string[]; allow_changes: boolean }
+  tests: { patterns: string[]; allow_changes: boolean; baseline?: 'tolerate' | 'forbid'; repeat?: number }
   schemas: Record<string, JsonObject | boolean>
   guides: Record<string, string>
   agent_startable: boolean

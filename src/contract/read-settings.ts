@@ -7,8 +7,10 @@ import type { Reading } from './reading.js'
 
 const TEST_PATTERNS = ['tests/**', '**/*.test.*', '**/*.spec.*', '**/__tests__/**']
 
+const REPEAT_MAX = 20
+
 export function readTests(reading: Reading, root: Fields): ContractDocument['tests'] {
-  const fields = root.inner('tests', ['patterns', 'allow_changes'])
+  const fields = root.inner('tests', ['patterns', 'allow_changes', 'baseline', 'repeat'])
   if (fields === null) return { patterns: [...TEST_PATTERNS], allow_changes: false }
   const patterns = fields.texts('patterns') ?? [...TEST_PATTERNS]
   if (patterns.length === 0)
@@ -18,7 +20,17 @@ export function readTests(reading: Reading, root: Fields): ContractDocument['tes
     const at = reading.about(patterns, index, 'contract.invalid_value')
     if (problem !== null) reading.report({ ...at, message: `The pattern '${glob}' is refused: ${problem}.` })
   }
-  return reading.made({ patterns, allow_changes: fields.flag('allow_changes', false) }, fields.node)
+  const baseline = fields.choice('baseline', ['tolerate', 'forbid'], 'tolerate')
+  const repeat = fields.positive('repeat', 1)
+  if (repeat > REPEAT_MAX) fields.bad('repeat', 'contract.invalid_value', `Tests are run at most ${REPEAT_MAX} times.`)
+  const tests = {
+    patterns,
+    allow_changes: fields.flag('allow_changes', false),
+    // Defaults are left out: a contract that says nothing of them keeps its fingerprint.
+    ...(baseline === 'tolerate' ? {} : { baseline }),
+    ...(repeat === 1 ? {} : { repeat }),
+  }
+  return reading.made(tests, fields.node)
 }
 
 export function readWeb(reading: Reading, root: Fields): ContractDocument['web'] {

@@ -131,6 +131,7 @@ function checkBlockers(needed: Needs, facts: GateFacts, awaitsReviews: boolean):
     const outcome = facts.checks.get(checkKey({ ...place, check: asked.check }))
     const problem = checkBlocker(asked, outcome)
     if (problem !== null) found.push({ ...problem, gate: place.gate, artifact: place.artifact })
+    found.push(...notesOf(asked, outcome).map((note) => ({ ...note, gate: place.gate, artifact: place.artifact })))
   }
   for (const required of needed.artifacts)
     for (const [index, asked] of required.checks.entries()) judge({ gate: null, artifact: required.type, index }, asked)
@@ -138,6 +139,17 @@ function checkBlockers(needed: Needs, facts: GateFacts, awaitsReviews: boolean):
     for (const [index, asked] of gate.blockers.entries()) judge({ gate: gate.id, artifact: null, index }, asked)
   for (const [index, asked] of needed.phaseChecks.entries()) judge({ gate: null, artifact: null, index }, asked)
   return found
+}
+
+function notesOf({ check }: Blocker, outcome: CheckOutcome | undefined): readonly BlockerFound[] {
+  if (outcome?.result !== 'holds') return []
+  const about = {
+    check,
+    severity: 'warning',
+    grade: outcome.grade,
+    remedy: 'Look at it; nothing has to be done.',
+  } as const
+  return (outcome.notes ?? []).map((message) => blocker('check_failed', { ...about, message }))
 }
 
 // A check that nobody ran blocks: missing evidence never counts as passed.

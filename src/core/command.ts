@@ -31,7 +31,8 @@ export interface ArtifactOffered extends ArtifactRef {
 }
 
 export type CheckOutcome =
-  | { readonly result: 'holds'; readonly found: string; readonly grade: Grade }
+  /** `notes`: what is worth knowing and blocks nothing. */
+  | { readonly result: 'holds'; readonly found: string; readonly grade: Grade; readonly notes?: readonly string[] }
   /** `run`: the run that the check failed for, in the words of the wire. */
   | { readonly result: 'fails'; readonly found: string; readonly grade: Grade; readonly run?: JsonObject }
   | { readonly result: 'error'; readonly found: string; readonly grade: Grade }
@@ -206,6 +207,13 @@ export type Command =
     }
   /** The tree was compared when a claim was resumed: paths that no allowed call explains. */
   | { readonly type: 'report_unledgered'; readonly changed: NonNullable<GateFacts['unledgered']> }
+  | {
+      readonly type: 'record_baseline'
+      readonly run: string
+      readonly counts: { readonly passed: number; readonly failed: number; readonly skipped: number }
+      readonly flaky: number
+      readonly reason: string | null
+    }
   | { readonly type: 'extend_lease' }
   | { readonly type: 'renew_token' }
   | { readonly type: 'release'; readonly reason: string }

@@ -5,6 +5,7 @@ import type { DocumentPlace, EvidenceGrade, PhaseDocument } from './phase-docume
 import type { Rule } from './rules/rule.js'
 import type { Places } from './slots.js'
 import type { Programs } from './spawns.js'
+import type { TestRules } from './test-rules.js'
 import type { Webhook } from './webhook.js'
 
 /** A JSON value: what artifacts, evidence, tool arguments and schemas are made of. */
@@ -28,7 +29,7 @@ export interface Contract extends Programs {
   /** In the order of the file: the first that matches wins. */
   readonly transitions: readonly Transition[]
   readonly enforcement: Enforcement
-  readonly tests: { readonly patterns: readonly string[]; readonly allowChanges: boolean }
+  readonly tests: TestRules
   /** What Phaselock runs itself to observe facts, by name. */
   readonly commands: ReadonlyMap<string, ObservedCommand>
   /** JSON Schemas by the name that `RequiredArtifact.schema` uses; compiled outside the core. */

@@ -80,6 +80,8 @@ function follows(contract: Contract, state: TaskState, command: Command, context
       return submitReview(contract, state, command)
     case 'report_unledgered':
       return reportUnledgered(contract, state, command, context)
+    case 'record_baseline':
+      return recordBaseline(state, command)
     case 'extend_lease':
       return extendLease(contract, state, 'lease_extended')
     case 'renew_token':
@@ -97,6 +99,13 @@ function follows(contract: Contract, state: TaskState, command: Command, context
     default:
       return steered(contract, state, command)
   }
+}
+
+// The first one counts: there is only one tree that work began with.
+function recordBaseline(state: TaskState, command: Command & { type: 'record_baseline' }): Decision {
+  if (state.baseline !== null) return decided([])
+  const { run, counts, flaky, reason } = command
+  return decided([{ type: 'baseline_recorded', run, ...counts, flaky, reason }])
 }
 
 /** What operators say becomes of a task. */

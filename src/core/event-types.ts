@@ -9,6 +9,7 @@ const TYPES: Readonly<Record<TaskFact['type'], true>> = {
   approval_refused: true,
   approval_requested: true,
   approval_voided: true,
+  baseline_recorded: true,
   changes_dropped: true,
   checkpoint_passed: true,
   checkpoint_refused: true,

@@ -6,6 +6,7 @@ import type { ConsensusFact, ConsensusProof } from './consensus-event.js'
 import type { JsonObject, Mode, Severity } from './contract.js'
 import type { QuestionFact } from './question-event.js'
 import type { ReviewFact } from './review-event.js'
+import type { TestsFact } from './tests-event.js'
 import type { NewWorktree, TreeFact } from './tree-event.js'
 import type { WatchFact } from './watch-event.js'
 
@@ -228,12 +229,6 @@ export type TaskFact =
       readonly consensus?: ConsensusProof
     }
   | {
-      readonly type: 'tests_pinned'
-      readonly files: Readonly<Record<string, string>>
-      /** Where the tests of the observed run are stored. */
-      readonly run?: string | null
-    }
-  | {
       readonly type: 'phase_entered'
       readonly from: string | null
       readonly to: string
@@ -287,6 +282,7 @@ export type TaskFact =
   | ConsensusFact
   | QuestionFact
   | ReviewFact
+  | TestsFact
   | TreeFact
   | WatchFact
 

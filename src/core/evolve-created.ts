@@ -46,6 +46,7 @@ export function created(event: TaskEvent & { type: 'task_created' }): TaskState 
     visitBytes: 0,
     pinnedTests: null,
     pinnedRun: null,
+    baseline: null,
     parkedReason: null,
     stash: null,
     wanted: [],

@@ -83,6 +83,8 @@ function changed(state: TaskState, event: Exclude<TaskEvent, { type: 'task_creat
       )
     case 'tests_pinned':
       return { ...state, pinnedTests: new Map(Object.entries(event.files)), pinnedRun: event.run ?? null }
+    case 'baseline_recorded':
+      return { ...state, baseline: event.run }
     case 'checkpoint_passed':
       return checkpointPassed(state, event)
     case 'checkpoint_refused':
@@ -115,6 +117,7 @@ type Handled =
   | 'transition_requested'
   | 'gate_passed'
   | 'tests_pinned'
+  | 'baseline_recorded'
   | 'checkpoint_passed'
   | 'checkpoint_refused'
   | 'phase_task_finished'

@@ -13,6 +13,8 @@ export interface ObservedTest {
 export interface ObservedLoadFailure {
   readonly file: string | null
   readonly kind: 'missing_module' | 'syntax' | 'other'
+  /** The module or the symbol that is not there; missing where an older version recorded it. */
+  readonly module?: string | null
   readonly message: string
 }
 
@@ -56,8 +58,24 @@ export interface ObservedRun {
   readonly isVoid?: true
   /** What is in the tree and was not in the view of the run: tests and dependencies that came since. */
   readonly leftOut?: readonly string[]
+  /** Ids of tests whose result differed between runs of this tree, where it was run more than once. */
+  readonly flaky?: readonly string[]
   readonly durationMs: number
   readonly treeHash: string
+}
+
+/** What the tests said of the tree that work on a task began with. */
+export interface Baseline {
+  readonly tests: readonly Pick<ObservedTest, 'id' | 'status' | 'file'>[]
+  /** Ids of tests whose result differed between runs of the tree. */
+  readonly flaky: readonly string[]
+  readonly counts: { readonly passed: number; readonly failed: number; readonly skipped: number }
+  /** Every test that was counted is in `tests`. */
+  readonly isComplete: boolean
+  readonly loadFailures: readonly ObservedLoadFailure[]
+  readonly exitCode: number
+  /** Why no test of it is known: nothing could be run. */
+  readonly reason: string | null
 }
 
 /** The tests of a RED run that a GREEN run must have run. */

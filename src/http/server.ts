@@ -3,6 +3,7 @@ import type { Socket } from 'node:net'
 import Fastify, { type FastifyError, type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify'
 import { callerOf } from '../app/identity.js'
 import { keepAnswer } from '../app/keep-answer.js'
+import { isChecking } from '../app/long-gates.js'
 import type { Orchestrator } from '../app/orchestrator.js'
 import { AGAIN, recall } from '../app/recall.js'
 import { ok, refuse } from '../app/result.js'
@@ -190,6 +191,11 @@ function addRoute(
   })
 }
 
+// That gates are being checked is no answer yet. Calls that give tokens keep their answers themselves, without the token.
+function mayBeKept(value: JsonObject): boolean {
+  return !isChecking(value) && typeof value.phase_token !== 'string'
+}
+
 const IDEMPOTENCY_KEY = /^[\x20-\x7e]{1,200}$/
 
 async function perform(route: Route, call: Call, request: FastifyRequest) {
@@ -213,7 +219,7 @@ async function perform(route: Route, call: Call, request: FastifyRequest) {
     if (before !== null && before !== 'again') return before
     const done = await fresh({ ...call, once })
     // Most calls keep their answer with what they append. A refusal that they did not keep may be none the next time.
-    if (before === null && done.result.ok)
+    if (before === null && done.result.ok && mayBeKept(done.result.value))
       await keepAnswer(app, once, {
         status: done.status,
         answer: route.isRepeatable === true ? AGAIN : { body: done.result.value },

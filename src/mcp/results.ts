@@ -1,4 +1,5 @@
 import { type CallToolResult, ProtocolError } from '@modelcontextprotocol/server'
+import { isChecking } from '../app/long-gates.js'
 import type { Problem, Result } from '../app/result.js'
 import { CODES } from '../core/codes.js'
 import type { JsonObject } from '../core/contract.js'
@@ -9,6 +10,8 @@ const INVALID_PARAMS = -32602
 export function toolResult(answer: Result<JsonObject>): CallToolResult {
   if (!answer.ok) return refusalResult(answer.problem)
   // A gate that stays shut is a normal answer of the API; a model must not take it for success.
+  // Gates that are still being checked refuse nothing.
+  if (isChecking(answer.value)) return asResult(answer.value, JSON.stringify(answer.value), false)
   if (answer.value.allowed === false || hasBlockers(answer.value)) return blockedResult(answer.value)
   if (answer.value.checkpoint_passed === false) return incompleteResult(answer.value)
   return asResult(answer.value, JSON.stringify(answer.value), false)

@@ -2,8 +2,8 @@ import { spawnSync } from 'node:child_process'
 import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
+import { observedPassing } from '../../src/checks/green-run.js'
 import { guardedEnv } from '../../src/checks/guards.js'
-import { observedPassing } from '../../src/checks/observed-tests.js'
 import { readReport } from '../../src/checks/reports/read-report.js'
 import type { TestFormat } from '../../src/checks/reports/report.js'
 
@@ -78,7 +78,7 @@ function verdictOf(project: Project, ran: ReturnType<typeof spawnSync>, root: st
       durationMs: 0,
       treeHash: '',
     },
-    { ids: project.pinned, unloaded: [] },
+    { pinned: { ids: project.pinned, unloaded: [] }, baseline: null },
   )
   return {
     isGreen: outcome.result === 'holds',

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { observedPassing } from '../../src/checks/observed-tests.js'
+import { observedPassing } from '../../src/checks/green-run.js'
 import type { ObservedLoadFailure, ObservedRun } from '../../src/core/observed.js'
 
 const RUN: ObservedRun = {
@@ -30,6 +30,9 @@ describe('what agents are told of test files without results', () => {
       '2 test files did not run their tests: a.test.js, b.test.js',
     ],
   ])('[REQ-BYHAND-2] %j is told by name and number', (loadFailures, message) => {
-    expect(observedPassing({ ...RUN, loadFailures }, null)).toMatchObject({ result: 'fails', found: message })
+    expect(observedPassing({ ...RUN, loadFailures }, { pinned: null, baseline: null })).toMatchObject({
+      result: 'fails',
+      found: message,
+    })
   })
 })

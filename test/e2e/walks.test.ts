@@ -27,7 +27,7 @@ const LANGUAGES: readonly Language[] = [
     files: TYPESCRIPT,
     command: 'npm test',
     test: 'tests/sum.test.ts',
-    early: `import assert from 'node:assert/strict'\nimport { test } from 'node:test'\n\ntest('sum', () => assert.ok(true))\n`,
+    early: `import assert from 'node:assert/strict'\nimport { test } from 'node:test'\n\ntest('sum', () => assert.ok(process.pid > 0))\n`,
     late: {
       path: 'tests/sum.test.ts',
       text: `import assert from 'node:assert/strict'
@@ -56,7 +56,7 @@ test('an empty cart costs nothing', () => {
     files: PYTHON,
     command: 'python3 -m unittest -v',
     test: 'tests/test_total.py',
-    early: `import unittest\n\n\nclass TotalTest(unittest.TestCase):\n    def test_nothing(self):\n        self.assertTrue(True)\n`,
+    early: `import unittest\n\n\nclass TotalTest(unittest.TestCase):\n    def test_nothing(self):\n        self.assertTrue(unittest)\n`,
     late: {
       path: 'tests/test_total.py',
       text: `import unittest

@@ -55,6 +55,7 @@ export interface StartOptions extends Partial<Pick<ServerOptions, 'agentPerSecon
   readonly contractFile?: string
   readonly contractParts?: readonly string[]
   readonly minConfinement?: 'required' | 'best_effort'
+  readonly answerWithinMs?: number
   /** Whether the contract counts by an operator's word; it does unless said otherwise. */
   readonly isTrusted?: boolean
   readonly environment?: NodeJS.ProcessEnv
@@ -108,6 +109,7 @@ export async function start(options: StartOptions = {}): Promise<Running> {
     contractFile: options.contractFile ?? null,
     contractParts: options.contractParts ?? [],
     minConfinement: options.minConfinement ?? null,
+    ...(options.answerWithinMs === undefined ? {} : { answerWithinMs: options.answerWithinMs }),
   })
   let port = 0
   const { server, agentSockets } = buildServer(app, {

@@ -118,6 +118,8 @@ describe('how the tests of a gate are run', () => {
     await begin(WITH_RED)
     await write('ci/check.sh', CHECK)
     await tool('bash', { command: 'chmod +x ci/check.sh' })
+    // A test that failed before the task opens no RED.
+    await write('tests/add.test.mjs', `${TEST}test('adds more', () => assert.equal(add(2, 4), 6))\n`)
     expect(await told('IMPL')).toBe('')
     await write('scripts/lib/run.mjs', LIE)
     await write('ci/check.sh', '#!/bin/sh\nexit 0\n')

@@ -131,11 +131,12 @@ describe('the five phases of the bundled contract', () => {
         check: 'tests_exist_for_acceptance_criteria',
         message: 'Every acceptance criterion needs a test: not in the work tree: tests/add.test.js',
       },
+      { code: 'check_failed', check: 'tests_are_meaningful' },
       { code: 'check_failed', check: 'tests_are_failing' },
     ])
     await use('write_files', {
       path: 'tests/add.test.js',
-      content: TEST.replace(/import .*add.js'\n/, '').replace('add(2, 3)', '5'),
+      content: TEST.replace(/import .*add.js'\n/, '').replace('add(2, 3)', 'Math.max(5, 2)'),
     })
     expect(codes((await move(token, 'IMPL', { test_files, test_run_result: RED })).body)).toEqual([
       'check_failed:tests_are_failing',

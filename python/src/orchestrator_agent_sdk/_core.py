@@ -144,6 +144,10 @@ class Core:
     def post(self, path: str, body: Mapping[str, Any]) -> Flow[JsonObject]:
         task_id = self.session.require().task_id
         answer = yield from self.session.call("POST", path, {"task_id": task_id, **body})
+        until = time.monotonic() + WAIT_SECONDS_MAX
+        # Gates that take long are asked for again: the same request joins the one that runs.
+        while answer.get("checking") is True and time.monotonic() < until:
+            answer = yield from self.session.call("POST", path, {"task_id": task_id, **body})
         pending = answer.get("pending_approval")
         if isinstance(pending, dict):
             self._pending_approval = str(pending.get("id"))

@@ -237,7 +237,11 @@ export class AgentClient {
 
   async #post(path: string, body: JsonObject): Promise<JsonObject> {
     const { taskId } = this.#session.require()
-    const answer = await this.#session.call({ method: 'POST', path, body: { task_id: taskId, ...body } })
+    const sent = { method: 'POST', path, body: { task_id: taskId, ...body } } as const
+    let answer = await this.#session.call(sent)
+    const until = performance.now() + WAIT_SECONDS_MAX * 1000
+    // Gates that take long are asked for again: the same request joins the one that runs.
+    while (answer.checking === true && performance.now() < until) answer = await this.#session.call(sent)
     if (isObject(answer.pending_approval)) this.#pendingApproval = String(answer.pending_approval.id)
     if (this.#session.held === null) this.#end()
     return answer

@@ -161,13 +161,22 @@ function shortResult(line: string): ShortResult | null {
   const status = isPart ? 'failed' : STATUS.get(line.slice(0, Math.max(0, gap)))
   if (status === undefined || gap < 0 || !line.includes('::')) return null
   const said = line.slice(gap + 1)
-  const dash = said.indexOf(' - ', Math.max(said.indexOf('::'), said.indexOf(']')))
+  const dash = dashIn(said)
   return {
     id: (dash < 0 ? said : said.slice(0, dash)).trim(),
     status,
     message: dash < 0 ? null : said.slice(dash + 3),
     isPart,
   }
+}
+
+// Parameters stand in brackets at the end of an id, and may hold a dash of their own.
+function dashIn(said: string): number {
+  const first = said.indexOf(' - ', Math.max(0, said.indexOf('::')))
+  const bracket = said.indexOf('[')
+  if (bracket < 0 || bracket > first) return first
+  const end = said.indexOf('] - ', bracket)
+  return end < 0 ? -1 : end + 1
 }
 
 function disagreement(listed: Listed, summary: Summary): string | null {

@@ -16,7 +16,7 @@ export function readUnittestText(all: readonly string[], root: string | null): R
   const verdict = verdictBelow(all, end)
   if (ran === null || verdict === null) return unreadable('unittest printed no verdict: the run did not end')
   const lines = all.slice(0, end)
-  const sections = sectionsIn(lines)
+  const sections = sectionsIn(lines, root)
   if (sections.filter((one) => one.isFail).length !== verdict.failures)
     return unreadable(`the verdict counts ${verdict.failures} failures, the sections above it do not`)
   if (sections.filter((one) => !one.isFail).length !== verdict.errors)
@@ -81,7 +81,7 @@ const SECTION_LINES_MAX = 400
 const DOUBLE_RULE = '='.repeat(70)
 
 /** `FAIL: test_a (tests.test_math.TestIt.test_a)` between rules, with its traceback. */
-function sectionsIn(lines: readonly string[]): readonly Section[] {
+function sectionsIn(lines: readonly string[], root: string | null): readonly Section[] {
   const sections: Section[] = []
   for (const [index, line] of lines.entries()) {
     if (line.trimEnd() !== DOUBLE_RULE) continue
@@ -89,18 +89,18 @@ function sectionsIn(lines: readonly string[]): readonly Section[] {
     if (head === null) continue
     const below = lines.slice(index + 2, index + 2 + SECTION_LINES_MAX)
     const length = below.findIndex((one) => one.trimEnd() === DOUBLE_RULE)
-    sections.push(sectionOf(head[1] === 'FAIL', head[2] ?? '', length < 0 ? below : below.slice(0, length)))
+    const text = length < 0 ? below : below.slice(0, length)
+    sections.push({ ...sectionOf(head[1] === 'FAIL', head[2] ?? '', text), ...fileAt(head[2] ?? '', text, root) })
   }
   return sections
 }
 
-function sectionOf(isFail: boolean, name: string, text: readonly string[]): Section {
+function sectionOf(isFail: boolean, name: string, text: readonly string[]): Omit<Section, 'file'> {
   const { method, place } = named(name)
   const isLoad = place.includes('unittest.loader._FailedTest')
   const isFixture = /^(?:setUp|tearDown)(?:Class|Module)$/.test(method)
   return {
     id: idOf(method, place),
-    file: isLoad ? `${method.replaceAll('.', '/')}.py` : fileIn(text),
     isFail,
     isLoad,
     isFixture,
@@ -118,9 +118,13 @@ function idOf(method: string, place: string): string {
   return place === '' || place.endsWith(`.${method}`) ? place || method : `${place}.${method}`
 }
 
-function fileIn(text: readonly string[]): string | null {
-  const line = text.find((one) => one.startsWith('  File "') && !one.includes('/unittest/'))
-  return /^ {2}File "([^"]{1,400})"/.exec(line ?? '')?.[1] ?? null
+// A test that could not be loaded is named after its module; of others the first file of the project in the traceback is theirs.
+function fileAt(name: string, text: readonly string[], root: string | null): Pick<Section, 'file'> {
+  const { method, place } = named(name)
+  if (place.includes('unittest.loader._FailedTest')) return { file: `${method.replaceAll('.', '/')}.py` }
+  const files = text.flatMap((line) => /^ {2}File "([^"]{1,400})"/.exec(line)?.[1] ?? [])
+  const own = root === null ? undefined : files.find((file) => file.startsWith(`${root}/`))
+  return { file: own ?? files.find((file) => !/\/unittest\/|\/phaselock_guard\.py$/.test(file)) ?? null }
 }
 
 function messageIn(section: Section | undefined): string | null {

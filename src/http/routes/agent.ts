@@ -60,7 +60,7 @@ export const AGENT_ROUTES: readonly Route[] = [
       ['task_id', 'target_phase'],
     ),
     answer:
-      '`{allowed: true, phase, status, phase_token, expires_at, prompt, allowed_tools, warnings, artifacts, violation?, completed?}` or `{allowed: false, phase, phase_token: null, blockers, warnings, retry, task_id, allowed_tools, next_step, interrupt?, pending_approval?, pending_consensus?}`',
+      '`{allowed: true, phase, status, phase_token, expires_at, prompt, allowed_tools, warnings, artifacts, violation?, completed?}` or `{allowed: false, phase, phase_token: null, blockers, warnings, retry, task_id, allowed_tools, next_step, interrupt?, pending_approval?, pending_consensus?}`; `{allowed: false, checking: true, …}` while the gates take long: send it again',
     handle: async (call) =>
       requestTransition(call.app, {
         bearer: bearerOf(call),

@@ -1,0 +1,151 @@
+import { createHash } from 'node:crypto'
+import { besideTheProject } from '../checks/beside.js'
+import { runKey } from '../checks/observe.js'
+import { observeRepeatedly } from '../checks/repeat-runs.js'
+import { stampsOf, touchedSince } from '../checks/stamps.js'
+import { isSource } from '../checks/test-files.js'
+import { canonicalJson } from '../contract/fingerprint.js'
+import type { Contract, JsonObject, ObservedCommand } from '../core/contract.js'
+import type { Baseline, ObservedRun } from '../core/observed.js'
+import type { TaskState } from '../core/state.js'
+import type { Blob } from '../store/port.js'
+import { differences, type TreeIndex } from '../tree/tree-contents.js'
+import { openWorkTree } from '../tree/work-tree.js'
+import { type App, contextOf } from './app.js'
+import { filesAtStart } from './files-at-start.js'
+import { reservedIn } from './reserved.js'
+import { WORK_BEGAN } from './trees.js'
+import { unavailable, wallOf } from './wall.js'
+
+/** Why no baseline can be had, and the older rules hold; null: it was disturbed, and is run again when a gate needs it. */
+export type NoBaseline = { readonly why: string } | null
+
+/** What the tests of the tree say that work on the task began with. Recorded with the task, once. */
+export async function makeBaseline(
+  app: App,
+  contract: Contract,
+  state: TaskState,
+  signal: AbortSignal,
+): Promise<Baseline | NoBaseline> {
+  const recorded = await recordedBaseline(app, state)
+  if (recorded !== null) return recorded
+  const command = contract.commands.get('tests')
+  if (command === undefined) return { why: 'the contract does not say how tests are run' }
+  const start = app.trees.marked(state.workspace, state.id, WORK_BEGAN)
+  if (start === null) return { why: 'how the work tree looked when work began was not recorded' }
+  const key = hasSources(start) ? await keyOf(contract, state, { command, start }) : null
+  const kept = await app.baselines.kept(key, (sha256) => app.ledger.store.blob(sha256))
+  const made = kept ?? (await runOnStart(app, contract, state, { command, start, signal }))
+  if (made === null || 'why' in made) return made
+  await record(app, contract, state, made)
+  app.baselines.keep(key, blobOf(made).sha256)
+  return made
+}
+
+/** The one that is in the ledger; null: none. */
+async function recordedBaseline(app: App, { id }: TaskState): Promise<Baseline | null> {
+  const sha256 = (await app.ledger.peek(id))?.baseline ?? null
+  const content = sha256 === null ? null : await app.ledger.store.blob(sha256)
+  return content === null ? null : (JSON.parse(content) as Baseline)
+}
+
+function hasSources({ entries }: TreeIndex): boolean {
+  return Object.keys(entries).some(isSource)
+}
+
+/** Whether a run is needed at all: a tree without sources has no tests, which costs nothing to find out. */
+export function isWorthRunning(app: App, state: TaskState): boolean {
+  const start = app.trees.marked(state.workspace, state.id, WORK_BEGAN)
+  return start !== null && hasSources(start)
+}
+
+// Null where too much lies beside the project to tell whether it is the same.
+async function keyOf(
+  contract: Contract,
+  { workspace }: TaskState,
+  { command, start }: { readonly command: ObservedCommand; readonly start: TreeIndex },
+): Promise<string | null> {
+  const beside = besideTheProject(workspace, start)
+  if (beside === null) return null
+  const entries = Object.entries(start.entries).sort(([a], [b]) => (a < b ? -1 : 1))
+  const treeHash = createHash('sha256').update(JSON.stringify(entries)).digest('hex')
+  const key = await runKey(openWorkTree(workspace), treeHash, command)
+  return createHash('sha256')
+    .update(`${key} ${beside} ${contract.tests.repeat ?? 1}`)
+    .digest('hex')
+}
+
+async function runOnStart(
+  app: App,
+  contract: Contract,
+  state: TaskState,
+  work: { readonly command: ObservedCommand; readonly start: TreeIndex; readonly signal: AbortSignal },
+): Promise<Baseline | NoBaseline> {
+  const { command, start, signal } = work
+  if (!hasSources(start)) return { ...NO_TESTS, reason: 'there were no source files in the work tree' }
+  const confinement = await wallOf(app, contract)
+  const refused = unavailable({ contract }, confinement)
+  if (refused !== null && !refused.ok) return { why: refused.detail }
+  if (confinement.provider === 'none')
+    return { why: 'commands run in the work tree itself, without a view of their own' }
+  const before = (await app.trees.compare(state.workspace)).index
+  const moved = differences({ ...start, packages: {} }, { ...before, packages: {} }).map(({ path }) => path)
+  const files = await filesAtStart(app, contract, state, { start, paths: moved })
+  if (typeof files === 'string') return { why: files }
+  const stamps = await stampsOf(state.workspace, before)
+  const place = {
+    confinement,
+    tree: state.workspace,
+    hidden: reservedIn(app, contract, state.workspace).hidden,
+    signal,
+    redact: (text: string) => String(app.redact(text)),
+    view: { composition: { ...files, pinned: [], isGuarded: () => false }, leftOut: [] },
+  }
+  const about = { name: 'tests', command, treeHash: 'start' }
+  const run = await observeRepeatedly(place, about, contract.tests.repeat ?? 1)
+  if (signal.aborted) return null
+  // What was written under the run shows through its view: then it is not of the starting tree alone.
+  const after = (await app.trees.compare(state.workspace)).index
+  if (differences(before, after).length > 0) return null
+  if (touchedSince(stamps, await stampsOf(state.workspace, before)).length > 0) return null
+  return baselineOf(run)
+}
+
+const NO_TESTS: Baseline = {
+  tests: [],
+  flaky: [],
+  counts: { passed: 0, failed: 0, skipped: 0 },
+  isComplete: true,
+  loadFailures: [],
+  exitCode: 0,
+  reason: null,
+}
+
+function baselineOf(run: ObservedRun): Baseline {
+  const { counts, trouble, problem, exitCode, isComplete } = run
+  if (counts === null || run.wasStopped) {
+    const why = trouble === undefined ? (problem ?? 'nothing was reported') : `${trouble.cause}: ${trouble.detail}`
+    return { ...NO_TESTS, exitCode, isComplete: false, reason: why }
+  }
+  return {
+    tests: run.tests.map(({ id, status, file }) => ({ id, status, file })),
+    flaky: run.flaky ?? [],
+    counts,
+    isComplete,
+    loadFailures: run.loadFailures,
+    exitCode,
+    reason: null,
+  }
+}
+
+function blobOf(baseline: Baseline): Blob {
+  const content = canonicalJson(baseline as unknown as JsonObject)
+  return { sha256: createHash('sha256').update(content).digest('hex'), content }
+}
+
+async function record(app: App, contract: Contract, state: TaskState, made: Baseline): Promise<void> {
+  const blob = blobOf(made)
+  const { counts, reason } = made
+  const command = { type: 'record_baseline', run: blob.sha256, counts, flaky: made.flaky.length, reason } as const
+  await app.ledger.apply({ taskId: state.id, contract }, command, contextOf(app, 'orchestrator'), { blobs: [blob] })
+}

@@ -1,0 +1,9 @@
+/** Which files are tests, and how they are held from RED to GREEN. */
+export interface TestRules {
+  readonly patterns: readonly string[]
+  readonly allowChanges: boolean
+  /** Whether tests that failed or were skipped before the task may still do so at GREEN. */
+  readonly baseline?: 'tolerate' | 'forbid'
+  /** How often the tests are run on one tree, to find those whose result differs. */
+  readonly repeat?: number
+}

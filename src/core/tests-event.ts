@@ -1,0 +1,20 @@
+export type TestsFact =
+  /** What the tests said of the tree that work on the task began with. */
+  | {
+      readonly type: 'baseline_recorded'
+      /** Where it is stored. */
+      readonly run: string
+      readonly passed: number
+      readonly failed: number
+      readonly skipped: number
+      /** Tests whose result differed between runs. */
+      readonly flaky: number
+      /** Why there are no tests in it. */
+      readonly reason: string | null
+    }
+  | {
+      readonly type: 'tests_pinned'
+      readonly files: Readonly<Record<string, string>>
+      /** Where the tests of the observed run are stored. */
+      readonly run?: string | null
+    }

@@ -1,0 +1,180 @@
+import { readdirSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { afterEach, describe, expect, it } from 'vitest'
+import { type Files, put } from '../forgery/red-stage.js'
+import { type Running, start } from './harness.js'
+
+const HEAD = "import assert from 'node:assert/strict'\nimport { test } from 'node:test'\n"
+const OLD = `${HEAD}import { old } from '../src/old.mjs'
+test('old works', () => assert.equal(old(), 1))
+test('old is broken', () => assert.equal(old(), 2))
+`
+const ADD = `${HEAD}test('adds', async () => assert.equal((await import('../src/add.mjs')).add(2, 3), 5))\n`
+const CODE = 'export const add = (a, b) => a + b\n'
+const PROJECT: Files = { 'src/old.mjs': 'export const old = () => 1\n', 'tests/old.test.mjs': OLD }
+
+const contractOf = (more: { run?: string; tests?: string; enforcement?: string } = {}): string => `
+name: based
+version: "1"
+phases:
+  - id: TDD
+    allowed_tools: [write_files, bash]
+    gates: [{id: red, type: validation, blockers: [{check: tests_are_failing, message: RED}]}]
+  - id: IMPL
+    allowed_tools: [write_files, bash]
+    gates:
+      - id: green
+        type: validation
+        blockers: [{check: all_tests_pass, message: GREEN}, {check: no_skipped_tests, message: SKIPS}]
+  - {id: DONE, allowed_tools: []}
+commands: {tests: {run: ${JSON.stringify(more.run ?? 'node --test tests/')}, format: node, timeout_seconds: 60}}
+${more.tests === undefined ? '' : `tests: ${more.tests}`}
+enforcement: {denial_budget: 1000${more.enforcement ?? ''}}
+`
+const SLOW = 'sleep 3; node --test tests/'
+
+interface Event {
+  readonly type: string
+  readonly at: string
+  readonly data: Record<string, unknown>
+}
+
+describe('the tests of the tree that work began with', () => {
+  let run: Running
+  let token = ''
+  afterEach(() => run.stop())
+  const begin = async (contract: string, files: Files = PROJECT) => {
+    run = await start({ contract })
+    put(run.workspace, files)
+    await run.addTask({ id: 't' })
+    token = await run.claim('a', await run.addAgent('a'), 't')
+  }
+  const write = async (path: string, content: string) => {
+    const call = { task_id: 't', tool_name: 'write_files', args: { path, content } }
+    expect((await run.call('POST', '/tools/execute', token, call)).status).toBe(200)
+  }
+  const told = async (target_phase: string): Promise<{ blockers: string; warnings: string }> => {
+    const { body } = await run.call('POST', '/tasks/transition', token, { task_id: 't', target_phase })
+    if (typeof body.phase_token === 'string') token = body.phase_token
+    const words = (list: unknown) => ((list ?? []) as { message: string }[]).map(({ message }) => message).join('\n')
+    expect(body.allowed, JSON.stringify(body)).toBeDefined()
+    return { blockers: words(body.blockers), warnings: words(body.warnings) }
+  }
+  const baselines = async (task = 't'): Promise<readonly Event[]> => {
+    const { body } = await run.call('GET', `/tasks/${task}/timeline`, run.operator)
+    return (body.events as Event[]).filter((event) => event.type === 'baseline_recorded')
+  }
+
+  it('[REQ-BASELINE-1] a claim does not wait for them, RED does, and they are in the ledger', async () => {
+    run = await start({ contract: contractOf({ run: SLOW }) })
+    put(run.workspace, PROJECT)
+    await run.addTask({ id: 't' })
+    const agent = await run.addAgent('a')
+    const began = performance.now()
+    token = await run.claim('a', agent, 't')
+    expect(performance.now() - began).toBeLessThan(2800)
+    expect(await baselines()).toEqual([])
+    expect((await told('IMPL')).blockers).toContain('old is broken failed before the task too')
+    expect(await baselines()).toMatchObject([
+      {
+        data: {
+          passed: 1,
+          failed: 1,
+          skipped: 0,
+          flaky: 0,
+          reason: null,
+          run: expect.stringMatching(/^[0-9a-f]{64}$/),
+        },
+      },
+    ])
+  })
+
+  it('[REQ-BASELINE-2] they are of the starting tree, whatever was changed while they ran', async () => {
+    await begin(contractOf({ run: SLOW }))
+    await write('src/old.mjs', 'export const old = () => 2\n')
+    await write('tests/old.test.mjs', OLD.replaceAll('old is broken', 'old will break'))
+    await write('tests/add.test.mjs', ADD)
+    const { blockers } = await told('IMPL')
+    expect(blockers).toContain('ran before the task and are gone: old is broken')
+    expect(await baselines()).toMatchObject([{ data: { passed: 1, failed: 1 } }])
+    await write('src/old.mjs', 'export const old = () => 1\n')
+    await write('tests/old.test.mjs', OLD)
+    expect((await told('IMPL')).blockers).toBe('')
+    await write('src/add.mjs', CODE)
+    expect(await told('DONE')).toMatchObject({ blockers: '', warnings: expect.stringContaining('old is broken') })
+  })
+
+  it('[REQ-BASELINE-3] they survive a restart; a run that was cut short is made again', async () => {
+    await begin(contractOf({ run: SLOW }))
+    run = await run.restart()
+    expect(await baselines()).toEqual([])
+    await write('tests/add.test.mjs', ADD)
+    await write('src/old.mjs', 'export const old = () => 2\n')
+    expect((await told('IMPL')).blockers).toBe('')
+    const [first] = await baselines()
+    expect(first).toMatchObject({ data: { passed: 1, failed: 1 } })
+    run = await run.restart()
+    await write('src/add.mjs', CODE)
+    expect((await told('DONE')).blockers).toContain('Passed before the task: old works')
+    expect(await baselines()).toEqual([first])
+  })
+
+  it('[REQ-BASELINE-4] tasks that begin with the same tree share them', async () => {
+    await begin(contractOf({ run: SLOW }))
+    await expect.poll(baselines, { timeout: 20_000 }).toHaveLength(1)
+    const call = { task_id: 't', reason: 'another one' }
+    expect((await run.call('POST', '/tasks/release', token, call)).status).toBe(200)
+    await run.addTask({ id: 'u' })
+    await run.claim('b', await run.addAgent('b'), 'u')
+    await expect.poll(() => baselines('u'), { timeout: 2500 }).toHaveLength(1)
+    expect((await baselines('u'))[0]?.data.run).toBe((await baselines())[0]?.data.run)
+    expect(readdirSync(join(run.stateDir, 'baselines'))).toHaveLength(1)
+  })
+
+  it('[REQ-BASELINE-5] a tree whose tests cannot be run is a baseline without tests, with the reason', async () => {
+    await begin(contractOf({ run: 'npm test --silent' }), { 'src/old.mjs': 'export const old = () => 1\n' })
+    await expect.poll(baselines, { timeout: 20_000 }).toHaveLength(1)
+    expect((await baselines())[0]).toMatchObject({ data: { passed: 0, failed: 0, reason: expect.stringMatching(/./) } })
+    await write('package.json', '{"name": "x", "scripts": {"test": "node --test tests/"}}')
+    await write('tests/add.test.mjs', ADD)
+    expect((await told('IMPL')).blockers).toBe('')
+    await write('src/add.mjs', CODE)
+    expect((await told('DONE')).blockers).toBe('')
+  })
+
+  it('[REQ-BASELINE-6] `baseline: forbid` holds every failure against the task', async () => {
+    await begin(contractOf({ tests: '{baseline: forbid}' }))
+    await write('tests/add.test.mjs', ADD)
+    expect((await told('IMPL')).blockers).toBe('')
+    await write('src/add.mjs', CODE)
+    expect((await told('DONE')).blockers).toContain('GREEN: 1 failed: old is broken')
+    await write('src/old.mjs', 'export const old = () => 2\n')
+    expect((await told('DONE')).blockers).toContain('old works')
+  })
+
+  it('[REQ-BASELINE-7] with `repeat` a flaky test is named, opens no RED, and is not held against honest work', async () => {
+    const flaky = `${HEAD}test('now and then', () => assert.equal(Math.floor(Date.now() / 900) % 2, 0))\n`
+    await begin(contractOf({ tests: '{repeat: 6}', run: 'sleep 0.3; node --test tests/' }), {
+      ...PROJECT,
+      'tests/flaky.test.mjs': flaky,
+    })
+    await expect.poll(baselines, { timeout: 30_000 }).toHaveLength(1)
+    expect((await baselines())[0]).toMatchObject({ data: { flaky: 1 } })
+    await write('tests/more.test.mjs', flaky.replace('now and then', 'new and flaky'))
+    const { blockers } = await told('IMPL')
+    expect(blockers).toContain('new and flaky passes in some runs and fails in others')
+    await write('tests/more.test.mjs', ADD)
+    expect(await told('IMPL')).toMatchObject({ blockers: '', warnings: expect.stringContaining('now and then') })
+    await write('src/add.mjs', CODE)
+    expect((await told('DONE')).blockers).toBe('')
+  }, 120_000)
+
+  it('[REQ-BASELINE-8] where the start was not recorded the older rules hold, and that is said', async () => {
+    await begin(contractOf({ enforcement: ', reconcile: off' }))
+    const red = await told('IMPL')
+    expect(red.blockers).toBe('')
+    expect(red.warnings).toContain('There is no baseline: how the work tree looked when work began was not recorded')
+    writeFileSync(join(run.workspace, 'src/old.mjs'), 'export const old = () => 2\n')
+    expect((await told('DONE')).blockers).toContain('GREEN: 1 failed')
+  })
+})
