@@ -2,17 +2,18 @@ import { spawn } from 'node:child_process'
 import { join } from 'node:path'
 import { keepSettable } from '../core/variables.js'
 import { cleanEnv, confinedOf, NOTHING_LEFT } from './confined.js'
+import type { HostView } from './host-view.js'
 import type { Confined, Job } from './port.js'
 
 const LINGER_MS = 500
 
 /** Runs the command with no wall around it, only because the contract says so. Everything it does is done. */
-export function startOpenly(job: Job, path: string): Confined {
+export function startOpenly(job: Job, view: Pick<HostView, 'path' | 'variables'>): Confined {
   if ((job.sockets ?? []).length > 0) throw new Error('sockets are given to commands behind a wall only')
   const [program = '', ...args] = job.argv
   const child = spawn(program, args, {
     cwd: join(job.tree, job.cwd),
-    env: { ...cleanEnv({ path }), ...keepSettable(job.env) },
+    env: { ...cleanEnv(view), ...keepSettable(job.env) },
     stdio: ['pipe', 'pipe', 'pipe'],
     detached: true,
   })
