@@ -30,6 +30,7 @@ export const bubblewrap: Launcher = (launch) => {
     ...['--bind', launch.base, '/', '--proc', '/proc', ...processFiles(identity.kind), '--dev', '/dev'],
     ...['--perms', '1777', '--size', size, '--tmpfs', '/dev/shm', '--perms', '1777', '--size', size, '--tmpfs', '/tmp'],
     ...[job.writes === 'read' ? '--ro-bind' : '--bind', launch.tree, job.tree],
+    ...launch.held.flatMap(({ from, at }) => ['--bind', from, join(job.tree, at)]),
     ...(job.shown ?? []).flatMap((path) => ['--ro-bind', path, path]),
     ...sockets(job.sockets ?? []),
     ...launch.readOnly.flatMap(({ from, at }) => ['--ro-bind', from, join(job.tree, at)]),

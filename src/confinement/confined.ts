@@ -3,7 +3,7 @@ import type { HostView } from './host-view.js'
 import type { ChangeSet, Confined, Ended, Job } from './port.js'
 
 /** What a command left behind. */
-export type Left = Pick<Ended, 'changes' | 'files'>
+export type Left = Pick<Ended, 'changes' | 'files' | 'written'>
 
 /** What is needed of a child process. */
 export interface Child {

@@ -13,6 +13,8 @@ export interface Launch {
   readonly job: Job
   /** Folders and files below the work tree that are mounted read-only from outside, and those that are covered. */
   readonly readOnly: readonly { readonly from: string; readonly at: string }[]
+  /** Folders of a copied view that are mounted onto themselves: nobody can move them. */
+  readonly held: readonly { readonly from: string; readonly at: string }[]
   readonly covered: readonly { readonly at: string; readonly type: 'file' | 'directory' }[]
   /** The limits of each process, as a line for the shell. */
   readonly limits: string

@@ -155,7 +155,7 @@ function none(missing: readonly Missing[]): Confinement {
     provider: 'none',
     missing: all,
     notes: [],
-    start: async (job) => startOpenly(job, view),
+    start: (job) => startOpenly(job, view),
     close: async () => undefined,
   }
 }

@@ -34,6 +34,22 @@ export interface JobSocket {
   readonly path: string
 }
 
+/** A file or link that stands in the view of a command whatever the tree holds there. */
+export type ViewEntry =
+  | { readonly path: string; readonly type: 'file'; readonly content: Buffer; readonly mode: number }
+  | { readonly path: string; readonly type: 'link'; readonly target: string }
+
+/** How the view of a command differs from its tree, and what the command must leave as it is. */
+export interface Composition {
+  readonly put: readonly ViewEntry[]
+  /** Paths that are not there, with everything below them. */
+  readonly leftOut: readonly string[]
+  /** Paths that must not be written, not even if they are put back afterwards. */
+  readonly pinned: readonly string[]
+  /** Whether a file that is not pinned counts as written when the command made or changed it. */
+  readonly isGuarded: (path: string) => boolean
+}
+
 /** The folder of the sockets inside. */
 export const SOCKETS_AT = '/run/phaselock'
 
@@ -67,6 +83,8 @@ export interface Job {
   readonly aside?: Aside
   /** Files of the tree that the command is to write and that are read when it ended. What lies there before is not shown to it. */
   readonly collect?: readonly string[]
+  /** How its view is composed. Needs `keep` or `discard`; without a sandbox it is only watched what is written. */
+  readonly composition?: Composition
   /** Relative paths that must not be readable inside. */
   readonly hidden: readonly string[]
   readonly signal: AbortSignal
@@ -90,6 +108,8 @@ export interface Ended {
   readonly changes: ChangeSet
   /** What it wrote to the files that were to be collected; one that it did not write is not here. */
   readonly files: ReadonlyMap<string, Buffer>
+  /** What it wrote of the paths that its composition pins or guards. */
+  readonly written?: readonly string[]
 }
 
 /** What a command changed, not yet in the tree. Exactly one of `commit` and `discard` must be called. */

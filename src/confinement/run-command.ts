@@ -19,6 +19,7 @@ export interface CommandRun {
   readonly durationMs: number
   readonly changes: ChangeSet
   readonly files: Ended['files']
+  readonly written: readonly string[]
 }
 
 export interface Starts {
@@ -47,6 +48,7 @@ export async function runCommand(confinement: Starts, job: Job, kept: Kept = SHO
     durationMs: Math.round(performance.now() - startedAt),
     changes: ended.changes,
     files: ended.files,
+    written: ended.written ?? [],
   }
 }
 

@@ -6,18 +6,20 @@ import { readBytes } from '../tree/read-bytes.js'
 import { openTreeWriter } from '../tree/tree-writer.js'
 import { coverLate } from './base-root.js'
 import { commitChanges } from './commit-changes.js'
+import { composeView } from './compose-view.js'
 import { type Child, cleanEnv, confinedOf, NO_CHANGES } from './confined.js'
 import type { HostView } from './host-view.js'
 import type { Identity } from './identity.js'
 import type { Keeper } from './keeper.js'
 import type { Launch, Launcher } from './launch.js'
 import { type Groups, type Limits, limitsLine } from './limits.js'
-import type { ChangeSet, Confined, Job } from './port.js'
+import type { ChangeSet, Composition, Confined, Job } from './port.js'
 import { ChangesRefused, readChanges } from './read-changes.js'
 import { copy, kindOf, MERGED, overlay, plain, type Run, remove, TOUCHED } from './runs.js'
 import { checkSockets } from './sockets.js'
-import { Starters } from './starters.js'
+import { type Starter, Starters } from './starters.js'
 import { isInside } from './toolchains.js'
+import { foldersToHold, watchView } from './watch-view.js'
 
 export interface Parts {
   readonly keeper: Keeper
@@ -66,16 +68,33 @@ export class Sandbox {
     const mounted = this.#mounted(job)
     const [run, starter] = await Promise.all([this.#prepare(name, job, mounted), this.#starters.take()])
     const fresh: string[] = []
+    const watched = await this.#compose(run, job, starter)
     const confined = confinedOf(starter.child as unknown as Child, job, async (stopped) => {
       await starter.gone()
       starter.ended()
       const files = await collected(join(run.seen, MERGED), fresh)
+      const written = await watched()
       const keep = job.writes === 'keep' && stopped === null
-      return { files, changes: keep ? await this.#changes(run, job, mounted) : dropped(keeper, run) }
+      return { files, written, changes: keep ? await this.#changes(run, job, mounted) : dropped(keeper, run) }
     })
     for (const path of job.collect ?? []) if (await clear(join(run.seen, MERGED), path)) fresh.push(path)
     starter.become(launcher(this.#launch(run, job, mounted)), { ...cleanEnv(this.parts.view), ...job.env })
     return confined
+  }
+
+  // A view that cannot be composed runs nothing.
+  async #compose(run: Run, job: Job, starter: Starter): Promise<() => Promise<readonly string[]>> {
+    if (job.composition === undefined || job.writes === 'read') return async () => []
+    const view = join(run.seen, MERGED)
+    try {
+      await composeView(view, job.composition)
+      const touched = this.parts.trees === 'overlay' ? join(run.seen, TOUCHED) : null
+      return await watchView({ view, touched }, job.composition)
+    } catch (error) {
+      starter.discard()
+      remove(this.parts.keeper, run)
+      throw error
+    }
   }
 
   async #prepare(name: string, job: Job, mounted: ReadonlySet<string>): Promise<Run> {
@@ -96,7 +115,8 @@ export class Sandbox {
     const names = new Set<string>()
     if (job.git === 'read' && kindOf(job.tree, GIT) === 'directory') names.add(GIT)
     if (this.parts.trees === 'copy')
-      for (const name of DEPENDENCIES) if (kindOf(job.tree, name) === 'directory') names.add(name)
+      for (const name of DEPENDENCIES)
+        if (kindOf(job.tree, name) === 'directory' && !isComposed(job, name)) names.add(name)
     return names
   }
 
@@ -113,6 +133,7 @@ export class Sandbox {
       job,
       // Through an overlay nobody finds the other end of a socket; a folder of the tree itself has its sockets covered.
       readOnly: [...mounted].map((name) => ({ from: join(trees === 'overlay' ? view : job.tree, name), at: name })),
+      held: trees === 'copy' && job.composition !== undefined ? heldIn(view, job.composition) : [],
       covered: [
         ...job.hidden.flatMap((at) => {
           const type = kindOf(job.tree, at)
@@ -155,6 +176,16 @@ export class Sandbox {
 }
 
 const COUNTED = (): null => null
+
+// What is mounted cannot be changed: a folder in which something differs is copied like the rest.
+function isComposed({ composition }: Job, folder: string): boolean {
+  const isIn = (path: string): boolean => path === folder || path.startsWith(`${folder}/`)
+  return composition !== undefined && [...composition.leftOut, ...composition.put.map(({ path }) => path)].some(isIn)
+}
+
+function heldIn(view: string, composition: Composition): Launch['held'] {
+  return foldersToHold(composition).map((at) => ({ from: join(view, at), at }))
+}
 
 // A read-only mount keeps nobody from talking to whoever listens there, such as git's own daemon.
 function socketsIn(tree: string, folder: string): readonly { readonly at: string; readonly type: 'file' }[] {
