@@ -26,6 +26,7 @@ import { observeFor, pinOfRun } from './observe-gates.js'
 import { needsChanges, phaseChanges } from './phase-changes.js'
 import {
   isOpenSoFar,
+  movedOnWayBack,
   movedUnderEvidence,
   NOT_OBSERVED,
   observedArtifact,
@@ -84,6 +85,7 @@ export async function gather(
   const changes = needsChanges(needed) ? await phaseChanges(app, state, besideIn(before?.unledgered ?? [])) : null
   const seen = { contract, state, contents, offer, tree, needed, reviews: reviewed.seen, changes }
   const cheap = await runChecks(app, seen, NOT_OBSERVED)
+  problems.push(...((await attempt('The test setup cannot be compared', () => movedOnWayBack(app, seen))) ?? []))
   const checkpoint: CheckpointScene = { contract, state, needed, given: offer.evidence }
   const evidenceHolds = (await judgeCheckpoint(app, checkpoint, null)).problems.length === 0
   const isWorthIt = problems.length === 0 && isOpenSoFar(state, needed, { offered, cheap, evidenceHolds, contract })

@@ -22,6 +22,7 @@ import type { WorkTree } from '../tree/work-tree.js'
 import type { App } from './app.js'
 import { commitRulesOf } from './commit-rules.js'
 import { reservedIn } from './reserved.js'
+import { startingCode } from './starting-code.js'
 import { unavailable, wallOf } from './wall.js'
 
 const KEPT_MAX = 200
@@ -65,6 +66,12 @@ export async function observeFor(
   if (refused !== null && !refused.ok) return { ...NOTHING, problems: [refused.detail] }
   const index = work.index ?? (await app.trees.compare(state.workspace)).index
   const untouched = commands.size === 0 ? new Map<string, string>() : await stampsOf(state.workspace, index)
+  const starting =
+    work.needed.pinsTests && state.wasRed === true
+      ? await startingCode(app, contract, state, { now: index, pinned: await pinnedRunOf(app, state) })
+      : null
+  if (typeof starting === 'string') return { ...NOTHING, problems: [starting] }
+  if (starting !== null && confinement.provider === 'none') return { ...NOTHING, problems: [NEEDS_SANDBOX] }
   const treeHash = await work.tree.fingerprint()
   const beside = besideTheProject(state.workspace, index)
   const place = {
@@ -79,15 +86,17 @@ export async function observeFor(
   const blobs: Blob[] = []
   const fresh = new Map<string, ObservedRun>()
   for (const [name, command] of commands) {
-    const key = beside === null ? null : `${await runKey(work.tree, treeHash, command)} ${beside}`
+    const view = name === 'tests' ? starting : null
+    const of = `${beside}${view === null ? '' : ` ${view.digest}`}`
+    const key = beside === null ? null : `${await runKey(work.tree, treeHash, command)} ${of}`
     const before = key === null ? undefined : app.observations.get(key)
-    const run = before ?? (await observe(place, name, command, { treeHash }))
+    const run = before ?? (await observe(place, name, command, { treeHash, composition: view?.composition }))
     // A run that was stopped says nothing of the tree; the next one may be luckier.
     if (before === undefined) fresh.set(run.wasStopped || key === null ? '' : key, run)
     const content = canonicalJson(runView(run))
     const sha256 = createHash('sha256').update(content).digest('hex')
     runs.set(name, run)
-    refs.push(refOf(run, { sha256, isCached: before !== undefined }))
+    refs.push({ ...refOf(run, { sha256, isCached: before !== undefined }), ...(view === null ? {} : AT_START) })
     blobs.push({ sha256, content })
   }
   const touched = fresh.size === 0 ? [] : touchedSince(untouched, await stampsOf(state.workspace, index))
@@ -103,6 +112,10 @@ function touchedText(touched: readonly string[]): readonly string[] {
   return [`Touched while the commands ran: ${touched.slice(0, TOUCHED_NAMED_MAX).join(', ')}${more}. Ask again`]
 }
 
+const NEEDS_SANDBOX =
+  'Tests that were seen failing before are run with the code that the task started from, which needs the sandbox'
+/** Said of a run whose code was not that of the tree. */
+const AT_START = { code: 'at_start' } as const
 const NOTHING: Observed = { runs: new Map(), refs: [], blobs: [], problems: [], git: null }
 
 const GIT_CHECKS: ReadonlySet<string> = new Set(['work_tree_clean', 'committed'])

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import type { Confinement } from '../confinement/port.js'
+import type { Composition, Confinement } from '../confinement/port.js'
 import { runCommand } from '../confinement/run-command.js'
 import type { ObservedCommand } from '../core/contract.js'
 import type { ObservedRun } from '../core/observed.js'
@@ -33,7 +33,11 @@ export async function observe(
   place: ShownPlace,
   name: string,
   command: ObservedCommand,
-  more: { readonly treeHash: string; readonly extra?: string | undefined },
+  more: {
+    readonly treeHash: string
+    readonly extra?: string | undefined
+    readonly composition?: Composition | undefined
+  },
 ): Promise<ObservedRun> {
   const line = more.extra === undefined ? command.run : withArgument(command.run, more.extra)
   const run = await runCommand(
@@ -51,6 +55,7 @@ export async function observe(
       signal: place.signal,
       timeoutMs: command.timeoutSeconds * 1000,
       ...(command.report === null ? {} : { collect: [command.report] }),
+      ...(more.composition === undefined ? {} : { composition: more.composition }),
     },
     OUTPUT_KEPT,
   )

@@ -82,7 +82,7 @@ function changed(state: TaskState, event: Exclude<TaskEvent, { type: 'task_creat
         'passed',
       )
     case 'tests_pinned':
-      return { ...state, pinnedTests: new Map(Object.entries(event.files)), pinnedRun: event.run ?? null }
+      return { ...state, pinnedTests: new Map(Object.entries(event.files)), pinnedRun: event.run ?? null, wasRed: true }
     case 'checkpoint_passed':
       return checkpointPassed(state, event)
     case 'checkpoint_refused':

@@ -191,6 +191,8 @@ export interface TaskState {
   readonly pinnedTests: ReadonlyMap<string, string> | null
   /** Hash under which the tests of the observed RED run are stored; null: none were observed. */
   readonly pinnedRun: string | null
+  /** Tests have been seen failing before, in whatever visit: code that was written since is not part of the next RED run. */
+  readonly wasRed?: true
   readonly parkedReason: string | null
   /** Where its work lies while it is put aside; null: it is in the work tree. */
   readonly stash: string | null
