@@ -151,7 +151,8 @@ async function testsToPin(one: {
   return { files, around }
 }
 
-async function aroundTests(
+/** What decides how tests and commands of gates are run, as it is recorded at RED. */
+export async function aroundTests(
   contract: Contract,
   tree: WorkTree,
 ): Promise<Pick<PinnedRun, 'harness' | 'commands' | 'marks'>> {

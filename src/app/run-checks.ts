@@ -11,6 +11,7 @@ import type { ObservedRun } from '../core/observed.js'
 import { observedSource } from '../core/observed-evidence.js'
 import { REVIEW_ARTIFACTS } from '../core/review.js'
 import type { TaskState } from '../core/state.js'
+import { isRed } from '../core/ways-back.js'
 import type { Blob } from '../store/port.js'
 import type { WorkTree } from '../tree/work-tree.js'
 import type { App } from './app.js'
@@ -93,9 +94,7 @@ export async function movedUnderEvidence(app: App, scene: Omit<Scene, 'changes'>
 export async function movedOnWayBack(app: App, scene: Omit<Scene, 'changes'>): Promise<readonly string[]> {
   const { contract, state, tree, needed } = scene
   const to = needed.demand.full ? undefined : needed.demand.transition?.to
-  const gates = contract.phases.get(to ?? '')?.gates ?? []
-  const isRed = gates.some((gate) => gate.blockers.some((one) => one.check === 'tests_are_failing'))
-  if (to === undefined || !isRed || state.pinnedRun === null) return []
+  if (to === undefined || !isRed(contract.phases.get(to)) || state.pinnedRun === null) return []
   const { pinnedTests } = state
   const start = startOfWork(app, contract, state)
   const pinnedRun = await pinnedRunOf(app, state)

@@ -60,7 +60,8 @@ const NOT_KNOWN = 'How the work tree was when work began is not known, and the t
 // Helpers, fixtures and snapshots lie beside tests.
 const TEST_FOLDER = /(^|\/)(tests?|specs?|__tests__|__mocks__|__snapshots__|__fixtures__|testdata)\//
 
-function isOfTests(contract: Contract, path: string): boolean {
+/** Whether a file is a test, or lies with tests: a helper, a fixture, a snapshot. */
+export function isOfTests(contract: Contract, path: string): boolean {
   return isTestPath(contract, path) || isTestName(path) || TEST_FOLDER.test(path)
 }
 

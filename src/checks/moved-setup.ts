@@ -69,6 +69,19 @@ async function movedCommandSetup(
   return permittedOut(inputs, moved, 'since the RED run')
 }
 
+/** Every file of the setup of tests and of other commands of gates that is not as it was at RED. */
+export async function movedSetupFiles(inputs: SetupInputs, pinnedRun: PinnedRun): Promise<readonly string[]> {
+  const paths = (await movedSinceRed(inputs, pinnedRun)).map(({ path }) => path)
+  for (const [key, command] of gateCommands(inputs.contract)) {
+    const before = pinnedRun.commands?.[key]
+    if (before === undefined) continue
+    const scope: Scope = { of: 'command', commands: [command] }
+    const moved = await compared(inputs, { before, scope, isCounted: () => true })
+    paths.push(...moved.map(({ path }) => path))
+  }
+  return [...new Set(paths)].sort()
+}
+
 async function movedSinceStart(inputs: SetupInputs, scope: Scope): Promise<readonly string[]> {
   const { start, contract } = inputs
   if (start === undefined || start === null || scope.commands.length === 0) return []

@@ -156,6 +156,7 @@ const WITHOUT_PATHS = new Set([
   'git_log',
   'git_commit',
   'ask_user_question',
+  'request_setup_change',
   'web_fetch',
 ])
 

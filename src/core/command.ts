@@ -171,6 +171,15 @@ export type Command =
       readonly comment: string
       readonly by: Approver
     }
+  | { readonly type: 'ask_setup_change'; readonly digest: string; readonly artifact: ArtifactRef }
+  | {
+      readonly type: 'pin_setup'
+      readonly digest: string
+      readonly paths: readonly string[]
+      readonly files: Readonly<Record<string, string>>
+      readonly run: string
+      readonly observed: readonly JsonObject[]
+    }
   | { readonly type: 'ask_question'; readonly question: string; readonly options: readonly string[] }
   | {
       readonly type: 'answer_question'

@@ -228,12 +228,6 @@ export type TaskFact =
       readonly consensus?: ConsensusProof
     }
   | {
-      readonly type: 'tests_pinned'
-      readonly files: Readonly<Record<string, string>>
-      /** Where the tests of the observed run are stored. */
-      readonly run?: string | null
-    }
-  | {
       readonly type: 'phase_entered'
       readonly from: string | null
       readonly to: string

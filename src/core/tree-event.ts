@@ -1,3 +1,4 @@
+import type { ApprovedSetup } from './observed.js'
 /** A work tree of a task's own: made from a repository, on a branch of its own. */
 export interface NewWorktree {
   /** Absolute path of the repository's own work tree. */
@@ -11,6 +12,14 @@ export interface NewWorktree {
 
 /** What becomes of work trees. */
 export type TreeFact =
+  | {
+      readonly type: 'tests_pinned'
+      readonly files: Readonly<Record<string, string>>
+      /** Where the tests of the observed run are stored. */
+      readonly run?: string | null
+      /** Test setup that a person approved, and the run in which the tests failed under it. */
+      readonly setup?: ApprovedSetup
+    }
   /** When a claim was resumed, the tree had changes that no allowed call explains and that the phase does not permit. */
   | {
       readonly type: 'unledgered_change_found'

@@ -153,4 +153,23 @@ describe('the way back from code to tests', () => {
     },
     WALK_MS_MAX,
   )
+
+  it(
+    '[REQ-BACK-4] a task that goes in circles between code and tests is parked, and goes on when an operator resumes it',
+    async () => {
+      const { agent } = await withWrongTest()
+      for (let round = 0; round < 10; round += 1) {
+        expect(await goBack(agent, 'TDD', 'tests_need_change')).toMatchObject({ allowed: true })
+        await agent.enters('IMPL', testFiles(TEST))
+      }
+      const refused = await goBack(agent, 'TDD', 'tests_need_change')
+      expect(refused).toMatchObject({ allowed: false, phase: 'IMPL' })
+      expect(JSON.stringify(refused.blockers)).toContain('went back from IMPL to TDD 10 times')
+      const parked = await server.call('GET', `/tasks/${agent.task}`, server.operator)
+      expect(parked.body).toMatchObject({ status: 'parked', phase: 'IMPL' })
+      const resumed = await server.call('POST', `/tasks/${agent.task}/resume`, server.operator, { reason: 'looked at' })
+      expect(resumed.status).toBe(200)
+    },
+    WALK_MS_MAX,
+  )
 })
