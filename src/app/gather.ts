@@ -24,6 +24,7 @@ import { lookAtVote, type Vote } from './coordinations/consensus.js'
 import { gatherReviews } from './gather-reviews.js'
 import { observeFor, pinOfRun } from './observe-gates.js'
 import { needsChanges, phaseChanges } from './phase-changes.js'
+import { reviewChanges } from './review-changes.js'
 import {
   isOpenSoFar,
   movedOnWayBack,
@@ -72,6 +73,8 @@ export async function gather(
       return null
     }
   }
+  const list = async (what: string, work: () => Promise<readonly string[]>) =>
+    problems.push(...((await attempt(what, work)) ?? []))
   const handedWork = { contract, state, needed, offered: handed.offered, evidence: offer.evidence }
   const vote = await lookAtVote(app, { ...handedWork, ofVisit: handedIn.ofVisit }, attempt)
   const reviewed = await gatherReviews(app, contract, state, {
@@ -85,7 +88,7 @@ export async function gather(
   const changes = needsChanges(needed) ? await phaseChanges(app, state, besideIn(before?.unledgered ?? [])) : null
   const seen = { contract, state, contents, offer, tree, needed, reviews: reviewed.seen, changes }
   const cheap = await runChecks(app, seen, NOT_OBSERVED)
-  problems.push(...((await attempt('The test setup cannot be compared', () => movedOnWayBack(app, seen))) ?? []))
+  await list('The test setup cannot be compared', () => movedOnWayBack(app, seen))
   const checkpoint: CheckpointScene = { contract, state, needed, given: offer.evidence }
   const evidenceHolds = (await judgeCheckpoint(app, checkpoint, null)).problems.length === 0
   const isWorthIt = problems.length === 0 && isOpenSoFar(state, needed, { offered, cheap, evidenceHolds, contract })
@@ -94,9 +97,7 @@ export async function gather(
     : NOT_OBSERVED
   problems.push(...observed.problems)
   if (observed.runs.size > 0)
-    problems.push(
-      ...((await attempt('What commands rely on cannot be compared', () => movedUnderEvidence(app, seen))) ?? []),
-    )
+    await list('What commands rely on cannot be compared', () => movedUnderEvidence(app, seen))
   // A run takes its time: what was changed behind it, and maybe changed back, is seen now.
   const compared = observed.runs.size === 0 ? before : await compare()
   if (vote !== null && (await attempt(UNSEEN, vote.isUnchanged)) === false) problems.push(CHANGED)
@@ -107,6 +108,7 @@ export async function gather(
   const ran = observed.runs.get('tests')
   const artifact = ran === undefined ? null : observedArtifact(needed, ran)
   const pinnedRun = around !== null && ran !== undefined ? pinOfRun(ran, around) : null
+  const review = await reviewChanges(app, contract, state, { needed, index: compared?.index ?? null, checks })
   return {
     index: compared?.index ?? null,
     vote,
@@ -117,6 +119,7 @@ export async function gather(
       ...observed.blobs,
       ...(artifact === null ? [] : [artifact.blob]),
       ...(pinnedRun === null ? [] : [pinnedRun]),
+      ...review.blobs,
     ],
     facts: {
       visit: needed.visit,
@@ -128,6 +131,7 @@ export async function gather(
       testFiles: files,
       observed: observed.refs,
       pinnedRun: pinnedRun?.sha256 ?? null,
+      shown: review.shown,
       unledgered: compared?.unledgered ?? [],
       reviewsKey: reviewsKey(state),
       consensus: vote?.seen ?? null,

@@ -73,6 +73,8 @@ export interface GateFacts {
   readonly observed?: readonly JsonObject[]
   /** Where the tests of an observed RED run are stored. */
   readonly pinnedRun?: string | null
+  /** What approvers are shown beside the artifacts. It follows from the work tree, which is bound already. */
+  readonly shown?: readonly ArtifactRef[]
 }
 
 export type Command =

@@ -177,7 +177,7 @@ function judge(contract: Contract, state: TaskState, one: Case): Decision {
     gates: needed.demand.gates,
     to: request.target,
     facts,
-    artifacts: visitArtifacts(state, accepted),
+    artifacts: [...visitArtifacts(state, accepted), ...(facts.shown ?? [])],
     warnings: findings.warnings,
     now: one.context.now,
   })
