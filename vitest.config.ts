@@ -11,7 +11,7 @@ const suites = sortIntoSuites()
 const SHARED_FOLDERS = [
   ...['attack', 'checks', 'cli', 'contract', 'coordination', 'core', 'docs', 'doors', 'hooks', 'http', 'knowledge'],
   ...['mcp', 'participants', 'store', 'tools', 'transcripts', 'tree'],
-  ...['confinement', 'e2e', 'lying', 'sdk', 'spawn', 'webhooks', 'worktrees'],
+  ...['confinement', 'e2e', 'forgery', 'lying', 'sdk', 'spawn', 'webhooks', 'worktrees'],
 ]
 const integration = [...suites.integration, ...(isFullDepth() ? suites.full : [])]
 const isShared = (file: string): boolean => SHARED_FOLDERS.includes(file.split('/')[1] ?? '')

@@ -18,6 +18,7 @@ import { benchScale } from './scale.mjs'
 import { place, ROOT } from './servers.mjs'
 import { benchStart } from './start.mjs'
 import { benchStore } from './store.mjs'
+import { benchView } from './view.mjs'
 
 prepare()
 const given = process.argv.slice(2)
@@ -38,6 +39,7 @@ const SUITES = {
   knowledge: () => benchKnowledge({ passages: quick ? 2_000 : 10_000, files: quick ? 200 : 1_000, rounds: 1 }),
   'gate-cache': () => benchGateCache({ rounds: quick ? 3 : 7 }),
   reconcile: () => benchReconcile({ files: quick ? 10_000 : 100_000, rounds: quick ? 3 : 5 }),
+  view: () => benchView({ sizes: quick ? [1000, 10_000] : [1000, 100_000], rounds: quick ? 3 : 7 }),
   rules: () => benchRules({ rounds: quick ? 20 : 60 }),
   coordination: () => benchCoordination({ rounds: quick ? 3 : 7 }),
   check: () => benchCheck({ rounds: quick ? 3 : 5, seconds: quick ? 2 : 5 }),

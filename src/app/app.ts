@@ -19,6 +19,7 @@ import type { TaskRuns } from './run-status.js'
 import type { Running } from './running.js'
 import type { SecretKeeper } from './secrets.js'
 import type { Quota } from './strangers.js'
+import type { TaskViews } from './task-views.js'
 import type { Tokens } from './tokens.js'
 import type { Transcripts } from './transcripts.js'
 import type { Trees } from './trees.js'
@@ -57,6 +58,8 @@ export interface App {
   readonly trees: Trees
   /** What commands wrote to ignored paths, by task. */
   readonly scratch: ScratchLayers
+  /** What the views of observed runs are composed of, by task. */
+  readonly views: TaskViews
   /** Token usage that harnesses wrote down themselves. */
   readonly transcripts: Transcripts
   /** Calls over MCP that hooks have let pass. */

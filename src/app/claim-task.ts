@@ -145,6 +145,7 @@ async function tryClaim(app: App, taskId: string, request: Ready): Promise<Resul
   const context = contextOf(app, `agent:${agentId}`)
   const { once } = request
   const isResumed = state.visit > 0
+  const claimedAt = Date.now()
   const claimed = async (): Promise<Result<TaskState>> => {
     const handled = await app.ledger.apply({ taskId, contract }, command, context, {
       ...(request.guard === undefined ? {} : { guard: request.guard }),
@@ -156,7 +157,10 @@ async function tryClaim(app: App, taskId: string, request: Ready): Promise<Resul
     if (handled === null) return refuse('not_found', `There is no task ${JSON.stringify(taskId)}.`)
     if (handled.refusal !== null) return refusedBy(handled.refusal, {}, handled.events.length > 0)
     const isFirst = !isResumed && contract.enforcement.reconcile !== 'off'
-    if (isFirst) for (const mark of [WORK_BEGAN, handled.state.phase]) app.trees.mark(state.workspace, taskId, mark)
+    if (isFirst) {
+      for (const mark of [WORK_BEGAN, handled.state.phase]) app.trees.mark(state.workspace, taskId, mark)
+      app.views.begin(taskId, state.workspace, claimedAt)
+    }
     return ok(handled.state)
   }
   try {

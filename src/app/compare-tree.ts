@@ -6,6 +6,7 @@ import type { TaskState } from '../core/state.js'
 import type { TreeIndex } from '../tree/tree-contents.js'
 import { judgeAgentCliFiles, type Unledgered } from './agent-cli-files.js'
 import { type App, contextOf } from './app.js'
+import { redAgainWarnings } from './red-again.js'
 import { reservedIn } from './reserved.js'
 import { blockerView } from './views.js'
 
@@ -39,7 +40,7 @@ export async function reconcileResumed(app: App, contract: Contract, state: Task
       guard: ({ epoch }) =>
         epoch === state.epoch ? null : { code: 'token_stale', detail: 'The claim was superseded.' },
     })
-  return warnings.map(blockerView)
+  return [...warnings.map(blockerView), ...redAgainWarnings(app, contract, state)]
 }
 
 /** The same for a client that lost the answer to its claim: told again, and not recorded again. */
@@ -48,7 +49,8 @@ export async function warningsOfResumed(
   contract: Contract,
   state: TaskState,
 ): Promise<readonly JsonObject[]> {
-  return (await findUnledgered(app, contract, state)).warnings.map(blockerView)
+  const { warnings } = await findUnledgered(app, contract, state)
+  return [...warnings.map(blockerView), ...redAgainWarnings(app, contract, state)]
 }
 
 async function findUnledgered(app: App, contract: Contract, state: TaskState) {

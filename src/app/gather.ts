@@ -3,7 +3,6 @@ import { gateCommands } from '../checks/gate-commands.js'
 import { harnessOf } from '../checks/harness/harness.js'
 import { marksOf } from '../checks/test-marks.js'
 import { canonicalJson } from '../contract/fingerprint.js'
-import { matchesGlob } from '../contract/glob.js'
 import { isAutomatic } from '../core/approval.js'
 import { OBSERVED_ARTIFACT } from '../core/blockers.js'
 import type { ArtifactOffered, GateFacts } from '../core/command.js'
@@ -14,16 +13,18 @@ import { reviewsKey } from '../core/review.js'
 import type { TaskState } from '../core/state.js'
 import type { Blob } from '../store/port.js'
 import type { TreeIndex } from '../tree/tree-contents.js'
-import { NOT_THE_PROJECT, openWorkTree, type WorkTree } from '../tree/work-tree.js'
+import { openWorkTree, type WorkTree } from '../tree/work-tree.js'
 import type { Unledgered } from './agent-cli-files.js'
 import type { App } from './app.js'
 import { boundTree } from './bound-tree.js'
 import { type CheckpointScene, judgeCheckpoint, keptEvidence, withoutRuns } from './checkpoint.js'
 import { compareTree } from './compare-tree.js'
+import { ignoredIn } from './composition.js'
 import { lookAtVote, type Vote } from './coordinations/consensus.js'
 import { gatherReviews } from './gather-reviews.js'
 import { observeFor, pinOfRun } from './observe-gates.js'
 import { needsChanges, phaseChanges } from './phase-changes.js'
+import { keepTests, testFiles } from './pin-tests.js'
 import { reviewChanges } from './review-changes.js'
 import {
   isOpenSoFar,
@@ -34,8 +35,6 @@ import {
   runChecks,
   withoutObserved,
 } from './run-checks.js'
-
-const TEST_FILES_MAX = 20_000
 
 export interface Offer {
   /** Redacted already: what is judged is what is stored. */
@@ -82,7 +81,7 @@ export async function gather(
   })
   const { offered, contents } = reviewed
   const hashed = await attempt('The work tree cannot be read', () => treeHash(app, state, needed))
-  const { files, around } = await testsToPin({ contract, tree, needed, attempt })
+  const { files, around } = await testsToPin(app, state, { contract, tree, needed, attempt })
   const compare = () => attempt('The work tree cannot be compared', () => compareTree(app, contract, state))
   const before = await compare()
   const changes = needsChanges(needed) ? await phaseChanges(app, state, besideIn(before?.unledgered ?? [])) : null
@@ -109,17 +108,13 @@ export async function gather(
   const artifact = ran === undefined ? null : observedArtifact(needed, ran)
   const pinnedRun = around !== null && ran !== undefined ? pinOfRun(ran, around) : null
   const review = await reviewChanges(app, contract, state, { needed, index: compared?.index ?? null, checks })
+  const pinned = await attempt('The test files cannot be kept', () => keepTests(app, state, { files, ran, tree }))
   return {
     index: compared?.index ?? null,
     vote,
     blobs: [
-      ...handed.blobs,
-      ...evidence.blobs,
-      ...reviewed.blobs,
-      ...observed.blobs,
-      ...(artifact === null ? [] : [artifact.blob]),
-      ...(pinnedRun === null ? [] : [pinnedRun]),
-      ...review.blobs,
+      ...[handed, evidence, reviewed, observed, review].flatMap((one) => one.blobs),
+      ...[artifact?.blob ?? [], pinnedRun ?? []].flat(),
     ],
     facts: {
       visit: needed.visit,
@@ -128,7 +123,7 @@ export async function gather(
       ...evidence.facts,
       digest: digestOf(state, { needed, offer, offered: reviewed.bound, ofVisit: contents.ofVisit, treeHash: hashed }),
       problems,
-      testFiles: files,
+      testFiles: pinned,
       observed: observed.refs,
       pinnedRun: pinnedRun?.sha256 ?? null,
       shown: review.shown,
@@ -142,15 +137,20 @@ export async function gather(
 const UNSEEN = 'What the reviewers vote on cannot be read'
 const CHANGED = 'The work was changed while the gates were checked. Ask again'
 
-async function testsToPin(one: {
-  readonly contract: Contract
-  readonly tree: WorkTree
-  readonly needed: Needs
-  readonly attempt: <T>(what: string, work: () => Promise<T>) => Promise<T | null>
-}) {
+async function testsToPin(
+  app: App,
+  state: TaskState,
+  one: {
+    readonly contract: Contract
+    readonly tree: WorkTree
+    readonly needed: Needs
+    readonly attempt: <T>(what: string, work: () => Promise<T>) => Promise<T | null>
+  },
+) {
   const { contract, tree, needed, attempt } = one
+  const isIgnored = ignoredIn(app, state.workspace)
   if (!needed.pinsTests) return { files: null, around: null }
-  const files = await attempt('The test files cannot be recorded', () => testFiles(contract, tree))
+  const files = await attempt('The test files cannot be recorded', () => testFiles(contract, tree, isIgnored))
   const around = await attempt('How the tests are run cannot be recorded', () => aroundTests(contract, tree))
   return { files, around }
 }
@@ -253,17 +253,4 @@ function digestOf(state: TaskState, { needed, offer, offered, ofVisit, treeHash:
 
 async function treeHash(app: App, state: TaskState, needed: Needs): Promise<string | null> {
   return needed.demand.gates.every(isAutomatic) ? null : boundTree(app, state.workspace)
-}
-
-async function testFiles(contract: Contract, tree: WorkTree): Promise<Readonly<Record<string, string>>> {
-  const matching = (await tree.list(NOT_THE_PROJECT)).filter(({ path }) =>
-    contract.tests.patterns.some((pattern) => matchesGlob(pattern, path)),
-  )
-  if (matching.length > TEST_FILES_MAX) throw new Error(`there are more than ${TEST_FILES_MAX} test files`)
-  const files: Record<string, string> = {}
-  for (const { path } of matching) {
-    const hash = await tree.hash(path)
-    if (hash !== null) files[path] = hash
-  }
-  return files
 }

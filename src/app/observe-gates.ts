@@ -2,8 +2,9 @@ import { createHash } from 'node:crypto'
 import { besideTheProject } from '../checks/beside.js'
 import { commandOf } from '../checks/gate-commands.js'
 import { type GitFacts, gitFacts } from '../checks/git-facts.js'
-import { observe, runKey } from '../checks/observe.js'
+import { observe, runKey, type ShownPlace } from '../checks/observe.js'
 import { stampsOf, touchedSince } from '../checks/stamps.js'
+import type { Confinement } from '../confinement/port.js'
 import { canonicalJson } from '../contract/fingerprint.js'
 import {
   CHECKS_OF_TEST_RUN,
@@ -21,8 +22,10 @@ import type { TreeIndex } from '../tree/tree-contents.js'
 import type { WorkTree } from '../tree/work-tree.js'
 import type { App } from './app.js'
 import { commitRulesOf } from './commit-rules.js'
+import { type ComposedView, composeViewOf } from './composition.js'
+import { needsRedAgain, runRedAgain } from './red-again.js'
 import { reservedIn } from './reserved.js'
-import { startingCode } from './starting-code.js'
+import { withStartingCode } from './starting-code.js'
 import { unavailable, wallOf } from './wall.js'
 
 const KEPT_MAX = 200
@@ -66,37 +69,36 @@ export async function observeFor(
   if (refused !== null && !refused.ok) return { ...NOTHING, problems: [refused.detail] }
   const index = work.index ?? (await app.trees.compare(state.workspace)).index
   const untouched = commands.size === 0 ? new Map<string, string>() : await stampsOf(state.workspace, index)
-  const starting =
-    work.needed.pinsTests && state.wasRed === true
-      ? await startingCode(app, contract, state, { now: index, pinned: await pinnedRunOf(app, state) })
-      : null
-  if (typeof starting === 'string') return { ...NOTHING, problems: [starting] }
-  if (starting !== null && confinement.provider === 'none') return { ...NOTHING, problems: [NEEDS_SANDBOX] }
   const treeHash = await work.tree.fingerprint()
   const beside = besideTheProject(state.workspace, index)
-  const place = {
+  const bare = {
     confinement,
     tree: state.workspace,
     hidden: reservedIn(app, contract, state.workspace).hidden,
     signal: new AbortController().signal,
     redact: (text: string) => String(app.redact(text)),
   }
+  const composed =
+    commands.size === 0 ? null : await composedView(app, contract, state, { ...work, index, place: bare, treeHash })
+  if (typeof composed === 'string') return { ...NOTHING, problems: [composed] }
+  const place = composed === null ? bare : { ...bare, view: composed }
   const runs = new Map<string, ObservedRun>()
   const refs: JsonObject[] = []
   const blobs: Blob[] = []
   const fresh = new Map<string, ObservedRun>()
   for (const [name, command] of commands) {
-    const view = name === 'tests' ? starting : null
-    const of = `${beside}${view === null ? '' : ` ${view.digest}`}`
-    const key = beside === null ? null : `${await runKey(work.tree, treeHash, command)} ${of}`
+    const inputs = `${await runKey(work.tree, treeHash, command)} ${beside} ${composed?.digest}`
+    const key = beside === null ? null : inputs
     const before = key === null ? undefined : app.observations.get(key)
-    const run = before ?? (await observe(place, name, command, { treeHash, composition: view?.composition }))
-    // A run that was stopped says nothing of the tree; the next one may be luckier.
-    if (before === undefined) fresh.set(run.wasStopped || key === null ? '' : key, run)
+    const run = before ?? (await observe(place, name, command, { treeHash }))
+    // A run that was stopped or is void says nothing of the tree; the next one may be luckier.
+    const isUnusable = run.wasStopped || run.isVoid === true
+    if (before === undefined) fresh.set(isUnusable || key === null ? '' : key, run)
     const content = canonicalJson(runView(run))
     const sha256 = createHash('sha256').update(content).digest('hex')
     runs.set(name, run)
-    refs.push({ ...refOf(run, { sha256, isCached: before !== undefined }), ...(view === null ? {} : AT_START) })
+    const code = isLaterRed(work.needed, state) ? { code: 'at_start' } : {}
+    refs.push({ ...refOf(run, { sha256, isCached: before !== undefined }), ...code })
     blobs.push({ sha256, content })
   }
   const touched = fresh.size === 0 ? [] : touchedSince(untouched, await stampsOf(state.workspace, index))
@@ -105,6 +107,40 @@ export async function observeFor(
   return { runs, refs, blobs, problems: touchedText(touched), git }
 }
 
+async function composedView(
+  app: App,
+  contract: Contract,
+  state: TaskState,
+  work: {
+    readonly needed: Needs
+    readonly tree: WorkTree
+    readonly index: TreeIndex
+    readonly place: ShownPlace & { readonly confinement: Pick<Confinement, 'start' | 'provider'> }
+    readonly treeHash: string
+  },
+): Promise<ComposedView | string> {
+  try {
+    const isRedMissing = !work.needed.pinsTests && needsRedAgain(app, contract, state)
+    const problem = isRedMissing ? await runRedAgain(app, contract, state, work) : null
+    if (problem !== null) return problem
+    const pinnedRun = await pinnedRunOf(app, state)
+    const composed = await composeViewOf(app, contract, state, { ...work, pinnedRun })
+    if (!isLaterRed(work.needed, state)) return composed
+    if (work.place.confinement.provider === 'none') return NEEDS_SANDBOX
+    return await withStartingCode(app, contract, state, { composed, now: work.index, pinned: pinnedRun })
+  } catch (error) {
+    return `The view of the commands cannot be composed: ${error instanceof Error ? error.message : 'unreadable'}`
+  }
+}
+
+/** Tests that failed before are seen failing again with the code that the task started from. */
+function isLaterRed(needed: Needs, state: TaskState): boolean {
+  return needed.pinsTests && state.wasRed === true
+}
+
+const NEEDS_SANDBOX =
+  'Tests that were seen failing before are run with the code that the task started from, which needs the sandbox'
+
 // What was changed under a run, and maybe changed back, is not what the run is said to be of.
 function touchedText(touched: readonly string[]): readonly string[] {
   if (touched.length === 0) return []
@@ -112,10 +148,6 @@ function touchedText(touched: readonly string[]): readonly string[] {
   return [`Touched while the commands ran: ${touched.slice(0, TOUCHED_NAMED_MAX).join(', ')}${more}. Ask again`]
 }
 
-const NEEDS_SANDBOX =
-  'Tests that were seen failing before are run with the code that the task started from, which needs the sandbox'
-/** Said of a run whose code was not that of the tree. */
-const AT_START = { code: 'at_start' } as const
 const NOTHING: Observed = { runs: new Map(), refs: [], blobs: [], problems: [], git: null }
 
 const GIT_CHECKS: ReadonlySet<string> = new Set(['work_tree_clean', 'committed'])
@@ -167,10 +199,17 @@ export function runView(run: ObservedRun): { readonly [K in ObservedRunMember]?:
     ...(run.coverage === null ? {} : { coverage: run.coverage }),
     ...(run.problem === null ? {} : { problem: run.problem }),
     ...(run.trouble === undefined ? {} : troubleView(run.trouble)),
+    ...leftOutView(run),
     duration_ms: run.durationMs,
     tree_hash: run.treeHash,
     grade: 'observed',
   }
+}
+
+const LEFT_OUT_TOLD_MAX = 50
+
+function leftOutView({ leftOut = [] }: ObservedRun): JsonObject {
+  return leftOut.length === 0 ? {} : { left_out: leftOut.slice(0, LEFT_OUT_TOLD_MAX), left_out_total: leftOut.length }
 }
 
 function refOf(run: ObservedRun, about: { readonly sha256: string; readonly isCached: boolean }): JsonObject {
@@ -183,6 +222,7 @@ function refOf(run: ObservedRun, about: { readonly sha256: string; readonly isCa
     failed: counts?.failed ?? null,
     skipped: counts?.skipped ?? null,
     problem: run.problem,
+    ...leftOutView(run),
     duration_ms: run.durationMs,
     tree_hash: run.treeHash,
     grade: 'observed',

@@ -131,7 +131,7 @@ export async function openOrchestrator(options: OrchestratorOptions): Promise<Or
     running: workshop.running,
     upstream: workshop.upstream,
     observations: new Observations(),
-    ...{ scratch: workshop.scratch, library: workshop.library },
+    ...{ scratch: workshop.scratch, views: workshop.views, library: workshop.library },
     transcripts: new Transcripts(
       options.stateDir,
       claudeCodeFolders(options.environment, options.transcripts),

@@ -30,7 +30,7 @@ export interface TreeRequest {
 
 /** Takes over changes that no allowed call explains, with a reason. */
 export async function acceptTree(app: App, request: TreeRequest): Promise<Result<JsonObject>> {
-  const found = await changedPaths(app, request)
+  const found = await changedPaths(app, request, 'with dependencies')
   if (!found.ok) return found
   const { state, differences, index } = found.value
   const recorded = await record(app, state, { type: 'tree_accepted', differences, request })
@@ -39,6 +39,11 @@ export async function acceptTree(app: App, request: TreeRequest): Promise<Result
     app.trees.accept(
       state.workspace,
       index,
+      differences.map((one) => one.path),
+    )
+    await app.views.acceptDependencies(
+      state.id,
+      state.workspace,
       differences.map((one) => one.path),
     )
   }
@@ -78,16 +83,36 @@ interface Found {
   readonly index: Awaited<ReturnType<App['trees']['compare']>>['index']
 }
 
-async function changedPaths(app: App, { taskId, paths }: TreeRequest): Promise<Result<Found>> {
+// Installed packages and ignored files have no expected content: they can be accepted as they are, and not be put back.
+async function changedPaths(
+  app: App,
+  { taskId, paths }: TreeRequest,
+  which: 'tree' | 'with dependencies' = 'tree',
+): Promise<Result<Found>> {
   const state = await app.ledger.peek(taskId)
   if (state === null) return refuse('not_found', `There is no task ${JSON.stringify(taskId)}.`)
   if (app.checking.has(taskId)) return refuse('conflict', `The gates of task ${taskId} are being checked.`)
   const compared = await app.trees.compare(state.workspace)
-  const differences = compared.differences.filter(({ path }) => paths === null || paths.includes(path))
+  const isAsked = (path: string): boolean => paths === null || paths.includes(path)
+  const tracked = compared.differences.filter(({ path }) => isAsked(path))
+  const ignored = which === 'tree' ? [] : await ignoredPaths(app, state, paths)
+  const differences = [...tracked, ...ignored.filter(({ path }) => !tracked.some((one) => one.path === path))]
   const unknown = (paths ?? []).filter((path) => !differences.some((one) => one.path === path))
   if (unknown.length > 0) return refuse('conflict', `${unknown.join(', ')}: not changed without an allowed call.`)
   if (differences.length === 0) return refuse('conflict', 'Nothing in the work tree changed without an allowed call.')
   return ok({ state, differences, index: compared.index })
+}
+
+/** What came or was changed among dependencies and ignored files since work began; of those asked for, by folders too. */
+async function ignoredPaths(
+  app: App,
+  { id, workspace }: TaskState,
+  paths: readonly string[] | null,
+): Promise<readonly Difference[]> {
+  const since = (await app.views.dependenciesSince(id, workspace)) ?? []
+  const isIn = (path: string, folder: string): boolean => path === folder || path.startsWith(`${folder}/`)
+  const asked = paths?.filter((path) => since.some((one) => isIn(one, path) || isIn(path, one))) ?? since
+  return asked.map((path) => ({ path, kind: 'modified' }))
 }
 
 async function record(

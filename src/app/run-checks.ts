@@ -67,9 +67,24 @@ export async function runChecks(
       reviews: scene.reviews,
       params: blocker.params,
     }
-    checks.set(key, await runCheck(blocker.check, inputs, timeoutSeconds))
+    const outcome = await runCheck(blocker.check, inputs, timeoutSeconds)
+    checks.set(key, outcome.grade === 'observed' ? withLeftOut(outcome, observed.runs) : outcome)
   }
   return checks
+}
+
+const LEFT_OUT_NAMED_MAX = 5
+
+// An agent that wonders why its file has no effect is told.
+function withLeftOut(outcome: CheckOutcome, runs: Observed['runs']): CheckOutcome {
+  const paths = [...new Set([...runs.values()].flatMap(({ leftOut }) => leftOut ?? []))]
+  if (outcome.result === 'holds' || paths.length === 0) return outcome
+  const more = paths.length > LEFT_OUT_NAMED_MAX ? ` and ${paths.length - LEFT_OUT_NAMED_MAX} more` : ''
+  const named = `${paths.slice(0, LEFT_OUT_NAMED_MAX).join(', ')}${more}`
+  return {
+    ...outcome,
+    found: `${outcome.found}. Left out of the run, because it came since RED or since work began: ${named}`,
+  }
 }
 
 /** What observed evidence relies on and is not as it was, in words. At RED how the tests are run is still to be recorded. */

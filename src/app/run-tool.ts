@@ -1,5 +1,5 @@
 import { observe } from '../checks/observe.js'
-import type { ChangeSet } from '../confinement/port.js'
+import type { Aside, ChangeSet } from '../confinement/port.js'
 import { matchesGlob } from '../contract/glob.js'
 import { phaseOf } from '../core/access.js'
 import { admit, type Bearer } from '../core/admit.js'
@@ -15,13 +15,15 @@ import { addedBy, addedTo, pathsIn, refuseBytes, sizesOf } from './added-bytes.j
 import { type AgentCall, applyAs, reviewerIn } from './agent-call.js'
 import type { App } from './app.js'
 import { commitRulesOf } from './commit-rules.js'
+import { ignoredIn } from './composition.js'
 import { droppedBy } from './dropped-changes.js'
 import type { With } from './handle.js'
 import { askQuestion } from './questions.js'
 import { keepContents, keepPrevious } from './reconcile.js'
 import { isHiddenBy, reservedIn } from './reserved.js'
 import type { Result } from './result.js'
-import { asideBy, notesOn, partChanges, type ScratchRules, withNotes } from './scratch.js'
+import { asideBy, ignoredBy, namedAmong, notesOn, partChanges, type ScratchRules, withNotes } from './scratch.js'
+import { writeIgnored } from './scratch-writes.js'
 import { requestSetupChange } from './setup-change.js'
 import { failingIn, testOutcome } from './test-outcome.js'
 import { callUpstream, isUpstreamTool } from './upstream.js'
@@ -95,7 +97,14 @@ class OneRun {
     return this.app.ledger.hold(this.call.state.id, async () => {
       const state = await this.app.ledger.peek(this.call.state.id)
       const isStale = state === null || admit(state, this.call.bearer) !== null
-      const { workspace } = this.call.state
+      const { workspace, id } = this.call.state
+      const isIgnored = ignoredBy(this.app.trees.rulesOf(workspace))
+      const becomes = asideBy(this.#rules())
+      const aside: Aside = (path, isFolder) => (isIgnored(path, isFolder) ? becomes(path, isFolder) : null)
+      const ignored = isStale
+        ? null
+        : await writeIgnored(this.app, { tool, args, taskId: id, place: this.#place, aside })
+      if (ignored !== null) return this.#finish(ignored, { isHolding: true })
       const before = sizesOf(workspace, pathsIn(args))
       const outcome = isStale
         ? failed('The task moved on before the file was written.', 'token_stale')
@@ -207,7 +216,7 @@ class OneRun {
     const { workspace } = this.call.state
     const { allowed } = writableOf(phaseOf(this.call.contract, this.call.state.phase))
     // Only a pattern that names more than everything says that ignored files matter.
-    const named = allowed.filter((pattern) => !/^\*\*(\/\*)?$/.test(pattern) && IGNORED_FOLDER.test(pattern))
+    const named = namedAmong(allowed, ignoredIn(this.app, workspace))
     return {
       rules: this.app.trees.rulesOf(workspace),
       isSource: (folder) => this.app.trees.isSource(workspace, folder),
@@ -265,8 +274,6 @@ class OneRun {
 }
 
 const NO_LAYER = { layer: null, note: null }
-// Patterns that speak of installed packages or caches by name.
-const IGNORED_FOLDER = /(^|\/)(node_modules|\.venv|venv|coverage|__pycache__|\.\w+_cache)(\/|$)/
 
 interface Settling {
   readonly outcome: ToolOutcome

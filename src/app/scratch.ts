@@ -2,10 +2,10 @@ import ignore from 'ignore'
 import type { Aside } from '../confinement/port.js'
 import type { ToolOutcome } from '../tools/port.js'
 import type { Change } from '../tree/change.js'
-import type { IgnoreText } from '../tree/tree-contents.js'
+import type { IgnoreText } from '../tree/ignore-rules.js'
 
-// What tools leave behind wherever they run. A project that keeps such files in git is not known.
-const ALWAYS = [
+/** What tools leave behind wherever they run. A project that keeps such files in git is not known. */
+export const LEFT_BEHIND = [
   '__pycache__/',
   '*.pyc',
   '.pytest_cache/',
@@ -92,7 +92,7 @@ function isOfPackages({ path, type, kind }: Change, becomes: Aside): boolean {
 
 /** Whether a path is what tools leave behind wherever they run. */
 export function leftBehind(isSource: ScratchRules['isSource']): (path: string, isDirectory: boolean) => boolean {
-  const rules = ignore({ ignorecase: false }).add(ALWAYS)
+  const rules = ignore({ ignorecase: false }).add(LEFT_BEHIND)
   return (path, isDirectory) => {
     if (!ignore.isPathValid(path)) return false
     if (rules.test(isDirectory ? `${path}/` : path).ignored) return true
@@ -139,6 +139,18 @@ export function ignoredBy(rules: readonly IgnoreText[]): (path: string, isDirect
     return answer
   }
 }
+
+/** The patterns that speak of ignored paths: by the name of such a folder, or because they begin in one. */
+export function namedAmong(patterns: readonly string[], isIgnored: (path: string) => boolean): readonly string[] {
+  return patterns.filter((pattern) => {
+    if (/^\*\*(\/\*)?$/.test(pattern)) return false
+    const literal = pattern.split('/').filter((_, at, all) => !all.slice(0, at + 1).some((part) => /[*?[{]/.test(part)))
+    return IGNORED_FOLDER.test(pattern) || (literal.length > 0 && isIgnored(`${literal.join('/')}/x`))
+  })
+}
+
+// Patterns that speak of installed packages or caches by name.
+const IGNORED_FOLDER = /(^|\/)(node_modules|\.venv|venv|coverage|__pycache__|\.\w+_cache)(\/|$)/
 
 // A folder that came for nothing but ignored files is not there for anybody else.
 function foldersOfAside(changes: readonly Change[], aside: ReadonlySet<Change>): readonly Change[] {

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import { movedSetupFiles } from '../checks/moved-setup.js'
 import { observedFailing } from '../checks/observed-tests.js'
+import { isTestLike } from '../checks/test-files.js'
 import { canonicalJson } from '../contract/fingerprint.js'
 import type { AgentBearer, Bearer } from '../core/admit.js'
 import type { JsonObject } from '../core/contract.js'
@@ -18,7 +19,6 @@ import type { App } from './app.js'
 import { aroundTests } from './gather.js'
 import { observeFor, pinnedRunOf, pinOfRun } from './observe-gates.js'
 import { startOfWork } from './start-of-work.js'
-import { isOfTests } from './starting-code.js'
 import { taskView } from './views.js'
 import { isoTime } from './wire.js'
 
@@ -77,7 +77,7 @@ async function propose(app: App, { contract, state }: AgentCall<Bearer>, asked: 
     pinnedRun,
   )
   for (const path of asked.paths) {
-    if (isOfTests(contract, path))
+    if (isTestLike(contract, path))
       return `${path} belongs to the tests; go back to the phase in which tests are written`
     if (!moved.includes(path)) return `${path} is not changed test setup. Other files need no request`
   }

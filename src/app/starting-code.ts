@@ -2,40 +2,39 @@ import { createHash } from 'node:crypto'
 import { statSync } from 'node:fs'
 import { join } from 'node:path'
 import { harnessOf } from '../checks/harness/harness.js'
-import { isTestPath } from '../checks/test-files.js'
-import type { Composition, ViewEntry } from '../confinement/port.js'
+import { isTestLike } from '../checks/test-files.js'
+import type { ViewEntry } from '../confinement/port.js'
 import type { Contract } from '../core/contract.js'
 import type { PinnedRun } from '../core/observed.js'
-import { harnessKind, isTestName } from '../core/pinned-names.js'
+import { harnessKind } from '../core/pinned-names.js'
 import type { TaskState } from '../core/state.js'
 import type { TreeIndex } from '../tree/tree-contents.js'
 import { openWorkTree } from '../tree/work-tree.js'
 import type { App } from './app.js'
+import type { ComposedView } from './composition.js'
 import { startOfWork } from './start-of-work.js'
 import { WORK_BEGAN } from './trees.js'
 
-/** A view in which code is as it was when work began. */
-export interface StartingView {
-  readonly composition: Composition
-  /** The same for the same view of the same tree. */
-  readonly digest: string
-}
-
 /**
- * How the view of a later RED run differs from the work tree: tests and test setup are as they are now, everything else is as it
- * was when work on the task began. A text says why that view cannot be made.
+ * The view of a later RED run: tests and test setup are as they are now, everything else is as it was when work on the task began.
+ * A text says why that view cannot be made.
  */
-export async function startingCode(
+export async function withStartingCode(
   app: App,
   contract: Contract,
   state: TaskState,
-  { now, pinned }: { readonly now: TreeIndex; readonly pinned: PinnedRun | null },
-): Promise<StartingView | string> {
+  {
+    composed,
+    now,
+    pinned,
+  }: { readonly composed: ComposedView; readonly now: TreeIndex; readonly pinned: PinnedRun | null },
+): Promise<ComposedView | string> {
   const start = app.trees.marked(state.workspace, state.id, WORK_BEGAN)
   if (start === null) return NOT_KNOWN
   const tree = openWorkTree(state.workspace)
   const setup = new Set(Object.keys({ ...pinned?.harness, ...(await harnessOf(tree, contract)) }))
-  const isCode = (path: string): boolean => !setup.has(path) && harnessKind(path) === null && !isOfTests(contract, path)
+  const isCode = (path: string): boolean =>
+    !setup.has(path) && harnessKind(path) === null && !isTestLike(contract, path)
   const moved = [...new Set([...Object.keys(start.entries), ...Object.keys(now.entries)])]
     .filter((path) => start.entries[path] !== now.entries[path] && isCode(path))
     .sort()
@@ -50,20 +49,23 @@ export async function startingCode(
     else if (content !== null) put.push({ path, type: 'file', content, mode: modeOf(join(state.workspace, path)) })
     else return `What ${JSON.stringify(path)} held when work began is not known, and the tests are run with it`
   }
-  const leftOut = moved.filter((path) => start.entries[path] === undefined)
-  const digest = createHash('sha256').update(JSON.stringify(moved.map((path) => [path, start.entries[path] ?? null])))
-  return { composition: { put, leftOut, pinned: [], isGuarded: () => false }, digest: digest.digest('hex') }
+  const { composition } = composed
+  const isOut = new Set(composition.leftOut)
+  const leftOut = moved.filter((path) => start.entries[path] === undefined && !isOut.has(path))
+  const parts = [composed.digest, moved.map((path) => [path, start.entries[path] ?? null])]
+  return {
+    ...composed,
+    composition: {
+      ...composition,
+      put: [...composition.put, ...put],
+      leftOut: [...composition.leftOut, ...leftOut],
+      pinned: composition.pinned.filter((path) => !leftOut.includes(path)),
+    },
+    digest: createHash('sha256').update(JSON.stringify(parts)).digest('hex'),
+  }
 }
 
 const NOT_KNOWN = 'How the work tree was when work began is not known, and the tests are run with the code of then'
-
-// Helpers, fixtures and snapshots lie beside tests.
-const TEST_FOLDER = /(^|\/)(tests?|specs?|__tests__|__mocks__|__snapshots__|__fixtures__|testdata)\//
-
-/** Whether a file is a test, or lies with tests: a helper, a fixture, a snapshot. */
-export function isOfTests(contract: Contract, path: string): boolean {
-  return isTestPath(contract, path) || isTestName(path) || TEST_FOLDER.test(path)
-}
 
 // Rights are not recorded: those of now, or those that let a program run.
 function modeOf(file: string): number {

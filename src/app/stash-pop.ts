@@ -68,6 +68,7 @@ async function popped(app: App, work: Work): Promise<Result<JsonObject>> {
     )
   // What others did in the tree meanwhile is not this task's work: were it put aside again, theirs would stay.
   app.trees.mark(stash.tree, state.id, WORK_BEGAN)
+  app.views.begin(state.id, stash.tree, Date.now())
   const popping = shelf.setStage(stash, 'popping')
   const done = await bringTo(app, shelf, popping, 'now')
   if (!done.ok) {

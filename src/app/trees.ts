@@ -5,7 +5,6 @@ import {
   existsSync,
   fsyncSync,
   linkSync,
-  lstatSync,
   mkdirSync,
   openSync,
   readdirSync,
@@ -18,12 +17,14 @@ import {
 import { join } from 'node:path'
 import { gunzipSync, gzipSync } from 'node:zlib'
 import type { Change } from '../tree/change.js'
+import type { IgnoreText } from '../tree/ignore-rules.js'
 import { Indexer } from '../tree/indexer.js'
 import { isLeftover, LEFTOVER_MS, sweepLeftovers } from '../tree/leftovers.js'
 import { asMade, onlyPaths } from '../tree/only-paths.js'
-import { ANY_LINK, type Difference, differences, type IgnoreText, type TreeIndex } from '../tree/tree-contents.js'
+import { type Difference, differences, type TreeIndex } from '../tree/tree-contents.js'
 import { KeptContents } from './kept-contents.js'
-import { leftBehind, sourceFolders } from './scratch.js'
+import { LEFT_BEHIND, leftBehind, sourceFolders } from './scratch.js'
+import { isThere, linesOf, parsedLine } from './tree-journal.js'
 
 const JOURNAL_LINES_MAX = 5000
 /** Phases of tasks whose trees are remembered; the oldest are forgotten. */
@@ -161,7 +162,7 @@ export class Trees {
   explain(tree: string, changes: readonly Change[]): void {
     const expected = this.#expected(tree)
     if (expected === null || changes.length === 0) return
-    const lines = changes.flatMap(lineOf)
+    const lines = changes.flatMap(linesOf)
     const entries = expected.index.entries as Record<string, string>
     for (const [path, what] of lines) take(entries, path, what ?? undefined)
     if (lines.some(([path]) => path.includes('coverage'))) delete expected.sources
@@ -174,6 +175,20 @@ export class Trees {
     }
     expected.journalLines += lines.length
     if (expected.journalLines > JOURNAL_LINES_MAX) this.#keep(tree, expected.index)
+  }
+
+  /** Writes down how the dependencies and ignored files of a tree are. What was changed after `before` does not count. */
+  keepDependencies(tree: string, file: string, before: number): Promise<void> {
+    return this.#indexer.keepDependencies(tree, { ...this.#dependencies(tree, file), before })
+  }
+
+  /** What came or was changed among dependencies and ignored files since that was written down. */
+  dependenciesSince(tree: string, file: string): Promise<readonly string[]> {
+    return this.#indexer.dependenciesSince(tree, this.#dependencies(tree, file))
+  }
+
+  acceptDependencies(tree: string, file: string, paths: readonly string[]): Promise<void> {
+    return this.#indexer.acceptDependencies(tree, { ...this.#dependencies(tree, file), paths })
   }
 
   /** What was explained did not happen after all: these paths are expected as they are. */
@@ -239,6 +254,10 @@ export class Trees {
     this.#known.set(tree, { index, journalLines: 0 })
   }
 
+  #dependencies(tree: string, file: string) {
+    return { file, rules: this.rulesOf(tree), also: LEFT_BEHIND }
+  }
+
   #snapshot(tree: string): string {
     return join(this.dir, `${nameOf(tree)}.json.gz`)
   }
@@ -269,32 +288,4 @@ function indexIn(file: string): TreeIndex {
 function take(into: Record<string, string>, path: string, what: string | undefined): void {
   if (what === undefined) delete into[path]
   else into[path] = what
-}
-
-type Line = readonly [path: string, what: string | null]
-const NOT_COMPARED = /(^|\/)(\.git|node_modules|\.venv|venv)(\/|$)/
-
-function isThere(tree: string, path: string): boolean {
-  try {
-    return lstatSync(join(tree, path), { throwIfNoEntry: false }) !== undefined
-  } catch (error) {
-    // A folder on the way became a file.
-    if ((error as NodeJS.ErrnoException).code === 'ENOTDIR') return false
-    throw error
-  }
-}
-
-function lineOf({ path, kind, type, sha256 }: Change): readonly Line[] {
-  if (type === 'directory' || NOT_COMPARED.test(path)) return []
-  if (kind === 'deleted') return [[path, null]]
-  return [[path, type === 'link' ? ANY_LINK : `file ${sha256 ?? ''}`]]
-}
-
-function parsedLine(line: string): Line | null {
-  try {
-    const parsed = JSON.parse(line) as unknown
-    return Array.isArray(parsed) && typeof parsed[0] === 'string' ? (parsed as unknown as Line) : null
-  } catch {
-    return null
-  }
 }

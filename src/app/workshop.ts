@@ -7,6 +7,7 @@ import { excludesOf } from './git-excludes.js'
 import { Library } from './knowledge.js'
 import type { OrchestratorOptions } from './orchestrator.js'
 import { Running } from './running.js'
+import { TaskViews } from './task-views.js'
 import { Trees } from './trees.js'
 import { PROGRAM_VERSION } from './version.js'
 
@@ -17,6 +18,7 @@ export interface Workshop {
   readonly upstream: () => Upstream
   readonly trees: Trees
   readonly scratch: ScratchLayers
+  readonly views: TaskViews
   readonly library: Library
   /** Ends every tool and everything that was opened for them. */
   close(): Promise<void>
@@ -27,6 +29,7 @@ export function openWorkshop(options: OrchestratorOptions): Workshop {
   const { stateDir, workspace, contractFile = null, contractParts = [] } = options
   const trees = new Trees(join(stateDir, 'trees'), options.now, (tree) => excludesOf(tree, options.environment))
   const scratch = new ScratchLayers(join(options.stateDir, 'scratch'))
+  const views = new TaskViews(join(options.stateDir, 'views'), trees)
   const library = new Library(
     { contractFile, contractParts, stateDir, workspace },
     options.environment,
@@ -62,5 +65,5 @@ export function openWorkshop(options: OrchestratorOptions): Workshop {
     // One that was lent is closed by its owner.
     if (wall !== null && options.confinement === undefined) await wall.then((one) => one.close())
   }
-  return { running, confinement, upstream, trees, scratch, library, close }
+  return { running, confinement, upstream, trees, scratch, views, library, close }
 }

@@ -1,6 +1,8 @@
 import { createHash } from 'node:crypto'
+import { ViewRefused } from '../confinement/compose-view.js'
+import { NO_CHANGES } from '../confinement/confined.js'
 import type { Composition, Confinement } from '../confinement/port.js'
-import { runCommand } from '../confinement/run-command.js'
+import { type CommandRun, runCommand } from '../confinement/run-command.js'
 import type { ObservedCommand } from '../core/contract.js'
 import type { ObservedRun } from '../core/observed.js'
 import type { WorkTree } from '../tree/work-tree.js'
@@ -23,6 +25,8 @@ export interface ObservePlace {
 /** Where one is run whose output may be shown. */
 export interface ShownPlace extends ObservePlace {
   readonly redact: (text: string) => string
+  /** How the view is composed, and what was left out of it. */
+  readonly view?: { readonly composition: Composition; readonly leftOut: readonly string[] }
 }
 
 /**
@@ -33,32 +37,11 @@ export async function observe(
   place: ShownPlace,
   name: string,
   command: ObservedCommand,
-  more: {
-    readonly treeHash: string
-    readonly extra?: string | undefined
-    readonly composition?: Composition | undefined
-  },
+  more: { readonly treeHash: string; readonly extra?: string | undefined },
 ): Promise<ObservedRun> {
   const line = more.extra === undefined ? command.run : withArgument(command.run, more.extra)
-  const run = await runCommand(
-    place.confinement,
-    {
-      tree: place.tree,
-      argv: guardedArgv(line),
-      cwd: '.',
-      env: guardedEnv({ CI: '1', ...command.env }),
-      shown: [GUARDS_FOLDER],
-      network: false,
-      writes: 'discard',
-      git: 'read',
-      hidden: place.hidden,
-      signal: place.signal,
-      timeoutMs: command.timeoutSeconds * 1000,
-      ...(command.report === null ? {} : { collect: [command.report] }),
-      ...(more.composition === undefined ? {} : { composition: more.composition }),
-    },
-    OUTPUT_KEPT,
-  )
+  const started = await runInView(place, { line, command })
+  const { run } = started
   const about = {
     name,
     command: line,
@@ -67,7 +50,10 @@ export async function observe(
     treeHash: more.treeHash,
     coverage: null,
     wasStopped: run.stopped !== null,
+    ...(place.view === undefined ? {} : { leftOut: place.view.leftOut }),
   }
+  if (started.problem !== null) return { ...about, ...UNKNOWN, ...voidBy(started.problem, run.exitCode) }
+
   const troubled = { ...run, timeoutSeconds: command.timeoutSeconds, redact: place.redact }
   if (run.stopped !== null) {
     const problem = STOPPED[run.stopped].replace('%s', String(command.timeoutSeconds))
@@ -90,6 +76,58 @@ export async function observe(
   const found = read(reading)
   const wantsCounts = name === 'tests' || command.format !== 'auto' || report !== null
   return { ...about, ...found, ...troubleIn(found, troubled, wantsCounts ? 'counts' : 'exit code') }
+}
+
+/** Runs the command, and says why its run counts for nothing; null when it does count. */
+async function runInView(
+  place: ShownPlace,
+  { line, command }: { readonly line: string; readonly command: ObservedCommand },
+): Promise<{ readonly run: CommandRun; readonly problem: string | null }> {
+  const job = {
+    tree: place.tree,
+    argv: guardedArgv(line),
+    cwd: '.',
+    env: guardedEnv({ CI: '1', ...command.env }),
+    shown: [GUARDS_FOLDER],
+    network: false,
+    writes: 'discard',
+    git: 'read',
+    hidden: place.hidden,
+    signal: place.signal,
+    timeoutMs: command.timeoutSeconds * 1000,
+    ...(command.report === null ? {} : { collect: [command.report] }),
+    ...(place.view === undefined ? {} : { composition: place.view.composition }),
+  } as const
+  try {
+    const run = await runCommand(place.confinement, job, OUTPUT_KEPT)
+    return { run, problem: run.written.length === 0 ? null : writtenText(run.written) }
+  } catch (error) {
+    if (!(error instanceof ViewRefused)) throw error
+    return { run: NOT_RUN, problem: `its view of the tree could not be made: ${error.message}` }
+  }
+}
+
+const NOT_RUN: CommandRun = {
+  ...{ exitCode: 1, stdout: '', stderr: '', truncated: false, stopped: null, durationMs: 0, written: [] },
+  ...{ changes: NO_CHANGES, files: new Map() },
+}
+const WRITTEN_NAMED_MAX = 5
+
+function writtenText(written: readonly string[]): string {
+  const more = written.length > WRITTEN_NAMED_MAX ? ` and ${written.length - WRITTEN_NAMED_MAX} more` : ''
+  return `${written.slice(0, WRITTEN_NAMED_MAX).join(', ')}${more}: written while the command ran. A run may not write tests, what lies with them, or what decides how they are run, not even if it puts them back`
+}
+
+function voidBy(problem: string, exitCode: number) {
+  const remedy =
+    'Find what writes these files when the command runs (a test, the code, a script or a plugin) and write to the temporary directory or to an ignored path instead.'
+  const trouble = { cause: 'the run is void', detail: problem, mendedBy: 'agent', remedy, lastLines: [] } as const
+  return {
+    exitCode: exitCode === 0 ? 1 : exitCode,
+    problem: `the run is void: ${problem}`,
+    isVoid: true,
+    trouble,
+  } as const
 }
 
 const UNKNOWN = { counts: null, tests: [], isComplete: false, loadFailures: [], problem: null } as const

@@ -1,6 +1,6 @@
 import { matchesGlob } from '../contract/glob.js'
 import type { Contract } from '../core/contract.js'
-import { harnessKind, isTestName } from '../core/pinned-names.js'
+import { harnessKind, isBelowTestFolder, isTestName } from '../core/pinned-names.js'
 import { NOT_THE_PROJECT, type WorkTree } from '../tree/work-tree.js'
 import { asList, asObject, type CheckInputs, field, isText } from './inputs.js'
 import { codeOf, withoutComments } from './test-code.js'
@@ -74,12 +74,30 @@ function importsRunner(text: string): boolean {
   return false
 }
 
+/** Whether a file runs tests whenever it is loaded, whatever its name is. */
+export function importsTestRunner(path: string, text: string): boolean {
+  if (!JS.test(path) || !RUNNER_NAMED.test(text)) return false
+  return [...withoutComments(path, text).matchAll(IMPORTED)].some(([, , module]) => ALWAYS_TESTS.has(module ?? ''))
+}
+
+const RUNNER_NAMED = /['"](node:test|bun:test|ava|tap|tape|uvu|mocha)['"]/
+
 // What runners offer without an import: a block with a name and a function.
 const DEFINES_TEST = /(?<![\w$.])(?:test|it|describe|suite)(?:\.\w+){0,4}\s*\(\s*""\s*,/
 
 /** Whether the contract looks for tests there. */
 export function isTestPath(contract: Contract, path: string): boolean {
   return contract.tests.patterns.some((pattern) => matchesGlob(pattern, path))
+}
+
+/** Whether a file is a test, or lies with tests, by its path alone. */
+export function isTestLike(contract: Contract, path: string): boolean {
+  return (isTestName(path) || isBelowTestFolder(path) || isTestPath(contract, path)) && !isReport(contract, path)
+}
+
+/** Whether a command of the contract writes its report there. */
+export function isReport(contract: Contract, path: string): boolean {
+  return [...contract.commands.values()].some(({ report }) => report === path)
 }
 
 /** Whether a file is written in a language that tests are written in. */

@@ -35,6 +35,8 @@ const WHOLE: readonly RegExp[] = [
     `^(${RUNNERS})[.-](config|conf|workspace|projects?|setup|shared|base|common|preset)\\b.*\\.([cm]?[jt]sx?|jsonc?)$`,
   ),
   /^\.(mocharc|babelrc|nycrc|c8rc|taprc|jestrc|swcrc)(\.\w+)?$/,
+  // Loaded by the bundlers of runners, and run by them.
+  /^(postcss|tailwind|svelte|uno|next|nuxt|astro|vue|rollup|esbuild|webpack|swc)\.config\.(\w+\.)*\w+$|^\.postcssrc(\.\w+)?$/,
   /^(nyc|c8)\.config\.[cm]?js$|^setupTests\.[jt]sx?$|^\.env\.test(\.local)?$/,
   /^package\.(yaml|json5)$|^node\.config\.json$|^deno\.jsonc?$|^import_map\.json$/,
   /^(lerna|nx|turbo|project)\.json$/,
@@ -124,6 +126,14 @@ export function isTestName(path: string): boolean {
 
 const TEST_NAME =
   /(^|\/)(test_[^/]*\.py|[^/]+[._-](test|spec)\.[cm]?[jt]sx?|[^/]+_(test|spec)\.(py|go|rb|exs|dart|cc|cpp|php|rs)|[^/]+Tests?\.(java|kt|cs|swift|php|scala)|__tests__\/.*\.[cm]?[jt]sx?)$/
+
+/** Whether a file lies with tests: helpers, fixtures and snapshots belong to them. */
+export function isBelowTestFolder(path: string): boolean {
+  return TEST_FOLDER.test(path)
+}
+
+const TEST_FOLDER =
+  /(^|\/)(tests?|__tests?__|specs?|e2e|testdata|test[_-](data|helpers?|utils?|support)|fixtures|__fixtures__|__snapshots__|__mocks__)\//
 
 function nameOf(path: string): string {
   return path.slice(path.lastIndexOf('/') + 1)

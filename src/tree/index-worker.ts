@@ -1,19 +1,29 @@
 import { parentPort } from 'node:worker_threads'
-import { type Ignoring, indexTree } from './tree-contents.js'
-
-interface Asked extends Ignoring {
-  readonly id: number
-  readonly root: string
-}
+import { acceptDependencies, dependenciesSince, keepDependencies } from './dependencies.js'
+import type { Asked } from './indexer.js'
+import { indexTree } from './tree-contents.js'
 
 const KNOWN_MAX = 1_000_000
 const known = new Map<string, string>()
 
-parentPort?.on('message', ({ id, root, rules, excludes }: Asked) => {
+parentPort?.on('message', ({ id, root, asked }: { id: number; root: string; asked: Asked }) => {
   try {
-    if (known.size > KNOWN_MAX) known.clear()
-    parentPort?.postMessage({ id, index: indexTree(root, { rules, excludes }, known) })
+    parentPort?.postMessage({ id, value: answer(root, asked) })
   } catch (error) {
     parentPort?.postMessage({ id, problem: error instanceof Error ? error.message : String(error) })
   }
 })
+
+function answer(root: string, asked: Asked): unknown {
+  switch (asked.type) {
+    case 'index':
+      if (known.size > KNOWN_MAX) known.clear()
+      return indexTree(root, asked, known)
+    case 'keep_dependencies':
+      return keepDependencies(root, asked)
+    case 'dependencies_since':
+      return dependenciesSince(root, asked)
+    case 'accept_dependencies':
+      return acceptDependencies(root, asked)
+  }
+}

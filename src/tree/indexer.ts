@@ -1,12 +1,23 @@
 import { Worker } from 'node:worker_threads'
+import type { DependencyRules } from './dependencies.js'
+import type { IgnoreText } from './ignore-rules.js'
 import { asMade } from './only-paths.js'
 import { TreeUnreadable } from './problems.js'
-import type { IgnoreText, TreeIndex } from './tree-contents.js'
+import type { Ignoring, TreeIndex } from './tree-contents.js'
 
 const WORKER_FILE = new URL('../../dist/tree/index-worker.js', import.meta.url)
 
+/** A listing of dependencies is kept in a file: it may be large, and only the thread reads it. */
+type Listing = DependencyRules & { readonly file: string }
+
+export type Asked =
+  | ({ readonly type: 'index' } & Ignoring)
+  | ({ readonly type: 'keep_dependencies'; readonly before: number } & Listing)
+  | ({ readonly type: 'dependencies_since' } & Listing)
+  | ({ readonly type: 'accept_dependencies'; readonly paths: readonly string[] } & Listing)
+
 interface Waiting {
-  readonly resolve: (index: TreeIndex) => void
+  readonly resolve: (value: unknown) => void
   readonly reject: (error: Error) => void
 }
 
@@ -16,14 +27,21 @@ export class Indexer {
   #count = 0
   readonly #waiting = new Map<number, Waiting>()
 
-  index(root: string, rules: readonly IgnoreText[] | null, excludes: string): Promise<TreeIndex> {
-    this.#count += 1
-    const id = this.#count
-    const worker = this.#started()
-    return new Promise((resolve, reject) => {
-      this.#waiting.set(id, { resolve, reject })
-      worker.postMessage({ id, root, rules, excludes })
-    })
+  async index(root: string, rules: readonly IgnoreText[] | null, excludes: string): Promise<TreeIndex> {
+    return asMade((await this.#ask(root, { type: 'index', rules, excludes })) as TreeIndex)
+  }
+
+  /** Writes down how dependencies and ignored files of a tree are; see `dependencies.ts`. */
+  async keepDependencies(root: string, listing: Listing & { readonly before: number }): Promise<void> {
+    await this.#ask(root, { type: 'keep_dependencies', ...listing })
+  }
+
+  async dependenciesSince(root: string, listing: Listing): Promise<readonly string[]> {
+    return (await this.#ask(root, { type: 'dependencies_since', ...listing })) as readonly string[]
+  }
+
+  async acceptDependencies(root: string, listing: Listing & { readonly paths: readonly string[] }): Promise<void> {
+    await this.#ask(root, { type: 'accept_dependencies', ...listing })
   }
 
   async close(): Promise<void> {
@@ -31,15 +49,25 @@ export class Indexer {
     this.#worker = null
   }
 
+  #ask(root: string, asked: Asked): Promise<unknown> {
+    this.#count += 1
+    const id = this.#count
+    const worker = this.#started()
+    return new Promise((resolve, reject) => {
+      this.#waiting.set(id, { resolve, reject })
+      worker.postMessage({ id, root, asked })
+    })
+  }
+
   #started(): Worker {
     if (this.#worker !== null) return this.#worker
     const worker = new Worker(WORKER_FILE)
     worker.unref()
-    worker.on('message', ({ id, index, problem }: { id: number; index?: TreeIndex; problem?: string }) => {
+    worker.on('message', ({ id, value, problem }: { id: number; value?: unknown; problem?: string }) => {
       const waiting = this.#waiting.get(id)
       this.#waiting.delete(id)
-      if (index === undefined) waiting?.reject(new TreeUnreadable(problem ?? 'the tree could not be read'))
-      else waiting?.resolve(asMade(index))
+      if (problem === undefined) waiting?.resolve(value)
+      else waiting?.reject(new TreeUnreadable(problem))
     })
     const lost = (error: Error): void => {
       this.#worker = null

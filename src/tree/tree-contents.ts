@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { closeSync, fstatSync, lstatSync, readlinkSync, readSync } from 'node:fs'
-import ignore, { type Ignore } from 'ignore'
+import { IgnoreRules, type IgnoreText } from './ignore-rules.js'
 import { identityOf, inside, openDirectory, openDirectoryIn, openFileIn } from './lookup.js'
 import { errnoOf, TreeUnreadable } from './problems.js'
 import { type Met, walkFrom } from './walk.js'
@@ -10,12 +10,6 @@ const RULES_BYTES_MAX = 256 * 1024
 const CHUNK_BYTES = 1024 * 1024
 // A file that was written a moment ago may be written again without its times telling.
 const SETTLED_MS = 2000
-
-/** The text of a `.gitignore`, and the folder it lies in ('' is the tree itself, and has what git ignores everywhere first). */
-export interface IgnoreText {
-  readonly base: string
-  readonly text: string
-}
 
 /** What is left out of an index. */
 export interface Ignoring {
@@ -38,7 +32,8 @@ export interface TreeIndex {
 /** What is there and cannot be read: without the right to, or too deep. */
 const UNREAD = 'unread'
 
-const PACKAGE_FOLDERS: ReadonlySet<string> = new Set(['node_modules', '.venv', 'venv'])
+/** Folders of installed packages, wherever they lie. */
+export const PACKAGE_FOLDERS: ReadonlySet<string> = new Set(['node_modules', '.venv', 'venv'])
 
 /** Looks at a whole tree. Files whose identity is in `known` are not read again. */
 export function indexTree(root: string, ignoring: Ignoring, known: Map<string, string>): TreeIndex {
@@ -59,25 +54,26 @@ export function indexTree(root: string, ignoring: Ignoring, known: Map<string, s
 class Reader {
   readonly #entries: Record<string, string> = Object.create(null)
   readonly #packages: Record<string, string> = Object.create(null)
-  readonly #rules: IgnoreText[] = []
-  readonly #ignores = new Map<string, Ignore>()
+  readonly #rules = new IgnoreRules()
 
   constructor(
     private readonly ignoring: Ignoring,
     private readonly known: Map<string, string>,
   ) {
-    for (const rule of ignoring.rules ?? []) this.#take(rule)
+    for (const rule of ignoring.rules ?? []) this.#rules.take(rule)
   }
 
   enter(path: string, fd: number): void {
     if (this.ignoring.rules !== null) return
     const own = readIgnoreFile(fd)
     const text = path === '' ? `${this.ignoring.excludes}\n${own ?? ''}` : own
-    if (text !== null) this.#take({ base: path, text })
+    if (text !== null) this.#rules.take({ base: path, text })
   }
 
   isLeftOut(met: Met): boolean {
-    return met.name === '.git' || isUnreadable(met) || PACKAGE_FOLDERS.has(met.name) || this.#isIgnored(met.path, true)
+    return (
+      met.name === '.git' || isUnreadable(met) || PACKAGE_FOLDERS.has(met.name) || this.#rules.isIgnored(met.path, true)
+    )
   }
 
   meet(met: Met): void {
@@ -90,7 +86,7 @@ class Reader {
       if (PACKAGE_FOLDERS.has(met.name)) this.#packages[met.path] = digestOfPackages(met)
       return
     }
-    if (this.#isIgnored(met.path, false)) return
+    if (this.#rules.isIgnored(met.path, false)) return
     const what = this.#whatIs(met)
     if (what !== null) this.#entries[met.path] = what
   }
@@ -101,25 +97,7 @@ class Reader {
   }
 
   index(): TreeIndex {
-    return { entries: this.#entries, packages: this.#packages, rules: this.#rules }
-  }
-
-  #take(rule: IgnoreText): void {
-    this.#rules.push(rule)
-    this.#ignores.set(rule.base, ignore({ ignorecase: false }).add(rule.text))
-  }
-
-  // The rules of the nearest folder have the last word.
-  #isIgnored(path: string, isDirectory: boolean): boolean {
-    for (let base = parentOf(path); ; base = parentOf(base)) {
-      const rules = this.#ignores.get(base)
-      if (rules !== undefined) {
-        const below = base === '' ? path : path.slice(base.length + 1)
-        const { ignored, unignored } = rules.test(isDirectory ? `${below}/` : below)
-        if (ignored || unignored) return ignored
-      }
-      if (base === '') return false
-    }
+    return { entries: this.#entries, packages: this.#packages, rules: this.#rules.list }
   }
 
   // Null when it is gone since its folder was listed: then it is not part of the tree.
@@ -205,10 +183,6 @@ export function readIgnoreFile(directoryFd: number): string | null {
   } finally {
     closeSync(file.fd)
   }
-}
-
-function parentOf(path: string): string {
-  return path.slice(0, Math.max(path.lastIndexOf('/'), 0))
 }
 
 /** A link that an allowed call made, wherever it points. */

@@ -72,6 +72,15 @@ describe('what decides how tests are run', () => {
   const pkg = (about: object) => JSON.stringify({ ...PACKAGE, ...about })
   it.each([
     ['package.json', pkg({ scripts: { ...PACKAGE.scripts, test: 'true' } }), 'package.json (scripts.test) changed'],
+    ['package.json', pkg({ imports: { '#x': './y.js' } }), 'package.json (imports) was added'],
+    ['package.json', pkg({ exports: './a.js' }), 'package.json (exports) was added'],
+    ['postcss.config.js', 'export default {}', 'postcss.config.js was added'],
+    ['.postcssrc', '{}', '.postcssrc was added'],
+    [
+      'tsconfig.json',
+      '{"compilerOptions":{"strict":true,"paths":{},"emitDeclarationOnly":true}}',
+      'tsconfig.json (compilerOptions.emitDeclarationOnly) was added',
+    ],
     [
       'package.json',
       pkg({ scripts: { ...PACKAGE.scripts, pretest: 'x' } }),
@@ -188,10 +197,7 @@ describe('what decides how tests are run', () => {
   })
 
   it('[REQ-HARNESS-3] what an implementation may change is free', async () => {
-    put(
-      'package.json',
-      pkg({ version: '2.0.0', dependencies: { x: '1' }, exports: './a.js', bin: 'x', type: 'module' }),
-    )
+    put('package.json', pkg({ version: '2.0.0', dependencies: { x: '1' }, bin: 'x', type: 'module' }))
     put('tsconfig.json', '{"compilerOptions":{"strict":false,"paths":{},"lib":["es2023"]}}')
     put('configs/base.json', '{"extends":"./deep.json","compilerOptions":{"strict":false}}')
     put('pyproject.toml', toml.replace('version = "1"', 'version = "2"\ndependencies = ["x"]').replace('100', '120'))

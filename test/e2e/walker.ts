@@ -7,6 +7,8 @@ type Answer = Awaited<ReturnType<Served['call']>>
 /** An agent on one task, and the operator beside it, as they see a server from outside. */
 export class Walker {
   token = ''
+  /** The agent's own, which it claims with. */
+  agentToken = ''
 
   private constructor(
     readonly server: Served,
@@ -18,7 +20,8 @@ export class Walker {
     expect(added, JSON.stringify(added.body)).toMatchObject({ status: 201 })
     const { body } = await server.call('POST', '/agents', server.operator, { agent_id: `agent-${task}` })
     const walker = new Walker(server, task)
-    const claimed = await server.call('POST', '/tasks/claim', String(body.agent_token), {
+    walker.agentToken = String(body.agent_token)
+    const claimed = await server.call('POST', '/tasks/claim', walker.agentToken, {
       agent_id: `agent-${task}`,
       task_id: task,
     })

@@ -38,7 +38,20 @@ const LINTER_TABLE = /^\[tool\./
 
 // A package that takes the name of an assertion library is imported by its own tests instead of that library.
 const PACKAGE_KEYS: readonly string[] = [
-  ...['name', 'config', 'packageManager', 'workspaces', 'pnpm', 'wireit', 'nx', 'babel', 'ts-node', 'tsx'],
+  ...[
+    'name',
+    'imports',
+    'exports',
+    'config',
+    'packageManager',
+    'workspaces',
+    'pnpm',
+    'wireit',
+    'nx',
+    'babel',
+    'ts-node',
+    'tsx',
+  ],
   ...['jest', 'mocha', 'vitest', 'ava', 'tap', 'c8', 'nyc', 'karma', 'jasmine', 'playwright', 'cypress', 'lab'],
 ]
 
@@ -65,23 +78,20 @@ export function scriptsIn(text: string): ReadonlyMap<string, string> | null {
   )
 }
 
-const TSCONFIG_KEYS = ['extends', 'include', 'exclude', 'files', 'references', 'ts-node', 'tsx', 'vueCompilerOptions']
-const COMPILER_KEYS = [
-  ...['paths', 'baseUrl', 'rootDir', 'rootDirs', 'outDir', 'outFile', 'noEmit', 'plugins', 'module', 'moduleSuffixes'],
-  ...['jsx', 'jsxFactory', 'jsxFragmentFactory', 'jsxImportSource', 'customConditions', 'preserveSymlinks'],
-]
+// What only makes the compiler stricter, or says which types there are: what is built stays the same.
+const FREE_OPTIONS =
+  /^(strict\w*|no(Implicit|Unused)\w+|noFallthroughCasesInSwitch|noUncheckedIndexedAccess|noPropertyAccessFromIndexSignature|exactOptionalPropertyTypes|useUnknownInCatchVariables|allowUnreachableCode|allowUnusedLabels|skipLibCheck|skipDefaultLibCheck|forceConsistentCasingInFileNames|lib|types|typeRoots|pretty)$/
 
 function tsconfigParts(text: string): ReadonlyMap<string, string> | null {
   const object = objectIn(text)
   if (object === null) return null
+  const { compilerOptions: options, ...others } = object
   const parts = new Map<string, string>()
-  for (const key of TSCONFIG_KEYS) if (Object.hasOwn(object, key)) parts.set(key, JSON.stringify(object[key]))
-  const options = object.compilerOptions
+  for (const [key, value] of Object.entries(others)) parts.set(key, JSON.stringify(value))
   if (options === undefined) return parts
   if (options === null || typeof options !== 'object' || Array.isArray(options)) return null
-  const named = options as Record<string, unknown>
-  for (const key of COMPILER_KEYS)
-    if (Object.hasOwn(named, key)) parts.set(`compilerOptions.${key}`, JSON.stringify(named[key]))
+  for (const [key, value] of Object.entries(options))
+    if (!FREE_OPTIONS.test(key)) parts.set(`compilerOptions.${key}`, JSON.stringify(value))
   return parts
 }
 

@@ -83,12 +83,10 @@ async function readOne(place: ToolPlace, given: string, window: Window): Promise
   }
 }
 
-// What only a command wrote, such as a report of coverage, is no part of the tree and can be read all the same.
+// What a call of the task wrote to an ignored path, such as a report of coverage, lies over the tree as it does for its commands.
 function openIn({ root, layer }: ToolPlace, path: string): ReturnType<typeof openFile> {
-  const file = openFile(root, path)
-  if (file.ok || file.problem !== 'missing' || layer === undefined || layer === null) return file
-  const left = openFile(layer, path)
-  return left.ok ? left : file
+  const left = layer === undefined || layer === null ? null : openFile(layer, path)
+  return left?.ok === true ? left : openFile(root, path)
 }
 
 // Counts every line and keeps only those asked for: a file may be far larger than what is held of it.

@@ -1,0 +1,78 @@
+import { importsTestRunner, isSource, isTestLike, isTestPath, textOf } from '../checks/test-files.js'
+import type { Contract } from '../core/contract.js'
+import type { ObservedRun } from '../core/observed.js'
+import { isTestName } from '../core/pinned-names.js'
+import type { TaskState } from '../core/state.js'
+import { NOT_THE_PROJECT, type WorkTree } from '../tree/work-tree.js'
+import type { App } from './app.js'
+
+const TEST_FILES_MAX = 20_000
+
+export type PinnedFiles = Readonly<Record<string, string>>
+
+/** The files that RED records: tests by their names, what lies with them, and what runs tests under any other name. */
+export async function testFiles(
+  contract: Contract,
+  tree: WorkTree,
+  isIgnored: (path: string) => boolean,
+): Promise<PinnedFiles> {
+  const named: string[] = []
+  const others: string[] = []
+  for (const { path, isLink } of await tree.list(NOT_THE_PROJECT)) {
+    if (isTestPath(contract, path)) named.push(path)
+    else if (isIgnored(path)) continue
+    else if (isTestLike(contract, path) || (!isLink && importsTestRunner(path, await sourceOf(tree, path))))
+      others.push(path)
+  }
+  // A link that leaves the tree is no test; one that is named as such cannot be recorded.
+  return { ...(await hashesOf(tree, named)), ...(await hashesOf(tree, others, () => null)) }
+}
+
+async function sourceOf(tree: WorkTree, path: string): Promise<string> {
+  return isSource(path) ? ((await textOf(tree, path).catch(() => null)) ?? '') : ''
+}
+
+/** Keeps what RED records, with every file that its run reported as a test; null when nothing is to be recorded. */
+export async function keepTests(
+  app: Pick<App, 'views'>,
+  state: TaskState,
+  one: { readonly files: PinnedFiles | null; readonly ran: ObservedRun | undefined; readonly tree: WorkTree },
+): Promise<PinnedFiles | null> {
+  const { files, ran, tree } = one
+  if (files === null) return null
+  const all = ran === undefined ? files : await withReported(files, ran, tree)
+  await app.views.keepPins(state.id, state.workspace, all)
+  return all
+}
+
+// But for sources that hold their tests beside the code.
+async function withReported(files: PinnedFiles, run: ObservedRun, tree: WorkTree): Promise<PinnedFiles> {
+  const reported = new Set([...run.tests, ...run.loadFailures].flatMap(({ file }) => file ?? []))
+  const missing = [...reported].filter((path) => files[path] === undefined && !path.startsWith('..'))
+  const paths: string[] = []
+  for (const path of missing) if (!(await holdsCode(tree, path))) paths.push(path)
+  return { ...files, ...(await hashesOf(tree, paths)) }
+}
+
+// A doctest, a test in the source of Rust or vitest: the implementation must be free to change such a file.
+async function holdsCode(tree: WorkTree, path: string): Promise<boolean> {
+  if (isTestName(path)) return false
+  const text = await sourceOf(tree, path)
+  if (/\.rs$/.test(path)) return /#\[cfg\(test\)\]|^\s*\/\/[/!]/m.test(text)
+  if (/\.py$/.test(path)) return !/^[ \t]*(async[ \t]+)?def[ \t]+test|\bTestCase\b/m.test(text)
+  return /import\.meta\.vitest/.test(text)
+}
+
+async function hashesOf(
+  tree: WorkTree,
+  paths: readonly string[],
+  onFault?: (error: unknown) => null,
+): Promise<PinnedFiles> {
+  if (paths.length > TEST_FILES_MAX) throw new Error(`there are more than ${TEST_FILES_MAX} test files`)
+  const files: Record<string, string> = {}
+  for (const path of paths) {
+    const hash = await (onFault === undefined ? tree.hash(path) : tree.hash(path).catch(onFault))
+    if (hash !== null) files[path] = hash
+  }
+  return files
+}

@@ -1,0 +1,91 @@
+import { observe, type ShownPlace } from '../checks/observe.js'
+import { observedFailing } from '../checks/observed-tests.js'
+import { isTestLike } from '../checks/test-files.js'
+import type { ViewEntry } from '../confinement/port.js'
+import { blocker } from '../core/blockers.js'
+import type { Contract, JsonObject } from '../core/contract.js'
+import { harnessKind } from '../core/pinned-names.js'
+import type { TaskState } from '../core/state.js'
+import { NOT_THE_PROJECT, type WorkTree } from '../tree/work-tree.js'
+import type { App } from './app.js'
+import { ignoredIn } from './composition.js'
+import { type PinnedFiles, testFiles } from './pin-tests.js'
+import { startOfWork } from './start-of-work.js'
+import { WORK_BEGAN } from './trees.js'
+import { blockerView } from './views.js'
+
+const FILE_MODE = 0o644
+
+/** Whether RED recorded tests of this task without what they held: an older version did, or that was lost. */
+export function needsRedAgain(app: Pick<App, 'views'>, contract: Contract, state: TaskState): boolean {
+  if (state.pinnedTests === null || contract.tests.allowChanges) return false
+  return !app.views.hasPins(state.id, app.views.pinsAgain(state) ?? state.pinnedTests)
+}
+
+/** What an agent that resumes such a task is told. */
+export function redAgainWarnings(app: App, contract: Contract, state: TaskState): readonly JsonObject[] {
+  if (!needsRedAgain(app, contract, state) || !contract.commands.has('tests')) return []
+  const message =
+    'The tests of this task were recorded at RED without their contents. RED is run again before the next gate that runs commands, with the code as it was when work began.'
+  return [blockerView(blocker('check_error', { message, remedy: 'Leave the tests as they are and go on.' }))]
+}
+
+/**
+ * Runs RED again for a task whose tests were recorded without what they held: the tests as they are, which must have the recorded
+ * hashes, with the code as it was when work began. Keeps them when they fail; else gives why not.
+ */
+export async function runRedAgain(
+  app: App,
+  contract: Contract,
+  state: TaskState,
+  about: { readonly tree: WorkTree; readonly place: ShownPlace; readonly treeHash: string },
+): Promise<string | null> {
+  const { tree, place, treeHash } = about
+  const recorded = state.pinnedTests ?? new Map<string, string>()
+  for (const [path, hash] of recorded)
+    if ((await tree.hash(path)) !== hash) return `${path} is not as it was at RED. ${WAY_OUT}`
+  const files = {
+    ...(await testFiles(contract, tree, ignoredIn(app, state.workspace))),
+    ...Object.fromEntries(recorded),
+  }
+  const command = contract.commands.get('tests')
+  if (command !== undefined) {
+    const view = await codeAtStart(app, contract, state, { tree, files })
+    if (typeof view === 'string') return `${view}. ${WAY_OUT}`
+    const composition = { ...view, pinned: Object.keys(files), isGuarded: () => false }
+    const run = await observe({ ...place, view: { composition, leftOut: [] } }, 'tests', command, { treeHash })
+    const red = observedFailing(run)
+    if (red.result !== 'holds') return `RED was run again, and ${red.found}. ${WAY_OUT}`
+  }
+  await app.views.keepPins(state.id, state.workspace, files)
+  app.views.keepPinsAgain(state, files)
+  return null
+}
+
+const WAY_OUT =
+  'The tests of this task were recorded without their contents. Put them back, or ask an operator to rewind the task to the phase before RED'
+
+async function codeAtStart(
+  app: App,
+  contract: Contract,
+  state: TaskState,
+  { tree, files }: { readonly tree: WorkTree; readonly files: PinnedFiles },
+): Promise<{ readonly put: readonly ViewEntry[]; readonly leftOut: readonly string[] } | string> {
+  const start = app.trees.marked(state.workspace, state.id, WORK_BEGAN)?.entries
+  if (start === undefined) return 'How the code was when work began is not known'
+  const isIgnored = ignoredIn(app, state.workspace)
+  const isCode = (path: string): boolean =>
+    files[path] === undefined && !isTestLike(contract, path) && harnessKind(path) === null && !isIgnored(path)
+  const now = (await tree.list(NOT_THE_PROJECT)).map(({ path }) => path)
+  const leftOut = now.filter((path) => start[path] === undefined && isCode(path))
+  const before = startOfWork(app, contract, state)
+  const put: ViewEntry[] = []
+  for (const [path, entry] of Object.entries(start)) {
+    const [, sha256] = /^file ([0-9a-f]{64})$/.exec(entry) ?? []
+    if (sha256 === undefined || !isCode(path) || (await tree.hash(path)) === sha256) continue
+    const content = await before.tree.read(path)
+    if (content === null) return `What ${path} held when work began is not known`
+    put.push({ path, type: 'file', content, mode: FILE_MODE })
+  }
+  return { put, leftOut: [...leftOut, ...((await app.views.dependenciesSince(state.id, state.workspace)) ?? [])] }
+}

@@ -1,0 +1,89 @@
+import { existsSync, readdirSync } from 'node:fs'
+import { delimiter, join, posix } from 'node:path'
+import type { WorkTree } from '../tree/work-tree.js'
+import { textOf } from './test-files.js'
+
+const TESTS_READ_MAX = 5000
+const NAMES_MAX = 20_000
+
+/** Where Python looks for the modules of a project. */
+const PYTHON_ROOTS = ['', 'src/', 'lib/', 'python/'] as const
+
+export interface Added {
+  readonly tree: Pick<WorkTree, 'read'>
+  readonly root: string
+  /** Paths that were not there when work began. */
+  readonly added: readonly string[]
+  readonly tests: readonly string[]
+  /** Where programs are found: Python lies beside them. */
+  readonly path: string
+}
+
+/** Files that were added and would be loaded instead of a module from outside the project that tests import. */
+export async function standIns(one: Added): Promise<readonly string[]> {
+  const modules = pythonModules(one)
+  const packages = one.added.filter((path) => posix.basename(path) === 'package.json')
+  if (modules.size === 0 && packages.length === 0) return []
+  const imported = await importedBy(one)
+  const found = [...modules].filter(([name]) => imported.has(name)).flatMap(([, paths]) => paths)
+  for (const path of packages) if (imported.has((await nameIn(one.tree, path)) ?? '')) found.push(path)
+  return found
+}
+
+// Added modules with the name of one that is installed or comes with Python.
+function pythonModules({ added, root, path }: Added): ReadonlyMap<string, readonly string[]> {
+  const named = new Map<string, string[]>()
+  for (const file of added) {
+    const at = PYTHON_ROOTS.findLast((one) => file.startsWith(one)) ?? ''
+    const [, name] = /^([A-Za-z_]\w*)(\.pyc?$|(\.[\w-]+)?\.so$|\/)/.exec(file.slice(at.length)) ?? []
+    if (name !== undefined) named.set(name, [...(named.get(name) ?? []), file])
+  }
+  if (named.size === 0) return named
+  const folders = pythonFolders(root, path)
+  const isInstalled = (name: string): boolean =>
+    folders.some((folder) => existsSync(join(folder, name)) || existsSync(join(folder, `${name}.py`)))
+  return new Map([...named].filter(([name]) => isInstalled(name)))
+}
+
+function pythonFolders(root: string, path: string): readonly string[] {
+  const places = path.split(delimiter).flatMap((folder) => {
+    const above = join(folder, '..')
+    const shims = folder.endsWith('/shims') ? below(join(above, 'versions')) : []
+    return [above, ...shims]
+  })
+  const versions = [...new Set([...places, join(root, '.venv'), join(root, 'venv'), ...below(join(root, '.tox'))])]
+    .flatMap((place) => below(join(place, 'lib')))
+    .filter((folder) => /\/python3[^/]*$/.test(folder))
+  return versions.flatMap((folder) => [folder, join(folder, 'site-packages'), join(folder, 'dist-packages')])
+}
+
+function below(folder: string): readonly string[] {
+  return existsSync(folder) ? readdirSync(folder).map((name) => join(folder, name)) : []
+}
+
+const PYTHON = /\.pyi?$/
+const PYTHON_IMPORTS = /^[ \t]*(?:from[ \t]+(\w+)[\w.]*[ \t]+import|import[ \t]+([\w., \t]+))/gm
+const JS_IMPORTS = /(?:from|import|require|mock|importActual|requireActual)\s*\(?\s*['"]((?:@[\w.-]+\/)?[\w][\w.-]*)/g
+
+async function importedBy({ tree, tests }: Added): Promise<ReadonlySet<string>> {
+  const names = new Set<string>()
+  for (const path of tests.slice(0, TESTS_READ_MAX)) {
+    const text = (await textOf(tree as WorkTree, path)) ?? ''
+    if (PYTHON.test(path))
+      for (const [, from, list] of text.matchAll(PYTHON_IMPORTS))
+        for (const name of (from ?? list ?? '').split(',')) names.add(name.trim().split(/[ .]/)[0] ?? '')
+    else if (/\.[cm]?[jt]sx?$/.test(path)) for (const [, name] of text.matchAll(JS_IMPORTS)) names.add(name ?? '')
+    if (names.size > NAMES_MAX) break
+  }
+  names.delete('')
+  return names
+}
+
+async function nameIn(tree: Added['tree'], path: string): Promise<string | null> {
+  try {
+    const { name } = JSON.parse((await tree.read(path))?.toString('utf8') ?? '') as { name?: unknown }
+    return typeof name === 'string' ? name : null
+  } catch {
+    return null
+  }
+}

@@ -1,0 +1,38 @@
+import ignore, { type Ignore } from 'ignore'
+
+/** The text of a `.gitignore`, and the folder it lies in ('' is the tree itself, and has what git ignores everywhere first). */
+export interface IgnoreText {
+  readonly base: string
+  readonly text: string
+}
+
+/** Which paths of a tree are ignored. The rules of the nearest folder have the last word. */
+export class IgnoreRules {
+  readonly list: IgnoreText[] = []
+  readonly #byFolder = new Map<string, Ignore>()
+
+  constructor(rules: readonly IgnoreText[] = []) {
+    for (const rule of rules) this.take(rule)
+  }
+
+  take(rule: IgnoreText): void {
+    this.list.push(rule)
+    this.#byFolder.set(rule.base, ignore({ ignorecase: false }).add(rule.text))
+  }
+
+  isIgnored(path: string, isDirectory: boolean): boolean {
+    for (let base = parentOf(path); ; base = parentOf(base)) {
+      const rules = this.#byFolder.get(base)
+      if (rules !== undefined) {
+        const below = base === '' ? path : path.slice(base.length + 1)
+        const { ignored, unignored } = rules.test(isDirectory ? `${below}/` : below)
+        if (ignored || unignored) return ignored
+      }
+      if (base === '') return false
+    }
+  }
+}
+
+function parentOf(path: string): string {
+  return path.slice(0, Math.max(path.lastIndexOf('/'), 0))
+}
