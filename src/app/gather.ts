@@ -25,7 +25,15 @@ import { gatherReviews } from './gather-reviews.js'
 import { NOT_OBSERVED, observeFor, pinOfRun } from './observe-gates.js'
 import { needsChanges, phaseChanges } from './phase-changes.js'
 import { keepTests, testFiles } from './pin-tests.js'
-import { isOpenSoFar, movedUnderEvidence, observedArtifact, runChecks, withoutObserved } from './run-checks.js'
+import { reviewChanges } from './review-changes.js'
+import {
+  isOpenSoFar,
+  movedOnWayBack,
+  movedUnderEvidence,
+  observedArtifact,
+  runChecks,
+  withoutObserved,
+} from './run-checks.js'
 
 export interface Offer {
   /** Redacted already: what is judged is what is stored. */
@@ -63,6 +71,8 @@ export async function gather(
       return null
     }
   }
+  const list = async (what: string, work: () => Promise<readonly string[]>) =>
+    problems.push(...((await attempt(what, work)) ?? []))
   const handedWork = { contract, state, needed, offered: handed.offered, evidence: offer.evidence }
   const vote = await lookAtVote(app, { ...handedWork, ofVisit: handedIn.ofVisit }, attempt)
   const reviewed = await gatherReviews(app, contract, state, {
@@ -76,6 +86,7 @@ export async function gather(
   const changes = needsChanges(needed) ? await phaseChanges(app, state, besideIn(before?.unledgered ?? [])) : null
   const seen = { contract, state, contents, offer, tree, needed, reviews: reviewed.seen, changes }
   const cheap = await runChecks(app, seen, NOT_OBSERVED)
+  await list('The test setup cannot be compared', () => movedOnWayBack(app, seen))
   const checkpoint: CheckpointScene = { contract, state, needed, given: offer.evidence }
   const evidenceHolds = (await judgeCheckpoint(app, checkpoint, null)).problems.length === 0
   const isWorthIt = problems.length === 0 && isOpenSoFar(state, needed, { offered, cheap, evidenceHolds, contract })
@@ -84,9 +95,7 @@ export async function gather(
     : NOT_OBSERVED
   problems.push(...observed.problems)
   if (observed.runs.size > 0)
-    problems.push(
-      ...((await attempt('What commands rely on cannot be compared', () => movedUnderEvidence(app, seen))) ?? []),
-    )
+    await list('What commands rely on cannot be compared', () => movedUnderEvidence(app, seen))
   // A run takes its time: what was changed behind it, and maybe changed back, is seen now.
   const compared = observed.runs.size === 0 ? before : await compare()
   if (vote !== null && (await attempt(UNSEEN, vote.isUnchanged)) === false) problems.push(CHANGED)
@@ -97,17 +106,14 @@ export async function gather(
   const ran = observed.runs.get('tests')
   const artifact = ran === undefined ? null : observedArtifact(needed, ran)
   const pinnedRun = around !== null && ran !== undefined ? pinOfRun(ran, around) : null
+  const review = await reviewChanges(app, contract, state, { needed, index: compared?.index ?? null, checks })
   const pinned = await attempt('The test files cannot be kept', () => keepTests(app, state, { files, ran, tree }))
   return {
     index: compared?.index ?? null,
     vote,
     blobs: [
-      ...handed.blobs,
-      ...evidence.blobs,
-      ...reviewed.blobs,
-      ...observed.blobs,
-      ...(artifact === null ? [] : [artifact.blob]),
-      ...(pinnedRun === null ? [] : [pinnedRun]),
+      ...[handed, evidence, reviewed, observed, review].flatMap((one) => one.blobs),
+      ...[artifact?.blob ?? [], pinnedRun ?? []].flat(),
     ],
     facts: {
       visit: needed.visit,
@@ -119,6 +125,7 @@ export async function gather(
       testFiles: pinned,
       observed: observed.refs,
       pinnedRun: pinnedRun?.sha256 ?? null,
+      shown: review.shown,
       unledgered: compared?.unledgered ?? [],
       reviewsKey: reviewsKey(state),
       consensus: vote?.seen ?? null,
@@ -147,7 +154,8 @@ async function testsToPin(
   return { files, around }
 }
 
-async function aroundTests(
+/** What decides how tests and commands of gates are run, as it is recorded at RED. */
+export async function aroundTests(
   contract: Contract,
   tree: WorkTree,
 ): Promise<Pick<PinnedRun, 'harness' | 'commands' | 'marks'>> {

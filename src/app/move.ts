@@ -16,7 +16,7 @@ import { checkingAnswer } from './long-gates.js'
 import { committedAtOf } from './newest-commit.js'
 import { type Entering, pathConflict, withPathLease } from './path-leases.js'
 import { ok, type Result, refuse, refusedBy } from './result.js'
-import { blockerView } from './views.js'
+import { artifactView, blockerView } from './views.js'
 import { isoTime } from './wire.js'
 
 /** How long a transition waits for tools that still run before it ends them. */
@@ -186,13 +186,7 @@ export function answerOf(call: AgentCall, done: Handled): JsonObject {
     phase: state.phase,
     status: state.status,
     warnings: passed.warnings.map(blockerView),
-    artifacts: [...state.artifacts.values()].map(({ type, sha256, bytes, grade, phase }) => ({
-      type,
-      sha256,
-      bytes,
-      grade,
-      phase,
-    })),
+    artifacts: [...state.artifacts.values()].map((one) => ({ ...artifactView(one), phase: one.phase })),
     ...(passed.violations.length === 0
       ? {}
       : { violation: { code: 'gate_blocked', detail: passed.violations.map((one) => one.message).join('; ') } }),

@@ -6,6 +6,7 @@ import { onlyOldTestsFail } from '../checks/green-run.js'
 import { runKey, type ShownPlace } from '../checks/observe.js'
 import { observeRepeatedly } from '../checks/repeat-runs.js'
 import { stampsOf, touchedSince } from '../checks/stamps.js'
+import type { Confinement } from '../confinement/port.js'
 import { canonicalJson } from '../contract/fingerprint.js'
 import {
   CHECKS_OF_TEST_RUN,
@@ -33,6 +34,7 @@ import { commitRulesOf } from './commit-rules.js'
 import { type ComposedView, composeViewOf } from './composition.js'
 import { needsRedAgain, runRedAgain } from './red-again.js'
 import { reservedIn } from './reserved.js'
+import { withStartingCode } from './starting-code.js'
 import { unavailable, wallOf } from './wall.js'
 
 const KEPT_MAX = 200
@@ -91,7 +93,7 @@ export async function observeFor(
     redact: (text: string) => String(app.redact(text)),
   }
   const composed =
-    commands.size === 0 ? null : await composedView(app, contract, state, { ...work, place: bare, treeHash })
+    commands.size === 0 ? null : await composedView(app, contract, state, { ...work, index, place: bare, treeHash })
   if (typeof composed === 'string') return { ...NOT_OBSERVED, problems: [composed] }
   const place = composed === null ? bare : { ...bare, view: composed }
   const runs = new Map<string, ObservedRun>()
@@ -110,7 +112,8 @@ export async function observeFor(
     const content = canonicalJson(runView(run))
     const sha256 = createHash('sha256').update(content).digest('hex')
     runs.set(name, run)
-    refs.push(refOf(run, { sha256, isCached: before !== undefined }))
+    const code = isLaterRed(work.needed, state) ? { code: 'at_start' } : {}
+    refs.push({ ...refOf(run, { sha256, isCached: before !== undefined }), ...code })
     blobs.push({ sha256, content })
   }
   const touched = fresh.size === 0 ? [] : touchedSince(untouched, await stampsOf(state.workspace, index))
@@ -141,18 +144,35 @@ async function composedView(
   app: App,
   contract: Contract,
   state: TaskState,
-  work: { readonly needed: Needs; readonly tree: WorkTree; readonly place: ShownPlace; readonly treeHash: string },
+  work: {
+    readonly needed: Needs
+    readonly tree: WorkTree
+    readonly index: TreeIndex
+    readonly place: ShownPlace & { readonly confinement: Pick<Confinement, 'start' | 'provider'> }
+    readonly treeHash: string
+  },
 ): Promise<ComposedView | string> {
   try {
     const isRedMissing = !work.needed.pinsTests && needsRedAgain(app, contract, state)
     const problem = isRedMissing ? await runRedAgain(app, contract, state, work) : null
     if (problem !== null) return problem
     const pinnedRun = await pinnedRunOf(app, state)
-    return await composeViewOf(app, contract, state, { ...work, pinnedRun })
+    const composed = await composeViewOf(app, contract, state, { ...work, pinnedRun })
+    if (!isLaterRed(work.needed, state)) return composed
+    if (work.place.confinement.provider === 'none') return NEEDS_SANDBOX
+    return await withStartingCode(app, contract, state, { composed, now: work.index, pinned: pinnedRun })
   } catch (error) {
     return `The view of the commands cannot be composed: ${error instanceof Error ? error.message : 'unreadable'}`
   }
 }
+
+/** Tests that failed before are seen failing again with the code that the task started from. */
+function isLaterRed(needed: Needs, state: TaskState): boolean {
+  return needed.pinsTests && state.wasRed === true
+}
+
+const NEEDS_SANDBOX =
+  'Tests that were seen failing before are run with the code that the task started from, which needs the sandbox'
 
 // What was changed under a run, and maybe changed back, is not what the run is said to be of.
 function touchedText(touched: readonly string[]): readonly string[] {

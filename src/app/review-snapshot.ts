@@ -10,7 +10,7 @@ import { ok, type Result, refuse } from './result.js'
 import { reportOf } from './review-report.js'
 import { subjectOf } from './review-subject.js'
 import { readable, reviewStatuses } from './reviews.js'
-import { pendingView } from './views.js'
+import { artifactView, pendingView } from './views.js'
 import { isoTimeOrNull } from './wire.js'
 
 const CONTENTS_BYTES_MAX = 64 * 1024
@@ -70,8 +70,8 @@ async function shownArtifacts(
   return { artifacts, isCut: artifacts.some((one) => one.content === null) }
 }
 
-function aboutArtifact({ type, phase, visit, grade, bytes, sha256 }: KeptArtifact): JsonObject {
-  return { type, phase, visit, grade, bytes, sha256 }
+function aboutArtifact(kept: KeptArtifact): JsonObject {
+  return { ...artifactView(kept), phase: kept.phase, visit: kept.visit }
 }
 
 async function contentOf(app: App, kept: KeptArtifact): Promise<Json> {

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import type { PhaseChanges, ReviewSeen } from '../checks/inputs.js'
-import { movedSetup } from '../checks/moved-setup.js'
+import { movedBeforeRed, movedSetup } from '../checks/moved-setup.js'
 import { runCheck } from '../checks/registry.js'
 import { canonicalJson } from '../contract/fingerprint.js'
 import type { ArtifactOffered, CheckOutcome } from '../core/command.js'
@@ -11,6 +11,7 @@ import type { ObservedRun } from '../core/observed.js'
 import { observedSource } from '../core/observed-evidence.js'
 import { REVIEW_ARTIFACTS } from '../core/review.js'
 import type { TaskState } from '../core/state.js'
+import { isRed } from '../core/ways-back.js'
 import type { Blob } from '../store/port.js'
 import type { WorkTree } from '../tree/work-tree.js'
 import type { App } from './app.js'
@@ -100,6 +101,18 @@ export async function movedUnderEvidence(app: App, scene: Omit<Scene, 'changes'>
     for (const text of await movedSetup(inputs, name, command)) moved.push(`${name}: ${text}`)
   }
   return moved
+}
+
+/** Test setup that has to be put back before a way back to the phase of the tests: there nobody could. */
+export async function movedOnWayBack(app: App, scene: Omit<Scene, 'changes'>): Promise<readonly string[]> {
+  const { contract, state, tree, needed } = scene
+  const to = needed.demand.full ? undefined : needed.demand.transition?.to
+  if (to === undefined || !isRed(contract.phases.get(to)) || state.pinnedRun === null) return []
+  const { pinnedTests } = state
+  const start = startOfWork(app, contract, state)
+  const pinnedRun = await pinnedRunOf(app, state)
+  const moved = await movedBeforeRed({ contract, tree, pinnedRun, pinnedTests, start, task: taskView(state) }, to)
+  return moved.map((text) => `${text}. Put it back before ${to}, or ask for it with request_setup_change`)
 }
 
 function withRun(contents: Scene['contents'], run: ObservedRun): Scene['contents'] {

@@ -24,6 +24,7 @@ import { isHiddenBy, reservedIn } from './reserved.js'
 import type { Result } from './result.js'
 import { asideBy, ignoredBy, namedAmong, notesOn, partChanges, type ScratchRules, withNotes } from './scratch.js'
 import { writeIgnored } from './scratch-writes.js'
+import { requestSetupChange } from './setup-change.js'
 import { failingIn, testOutcome } from './test-outcome.js'
 import { callUpstream, isUpstreamTool } from './upstream.js'
 import { unavailable, wallOf } from './wall.js'
@@ -79,6 +80,7 @@ class OneRun {
     if (isCommandTool(this.call.contract, tool)) return this.#command()
     if (isUpstreamTool(this.call.contract, tool)) return this.#upstream()
     if (tool === 'ask_user_question') return this.#finish(await askQuestion(this.app, this.call, args))
+    if (tool === 'request_setup_change') return this.#finish(await requestSetupChange(this.app, this.call, args))
     if (isWriteTool(tool)) return this.#write()
     if (tool === 'web_fetch')
       return this.#finish(

@@ -1,6 +1,6 @@
 import { offeredTools, phaseOf } from '../core/access.js'
 import type { Contract, Json, JsonObject } from '../core/contract.js'
-import type { BlockerFound } from '../core/event.js'
+import type { ArtifactRef, BlockerFound } from '../core/event.js'
 import { openQuestions } from '../core/question.js'
 import { slotStatuses } from '../core/slots.js'
 import type { Approval, Question, TaskState } from '../core/state.js'
@@ -90,12 +90,17 @@ export function approvalView(state: TaskState, approval: Approval): JsonObject {
       comment: one.comment,
       at: isoTime(one.at),
     })),
-    artifacts: approval.artifacts.map((one) => ({ ...one })),
+    artifacts: approval.artifacts.map(artifactView),
     evidence: approval.evidence,
     warnings: approval.warnings.map(blockerView),
     requested_at: isoTime(approval.requestedAt),
     expires_at: isoTime(approval.expiresAt),
   }
+}
+
+/** An artifact without its content. */
+export function artifactView({ type, sha256, bytes, grade, selfReview }: ArtifactRef): JsonObject {
+  return { type, sha256, bytes, grade, ...(selfReview === true ? { self_review: true } : {}) }
 }
 
 export function questionView(state: TaskState, question: Question): JsonObject {

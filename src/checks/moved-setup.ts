@@ -1,6 +1,9 @@
+import { matchesGlob } from '../contract/glob.js'
 import type { ObservedCommand } from '../core/contract.js'
-import type { PinnedHarness } from '../core/observed.js'
+import type { PinnedHarness, PinnedRun } from '../core/observed.js'
 import { isTestName } from '../core/pinned-names.js'
+import { writableOf } from '../core/writable.js'
+import { gateCommands } from './gate-commands.js'
 import { counts, type SetupChange, setupChanges } from './harness/changes.js'
 import { harnessOf, readHarness, type Scope, testScope } from './harness/harness.js'
 import type { Parts } from './harness/parts.js'
@@ -17,18 +20,41 @@ export type SetupInputs = Pick<CheckInputs, 'contract' | 'tree' | 'pinnedRun' | 
  * the task, but for files that a phase of the contract opens by name.
  */
 export async function movedTestSetup(inputs: SetupInputs): Promise<readonly string[]> {
-  const { pinnedRun, pinnedTests, start } = inputs
-  const scope = testScope(inputs.contract)
-  const before = pinnedRun?.harness
-  if (pinnedRun === null) return movedSinceStart(inputs, scope)
+  if (inputs.pinnedRun === null) return movedSinceStart(inputs, testScope(inputs.contract))
+  return (await movedSinceRed(inputs, inputs.pinnedRun)).map(({ text }) => `${text} since the RED run`)
+}
+
+async function movedSinceRed(inputs: SetupInputs, { harness }: PinnedRun): Promise<readonly SetupChange[]> {
   // An older version recorded the RED run without it.
-  if (before === undefined) return []
-  const tests = [...(pinnedTests?.keys() ?? [])]
-  const moved = await compared(inputs, { before, scope, isCounted: (path, parts) => counts(path, tests, parts) })
+  if (harness === undefined) return []
+  const tests = [...(inputs.pinnedTests?.keys() ?? [])]
+  const scope = testScope(inputs.contract)
+  const moved = await compared(inputs, {
+    before: harness,
+    scope,
+    isCounted: (path, parts) => counts(path, tests, parts),
+  })
   // An older version may have recorded fewer kinds of files.
-  const told: string[] = []
-  for (const change of moved)
-    if (!(await isAsAtStart(inputs, start, change))) told.push(`${change.text} since the RED run`)
+  const counted: SetupChange[] = []
+  for (const change of moved) if (!(await isAsAtStart(inputs, inputs.start, change))) counted.push(change)
+  return counted
+}
+
+/**
+ * What a later RED run would pin anew although the phase of the tests may not change it: setup that was changed where the tests
+ * were to be made to pass. What that phase may write is its own business, as in its first visit.
+ */
+export async function movedBeforeRed(inputs: SetupInputs, red = String(inputs.task.phase)): Promise<readonly string[]> {
+  const { contract, pinnedRun } = inputs
+  if (pinnedRun === null) return []
+  const phase = contract.phases.get(red)
+  const { allowed, forbidden } = phase === undefined ? { allowed: [], forbidden: [] } : writableOf(phase)
+  const matches = (patterns: readonly string[], path: string): boolean =>
+    patterns.some((pattern) => matchesGlob(pattern, path))
+  const isOwn = (path: string): boolean => matches(allowed, path) && !matches(forbidden, path)
+  const moved = (await movedSinceRed(inputs, pinnedRun)).filter(({ path }) => !isOwn(path))
+  const told = moved.map(({ text }) => `${text} since the RED run before`)
+  for (const [key, command] of gateCommands(contract)) told.push(...(await movedCommandSetup(inputs, key, command)))
   return told
 }
 
@@ -50,6 +76,19 @@ async function movedCommandSetup(
   // An older version may have recorded fewer kinds of files.
   for (const change of moved) if (!(await isAsAtStart(inputs, inputs.start, change))) fresh.push(change)
   return permittedOut(inputs, fresh, 'since the RED run')
+}
+
+/** Every file of the setup of tests and of other commands of gates that is not as it was at RED. */
+export async function movedSetupFiles(inputs: SetupInputs, pinnedRun: PinnedRun): Promise<readonly string[]> {
+  const paths = (await movedSinceRed(inputs, pinnedRun)).map(({ path }) => path)
+  for (const [key, command] of gateCommands(inputs.contract)) {
+    const before = pinnedRun.commands?.[key]
+    if (before === undefined) continue
+    const scope: Scope = { of: 'command', commands: [command] }
+    const moved = await compared(inputs, { before, scope, isCounted: () => true })
+    paths.push(...moved.map(({ path }) => path))
+  }
+  return [...new Set(paths)].sort()
 }
 
 async function movedSinceStart(inputs: SetupInputs, scope: Scope): Promise<readonly string[]> {

@@ -1,7 +1,7 @@
 import type { JsonObject } from '../core/contract.js'
 import { type GreenAgainst, observedPassing, observedSkipped } from './green-run.js'
 import { asObject, type Check, type CheckInputs, errs, fails, field, holds } from './inputs.js'
-import { movedTestSetup } from './moved-setup.js'
+import { movedBeforeRed, movedTestSetup } from './moved-setup.js'
 import { observedFailing } from './red-run.js'
 import { marksOf, newMarks } from './test-marks.js'
 
@@ -34,9 +34,12 @@ function count(result: JsonObject, name: string): number | null {
   return typeof value === 'number' && Number.isSafeInteger(value) && (value >= 0 || name === 'exit_code') ? value : null
 }
 
-export const testsAreFailing: Check = (inputs) => {
+export const testsAreFailing: Check = async (inputs) => {
   const observed = inputs.observed.get('tests')
-  if (observed !== undefined) return observedFailing(observed, inputs)
+  if (observed !== undefined) {
+    const moved = await movedBeforeRed(inputs)
+    return moved.length > 0 ? fails(listed(moved), 'observed') : observedFailing(observed, inputs)
+  }
   const run = runOf(inputs)
   if (typeof run === 'string') return fails(run)
   if (run.exitCode === 0) return fails(`the run ended with exit code 0 (${run.passed} passed, ${run.failed} failed)`)

@@ -1,7 +1,8 @@
 import { spawnSync } from 'node:child_process'
-import { mkdtempSync, rmSync } from 'node:fs'
+import { mkdtempSync, readdirSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { delimiter, join } from 'node:path'
+import { hostView } from '../confinement/host-view.js'
 import { surveyConfinement } from '../confinement/open.js'
 import { type Confinement, GUARANTEES } from '../confinement/port.js'
 import { findProgram } from '../confinement/probes.js'
@@ -14,7 +15,7 @@ export async function confinementFindings(): Promise<readonly Finding[]> {
   try {
     const providers = await surveyConfinement(dir)
     const used = providers.find((one) => one.missing.length === 0)
-    return [summary(used, providers), ...providers.map((one) => detail(one, used))]
+    return [summary(used, providers), ...providers.map((one) => detail(one, used)), ...toolFindings()]
   } finally {
     rmSync(dir, { recursive: true, force: true })
   }
@@ -52,6 +53,41 @@ function detail(one: Confinement, used: Confinement | undefined): Finding {
     status: 'warning',
     detail: plainLine(`${what} (${first?.found ?? ''})`),
     remedy: used === undefined ? (first?.remedy ?? '') : `Not needed; ${lowerFirst(first?.remedy ?? '')}`,
+  }
+}
+
+const TOOLS_NAMED_MAX = 8
+
+/** Which tools commands find in the sandbox, and which of the server's PATH they do not. */
+function toolFindings(): readonly Finding[] {
+  const { toolchains, hiddenPrograms, path } = hostView()
+  const found = toolchains.map(({ name, folders }) => `${name} (${folders.join(', ')})`)
+  const inside = new Set(path.split(delimiter).flatMap(namesIn))
+  const hidden = hiddenPrograms.flatMap((folder): readonly Finding[] => {
+    const names = namesIn(folder).filter((name) => !inside.has(name))
+    if (names.length === 0) return []
+    const more = names.length > TOOLS_NAMED_MAX ? ` and ${names.length - TOOLS_NAMED_MAX} more` : ''
+    return [
+      {
+        name: 'hidden tools',
+        status: 'warning',
+        detail: plainLine(
+          `${folder} is on PATH but not visible in the sandbox: ${names.slice(0, TOOLS_NAMED_MAX).join(', ')}${more}`,
+        ),
+        remedy:
+          'If tests need one of them, install it below /usr/local or with a version manager that the sandbox shows (docs/tools.md).',
+      },
+    ]
+  })
+  const shown = found.length === 0 ? 'those of the system' : found.join(', ')
+  return [{ name: 'tools in sandbox', status: 'ok', detail: plainLine(shown), remedy: '' }, ...hidden]
+}
+
+function namesIn(folder: string): readonly string[] {
+  try {
+    return readdirSync(folder)
+  } catch {
+    return []
   }
 }
 

@@ -1,6 +1,6 @@
 import { existsSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
-import { isMap, isScalar, isSeq, parseDocument } from 'yaml'
+import { type Document, isMap, isScalar, isSeq, parseDocument, type YAMLMap } from 'yaml'
 import { type BundledContract, bundledContract } from '../contract/bundled.js'
 import { formatText } from '../contract/format.js'
 import { type LoadedContract, loadContractText } from '../contract/load.js'
@@ -138,6 +138,7 @@ function contractFor(found: Survey, template: Exclude<Template, 'documents'>): s
     const runsTests = phase.get('id') === 'TDD' || phase.get('id') === 'IMPL'
     if (runsTests && found.testCommand !== null && isScalar(prompt))
       prompt.value = `${String(prompt.value)}The tests are run with: ${found.testCommand}\n`
+    reviewByOther(phase, document)
     if (found.language !== 'Java' && found.language !== 'Kotlin') continue
     for (const kind of ['allowed_patterns', 'forbidden_patterns']) {
       const patterns = phase.getIn(['tool_constraints', 'write_files', kind], true)
@@ -146,3 +147,15 @@ function contractFor(found: Survey, template: Exclude<Template, 'documents'>): s
   }
   return document.toString({ lineWidth: 118 })
 }
+
+// Who did the work does not review it: a person approves, unless reviewers are named later.
+function reviewByOther(phase: YAMLMap, document: Document): void {
+  const artifacts = phase.get('required_artifacts')
+  const hasReport = isSeq(artifacts) && artifacts.items.some((one) => isMap(one) && one.get('type') === 'review_report')
+  if (!hasReport) return
+  phase.set('review', document.createNode({ by: 'other' }, { flow: true }))
+  const prompt = phase.get('prompt', true)
+  if (isScalar(prompt)) prompt.value = `${String(prompt.value)}${REVIEWED_BY_OTHER}`
+}
+
+const REVIEWED_BY_OTHER = 'Your own report does not open the gate: somebody else looks at the change and approves it.\n'

@@ -12,10 +12,11 @@ import {
   writeFileSync,
 } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { type HostView, isInside } from './host-view.js'
+import type { HostView } from './host-view.js'
 import { INSIDE_ID } from './identity.js'
 import { type Keeper, quoted } from './keeper.js'
 import { SOCKETS_AT } from './port.js'
+import { isInside } from './toolchains.js'
 
 const PASSWD = `root:x:0:0:root:/:/usr/sbin/nologin
 agent:x:${INSIDE_ID}:${INSIDE_ID}:agent:/tmp:/bin/sh
@@ -24,6 +25,8 @@ nobody:x:65534:65534:nobody:/:/usr/sbin/nologin
 const GROUP = `root:x:0:\nagent:x:${INSIDE_ID}:\nnogroup:x:65534:\n`
 // The work tree belongs to somebody else in the eyes of the command; git would refuse to look at it.
 const GITCONFIG = '[safe]\n\tdirectory = *\n[user]\n\tname = agent\n\temail = agent@localhost\n'
+/** Stands for files that are covered: tools can read it and find nothing. */
+const EMPTY = 'etc/covered'
 const FOLDERS = ['proc', 'dev', 'tmp', SOCKETS_AT, 'var/tmp', 'etc', 'home']
 
 /**
@@ -38,6 +41,7 @@ export async function makeBaseRoot(keeper: Keeper, view: HostView): Promise<stri
   writeFileSync(join(seen, 'etc/passwd'), PASSWD)
   writeFileSync(join(seen, 'etc/group'), GROUP)
   writeFileSync(join(seen, 'etc/gitconfig'), GITCONFIG)
+  writeFileSync(join(seen, EMPTY), '')
   for (const { path, target } of view.links) symlinkSync(target, join(seen, path))
   const root = join(keeper.dir, name)
   const script: string[] = ['set -e']
@@ -49,15 +53,26 @@ export async function makeBaseRoot(keeper: Keeper, view: HostView): Promise<stri
   return root
 }
 
-/** Covers those of the folders that are there by now, for all commands that start from here on; returns the others. */
-export async function coverFolders(
+/**
+ * Covers those of the paths that exist by now, for all commands that start from here on. A path that was replaced has lost its
+ * cover: `covered` remembers which one had it.
+ */
+export async function coverLate(
   keeper: Keeper,
   root: string,
-  folders: readonly string[],
-): Promise<readonly string[]> {
-  const there = folders.filter((path) => isFolder(path))
-  if (there.length > 0) await keeper.ask(['set -e', ...there.map((path) => covering(root, path))].join('\n'))
-  return folders.filter((path) => !there.includes(path))
+  { paths, covered }: { readonly paths: readonly string[]; readonly covered: Map<string, number> },
+): Promise<void> {
+  const found = paths.flatMap((path) => {
+    const stats = statSync(path, { throwIfNoEntry: false })
+    return stats === undefined || covered.get(path) === stats.ino
+      ? []
+      : [{ path, ino: stats.ino, isFile: stats.isFile() }]
+  })
+  if (found.length === 0) return
+  const cover = ({ path, isFile }: { readonly path: string; readonly isFile: boolean }): string =>
+    isFile ? `mount --bind ${quoted(join(root, EMPTY))} ${quoted(join(root, path))}` : covering(root, path)
+  await keeper.ask(['set -e', ...found.map(cover)].join('\n'))
+  for (const { path, ino } of found) covered.set(path, ino)
 }
 
 function covering(root: string, path: string): string {

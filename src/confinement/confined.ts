@@ -52,7 +52,7 @@ export const NO_CHANGES: ChangeSet = {
 }
 
 /** Never inherited: what a command may know of its surroundings is listed here. */
-export function cleanEnv(view: Pick<HostView, 'path'>): Record<string, string> {
+export function cleanEnv(view: Pick<HostView, 'path' | 'variables'>): Record<string, string> {
   return {
     PATH: view.path,
     HOME: '/tmp',
@@ -63,6 +63,7 @@ export function cleanEnv(view: Pick<HostView, 'path'>): Record<string, string> {
     LANG: 'C.UTF-8',
     TERM: 'dumb',
     ...(process.env.TZ === undefined ? {} : { TZ: process.env.TZ }),
+    ...view.variables,
   }
 }
 

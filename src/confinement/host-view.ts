@@ -1,6 +1,6 @@
 import { existsSync, lstatSync, readdirSync, readlinkSync, realpathSync, statSync } from 'node:fs'
-import { homedir } from 'node:os'
-import { delimiter, dirname, isAbsolute, join, relative } from 'node:path'
+import { delimiter, dirname, join } from 'node:path'
+import { findToolchains, isInside, surroundingsOf, type Toolchain } from './toolchains.js'
 
 /** What of the machine commands can see, all of it read-only. Everything else does not exist for them. */
 export interface HostView {
@@ -12,10 +12,15 @@ export interface HostView {
   readonly links: readonly { readonly path: string; readonly target: string }[]
   /** Below what is shown, these are never shown, whether they are there yet or not: tools keep credentials in them. */
   readonly covered: readonly string[]
-  /** Folders of the machine that are covered as soon as they are there. */
-  readonly coveredFolders: readonly string[]
+  /** Covered as soon as they exist, before the next command starts. */
+  readonly coveredLate: readonly string[]
   /** PATH inside. */
   readonly path: string
+  /** What tools need to find themselves inside, where the home is another. */
+  readonly variables: Readonly<Record<string, string>>
+  readonly toolchains: readonly Toolchain[]
+  /** Folders of the server's PATH that commands do not see. */
+  readonly hiddenPrograms: readonly string[]
 }
 
 const SYSTEM = ['/usr', '/bin', '/sbin', '/lib', '/lib32', '/lib64', '/libx32', '/nix/store', '/gnu/store']
@@ -30,9 +35,6 @@ const SETTINGS = [
   'gai.conf',
   'host.conf',
   'hosts',
-  'java-11-openjdk',
-  'java-17-openjdk',
-  'java-21-openjdk',
   'ld.so.cache',
   'ld.so.conf',
   'ld.so.conf.d',
@@ -40,6 +42,9 @@ const SETTINGS = [
   'locale.alias',
   'magic',
   'magic.mime',
+  // Its settings may hold passwords.
+  'maven/logging',
+  'maven/m2.conf',
   'mime.types',
   'networks',
   'nsswitch.conf',
@@ -72,8 +77,6 @@ const TOOLCHAINS = [
   '.rbenv',
   '.asdf',
   '.local/share/mise',
-  '.cargo',
-  '.rustup',
   '.goenv',
   '.sdkman',
   'go/bin',
@@ -119,9 +122,11 @@ const MACHINE_SETTINGS = ['/usr/local/etc', '/usr/etc']
 const NPM_SETTINGS = 'etc/npmrc'
 const SYSTEM_PATH = ['/usr/local/sbin', '/usr/local/bin', '/usr/sbin', '/usr/bin', '/sbin', '/bin']
 
+const JAVA_SETTINGS = /^java-\d+-[a-z]+$/
+
 export function hostView(environment: NodeJS.ProcessEnv = process.env): HostView {
-  const home = environment.HOME ?? homedir()
-  const onPath = (environment.PATH ?? '').split(delimiter).filter((entry) => isAbsolute(entry) && existsSync(entry))
+  const around = surroundingsOf(environment)
+  const { home, onPath } = around
   const links: { path: string; target: string }[] = []
   const shown: string[] = []
   for (const path of SYSTEM) {
@@ -129,24 +134,36 @@ export function hostView(environment: NodeJS.ProcessEnv = process.env): HostView
     if (lstatSync(path).isSymbolicLink()) links.push({ path, target: readlinkSync(path) })
     else shown.push(path)
   }
-  const copied = SETTINGS.map((name) => `/etc/${name}`).filter((path) => existsSync(path))
-  for (const folder of [...toolchains(home, onPath), ...nodePrefix(home)])
-    if (!shown.some((one) => isInside(one, folder))) shown.push(folder)
+  const java = readdirSync('/etc').filter((name) => JAVA_SETTINGS.test(name))
+  const copied = [...SETTINGS, ...java].map((name) => `/etc/${name}`).filter((path) => existsSync(path))
+  const toolchains = findToolchains(around)
+  const folders = [...toolchains.flatMap((one) => one.folders), ...otherToolchains(home, onPath), ...nodePrefix(home)]
+  for (const folder of folders) if (!shown.some((one) => isInside(one, folder))) shown.push(folder)
+  const isShown = (path: string): boolean => shown.some((folder) => isInside(folder, path))
   const covered = [
     ...CREDENTIALS.map((one) => join(home, one)),
+    ...toolchains.flatMap((one) => one.credentials),
     ...nodeFolders(onPath).map((folder) => join(folder, NPM_SETTINGS)),
     ...versionSettings(home),
-  ].filter((one) => shown.some((folder) => isInside(folder, one)))
-  const path = [...onPath, ...SYSTEM_PATH].filter(
-    (entry) => SYSTEM_PATH.includes(entry) || shown.some((folder) => isInside(folder, entry)),
-  )
-  return { shown, copied, links, covered, coveredFolders: MACHINE_SETTINGS, path: [...new Set(path)].join(delimiter) }
+  ].filter(isShown)
+  const isSeen = (entry: string): boolean => SYSTEM_PATH.includes(entry) || isShown(entry)
+  const path = [...onPath, ...toolchains.flatMap((one) => one.programs), ...SYSTEM_PATH].filter(isSeen)
+  return {
+    shown,
+    copied,
+    links,
+    covered: [...new Set(covered)],
+    coveredLate: [...MACHINE_SETTINGS, ...toolchains.flatMap((one) => one.lateCredentials).filter(isShown)],
+    path: [...new Set(path)].join(delimiter),
+    variables: Object.assign({}, ...toolchains.map((one) => one.variables)),
+    toolchains,
+    hiddenPrograms: [...new Set(onPath)].filter((entry) => !isSeen(entry)),
+  }
 }
 
-function toolchains(home: string, onPath: readonly string[]): readonly string[] {
+function otherToolchains(home: string, onPath: readonly string[]): readonly string[] {
   return TOOLCHAINS.map((name) => join(home, name)).filter(
-    (folder) =>
-      existsSync(folder) && (onPath.some((entry) => isInside(folder, entry)) || folder === join(home, '.rustup')),
+    (folder) => existsSync(folder) && onPath.some((entry) => isInside(folder, entry)),
   )
 }
 
@@ -174,10 +191,4 @@ function nodePrefix(home: string): readonly string[] {
   const isVersion =
     existsSync(join(prefix, 'bin', 'node')) && prefix !== '/' && prefix !== home && prefix !== join(home, '.local')
   return isVersion && statSync(prefix).isDirectory() && !isInside(prefix, home) ? [prefix] : []
-}
-
-/** True when `path` is the folder or lies below it. */
-export function isInside(folder: string, path: string): boolean {
-  const way = relative(folder, path)
-  return way === '' || (!way.startsWith('..') && !isAbsolute(way))
 }

@@ -2,6 +2,7 @@ import { spawn } from 'node:child_process'
 import { join } from 'node:path'
 import { keepSettable } from '../core/variables.js'
 import { cleanEnv, confinedOf, NOTHING_LEFT } from './confined.js'
+import type { HostView } from './host-view.js'
 import type { Confined, Job } from './port.js'
 import { watchView } from './watch-view.js'
 
@@ -11,14 +12,14 @@ const LINGER_MS = 500
  * Runs the command with no wall around it, only because the contract says so. Everything it does is done. It runs in the tree
  * itself: its view cannot be composed, and what it writes of pinned files is still seen.
  */
-export async function startOpenly(job: Job, path: string): Promise<Confined> {
+export async function startOpenly(job: Job, view: Pick<HostView, 'path' | 'variables'>): Promise<Confined> {
   if ((job.sockets ?? []).length > 0) throw new Error('sockets are given to commands behind a wall only')
   const { composition } = job
   const watched = composition === undefined ? null : await watchView({ view: job.tree, touched: null }, composition)
   const [program = '', ...args] = job.argv
   const child = spawn(program, args, {
     cwd: join(job.tree, job.cwd),
-    env: { ...cleanEnv({ path }), ...keepSettable(job.env) },
+    env: { ...cleanEnv(view), ...keepSettable(job.env) },
     stdio: ['pipe', 'pipe', 'pipe'],
     detached: true,
   })

@@ -142,7 +142,7 @@ function remedyFor(found: string): string {
 }
 
 function none(missing: readonly Missing[]): Confinement {
-  const { path } = hostView()
+  const view = hostView()
   const all =
     missing.length > 0
       ? missing
@@ -155,7 +155,7 @@ function none(missing: readonly Missing[]): Confinement {
     provider: 'none',
     missing: all,
     notes: [],
-    start: (job) => startOpenly(job, path),
+    start: (job) => startOpenly(job, view),
     close: async () => undefined,
   }
 }

@@ -4,11 +4,11 @@ import type { Change } from '../tree/change.js'
 import { openFile } from '../tree/lookup.js'
 import { readBytes } from '../tree/read-bytes.js'
 import { openTreeWriter } from '../tree/tree-writer.js'
-import { coverFolders } from './base-root.js'
+import { coverLate } from './base-root.js'
 import { commitChanges } from './commit-changes.js'
 import { composeView } from './compose-view.js'
 import { type Child, cleanEnv, confinedOf, NO_CHANGES } from './confined.js'
-import { type HostView, isInside } from './host-view.js'
+import type { HostView } from './host-view.js'
 import type { Identity } from './identity.js'
 import type { Keeper } from './keeper.js'
 import type { Launch, Launcher } from './launch.js'
@@ -18,6 +18,7 @@ import { ChangesRefused, readChanges } from './read-changes.js'
 import { copy, kindOf, MERGED, overlay, plain, type Run, remove, TOUCHED } from './runs.js'
 import { checkSockets } from './sockets.js'
 import { type Starter, Starters } from './starters.js'
+import { isInside } from './toolchains.js'
 import { foldersToHold, watchView } from './watch-view.js'
 
 export interface Parts {
@@ -44,12 +45,11 @@ const SHARED_PROCESSES_FACTOR = 8
 /** Runs commands in namespaces, each with its own view of the work tree. */
 export class Sandbox {
   #count = 0
-  #uncovered: readonly string[]
+  readonly #covered = new Map<string, number>()
   readonly #starters: Starters
 
   constructor(private readonly parts: Parts) {
-    const { filter, groups, limits, view } = parts
-    this.#uncovered = view.coveredFolders
+    const { filter, groups, limits } = parts
     this.#starters = new Starters({ dir: parts.stateDir, filter, groups, limits })
   }
 
@@ -60,8 +60,8 @@ export class Sandbox {
   async start(asked: Job): Promise<Confined> {
     checkSockets(asked)
     const job = { ...asked, shown: (asked.shown ?? []).filter((path) => this.#mayShow(path, asked.tree)) }
-    if (this.#uncovered.length > 0)
-      this.#uncovered = await coverFolders(this.parts.keeper, this.parts.base, this.#uncovered)
+    const { base, view } = this.parts
+    await coverLate(this.parts.keeper, base, { paths: view.coveredLate, covered: this.#covered })
     this.#count += 1
     const name = `run-${this.#count}`
     const { keeper, launcher } = this.parts

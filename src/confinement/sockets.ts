@@ -1,7 +1,7 @@
 import { lstatSync } from 'node:fs'
 import { isAbsolute } from 'node:path'
-import { isInside } from './host-view.js'
 import type { Job } from './port.js'
+import { isInside } from './toolchains.js'
 
 const SOCKETS_MAX = 8
 const NAME = /^[a-z]{1,20}$/

@@ -128,6 +128,7 @@ function compilePhase(
     ...compileAutoSpawn(phase.auto_spawn ?? []),
     rules: (phase.rules ?? []).map((rule, index) => compileRule(`${phase.id}[${index}]`, rule)),
     ...(phase.document === undefined ? {} : { document: compilePhaseText(phase.document) }),
+    ...(phase.review === undefined ? {} : { reviewBy: phase.review.by }),
     tasksInOrder: phase.tasks_in_order,
     minVerified: phase.min_verified,
     ...(beforeRed.has(phase.id) ? { isBeforeRed: true } : {}),

@@ -42,6 +42,7 @@ export interface PhaseDocument {
   rules?: JsonObject[]
   consensus?: JsonObject
   auto_spawn?: JsonObject[]
+  review?: { by: 'other' }
   tasks_in_order: boolean
   min_verified: number
   document?: PhaseTextDocument

@@ -1,5 +1,6 @@
-import type { ConsensusPlan } from '../core/consensus-plan.js'
+import { type ConsensusPlan, reviewsNeeded } from '../core/consensus-plan.js'
 import type { Blocker, Contract, EvidenceField, Gate, Json, JsonObject, Phase, Transition } from '../core/contract.js'
+import { REVIEW_GATE, withReview } from '../core/independent-review.js'
 import { openedPaths } from '../core/opened-paths.js'
 import type { LoadedContract } from './load.js'
 
@@ -55,6 +56,8 @@ interface ExplainedPhase extends Placed {
   readonly evidence: readonly (Placed & { field: string; text: string })[]
   readonly gates: readonly (Placed & { id: string; text: string; blockers: readonly (Placed & { text: string })[] })[]
   readonly consensus: (Placed & { readonly text: string }) | null
+  /** Who reviews the work, where that is somebody else. */
+  readonly review: (Placed & { text: string }) | null
   /** Protected and pinned paths that the phase opens by naming them. */
   readonly opens: readonly { readonly pattern: string; readonly kind: string; readonly why: string }[]
 }
@@ -121,6 +124,7 @@ function explainPhase(result: LoadedContract, phase: Phase, index: number): Expl
       phase.consensus === undefined
         ? null
         : { text: consensusText(phase.consensus), at: placeIn(result, `${base}.consensus`) },
+    review: phase.reviewBy === undefined ? null : { text: reviewText(phase), at: placeIn(result, `${base}.review`) },
     opens: openedPaths(result.contract)
       .filter((one) => one.phase === phase.id)
       .map(({ pattern, kind, why }) => ({ pattern, kind, why })),
@@ -146,6 +150,7 @@ function phaseLines(phase: ExplainedPhase): string[] {
       ...blockers.map((blocker) => `    ${blocker.text}  (${blocker.at})`),
     ]),
     ...(phase.consensus === null ? [] : [`  consensus: ${phase.consensus.text}  (${phase.consensus.at})`]),
+    ...(phase.review === null ? [] : [`  review: ${phase.review.text}  (${phase.review.at})`]),
     ...phase.opens.map(({ pattern, kind, why }) => `  opens ${pattern}: ${kind}, ${why}`),
   ]
 }
@@ -154,6 +159,12 @@ function consensusText({ voters, question, options }: ConsensusPlan): string {
   const names = voters.map(({ id, program }) => (program === null ? id : `${id} (${program.harness})`))
   const quorum = options.quorum === null ? '' : `, at least ${options.quorum} for the winner`
   return `${names.join(', ')} vote${quorum}: ${question}`
+}
+
+function reviewText(phase: Phase): string {
+  const reviewers = reviewsNeeded(phase)
+  const by = reviewers === null ? 'a person, by approval of the change' : reviewers.join(', ')
+  return `by somebody else than the agent that did the work: ${by}`
 }
 
 function documentText({ document, evidence }: Phase): string | null {
@@ -173,7 +184,9 @@ function heldBy(contract: Contract, { from, to, when, gate }: Transition): strin
   if (when !== null && order.indexOf(to) <= order.indexOf(from)) return gate ?? 'its claim'
   const phase = contract.phases.get(from)
   const gates = gate === null ? (phase?.gates ?? []).map((one) => one.id) : [gate]
-  const all = phase?.consensus === undefined ? gates : [...gates, 'consensus']
+  const isReviewed = withReview(phase, phase?.gates.filter((one) => gates.includes(one.id)) ?? []).includes(REVIEW_GATE)
+  const held = isReviewed ? [...gates, REVIEW_GATE.id] : gates
+  const all = phase?.consensus === undefined ? held : [...held, 'consensus']
   return all.length === 0 ? 'no gate' : all.join(', ')
 }
 

@@ -27,6 +27,7 @@ const PHASE_KEYS = [
   'rules',
   'consensus',
   'auto_spawn',
+  'review',
   'tasks_in_order',
   'min_verified',
   'document',
@@ -100,6 +101,8 @@ function readOptionalParts(reading: Reading, fields: Fields, phase: PhaseDocumen
   if (rules !== null && rules.items.length > 0) phase.rules = reading.made(readRules(reading, rules, phase.id), rules)
   const consensus = fields.get('consensus')
   if (consensus !== undefined) phase.consensus = readConsensus(reading, consensus)
+  const review = fields.inner('review', ['by'])
+  if (review !== null) phase.review = { by: review.choice('by', ['other'], 'other') }
   const spawn = fields.list('auto_spawn')
   if (spawn !== null && spawn.items.length > 0) phase.auto_spawn = reading.made(readAutoSpawn(reading, spawn), spawn)
 }
@@ -156,6 +159,7 @@ const WITHOUT_PATHS = new Set([
   'git_log',
   'git_commit',
   'ask_user_question',
+  'request_setup_change',
   'web_fetch',
 ])
 

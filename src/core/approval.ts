@@ -76,7 +76,7 @@ function voidedFact({ id }: Approval, reason: string): TaskFact {
 }
 
 // Whoever approved as a reviewer and took the task over since would pass its own gate.
-function isByHolder(state: TaskState, approval: Approval): boolean {
+export function isByHolder(state: TaskState, approval: Approval): boolean {
   return approval.decisions.some(({ by }) => state.holders.some((holder) => approverName(holder) === by))
 }
 

@@ -74,6 +74,8 @@ export interface GateFacts {
   readonly observed?: readonly JsonObject[]
   /** Where the tests of an observed RED run are stored. */
   readonly pinnedRun?: string | null
+  /** What approvers are shown beside the artifacts. It follows from the work tree, which is bound already. */
+  readonly shown?: readonly ArtifactRef[]
 }
 
 export type Command =
@@ -171,6 +173,15 @@ export type Command =
       readonly digest: string
       readonly comment: string
       readonly by: Approver
+    }
+  | { readonly type: 'ask_setup_change'; readonly digest: string; readonly artifact: ArtifactRef }
+  | {
+      readonly type: 'pin_setup'
+      readonly digest: string
+      readonly paths: readonly string[]
+      readonly files: Readonly<Record<string, string>>
+      readonly run: string
+      readonly observed: readonly JsonObject[]
     }
   | { readonly type: 'ask_question'; readonly question: string; readonly options: readonly string[] }
   | {

@@ -80,6 +80,8 @@ export interface Phase extends Places {
   readonly gates: readonly Gate[]
   /** Reviewers that vote on leaving it. */
   readonly consensus?: ConsensusPlan
+  /** Who has to review the work before it is left: somebody else than its agent. Absent: the agent's own report counts. */
+  readonly reviewBy?: 'other'
   readonly rules?: readonly Rule[]
   /** What the phase is read from in a workflow of documents; absent in phases without a document. */
   readonly document?: PhaseDocument

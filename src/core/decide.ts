@@ -28,6 +28,7 @@ import { record } from './record-fact.js'
 import { type Decision, decided, unrecorded } from './refusal.js'
 import { addReviewer, revokeReviewer, submitReview } from './review.js'
 import { useToolAsReviewer } from './review-tool.js'
+import { askSetupChange, pinSetup } from './setup-change.js'
 import { dropStash, stash } from './stash.js'
 import type { TaskState } from './state.js'
 import { useTool } from './tool-use.js'
@@ -63,6 +64,10 @@ function follows(contract: Contract, state: TaskState, command: Command, context
       return record(contract, state, command, context)
     case 'decide_approval':
       return decideApproval(contract, state, command, context)
+    case 'ask_setup_change':
+      return askSetupChange(state, command, context)
+    case 'pin_setup':
+      return pinSetup(state, command, context)
     case 'ask_question':
       return askQuestion(contract, state, command)
     case 'answer_question':

@@ -35,6 +35,8 @@ export interface ArtifactRef {
   readonly sha256: string
   readonly bytes: number
   readonly grade: Grade
+  /** A review by the agent whose work it is. */
+  readonly selfReview?: true
 }
 
 export interface Retry {

@@ -63,3 +63,10 @@ export function withoutPending(approvals: ReadonlyMap<string, Approval>): Readon
   }
   return next
 }
+
+/** The tests as they failed. An approval of their setup is used up with that. */
+export function testsPinned(state: TaskState, event: TaskEvent & { type: 'tests_pinned' }): TaskState {
+  const { files, run = null, setup } = event
+  const used = setup === undefined ? state : withApproval(state, setup.approvalId, { status: 'used' })
+  return { ...used, pinnedTests: new Map(Object.entries(files)), pinnedRun: run, wasRed: true }
+}

@@ -3,6 +3,7 @@ import {
   afterWaiting,
   approvalDecided,
   approvalRequested,
+  testsPinned,
   voided,
   withApproval,
   withoutPending,
@@ -26,6 +27,7 @@ import { bypassUsed, newVisit, watched, withCall, withProgress } from './evolve-
 import { isRefusal } from './refusal.js'
 import type { KeptArtifact, TaskState } from './state.js'
 import { unreachable } from './unreachable.js'
+import { withWayBack } from './ways-back.js'
 import { worktreeAfter } from './worktree.js'
 
 /** Folds one event into the state. The first event of a stream must be `task_created`; anything else before it is a fault. */
@@ -82,7 +84,7 @@ function changed(state: TaskState, event: Exclude<TaskEvent, { type: 'task_creat
         'passed',
       )
     case 'tests_pinned':
-      return { ...state, pinnedTests: new Map(Object.entries(event.files)), pinnedRun: event.run ?? null }
+      return testsPinned(state, event)
     case 'baseline_recorded':
       return { ...state, baseline: event.run }
     case 'checkpoint_passed':
@@ -135,7 +137,7 @@ function lifecycle(state: TaskState, event: Exclude<TaskEvent, { type: Handled }
     case 'task_parked':
       return { ...state, status: 'parked', parkedReason: event.reason, stash: stashAfter(state, event) }
     case 'task_resumed':
-      return resumed(state, event)
+      return { ...resumed(state, event), waysBack: {} }
     case 'tree_accepted':
     case 'tree_reverted':
       return state
@@ -284,5 +286,6 @@ function entered(state: TaskState, event: TaskEvent & { type: 'phase_entered' })
     wanted: [],
     crashes: 0,
     advancedTo: event.auto === true ? event.epoch : null,
+    ...(event.back && event.from !== null ? { waysBack: withWayBack(state, event.from, event.to) } : {}),
   }
 }

@@ -112,3 +112,11 @@ export const OBSERVED_RUN_MEMBERS = [
   'grade',
 ] as const
 export type ObservedRunMember = (typeof OBSERVED_RUN_MEMBERS)[number]
+
+/** Test setup that was changed after RED and approved by a person, with the runs in which the tests failed under it. */
+export interface ApprovedSetup {
+  readonly approvalId: string
+  readonly digest: string
+  readonly paths: readonly string[]
+  readonly observed: readonly JsonObject[]
+}

@@ -193,6 +193,10 @@ export interface TaskState {
   readonly pinnedRun: string | null
   /** Hash under which the tests of the tree that work began with are stored; null: not known yet. */
   readonly baseline: string | null
+  /** Tests have been seen failing before, in whatever visit: code that was written since is not part of the next RED run. */
+  readonly wasRed?: true
+  /** How often each way back was taken since an operator last resumed the task. */
+  readonly waysBack?: Readonly<Record<string, number>>
   readonly parkedReason: string | null
   /** Where its work lies while it is put aside; null: it is in the work tree. */
   readonly stash: string | null

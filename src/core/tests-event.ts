@@ -1,3 +1,5 @@
+import type { ApprovedSetup } from './observed.js'
+
 export type TestsFact =
   /** What the tests said of the tree that work on the task began with. */
   | {
@@ -17,4 +19,6 @@ export type TestsFact =
       readonly files: Readonly<Record<string, string>>
       /** Where the tests of the observed run are stored. */
       readonly run?: string | null
+      /** Test setup that a person approved, and the run in which the tests failed under it. */
+      readonly setup?: ApprovedSetup
     }

@@ -95,6 +95,12 @@ export const BUILT_IN_TOOLS: ReadonlyMap<string, ToolSpec> = new Map(
         args: { question: 'string', 'options?': 'strings' },
         paths: 'none',
       },
+      {
+        name: 'request_setup_change',
+        description: 'Ask a person to accept changed test setup (configuration, scripts, compiler options) after RED.',
+        args: { paths: 'strings', reason: 'string' },
+        paths: 'none',
+      },
       { name: 'web_fetch', description: 'Fetch a page from an allowed host.', args: { url: 'string' }, paths: 'none' },
     ] satisfies ToolSpec[]
   ).map((tool) => [tool.name, tool]),

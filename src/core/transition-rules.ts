@@ -1,4 +1,5 @@
 import type { Contract, Gate, Phase, Transition } from './contract.js'
+import { withReview } from './independent-review.js'
 import type { TaskState } from './state.js'
 
 /** The transition the request means: the first from this phase to that target, preferring one whose claim was made. */
@@ -46,11 +47,11 @@ export interface Demand {
 export function demandOf(contract: Contract, state: TaskState, transition: Transition | null): Demand {
   const phase = contract.phases.get(state.phase)
   const gates = phase?.gates ?? []
-  if (transition === null) return { transition, gates, full: true }
+  if (transition === null) return { transition, gates: withReview(phase, gates), full: true }
   const named = transition.gate === null ? null : gates.filter((gate) => gate.id === transition.gate)
   const goesBack = transition.when !== null && hasBeenIn(state, transition.to)
   if (goesBack) return { transition, gates: named ?? [], full: false }
-  return { transition, gates: named ?? gates, full: true }
+  return { transition, gates: withReview(phase, named ?? gates), full: true }
 }
 
 // Back is where the task has been, not what stands earlier in the file: a phase that was never entered is a step ahead.

@@ -20,6 +20,7 @@ import type { TaskState } from './state.js'
 import { acceptedArtifacts, visitArtifacts, withFacts } from './transition-facts.js'
 import { completesOnEntry, isFinal, targetsOf } from './transition-rules.js'
 import { heldBack, violationFacts } from './watch.js'
+import { loopIn, withParked } from './ways-back.js'
 
 type Request = Command & { type: 'transition' }
 
@@ -162,6 +163,8 @@ function judge(contract: Contract, state: TaskState, one: Case): Decision {
     const all = isOver ? [...findings.blockers, consensus.blocker] : findings.blockers
     return blocked(all, isWaitingForReviews(state, all) ? false : undefined)
   }
+  const loop = loopIn(contract, state, needed.demand)
+  if (loop !== null) return withParked(blocked([loop]), loop)
   if (consensus.kind === 'blocked') {
     if (request.auto === true) return decided([])
     return withFacts(blocked([consensus.blocker], consensus.isReplaced ? true : undefined), {
@@ -174,7 +177,7 @@ function judge(contract: Contract, state: TaskState, one: Case): Decision {
     gates: needed.demand.gates,
     to: request.target,
     facts,
-    artifacts: visitArtifacts(state, accepted),
+    artifacts: [...visitArtifacts(state, accepted), ...(facts.shown ?? [])],
     warnings: findings.warnings,
     now: one.context.now,
   })

@@ -1,8 +1,9 @@
 import { realpathSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { hostView, isInside } from '../confinement/host-view.js'
+import { hostView } from '../confinement/host-view.js'
 import { type Job, type JobSocket, socketAt } from '../confinement/port.js'
+import { isInside } from '../confinement/toolchains.js'
 import { MODEL_PORT, ORCHESTRATOR_PORT, ORCHESTRATOR_URL } from './port.js'
 
 const PROGRAM = fileURLToPath(new URL('../../doors/inside.mjs', import.meta.url))

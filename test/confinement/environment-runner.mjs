@@ -38,7 +38,7 @@ function seenOutside(text) {
 }
 
 const results = []
-for (const { argv, env, secret, files = {} } of jobs) {
+for (const { argv, env, secret, files = {}, timeoutMs = 60_000 } of jobs) {
   // As tools write their settings: beside the place, and then renamed.
   for (const [path, content] of Object.entries(files)) {
     mkdirSync(dirname(path), { recursive: true })
@@ -54,7 +54,7 @@ for (const { argv, env, secret, files = {} } of jobs) {
     writes: 'discard',
     git: 'read',
     hidden: [],
-    timeoutMs: 60_000,
+    timeoutMs,
   }
   const confined = await wall.start({ ...job, signal: new AbortController().signal }).catch((error) => error)
   if (confined instanceof Error) {

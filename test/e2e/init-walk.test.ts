@@ -96,7 +96,7 @@ async function walk(server: Served, tree: string): Promise<void> {
     await agent.use(tool, args)
   expect(await agent.does('git_diff', {})).toMatchObject({ diff: '' })
   await agent.enters('REVIEW', implementation('src/sum.js'))
-  await agent.finish('Sum up prices')
+  await agent.finish('Sum up prices', 'by a person')
   expect(readFileSync(join(tree, CONTRACT), 'utf8')).toBe(contract)
   const names = git(tree, 'show', '--name-only', '--format=', 'HEAD').trim().split('\n')
   expect(names).toEqual(['src/sum.js', 'tests/sum.test.js'])

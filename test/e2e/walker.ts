@@ -64,28 +64,37 @@ export class Walker {
     return body
   }
 
-  /** From PLAN to TDD, with the operator's approval. */
-  async plan(): Promise<void> {
-    const asked = await this.move('TDD', { plan_document: PLAN })
+  /** Enters a phase with the operator's approval. */
+  async isLetInto(target: string, artifacts: Record<string, unknown>): Promise<void> {
+    const asked = await this.move(target, artifacts)
+    expect(asked, JSON.stringify(asked)).toMatchObject({ allowed: false, pending_approval: {} })
     const { id, digest } = asked.pending_approval as { id: string; digest: string }
     const decided = await this.server.call('POST', `/approvals/${id}/decision`, this.server.operator, {
       decision: 'approve',
       digest,
     })
     expect(decided).toMatchObject({ status: 200 })
-    await this.enters('TDD', { plan_document: PLAN })
+    await this.enters(target, artifacts)
   }
 
-  /** From REVIEW to the end, with a commit. */
-  async finish(message: string): Promise<void> {
-    await this.enters('COMPLETE', {
-      review_report: { reviews: { peer: { status: 'completed' } }, blocking_issues: [] },
-    })
+  /** From PLAN to TDD, with the operator's approval. */
+  plan(): Promise<void> {
+    return this.isLetInto('TDD', { plan_document: PLAN })
+  }
+
+  /** From REVIEW to the end, with a commit. `reviewed`: whose word opens the gate of the review. */
+  async finish(message: string, reviewed: 'by the agent' | 'by a person' = 'by the agent'): Promise<void> {
+    if (reviewed === 'by a person') await this.isLetInto('COMPLETE', REVIEW)
+    else await this.enters('COMPLETE', REVIEW)
     const completion_summary = { summary: 'The sum is there', files_changed: ['src'] }
     expect((await this.refused('COMPLETE', { completion_summary })).map((one) => one.check)).toEqual(['committed'])
     expect((await this.does('git_commit', { message })).commit).toMatch(/^[0-9a-f]{40}$/)
     expect(await this.move('COMPLETE', { completion_summary })).toMatchObject({ allowed: true, status: 'completed' })
   }
+}
+
+export const REVIEW = {
+  review_report: { reviews: { peer: { status: 'completed' } }, blocking_issues: [] },
 }
 
 export const PLAN = {

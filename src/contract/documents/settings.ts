@@ -18,6 +18,7 @@ export const PHASE_SETTINGS = [
   'rules',
   'consensus',
   'auto_spawn',
+  'review',
   'tasks_in_order',
   'min_verified',
 ]

@@ -86,7 +86,12 @@ function placesInOnePass(wanted: string, text: string): readonly number[] {
   return places
 }
 
-function unifiedDiff(path: string, before: string, after: string): { readonly diff: string; readonly isCut: boolean } {
+/** The change of a file as people read it; `isCut`: not all of it is told. */
+export function unifiedDiff(
+  path: string,
+  before: string,
+  after: string,
+): { readonly diff: string; readonly isCut: boolean } {
   const diff =
     createTwoFilesPatch(`a/${path}`, `b/${path}`, before, after, undefined, undefined, {
       context: DIFF_CONTEXT_LINES,
