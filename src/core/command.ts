@@ -5,6 +5,7 @@ import type { Code } from './codes.js'
 import type { ConsensusSeen } from './consensus-plan.js'
 import type { CheckName, JsonObject, Mode } from './contract.js'
 import type { ArtifactRef, Grade } from './event.js'
+import type { TestsCommand } from './tests-command.js'
 import type { NewWorktree } from './tree-event.js'
 import type { ChangedPath, GitAccess } from './writable.js'
 
@@ -174,15 +175,7 @@ export type Command =
       readonly comment: string
       readonly by: Approver
     }
-  | { readonly type: 'ask_setup_change'; readonly digest: string; readonly artifact: ArtifactRef }
-  | {
-      readonly type: 'pin_setup'
-      readonly digest: string
-      readonly paths: readonly string[]
-      readonly files: Readonly<Record<string, string>>
-      readonly run: string
-      readonly observed: readonly JsonObject[]
-    }
+  | TestsCommand
   | { readonly type: 'ask_question'; readonly question: string; readonly options: readonly string[] }
   | {
       readonly type: 'answer_question'
@@ -218,13 +211,6 @@ export type Command =
     }
   /** The tree was compared when a claim was resumed: paths that no allowed call explains. */
   | { readonly type: 'report_unledgered'; readonly changed: NonNullable<GateFacts['unledgered']> }
-  | {
-      readonly type: 'record_baseline'
-      readonly run: string
-      readonly counts: { readonly passed: number; readonly failed: number; readonly skipped: number }
-      readonly flaky: number
-      readonly reason: string | null
-    }
   | { readonly type: 'extend_lease' }
   | { readonly type: 'renew_token' }
   | { readonly type: 'release'; readonly reason: string }
