@@ -15,7 +15,7 @@ const FILES = {
   'dist/old.js': 'built before\n',
   'dist/new.js': 'built since\n',
 }
-const PINNED = ['tests/unit/add.test.js', 'tests/unit/data.json', 'package.json']
+const PINNED = ['tests/unit/add.test.js', 'tests/unit/data.json', 'package.json', 'not/there/setup.js']
 
 const dir = realpathSync(mkdtempSync('/var/tmp/phaselock-view-'))
 const open = new Map<ProviderName, Promise<Confinement>>()
