@@ -133,7 +133,7 @@ export class Sandbox {
       job,
       // Through an overlay nobody finds the other end of a socket; a folder of the tree itself has its sockets covered.
       readOnly: [...mounted].map((name) => ({ from: join(trees === 'overlay' ? view : job.tree, name), at: name })),
-      held: trees === 'copy' && job.composition !== undefined ? heldIn(view, job.composition) : [],
+      held: trees === 'copy' && job.composition !== undefined ? heldIn(run, job.composition, mounted) : [],
       covered: [
         ...job.hidden.flatMap((at) => {
           const type = kindOf(job.tree, at)
@@ -183,8 +183,12 @@ function isComposed({ composition }: Job, folder: string): boolean {
   return composition !== undefined && [...composition.leftOut, ...composition.put.map(({ path }) => path)].some(isIn)
 }
 
-function heldIn(view: string, composition: Composition): Launch['held'] {
-  return foldersToHold(composition).map((at) => ({ from: join(view, at), at }))
+function heldIn(run: Run, composition: Composition, mounted: ReadonlySet<string>): Launch['held'] {
+  const isThere = (at: string): boolean =>
+    kindOf(join(run.seen, MERGED), at) === 'directory' && !mounted.has(at.split('/')[0] ?? '')
+  return foldersToHold(composition)
+    .filter(isThere)
+    .map((at) => ({ from: join(run.dir, MERGED, at), at }))
 }
 
 // A read-only mount keeps nobody from talking to whoever listens there, such as git's own daemon.

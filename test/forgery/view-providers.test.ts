@@ -1,6 +1,7 @@
 import { mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { afterAll, describe, expect, it } from 'vitest'
+import { observe } from '../../src/checks/observe.js'
 import { openConfinement } from '../../src/confinement/open.js'
 import { type Composition, type Confinement, PROVIDERS, type ProviderName } from '../../src/confinement/port.js'
 import { runCommand } from '../../src/confinement/run-command.js'
@@ -14,7 +15,7 @@ const FILES = {
   'dist/old.js': 'built before\n',
   'dist/new.js': 'built since\n',
 }
-const PINNED = ['tests/unit/add.test.js', 'tests/unit/data.json', 'package.json']
+const PINNED = ['tests/unit/add.test.js', 'tests/unit/data.json', 'package.json', 'not/there/setup.js']
 
 const dir = realpathSync(mkdtempSync('/var/tmp/phaselock-view-'))
 const open = new Map<ProviderName, Promise<Confinement>>()
@@ -25,6 +26,15 @@ afterAll(async () => {
 })
 
 async function run(provider: ProviderName, line: string, more: Partial<Composition> = {}) {
+  const { confinement, tree, composition } = await prepare(provider, more)
+  const ran = await runCommand(confinement, {
+    ...{ tree, argv: ['bash', '-c', line], cwd: '.', env: {}, network: false, writes: 'discard', git: 'read' },
+    ...{ hidden: [], signal: new AbortController().signal, timeoutMs: 30_000, composition },
+  })
+  return { ...ran, tree }
+}
+
+async function prepare(provider: ProviderName, more: Partial<Composition> = {}) {
   const only = open.get(provider) ?? openConfinement({ stateDir: join(dir, `state-${provider}`), only: provider })
   open.set(provider, only)
   const confinement = await only
@@ -42,12 +52,28 @@ async function run(provider: ProviderName, line: string, more: Partial<Compositi
     isGuarded: (path) => path.endsWith('.test.js') || path.endsWith('conftest.py'),
     ...more,
   }
-  const ran = await runCommand(confinement, {
-    ...{ tree, argv: ['bash', '-c', line], cwd: '.', env: {}, network: false, writes: 'discard', git: 'read' },
-    ...{ hidden: [], signal: new AbortController().signal, timeoutMs: 30_000, composition },
-  })
-  return { ...ran, tree }
+  return { confinement, tree, composition }
 }
+
+describe.each(PROVIDERS)('an observed command with %s', (provider) => {
+  it.each([
+    ['tests', 'node --test'],
+    ['lint', 'true'],
+  ])('[REQ-VIEW-1] %s that write a test and put it back are void, and name it', async (name, command) => {
+    const { confinement, tree, composition } = await prepare(provider)
+    const run = `cp -p tests/unit/add.test.js /tmp/kept-${process.pid}; echo > tests/unit/add.test.js; cp -p /tmp/kept-${process.pid} tests/unit/add.test.js; ${command}`
+    const place = { confinement, tree, hidden: [], signal: new AbortController().signal, redact: String }
+    const observed = await observe(
+      { ...place, view: { composition, leftOut: [] } },
+      name,
+      { run, format: 'auto', report: null, timeoutSeconds: 60, env: {} },
+      { treeHash: '' },
+    )
+    expect(observed).toMatchObject({ isVoid: true, counts: null, coverage: null })
+    expect(observed.exitCode).not.toBe(0)
+    expect(observed.problem).toMatch(/void: tests\/unit\/add\.test\.js/)
+  })
+})
 
 const SANDBOXES = PROVIDERS.filter((name) => name !== 'none')
 
