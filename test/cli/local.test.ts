@@ -156,6 +156,16 @@ test('[REQ-CLI-21] doctor names what is missing with its remedy', async () => {
   expect(JSON.parse(healthy.stdout)).toMatchObject({ ok: true })
 })
 
+test('[REQ-WALL-17] doctor names programs on the PATH that commands do not see', async () => {
+  const hidden = folder('hidden-tools', { 'a-tool-of-mine': '#!/bin/sh\n' })
+  const env = { PATH: `${hidden}:${process.env.PATH ?? ''}` }
+  const ended = await place.run(['doctor', '--port', '0', '--json'], { cwd: folder('with-tools', {}), env })
+  const { findings } = JSON.parse(ended.stdout) as { findings: { name: string; status: string; detail: string }[] }
+  const named = findings.find((one) => one.name === 'hidden tools' && one.detail.includes(hidden))
+  expect(named).toMatchObject({ status: 'warning', detail: expect.stringContaining('a-tool-of-mine') })
+  expect(findings.map((one) => one.name)).toContain('tools in sandbox')
+})
+
 /** Every command with the words that lead to it. */
 function commandPaths(command = buildProgram(), path: readonly string[] = []): readonly (readonly string[])[] {
   return [path, ...command.commands.flatMap((one) => commandPaths(one, [...path, one.name()]))]
