@@ -91,7 +91,6 @@ async function runOnStart(
     return { why: 'commands run in the work tree itself, without a view of their own' }
   const before = (await app.trees.compare(state.workspace)).index
   const compose = await filesOfStart(app, contract, state, { start, now: before })
-  if ('why' in compose) return compose
   const stamps = await stampsOf(state.workspace, before)
   const place = {
     confinement,
@@ -99,7 +98,7 @@ async function runOnStart(
     hidden: reservedIn(app, contract, state.workspace).hidden,
     signal,
     redact: (text: string) => String(app.redact(text)),
-    compose: compose.files,
+    compose,
   }
   const about = { name: 'tests', command, treeHash: 'start' }
   const run = await observeRepeatedly(place, about, contract.tests.repeat ?? 1)
@@ -119,18 +118,18 @@ async function filesOfStart(
   contract: Contract,
   state: TaskState,
   { start, now }: { readonly start: TreeIndex; readonly now: TreeIndex },
-): Promise<{ readonly files: readonly ComposedFile[] } | { readonly why: string }> {
+): Promise<readonly ComposedFile[]> {
   const { tree } = startOfWork(app, contract, state)
   const files: ComposedFile[] = []
   for (const { path } of differences({ ...start, packages: {} }, { ...now, packages: {} })) {
     const entry = start.entries[path]
     const link = LINK.exec(entry ?? '')?.[1]
     const content = entry === undefined || link !== undefined ? null : await tree.read(path)
-    if (entry?.startsWith('file ') === true && content === null)
-      return { why: `what ${path} held when work began is not known any more` }
+    // Of a large file that no commit has, what it held is not kept: it is shown as it is now.
+    if (entry?.startsWith('file ') === true && content === null) continue
     files.push({ path, content, ...(link === undefined ? {} : { link }) })
   }
-  return { files }
+  return files
 }
 
 const NO_TESTS: Baseline = {
