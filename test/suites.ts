@@ -38,6 +38,7 @@ export const FULL_ONLY: Readonly<Record<string, string>> = {
   'demo/faults': 'the demo with planted faults: it has to notice each',
   'demo/leaving': 'interrupts the demo at many points',
   'e2e/stash-kill': 'kills a server at every step of a stash; e2e/kill covers recovery in general',
+  'forgery/red-go': 'RED with Go, which builds its standard library for every run; forgery/red-node covers the rules',
   'garbage/endpoints-rest': 'malformed requests to every second endpoint; garbage/endpoints covers the others',
   'garbage/pages': 'pages and cursors with malformed values; garbage/endpoints covers malformed requests',
   'http/commented-out-code':

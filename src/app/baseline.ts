@@ -90,8 +90,8 @@ async function runOnStart(
     return { why: 'commands run in the work tree itself, without a view of their own' }
   const before = (await app.trees.compare(state.workspace)).index
   const moved = differences({ ...start, packages: {} }, { ...before, packages: {} }).map(({ path }) => path)
-  const files = await filesAtStart(app, contract, state, { start, paths: moved })
-  if (typeof files === 'string') return { why: files }
+  // A large file that no commit has is shown as it is now.
+  const { put, leftOut } = await filesAtStart(app, contract, state, { start, paths: moved })
   const stamps = await stampsOf(state.workspace, before)
   const place = {
     confinement,
@@ -99,7 +99,7 @@ async function runOnStart(
     hidden: reservedIn(app, contract, state.workspace).hidden,
     signal,
     redact: (text: string) => String(app.redact(text)),
-    view: { composition: { ...files, pinned: [], isGuarded: () => false }, leftOut: [] },
+    view: { composition: { put, leftOut, pinned: [], isGuarded: () => false }, leftOut: [] },
   }
   const about = { name: 'tests', command, treeHash: 'start' }
   const run = await observeRepeatedly(place, about, contract.tests.repeat ?? 1)

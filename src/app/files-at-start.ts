@@ -9,17 +9,18 @@ import { startOfWork } from './start-of-work.js'
 
 /**
  * What to put into a view of the work tree and what to leave out of it, so that these paths are as they were when work on the
- * task began. A text names the path whose content is not known any more.
+ * task began. `unknown` names the files whose content was not kept.
  */
 export async function filesAtStart(
   app: App,
   contract: Contract,
   state: TaskState,
   { start, paths }: { readonly start: TreeIndex; readonly paths: readonly string[] },
-): Promise<Pick<Composition, 'put' | 'leftOut'> | string> {
+): Promise<Pick<Composition, 'put' | 'leftOut'> & { readonly unknown: readonly string[] }> {
   const before = startOfWork(app, contract, state).tree
   const put: ViewEntry[] = []
   const leftOut: string[] = []
+  const unknown: string[] = []
   for (const path of paths) {
     const entry = start.entries[path]
     const [, target] = /^link (.+)$/s.exec(entry ?? '') ?? []
@@ -27,9 +28,9 @@ export async function filesAtStart(
     if (entry === undefined) leftOut.push(path)
     else if (target !== undefined) put.push({ path, type: 'link', target })
     else if (content !== null) put.push({ path, type: 'file', content, mode: modeOf(join(state.workspace, path)) })
-    else return `What ${JSON.stringify(path)} held when work began is not known any more`
+    else unknown.push(path)
   }
-  return { put, leftOut }
+  return { put, leftOut, unknown }
 }
 
 // Modes are not recorded: the mode of the file now, or one with which a program can be run.

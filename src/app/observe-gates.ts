@@ -80,7 +80,7 @@ export async function observeFor(
   const refused = unavailable({ contract }, confinement)
   if (refused !== null && !refused.ok) return { ...NOT_OBSERVED, problems: [refused.detail] }
   const base = await baselineFor(app, contract, state, commands.has('tests'))
-  if (base === null) return { ...NOT_OBSERVED, problems: [DISTURBED] }
+  if ('problem' in base) return { ...NOT_OBSERVED, problems: [base.problem] }
   const index = work.index ?? (await app.trees.compare(state.workspace)).index
   const untouched = commands.size === 0 ? new Map<string, string>() : await stampsOf(state.workspace, index)
   const treeHash = await work.tree.fingerprint()
@@ -127,17 +127,22 @@ export async function observeFor(
 
 const DISTURBED = 'Files were changed while the tests of the starting tree ran. Ask again'
 
-// Waits for the run that was begun with the claim, or makes it. Null: it was disturbed.
+// Waits for the run that was begun with the claim, or makes it.
 async function baselineFor(
   app: App,
   contract: Contract,
   state: TaskState,
   isNeeded: boolean,
-): Promise<Pick<Observed, 'baseline' | 'noBaseline'> | null> {
+): Promise<Pick<Observed, 'baseline' | 'noBaseline'> | { readonly problem: string }> {
   if (!isNeeded || !hasRedGate(contract)) return { baseline: null, noBaseline: null }
-  const made = await app.baselines.of(app, contract, state)
-  if (made === null) return null
-  return 'why' in made ? { baseline: null, noBaseline: made.why } : { baseline: made, noBaseline: null }
+  try {
+    const made = await app.baselines.of(app, contract, state)
+    if (made === null) return { problem: DISTURBED }
+    return 'why' in made ? { baseline: null, noBaseline: made.why } : { baseline: made, noBaseline: null }
+  } catch (error) {
+    const why = error instanceof Error ? error.message : 'unknown error'
+    return { problem: `The tests of the starting tree could not be run: ${why}` }
+  }
 }
 
 async function composedView(

@@ -36,7 +36,9 @@ export async function withStartingCode(
     .filter((path) => start.entries[path] !== now.entries[path] && isCode(path))
     .sort()
   const files = await filesAtStart(app, contract, state, { start, paths: moved })
-  if (typeof files === 'string') return `${files}, and the tests are run with it`
+  const [unknown] = files.unknown
+  if (unknown !== undefined)
+    return `What ${JSON.stringify(unknown)} held when work began is not known, and the tests are run with it`
   const { composition } = composed
   const isOut = new Set(composition.leftOut)
   const leftOut = files.leftOut.filter((path) => !isOut.has(path))

@@ -50,7 +50,7 @@ phases:
         type: validation
         blockers: [{check: all_tests_pass, message: GREEN}, {check: no_skipped_tests, message: SKIPS}]
   - {id: DONE, allowed_tools: []}
-commands: {tests: {run: ${JSON.stringify(run)}, format: ${format}, timeout_seconds: 60}}
+commands: {tests: {run: ${JSON.stringify(run)}, format: ${format}, timeout_seconds: 120}}
 tests: ${tests}
 enforcement: {denial_budget: 1000, max_attempts: 1000}
 `
@@ -98,7 +98,8 @@ function workerOf(run: Running, one: { readonly task: string; readonly dir: stri
   const { task, dir } = one
   let last: Answer
   const move = async (target_phase: string, artifacts: object): Promise<string> => {
-    last = await run.call('POST', '/tasks/transition', one.token, { task_id: task, target_phase, artifacts })
+    do last = await run.call('POST', '/tasks/transition', one.token, { task_id: task, target_phase, artifacts })
+    while (last.body.checking === true)
     if (typeof last.body.phase_token === 'string') one.token = last.body.phase_token
     if (last.body.allowed === true) return ''
     const blockers = last.body.blockers as { message: string }[] | undefined
