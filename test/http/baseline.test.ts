@@ -70,9 +70,8 @@ describe('the tests of the tree that work began with', () => {
     put(run.workspace, PROJECT)
     await run.addTask({ id: 't' })
     const agent = await run.addAgent('a')
-    const began = performance.now()
     token = await run.claim('a', agent, 't')
-    expect(performance.now() - began).toBeLessThan(2800)
+    // One that had waited would find them recorded.
     expect(await baselines()).toEqual([])
     expect((await told('IMPL')).blockers).toContain('old is broken failed before the task too')
     expect(await baselines()).toMatchObject([
