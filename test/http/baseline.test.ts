@@ -71,6 +71,7 @@ describe('the tests of the tree that work began with', () => {
     await run.addTask({ id: 't' })
     const agent = await run.addAgent('a')
     token = await run.claim('a', agent, 't')
+    // One that had waited would find them recorded.
     expect(await baselines()).toEqual([])
     expect((await told('IMPL')).blockers).toContain('old is broken failed before the task too')
     expect(await baselines()).toMatchObject([

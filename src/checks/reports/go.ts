@@ -91,6 +91,7 @@ export function isGoText(lines: readonly string[]): boolean {
 export function readGoText(lines: readonly string[], stderr: readonly string[], root: string | null): ReportReading {
   const packages: Package[] = []
   let current = packageNamed('')
+  let running = ''
   for (const line of lines) {
     const started = /^=== RUN {3}(\S.*)$/.exec(line)?.[1]?.trimEnd()
     const result = /^ {0,200}--- (PASS|FAIL|SKIP): (\S.*) \(\d{1,9}\.\d{1,9}s\)\s*$/.exec(line)
@@ -106,11 +107,21 @@ export function readGoText(lines: readonly string[], stderr: readonly string[], 
       const verdict = end[1] === 'FAIL' ? 'failed' : end[1] === 'ok  ' ? 'ok' : 'none'
       packages.push({ ...current, name: end[2] ?? '', verdict, note: noteOf(line) ?? '' })
       current = packageNamed('')
-    } else if (current.output.length < OUTPUT_LINES_MAX) current.output.push(line)
+    } else {
+      keepMessage(current, running, line)
+      if (current.output.length < OUTPUT_LINES_MAX) current.output.push(line)
+    }
+    running = started ?? (result === null && end === null ? running : '')
   }
   if (current.tests.size > 0) packages.push(current)
   if (packages.some(isUncounted)) return unreadable('without -json or -v, go test does not count the tests that passed')
   return reportOf(packages, [...lines, ...stderr], root)
+}
+
+// What a test says stands indented below its beginning, with the place in its file.
+function keepMessage(one: Package, test: string, line: string): void {
+  const state = one.tests.get(test)
+  if (state?.message === null && /^\s+\S{1,200}\.go:\d{1,9}: /.test(line)) state.message = line.trim()
 }
 
 // A package that ran begins at least one test, or says that there was none.
