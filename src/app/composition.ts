@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto'
 import { posix } from 'node:path'
 import { gateCommands } from '../checks/gate-commands.js'
 import { harnessOf } from '../checks/harness/harness.js'
+import { programFiles } from '../checks/harness/packages.js'
 import { standIns } from '../checks/stand-ins.js'
 import { importsTestRunner, isReport, isSource, isTestLike, textOf } from '../checks/test-files.js'
 import type { Composition, ViewEntry } from '../confinement/port.js'
@@ -72,10 +73,18 @@ export async function composeViewOf(
     !isIgnored(path) && !TEMPORARY.test(path) && (isTestFile(contract, path) || isSetup(path, tests))
   const isLeft = leftBehind((folder) => app.trees.isSource(state.workspace, folder))
   return {
-    composition: { put, leftOut, pinned: [...pinned], isGuarded },
+    composition: { put, leftOut, pinned: [...pinned], programs: await programsOf(contract, tree, pinned), isGuarded },
     leftOut: leftOut.filter((path) => !isLeft(path, false) && !isLeft(path, true)),
     digest: digestOf(put, leftOut, pins),
   }
+}
+
+// A test or a configuration is none, whatever package.json says.
+async function programsOf(contract: Contract, tree: WorkTree, pinned: ReadonlySet<string>): Promise<readonly string[]> {
+  const texts = new Map<string, string>()
+  for (const path of pinned) if (harnessKind(path) === 'package_json') texts.set(path, (await textOf(tree, path)) ?? '')
+  const isProgram = (path: string): boolean => harnessKind(path) === null && !isTestLike(contract, path)
+  return programFiles(texts).filter((path) => pinned.has(path) && isProgram(path))
 }
 
 /** Whether a path of a tree is ignored by the rules that held when work in it began, or is what tools leave behind. */

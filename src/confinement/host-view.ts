@@ -146,6 +146,7 @@ export function hostView(environment: NodeJS.ProcessEnv = process.env): HostView
     ...nodeFolders(onPath).map((folder) => join(folder, NPM_SETTINGS)),
     ...versionSettings(home),
   ].filter(isShown)
+  const late = toolchains.flatMap((one) => one.lateCredentials).filter((one) => isShown(one) && !covered.includes(one))
   const isSeen = (entry: string): boolean => SYSTEM_PATH.includes(entry) || isShown(entry)
   const path = [...onPath, ...toolchains.flatMap((one) => one.programs), ...SYSTEM_PATH].filter(isSeen)
   return {
@@ -153,7 +154,7 @@ export function hostView(environment: NodeJS.ProcessEnv = process.env): HostView
     copied,
     links,
     covered: [...new Set(covered)],
-    coveredLate: [...MACHINE_SETTINGS, ...toolchains.flatMap((one) => one.lateCredentials).filter(isShown)],
+    coveredLate: [...MACHINE_SETTINGS, ...late],
     path: [...new Set(path)].join(delimiter),
     variables: Object.assign({}, ...toolchains.map((one) => one.variables)),
     toolchains,

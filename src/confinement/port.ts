@@ -46,6 +46,8 @@ export interface Composition {
   readonly leftOut: readonly string[]
   /** Paths that must not be written, not even if they are put back afterwards. */
   readonly pinned: readonly string[]
+  /** Those of them whose mode may change: npm makes a program of the project executable when it runs it. */
+  readonly programs?: readonly string[]
   /** Whether a file that is not pinned counts as written when the command made or changed it. */
   readonly isGuarded: (path: string) => boolean
 }

@@ -1,10 +1,12 @@
-import { closeSync, lstatSync } from 'node:fs'
+import { createHash } from 'node:crypto'
+import { closeSync, lstatSync, readFileSync } from 'node:fs'
 import { posix } from 'node:path'
 import { setImmediate as nextTurn, setTimeout as wait } from 'node:timers/promises'
 import { inside, openDirectory, partsOf } from '../tree/lookup.js'
 import { TooMuch, walkFrom } from '../tree/walk.js'
 import type { Composition } from './port.js'
 
+const PROGRAM_BYTES_MAX = 8 * 1024 * 1024
 const ENTRIES_MAX = 1_000_000
 const ENTRIES_PER_TURN = 500
 /** Times of files move in steps of at most this many milliseconds: two changes in one step look like one. */
@@ -23,16 +25,17 @@ export interface Watched {
 /** Notes how the pinned and guarded files of a view are before a command starts; gives what it wrote of them afterwards. */
 export async function watchView(
   at: Watched,
-  { pinned, isGuarded }: Composition,
+  { pinned, programs = [], isGuarded }: Composition,
 ): Promise<() => Promise<readonly string[]>> {
-  const before = await stampsOf(at.view, pinned)
+  const isProgram = new Set(programs)
+  const before = await stampsOf(at.view, pinned, isProgram)
   const isPinned = new Set(pinned)
   const isOther = (path: string): boolean => !isPinned.has(path) && isGuarded(path)
   const others = at.touched === null ? await guardedIn(at.view, isOther) : NONE
   const newest = [...before.values(), ...others.values()].reduce((max, one) => Math.max(max, one.changedMs), 0)
   if (Date.now() - newest < CLOCK_STEP_MS) await wait(CLOCK_STEP_MS)
   return async () => {
-    const written = changed(before, await stampsOf(at.view, pinned))
+    const written = changed(before, await stampsOf(at.view, pinned, isProgram))
     try {
       const now = await guardedIn(at.touched ?? at.view, isOther)
       return [...written, ...changed(others, now)].sort()
@@ -57,7 +60,7 @@ function changed(before: Stamps, after: Stamps): readonly string[] {
 }
 
 // Folder by folder, never through a link: one that was put in the place of a folder makes everything in it gone.
-async function stampsOf(root: string, paths: readonly string[]): Promise<Stamps> {
+async function stampsOf(root: string, paths: readonly string[], isProgram: ReadonlySet<string>): Promise<Stamps> {
   const folders = new Map<string, string[]>()
   for (const path of paths) {
     const folder = posix.dirname(path)
@@ -69,7 +72,10 @@ async function stampsOf(root: string, paths: readonly string[]): Promise<Stamps>
   let looked = 0
   for (const [folder, names] of folders) {
     const opened = openDirectory(root, partsOf(folder) ?? [])
-    for (const name of names) stamps.set(posix.join(folder, name), opened.ok ? seenAt(opened.fd, name) : GONE)
+    for (const name of names) {
+      const path = posix.join(folder, name)
+      stamps.set(path, opened.ok ? (isProgram.has(path) ? contentAt(opened.fd, name) : seenAt(opened.fd, name)) : GONE)
+    }
     if (opened.ok) closeSync(opened.fd)
     looked += names.length
     if (looked % ENTRIES_PER_TURN < names.length) await nextTurn()
@@ -93,6 +99,16 @@ async function guardedIn(root: string, isOther: (path: string) => boolean): Prom
   } finally {
     closeSync(opened.fd)
   }
+}
+
+// Without what a change of the mode changes.
+function contentAt(directoryFd: number, name: string): Seen {
+  const stat = lstatSync(inside(directoryFd, name), { bigint: true, throwIfNoEntry: false })
+  if (stat === undefined || !stat.isFile() || stat.size > PROGRAM_BYTES_MAX) return seenAt(directoryFd, name)
+  const content = createHash('sha256')
+    .update(readFileSync(inside(directoryFd, name)))
+    .digest('hex')
+  return { stamp: `${stat.mtimeNs} ${content}`, changedMs: Number(stat.ctimeMs) }
 }
 
 function seenAt(directoryFd: number, name: string): Seen {

@@ -43,6 +43,15 @@ export function packagesIn(texts: ReadonlyMap<string, string>): readonly Package
   })
 }
 
+/** The files behind all programs of the packages. */
+export function programFiles(texts: ReadonlyMap<string, string>): readonly string[] {
+  return packagesIn(texts).flatMap(({ fields: { bin }, folder }) =>
+    (typeof bin === 'string' ? [bin] : Object.values(bin ?? {})).flatMap((file) =>
+      typeof file === 'string' ? [posix.join(folder, file)] : [],
+    ),
+  )
+}
+
 /** The programs of a package that words of a command may name (`npx chk`, `npx .`), with the files behind them. */
 export function binsOf({ fields, name, folder }: Package, words: ReadonlySet<string>): ReadonlyMap<string, string> {
   const { bin } = fields
