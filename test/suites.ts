@@ -34,6 +34,7 @@ export const FULL_ONLY: Readonly<Record<string, string>> = {
   'confinement/resources': 'fork bombs, endless output and other exhaustion with every provider',
   'confinement/scratch-kill': 'kills a server while it writes the scratch layer; e2e/kill covers recovery in general',
   'confinement/sockets': 'sockets into the sandbox with every provider; doors/agent-socket covers the main path',
+  'confinement/toolchains': 'compiles with Go and cargo in the sandbox; confinement/credentials covers what is hidden',
   'coordination/kill': 'kills a server in the middle of a council; e2e/kill covers recovery in general',
   'demo/faults': 'the demo with planted faults: it has to notice each',
   'demo/leaving': 'interrupts the demo at many points',
@@ -54,6 +55,7 @@ export const FULL_ONLY: Readonly<Record<string, string>> = {
   'http/stash': 'tasks put aside and brought back in every state; core covers the rules',
   'http/status-runs': 'status.json of many runs; runs/run-files covers how it is written',
   'knowledge/recall': 'how well searches find paraphrases; knowledge/search covers the order of results',
+  'lying/red': 'what does not open RED in one workflow; forgery/red-node and forgery/red-python cover the rules',
   'mcp/conformance': 'runs the official MCP conformance suite, which has to be installed first',
   'mcp/inspector': 'drives the official MCP inspector, which has to be installed first',
   'mcp/stubborn': 'an agent CLI that refuses to use the workflow tools; participants/turn covers the same answers',
@@ -85,6 +87,8 @@ export const FULL_ONLY: Readonly<Record<string, string>> = {
   'torture/power': 'power failures of the store at many points; torture/power-server tries a whole server',
   'worktrees/kill': 'kills a server while it merges; worktrees/left-over covers what such a kill leaves behind',
   'worktrees/left-over': 'what killed merges leave behind',
+  'worktrees/own-settings':
+    'plants programs in the settings of real repositories; worktrees/local-settings covers how settings are read',
   'worktrees/parallel': 'many tasks in parallel in one repository',
   'worktrees/worktrees': 'work trees in every state; worktrees/cli covers the main path',
 }
