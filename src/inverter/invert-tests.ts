@@ -1,8 +1,8 @@
 import { LANGUAGE_RULES, type LanguageRules, languageOf, nameOfFunction, type SourceFile } from './languages.js'
-import { Chance, drawConstant, drawNumbers, Names } from './names.js'
-import { type ParsedFile, parseFile, type Syntax } from './parse.js'
+import { Chance, drawConstant, drawNumbers, type HelperNumbers, Names } from './names.js'
+import { countErrors, type ParsedFile, parseFile, type Syntax } from './parse.js'
 import { applyEdits, overlap, walk } from './syntax.js'
-import { type TestRange, testAround } from './test-range.js'
+import type { TestRange } from './test-range.js'
 import type {
   Edit,
   Findings,
@@ -52,14 +52,15 @@ export async function invertTests(request: InvertRequest): Promise<Inversion> {
   const deadline = performance.now() + TIME_MS_MAX
   const parsed = await parseFile(language, request.text, deadline)
   if (typeof parsed === 'string') return notJudged(parsed)
-  const file: SourceFile = { path: request.path, text: request.text, language, root: parsed.root }
+  const numbers = drawNumbers(new Chance(`${request.seed}\0numbers`))
+  const file: SourceFile = { path: request.path, text: request.text, language, root: parsed.root, change: numbers }
   const rules = LANGUAGE_RULES[language]
   const { findings, edits, isLate } = collect(file, rules, request.outerOnly === true, deadline)
   if (isLate) return notJudged('took_too_long')
   if (edits.length === 0) return notJudged('no_known_assertion', findings)
-  const [unturned, turned] = writeTwins(file, rules, edits, request.seed)
-  for (const text of unturned === request.text ? [turned] : [unturned, turned])
-    if (!(await isAsParsable(file, parsed, text, deadline))) return notJudged('rewrite_not_parsed', findings)
+  const [unturned, turned] = writeTwins(file, rules, edits, { seed: request.seed, numbers })
+  // The twins are the same but for names: where one can be parsed, so can the other.
+  if (!(await isAsParsable(file, parsed, turned, deadline))) return notJudged('rewrite_not_parsed', findings)
   return { outcome: 'rewritten', language, areTwins: rules.placeHelper !== null, unturned, turned, ...findings }
 }
 
@@ -69,8 +70,8 @@ function notJudged(reason: NotJudgedReason, findings: Findings = NOTHING): Inver
 }
 
 async function isAsParsable(file: SourceFile, before: ParsedFile, text: string, deadline: number): Promise<boolean> {
-  const after = await parseFile(file.language, text, deadline)
-  return typeof after !== 'string' && after.errors <= before.errors
+  const after = await countErrors(file.language, text, deadline)
+  return typeof after === 'number' && after <= before.errors
 }
 
 interface Collected {
@@ -83,26 +84,35 @@ function collect(file: SourceFile, rules: LanguageRules, outerOnly: boolean, dea
   const tests = rules.findTests(file.root)
   const places = new Places(file.root, rules.functions)
   const edits: Edit[] = []
-  const turned: (TurnedAssertion & { readonly helper: string | null })[] = []
+  const turned: TurnedAssertion[] = []
   const left: LeftAssertion[] = []
+  const counts = new Map<TestRange, Counts>(tests.map((test) => [test, { turned: 0, leftAlone: 0 }]))
+  const holders = new Set<string>()
   let count = 0
   for (const site of rules.findSites(file)) {
     count += 1
     if (count > SITES_MAX || performance.now() > deadline) return { findings: NOTHING, edits: [], isLate: true }
-    const test = testAround(tests, site.start, site.end)
+    const around = tests.filter((test) => test.start <= site.start && site.end <= test.end)
+    const test = around.at(-1) ?? null
     const place = { test: test?.name ?? null, line: site.line, library: site.library, assertion: site.assertion }
     const reason = reasonToLeave(site, { edits, test, places, outerOnly })
+    for (const each of around) {
+      const its = counts.get(each)
+      if (its !== undefined) its[reason === null ? 'turned' : 'leftAlone'] += 1
+    }
     if (reason !== null || 'left' in site.turn) left.push({ ...place, reason: reason ?? 'no_rule' })
     else {
       edits.push(...site.turn.edits)
-      turned.push({ ...place, rule: site.turn.rule, helper: test === null ? places.functionAround(site.start) : null })
+      turned.push({ ...place, rule: site.turn.rule })
+      const holder = test === null ? places.functionAround(site.start) : null
+      if (holder !== null) holders.add(holder)
     }
   }
   const libraries = [...rules.findLibraries(file.root), ...[...turned, ...left].map(({ library }) => library)]
   const findings: Findings = {
-    turnedAssertions: turned.map(({ helper: _, ...assertion }) => assertion),
+    turnedAssertions: turned,
     leftAlone: left,
-    tests: tests.map((test) => describeTest(test, file.text, turned, left)),
+    tests: tests.map((test) => describeTest(test, file.text, counts.get(test), holders)),
     libraries: [...new Set(libraries)].toSorted(),
   }
   return { findings, edits, isLate: false }
@@ -154,31 +164,37 @@ class Places {
   }
 }
 
+interface Counts {
+  turned: number
+  leftAlone: number
+}
+
 function describeTest(
   test: TestRange,
   text: string,
-  turned: readonly (TurnedAssertion & { readonly helper: string | null })[],
-  left: readonly LeftAssertion[],
+  counts: Counts | undefined,
+  holders: ReadonlySet<string>,
 ): Findings['tests'][number] {
   const words = new Set(text.slice(test.start, test.end).match(/[\w$]+/g) ?? [])
-  const helpers = new Set(turned.map(({ helper }) => helper).filter((name) => name !== null && words.has(name)))
   return {
-    ...{ name: test.name, line: test.line },
-    turned: turned.filter((assertion) => assertion.test === test.name).length,
-    leftAlone: left.filter((assertion) => assertion.test === test.name).length,
-    helpers: [...helpers].filter((name) => name !== null),
+    ...{ name: test.name, line: test.line, turned: counts?.turned ?? 0, leftAlone: counts?.leftAlone ?? 0 },
+    helpers: [...holders].filter((name) => words.has(name)),
   }
+}
+
+interface Draw {
+  readonly seed: string
+  readonly numbers: Omit<HelperNumbers, 'constant'>
 }
 
 function writeTwins(
   file: SourceFile,
   rules: LanguageRules,
   edits: readonly Edit[],
-  seed: string,
+  { seed, numbers }: Draw,
 ): readonly [string, string] {
   const { placeHelper } = rules
   if (placeHelper === null) return [file.text, applyEdits(file.text, edits)]
-  const numbers = drawNumbers(new Chance(`${seed}\0numbers`))
   const used = new Set(edits.flatMap(({ text }) => [...text.matchAll(/\$(\w+)/g)].map(([, name]) => name ?? '')))
   const write = (isTurned: boolean): string => {
     const chance = new Chance(`${seed}\0${isTurned}`)

@@ -5,6 +5,7 @@ import * as goTests from './go/tests.js'
 import * as javascriptHelper from './javascript/helper.js'
 import * as javascriptSites from './javascript/sites.js'
 import * as javascriptTests from './javascript/tests.js'
+import type { LiteralChange } from './literals.js'
 import type { HelperNumbers } from './names.js'
 import type { Syntax } from './parse.js'
 import * as pythonHelper from './python/helper.js'
@@ -22,6 +23,7 @@ export interface SourceFile {
   readonly text: string
   readonly language: Language
   readonly root: Syntax
+  readonly change: LiteralChange
 }
 
 /** What the engine needs to know of a language. */
@@ -49,7 +51,7 @@ const PYTHON: LanguageRules = {
   findTests: pythonTests.findTests,
   findSites: ({ root }) => pythonSites.findSites(root),
   findLibraries: (root) => {
-    const imported = [...walk(root)].filter(({ type }) => /^import_(from_)?statement$/.test(type))
+    const imported = walk(root).filter(({ type }) => /^import_(from_)?statement$/.test(type))
     const text = imported.map((node) => node.text).join('\n')
     return pythonRules.OTHER_LIBRARIES.filter((name) => text.includes(name))
   },
@@ -59,15 +61,15 @@ const PYTHON: LanguageRules = {
 const GO: LanguageRules = {
   functions: goTests.FUNCTIONS,
   findTests: goTests.findTests,
-  findSites: ({ root }) => goSites.findSites(root),
-  findLibraries: (root) => goScope.readScope(root).imports.filter((path) => goRules.OTHER_LIBRARIES.includes(path)),
+  findSites: ({ root, change }) => goSites.findSites(root, change),
+  findLibraries: (root) => goScope.readImports(root).filter((path) => goRules.OTHER_LIBRARIES.includes(path)),
   placeHelper: null,
 }
 
 const RUST: LanguageRules = {
   functions: rustTests.FUNCTIONS,
   findTests: rustTests.findTests,
-  findSites: ({ root, path }) => rustSites.findSites(root, path),
+  findSites: ({ root, path, change }) => rustSites.findSites(root, path, change),
   findLibraries: () => [],
   placeHelper: null,
 }

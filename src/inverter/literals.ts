@@ -1,11 +1,23 @@
-/** The source of a number near a written one, null where its form is not known. Stays within the small integer types. */
-export function changeNumber(text: string): string | null {
+/** How written values are changed: the same for a whole file, and another one with each seed. */
+export interface LiteralChange {
+  /** -3 to 3 without 0. */
+  readonly step: number
+  readonly word: string
+}
+
+/** The source of a number near a written one, null where its form is not known. Stays within the integer types. */
+export function changeNumber(text: string, { step }: LiteralChange): string | null {
   const match = /^([0-9][0-9_]*)(\.[0-9]+)?((?:_?[iu](?:8|16|32|64|128|size))|_?f32|_?f64)?$/.exec(text)
   if (match === null || (match[1] ?? '').length > 18 || /^0\d/.test(text)) return null
   const whole = BigInt((match[1] ?? '').replaceAll('_', ''))
-  const next = LARGEST.includes(whole) ? whole - 1n : whole + 1n
-  return `${next}${match[2] ?? ''}${match[3] ?? ''}`
+  const by = BigInt(Math.abs(step))
+  const goesUp = whole < by || (step > 0 && !LARGEST.some((largest) => whole <= largest && largest < whole + by))
+  return `${goesUp ? whole + by : whole - by}${match[2] ?? ''}${match[3] ?? ''}`
 }
 
-// One more could leave the type of the value, and the file would not compile.
-const LARGEST: readonly bigint[] = [127n, 255n, 32_767n, 65_535n, 2_147_483_647n, 4_294_967_295n]
+// A number beyond these could leave the type of the value, and the file would not compile.
+const LARGEST: readonly bigint[] = [8n, 16n, 32n, 64n].flatMap((bits) => [
+  2n ** (bits - 1n) - 1n,
+  2n ** (bits - 1n),
+  2n ** bits - 1n,
+])

@@ -30,12 +30,13 @@ const DEPTH_MAX = 400
 
 // What is used of the package; its own types are declared under another module name.
 interface Cursor {
+  readonly nodeTypeId: number
   readonly nodeType: string
   readonly nodeIsNamed: boolean
   readonly nodeIsMissing: boolean
   readonly startIndex: number
   readonly endIndex: number
-  readonly startPosition: { readonly row: number }
+  readonly currentFieldId: number
   readonly currentFieldName: string | null
   gotoFirstChild(): boolean
   gotoNextSibling(): boolean
@@ -43,6 +44,7 @@ interface Cursor {
   delete(): void
 }
 interface Tree {
+  readonly rootNode: { readonly hasError: boolean }
   walk(): Cursor
   delete(): void
 }
@@ -56,8 +58,33 @@ interface TreeSitter {
   readonly Language: { load(path: string): Promise<unknown> }
 }
 
+/** A parser, and what its numbers stand for: asking for each node again is slow. */
+class Grammar {
+  private readonly types = new Map<number, { readonly name: string; readonly isNamed: boolean }>()
+  private readonly fields = new Map<number, string | null>()
+  constructor(readonly parser: WasmParser) {}
+
+  typeOf(cursor: Cursor): { readonly name: string; readonly isNamed: boolean } {
+    const id = cursor.nodeTypeId
+    const known = this.types.get(id)
+    if (known !== undefined) return known
+    const type = { name: cursor.nodeType, isNamed: cursor.nodeIsNamed }
+    this.types.set(id, type)
+    return type
+  }
+
+  fieldOf(cursor: Cursor): string | null {
+    const id = cursor.currentFieldId
+    const known = this.fields.get(id)
+    if (known !== undefined) return known
+    const name = cursor.currentFieldName
+    this.fields.set(id, name)
+    return name
+  }
+}
+
 const require = createRequire(import.meta.url)
-const parsers = new Map<Language, Promise<WasmParser>>()
+const grammars = new Map<Language, Promise<Grammar>>()
 let library: Promise<TreeSitter> | null = null
 
 /** Parses a file. Everything is bounded: `deadline` is a time of `performance.now()`. */
@@ -66,35 +93,49 @@ export async function parseFile(
   text: string,
   deadline: number,
 ): Promise<ParsedFile | ParseFailure> {
-  const parser = await parserFor(language)
+  const grammar = await grammarFor(language)
+  return withTree(grammar, text, deadline, (tree) => copyTree(tree, { text, grammar, deadline }))
+}
+
+/** How many places of a text cannot be parsed. */
+export async function countErrors(language: Language, text: string, deadline: number): Promise<number | ParseFailure> {
+  const grammar = await grammarFor(language)
+  return withTree(grammar, text, deadline, (tree) => {
+    if (!tree.rootNode.hasError) return 0
+    const copied = copyTree(tree, { text, grammar, deadline })
+    return typeof copied === 'string' ? copied : copied.errors
+  })
+}
+
+function withTree<T>({ parser }: Grammar, text: string, deadline: number, use: (tree: Tree) => T): T | 'took_too_long' {
   const tree = parser.parse(text, null, { progressCallback: () => performance.now() > deadline })
   if (tree === null) {
     parser.reset()
     return 'took_too_long'
   }
   try {
-    return copyTree(tree, text, deadline)
+    return use(tree)
   } finally {
     tree.delete()
   }
 }
 
-function parserFor(language: Language): Promise<WasmParser> {
-  const known = parsers.get(language)
+function grammarFor(language: Language): Promise<Grammar> {
+  const known = grammars.get(language)
   if (known !== undefined) return known
-  const loading = loadParser(language)
-  parsers.set(language, loading)
-  loading.catch(() => parsers.delete(language))
+  const loading = loadGrammar(language)
+  grammars.set(language, loading)
+  loading.catch(() => grammars.delete(language))
   return loading
 }
 
-async function loadParser(language: Language): Promise<WasmParser> {
+async function loadGrammar(language: Language): Promise<Grammar> {
   library ??= loadLibrary()
-  const { Parser, Language: Grammar } = await library
+  const { Parser, Language: Loader } = await library
   const folder = dirname(require.resolve('@vscode/tree-sitter-wasm'))
   const parser = new Parser()
-  parser.setLanguage(await Grammar.load(join(folder, `tree-sitter-${language}.wasm`)))
-  return parser
+  parser.setLanguage(await Loader.load(join(folder, `tree-sitter-${language}.wasm`)))
+  return new Grammar(parser)
 }
 
 async function loadLibrary(): Promise<TreeSitter> {
@@ -105,47 +146,50 @@ async function loadLibrary(): Promise<TreeSitter> {
 
 class CopiedNode implements Syntax {
   readonly children: CopiedNode[] = []
+  readonly type: string
+  readonly isNamed: boolean
+  readonly field: string | null
+  readonly start: number
+  readonly end: number
+  line = 0
   constructor(
     private readonly source: string,
     readonly parent: CopiedNode | null,
-    private readonly about: Omit<Syntax, 'parent' | 'children' | 'text'>,
-  ) {}
-  get type(): string {
-    return this.about.type
-  }
-  get field(): string | null {
-    return this.about.field
-  }
-  get isNamed(): boolean {
-    return this.about.isNamed
-  }
-  get start(): number {
-    return this.about.start
-  }
-  get end(): number {
-    return this.about.end
-  }
-  get line(): number {
-    return this.about.line
+    grammar: Grammar,
+    cursor: Cursor,
+  ) {
+    const type = grammar.typeOf(cursor)
+    this.type = type.name
+    this.isNamed = type.isNamed
+    this.field = grammar.fieldOf(cursor)
+    this.start = cursor.startIndex
+    this.end = cursor.endIndex
+    parent?.children.push(this)
   }
   get text(): string {
-    return this.source.slice(this.about.start, this.about.end)
+    return this.source.slice(this.start, this.end)
   }
 }
 
-// Asking the parser for one node after the other is slow, so the tree is walked once.
-function copyTree(tree: Tree, source: string, deadline: number): ParsedFile | ParseFailure {
+interface Copying {
+  readonly text: string
+  readonly grammar: Grammar
+  readonly deadline: number
+}
+
+/** Walks the tree once. Nodes come in the order in which they begin, so that lines are counted along the way. */
+function copyTree(tree: Tree, { text, grammar, deadline }: Copying): ParsedFile | ParseFailure {
   const cursor = tree.walk()
-  let errors = 0
-  let nodes = 0
+  const mayMiss = tree.rootNode.hasError
+  let [errors, nodes, line, counted] = [0, 0, 1, 0]
   const copy = (parent: CopiedNode | null): CopiedNode => {
-    const type = cursor.nodeType
-    if (type === 'ERROR' || cursor.nodeIsMissing) errors += 1
-    const node = new CopiedNode(source, parent, {
-      ...{ type, field: cursor.currentFieldName, isNamed: cursor.nodeIsNamed },
-      ...{ start: cursor.startIndex, end: cursor.endIndex, line: cursor.startPosition.row + 1 },
-    })
-    parent?.children.push(node)
+    const node = new CopiedNode(text, parent, grammar, cursor)
+    if (node.type === 'ERROR' || (mayMiss && cursor.nodeIsMissing)) errors += 1
+    for (let next = text.indexOf('\n', counted); next !== -1 && next < node.start; next = text.indexOf('\n', counted)) {
+      line += 1
+      counted = next + 1
+    }
+    node.line = line
     return node
   }
   try {

@@ -1,9 +1,15 @@
 import type { Syntax } from './parse.js'
 import type { Edit } from './types.js'
 
-export function* walk(node: Syntax): Generator<Syntax> {
-  yield node
-  for (const child of node.children) yield* walk(child)
+/** A node and everything below it, outer ones first. */
+export function walk(node: Syntax): readonly Syntax[] {
+  const found: Syntax[] = []
+  const visit = (at: Syntax): void => {
+    found.push(at)
+    for (const child of at.children) visit(child)
+  }
+  visit(node)
+  return found
 }
 
 export function fieldOf(node: Syntax | null | undefined, name: string): Syntax | null {

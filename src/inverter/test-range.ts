@@ -5,8 +5,3 @@ export interface TestRange {
   readonly start: number
   readonly end: number
 }
-
-/** The innermost test around a place. */
-export function testAround(tests: readonly TestRange[], start: number, end: number): TestRange | null {
-  return tests.findLast((test) => test.start <= start && end <= test.end) ?? null
-}

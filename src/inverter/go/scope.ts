@@ -1,3 +1,4 @@
+import type { LiteralChange } from '../literals.js'
 import type { Syntax } from '../parse.js'
 import { fieldOf, namedChildren, walk } from '../syntax.js'
 
@@ -11,15 +12,14 @@ export interface Scope {
   readonly quicktest: ReadonlySet<string>
   readonly quicktestPackage: string | null
   readonly hasGomega: boolean
-  readonly imports: readonly string[]
-  readonly word: string
+  readonly change: LiteralChange
 }
 
 const HANDLE = /^\*?testing\.(T|B|F|TB)$/
 
-export function readScope(root: Syntax): Scope {
-  const imports = [...walk(root)].filter(({ type }) => type === 'import_spec')
-  const paths = imports.map((node) => (fieldOf(node, 'path')?.text ?? '').slice(1, -1))
+export function readScope(root: Syntax, change: LiteralChange): Scope {
+  const imports = walk(root).filter(({ type }) => type === 'import_spec')
+  const paths = imports.map(importedPath)
   const localName = (pattern: RegExp, usual: string): string | null => {
     const node = imports[paths.findIndex((path) => pattern.test(path))]
     return node === undefined ? null : (fieldOf(node, 'name')?.text ?? usual)
@@ -43,7 +43,7 @@ export function readScope(root: Syntax): Scope {
   }
   const hasSuite = paths.some((path) => /testify\/suite$/.test(path))
   return {
-    ...{ handles, testify, quicktest, quicktestPackage, imports: paths, word: 'changed' },
+    ...{ handles, testify, quicktest, quicktestPackage, change },
     suites: hasSuite ? readReceivers(root) : new Set(),
     hasGomega: paths.some((path) => /onsi\/gomega$/.test(path)),
   }
@@ -62,4 +62,14 @@ export function selectorOf(
   return node?.type === 'selector_expression' && object !== null && field !== null
     ? { object, name: field.text, field }
     : null
+}
+
+function importedPath(node: Syntax): string {
+  return (fieldOf(node, 'path')?.text ?? '').slice(1, -1)
+}
+
+export function readImports(root: Syntax): readonly string[] {
+  return walk(root)
+    .filter(({ type }) => type === 'import_spec')
+    .map(importedPath)
 }

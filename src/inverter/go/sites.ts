@@ -1,3 +1,4 @@
+import type { LiteralChange } from '../literals.js'
 import type { Syntax } from '../parse.js'
 import { fieldOf, findAround, insert, namedChildren, replace, walk, wrap } from '../syntax.js'
 import type { Edit, Site } from '../types.js'
@@ -6,8 +7,8 @@ import { FAILING } from './rules.js'
 import { readScope, type Scope, selectorOf } from './scope.js'
 import { readTestify } from './testify.js'
 
-export function* findSites(root: Syntax): Generator<Site> {
-  const scope = readScope(root)
+export function* findSites(root: Syntax, change: LiteralChange): Generator<Site> {
+  const scope = readScope(root, change)
   for (const node of walk(root)) {
     const site = readSite(node, scope)
     if (site !== null) yield site
@@ -65,7 +66,7 @@ function readIf(node: Syntax, scope: Scope): Site | null {
   if (condition === null || (thenFails === null) === (otherFails === null)) return null
   const place = placeOf(node, 'if fail')
   if (isInGoroutine(node)) return { ...place, turn: { left: 'not_on_test_goroutine' } }
-  const literal = thenFails === null ? null : changeCompared(condition)
+  const literal = thenFails === null ? null : changeCompared(condition, scope.change)
   if (literal !== null) return { ...place, turn: { rule: 'literal', edits: literal } }
   const block = thenFails === null ? other : then
   const handle = thenFails ?? otherFails
@@ -74,9 +75,9 @@ function readIf(node: Syntax, scope: Scope): Site | null {
 }
 
 /** `got != 3` */
-function changeCompared(condition: Syntax): readonly Edit[] | null {
+function changeCompared(condition: Syntax, change: LiteralChange): readonly Edit[] | null {
   if (condition.type !== 'binary_expression' || fieldOf(condition, 'operator')?.text !== '!=') return null
-  return changeLiteral(fieldOf(condition, 'right')) ?? changeLiteral(fieldOf(condition, 'left'))
+  return changeLiteral(fieldOf(condition, 'right'), change) ?? changeLiteral(fieldOf(condition, 'left'), change)
 }
 
 function isInGoroutine(node: Syntax): boolean {
@@ -114,11 +115,11 @@ function readCase(node: Syntax, scope: Scope): Site | null {
 }
 
 /** The `// Output:` of an example. */
-function readOutput(node: Syntax, { word }: Scope): Site | null {
+function readOutput(node: Syntax, { change }: Scope): Site | null {
   if (!/^\/\/\s*(unordered )?output:/i.test(node.text) || findAround(node, ['function_declaration']) === null)
     return null
   return {
     ...placeOf(node, 'example output'),
-    turn: { rule: 'literal', edits: [replace(node, `${node.text} ${word}`)] },
+    turn: { rule: 'literal', edits: [replace(node, `${node.text} ${change.word}`)] },
   }
 }

@@ -1,3 +1,4 @@
+import type { LiteralChange } from '../literals.js'
 import type { Syntax } from '../parse.js'
 import { fieldOf, insert, namedChildren, replace, wrap } from '../syntax.js'
 import type { Edit, Site } from '../types.js'
@@ -15,7 +16,11 @@ export function readTestify(node: Syntax, scope: Scope): Site | null {
   if (owner !== null) {
     if (!/^[A-Z]/.test(selector.name) || OTHER_METHODS.includes(selector.name)) return null
     const operands = owner === 'package' ? args.slice(1) : args
-    return { ...place, library: 'testify', turn: turnTestify({ node, field: selector.field, operands, owner }) }
+    return {
+      ...place,
+      library: 'testify',
+      turn: turnTestify({ node, field: selector.field, operands, owner, change: scope.change }),
+    }
   }
   const checker = quicktestChecker(selector, args, scope)
   if (checker !== null)
@@ -55,11 +60,12 @@ interface Call {
   readonly field: Syntax
   readonly operands: readonly Syntax[]
   readonly owner: 'package' | 'object'
+  readonly change: LiteralChange
 }
 
-function turnTestify({ field, operands, owner, node }: Call): Site['turn'] {
+function turnTestify({ field, operands, owner, node, change }: Call): Site['turn'] {
   const name = field.text
-  const literal = TESTIFY_LITERALS.includes(name.replace(/f$/, '')) ? changeOperand(operands) : null
+  const literal = TESTIFY_LITERALS.includes(name.replace(/f$/, '')) ? changeOperand(operands, change) : null
   if (literal !== null) return { rule: 'literal', edits: literal }
   const opposite = TESTIFY_OPPOSITES.get(name)
   if (opposite !== undefined) return { rule: 'negated', edits: [replace(field, opposite)] }
@@ -75,8 +81,8 @@ function turnTestify({ field, operands, owner, node }: Call): Site['turn'] {
   return { rule: 'negated', edits }
 }
 
-function changeOperand(operands: readonly Syntax[]): readonly Edit[] | null {
-  return changeLiteral(operands[0]) ?? changeLiteral(operands[1])
+function changeOperand(operands: readonly Syntax[], change: LiteralChange): readonly Edit[] | null {
+  return changeLiteral(operands[0], change) ?? changeLiteral(operands[1], change)
 }
 
 /** `c.Assert(got, qt.Equals, want)`, `qt.Assert(t, got, qt.Equals, want)` */

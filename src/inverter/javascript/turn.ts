@@ -39,9 +39,10 @@ function negateOr(assertion: Assertion, left: LeftReason): Turn {
   return assertion.negate === null ? { left } : { rule: 'negated', edits: assertion.negate }
 }
 
-function nameTurn({ rule, isNot, args, expectedAt }: Assertion): RuleName {
+function nameTurn(assertion: Assertion): RuleName {
+  const { rule, isNot } = assertion
   if (rule.turn === 'expected' && isNot) return 'expected_is_actual'
-  if (rule.turn === 'call' && rule.expected && !isNot && isExpectedError(args[expectedAt])) return 'expected_apart'
+  if (rule.turn === 'call' && rule.expected && changesError(assertion)) return 'expected_apart'
   return nameRule(rule) ?? 'negated'
 }
 
@@ -100,12 +101,15 @@ function isExpectedError(node: Syntax | undefined): boolean {
     : /^identifier$|^member_expression$/.test(node.type) && /^(\w+\.)*[A-Z]\w*$/.test(node.text)
 }
 
-function changeCall(assertion: Assertion, to: string, hasExpected: boolean): readonly Edit[] | 'negate' | null {
-  const { actual, args, expectedAt, isNot, isAsync, negate } = assertion
+/** Whether the expected error is changed, and not the function that throws it. */
+function changesError({ args, expectedAt, isNot, negate }: Assertion): boolean {
   const expected = args[expectedAt]
-  const isChain = negate !== null
-  if (hasExpected && !isNot && expected !== undefined && (isChain || isExpectedError(expected)))
-    return wrap(expected, '$apart(', ')')
+  return !isNot && expected !== undefined && (negate !== null || isExpectedError(expected))
+}
+
+function changeCall(assertion: Assertion, to: string, hasExpected: boolean): readonly Edit[] | 'negate' | null {
+  const { actual, args, expectedAt, isNot, isAsync } = assertion
+  if (hasExpected && changesError(assertion)) return around(args[expectedAt], '$apart(', ')')
   if (isAsync) return 'negate'
   return around(actual, `$${isNot ? 'loud' : to}(`, ')')
 }

@@ -70,7 +70,7 @@ const LITERALS = /^(integer|float|string|concatenated_string|true|false|none|lis
 /** The side that is written down, else the one that calls nothing, else the right one. */
 function chooseExpected(left: Syntax, right: Syntax): Syntax {
   const sides = [right, left]
-  const callsNothing = (side: Syntax): boolean => ![...walk(side)].some(({ type }) => /^(call|await)$/.test(type))
+  const callsNothing = (side: Syntax): boolean => !walk(side).some(({ type }) => /^(call|await)$/.test(type))
   return sides.find((side) => LITERALS.test(unwrap(side).type)) ?? sides.find(callsNothing) ?? right
 }
 

@@ -1,4 +1,4 @@
-import { changeNumber } from '../literals.js'
+import { changeNumber, type LiteralChange } from '../literals.js'
 import type { Syntax } from '../parse.js'
 import { fieldOf, insert, namedChildren, replace, walk, wrap } from '../syntax.js'
 import type { Edit, Site } from '../types.js'
@@ -6,17 +6,17 @@ import { EQUALITY, OTHER_LIBRARIES } from './rules.js'
 import { isTestCode } from './tests.js'
 import { isPlainData, splitArguments } from './tokens.js'
 
-export function* findSites(root: Syntax, path: string): Generator<Site> {
+export function* findSites(root: Syntax, path: string, change: LiteralChange): Generator<Site> {
   for (const node of walk(root)) {
     if (!['attribute_item', 'macro_invocation', 'if_expression'].includes(node.type)) continue
-    const site = isTestCode(node, path) ? readSite(node) : null
+    const site = isTestCode(node, path) ? readSite(node, change) : null
     if (site !== null) yield site
   }
 }
 
-function readSite(node: Syntax): Site | null {
-  if (node.type === 'attribute_item') return readShouldPanic(node)
-  return node.type === 'if_expression' ? readIfPanic(node) : readMacro(node)
+function readSite(node: Syntax, change: LiteralChange): Site | null {
+  if (node.type === 'attribute_item') return readShouldPanic(node, change)
+  return node.type === 'if_expression' ? readIfPanic(node) : readMacro(node, change)
 }
 
 function placeOf(node: Syntax, assertion: string, library = 'std'): Omit<Site, 'turn'> {
@@ -24,20 +24,20 @@ function placeOf(node: Syntax, assertion: string, library = 'std'): Omit<Site, '
 }
 
 /** The panic has to say something that it does not say. */
-function readShouldPanic(node: Syntax): Site | null {
+function readShouldPanic(node: Syntax, { word }: LiteralChange): Site | null {
   const place = placeOf(node, 'should_panic')
   if (/^#\[\s*should_panic\s*\]$/.test(node.text))
     return {
       ...place,
-      turn: { rule: 'expected_apart', edits: [replace(node, '#[should_panic(expected = "changed text")]')] },
+      turn: { rule: 'expected_apart', edits: [replace(node, `#[should_panic(expected = "${word}")]`)] },
     }
   if (!/^#\[\s*should_panic\b/.test(node.text)) return null
-  const text = [...walk(node)].find(({ type }) => type === 'string_literal')
+  const text = walk(node).find(({ type }) => type === 'string_literal')
   if (text === undefined) return { ...place, turn: { left: 'no_rule' } }
-  return { ...place, turn: { rule: 'literal', edits: [insert(text.end - 1, ' changed text')] } }
+  return { ...place, turn: { rule: 'literal', edits: [insert(text.end - 1, word)] } }
 }
 
-function readMacro(node: Syntax): Site | null {
+function readMacro(node: Syntax, change: LiteralChange): Site | null {
   const macro = fieldOf(node, 'macro')
   const name = (macro?.text ?? '').replace(/^.*::/, '')
   const body = node.children.find(({ type }) => type === 'token_tree')
@@ -55,31 +55,31 @@ function readMacro(node: Syntax): Site | null {
   const opposite = EQUALITY.get(name)
   if (opposite === undefined) return null
   if (first === undefined || second === undefined) return { ...place, turn: { left: 'missing_arguments' } }
-  const literal = name.endsWith('eq') ? (changeData(second) ?? changeData(first)) : null
+  const literal = name.endsWith('eq') ? (changeData(second, change) ?? changeData(first, change)) : null
   if (literal !== null) return { ...place, turn: { rule: 'literal', edits: literal } }
   const end = macro.text.length - name.length
   return { ...place, turn: { rule: 'negated', edits: [{ start: macro.start + end, end: macro.end, text: opposite }] } }
 }
 
 /** Changes the first written value of an operand that is nothing but data: `3`, `Some("a")`, `Point { x: 1, y: 2 }`. */
-function changeData(tokens: readonly Syntax[]): readonly Edit[] | null {
+function changeData(tokens: readonly Syntax[], change: LiteralChange): readonly Edit[] | null {
   if (!isPlainData(tokens)) return null
-  for (const node of tokens.flatMap((token) => [...walk(token)])) {
-    const edits = changeLiteral(node)
+  for (const node of tokens.flatMap((token) => walk(token))) {
+    const edits = changeLiteral(node, change)
     if (edits !== null) return edits
   }
   return null
 }
 
-function changeLiteral(node: Syntax): readonly Edit[] | null {
+function changeLiteral(node: Syntax, change: LiteralChange): readonly Edit[] | null {
   switch (node.type) {
     case 'integer_literal':
     case 'float_literal': {
-      const changed = changeNumber(node.text)
+      const changed = changeNumber(node.text, change)
       return changed === null ? null : [replace(node, changed)]
     }
     case 'string_literal':
-      return /^"/.test(node.text) ? [insert(node.end - 1, 'changed')] : null
+      return /^"/.test(node.text) ? [insert(node.end - 1, change.word)] : null
     case 'boolean_literal':
       return [replace(node, node.text === 'true' ? 'false' : 'true')]
     default:

@@ -19,7 +19,7 @@ const CONVERSIONS = new Set(['to_string', 'to_owned', 'into', 'from', 'vec'])
 
 /** Whether tokens build a value without calling anything but constructors, so that another literal gives another value. */
 export function isPlainData(tokens: readonly Syntax[]): boolean {
-  const all = tokens.flatMap((token) => [...walk(token)]).filter(({ children }) => children.length === 0)
+  const all = tokens.flatMap((token) => walk(token)).filter(({ children }) => children.length === 0)
   return all.every((token, index) => {
     if (token.type === 'identifier' && all[index + 1]?.text === '(')
       return /^[A-Z]/.test(token.text) || CONVERSIONS.has(token.text)
