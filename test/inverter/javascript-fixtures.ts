@@ -235,7 +235,9 @@ export const MOCHA_SUITE: FixtureSuite = {
 export const TAPE_SUITE: FixtureSuite = {
   ...{ name: 'tape', library: 'tape', path: 'suite.test.mjs', fixtures: TAPE },
   preamble: `import test from 'tape'\n${CODE}`,
-  wrap: (code, name) => `test('${name}', (t) => { ${code}; t.end() })`,
+  // tape reports assertions, not tests: each gets the name as its message.
+  wrap: (code, name) =>
+    `test('${name}', (t) => { ${code.replace(/(, |\()?('fine')?\)$/, (_, sign) => `${sign === '(' ? '(' : ', '}'${name}')`)}; t.end() })`,
 }
 
 export const AVA_SUITE: FixtureSuite = {

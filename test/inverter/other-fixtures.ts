@@ -143,16 +143,18 @@ const TESTIFY: readonly Fixture[] = [
   ['require.NoError(t, nil)', 'NoError', 'negated'],
   ['assert.True(t, Add(1, 1) == 2)', 'True', 'negated'],
   ['assert.Len(t, []int{1}, 1)', 'Len', 'literal'],
+  ['assert.Contains(t, []int{1, 2, 3}, 2)', 'Contains', 'negated'],
+  ['assert.EqualError(t, errors.New("bad"), "bad")', 'EqualError', 'literal'],
   ['assert.InDelta(t, 1.0, 1.05, 0.1)', 'InDelta', 'negated'],
   ['assert.ElementsMatch(t, []int{1, 2}, []int{2, 1})', 'ElementsMatch', 'negated'],
-  ['a := assert.New(t)\n\ta.Contains("abc", "b")', 'Contains', 'literal'],
+  ['a := assert.New(t)\n\ta.Contains("abc", "b")', 'Contains', 'negated'],
   ['require.InDelta(t, 1.0, 1.05, 0.1)', 'InDelta', { left: 'no_rule' }],
 ]
 
 export const TESTIFY_SUITE: FixtureSuite = {
   ...{ name: 'testify', library: 'testify', path: 'add_test.go', fixtures: TESTIFY },
   preamble:
-    'package add\n\nimport (\n\t"testing"\n\n\t"github.com/stretchr/testify/assert"\n\t"github.com/stretchr/testify/require"\n)\n',
+    'package add\n\nimport (\n\t"errors"\n\t"testing"\n\n\t"github.com/stretchr/testify/assert"\n\t"github.com/stretchr/testify/require"\n)\n\nvar _ = errors.New\nvar _ = require.New\nvar _ = assert.New\n',
   wrap: (code, name) => `func Test_${name}(t *testing.T) {\n\t${code}\n}\n`,
 }
 

@@ -34,11 +34,19 @@ export const TESTIFY_OPPOSITES: ReadonlyMap<string, string> = new Map([
   ['Exactlyf', 'NotEqualf'],
 ])
 
-/** Where a written value is one of the first two operands, it is changed instead. */
-export const TESTIFY_LITERALS: readonly string[] = [
-  ...['Equal', 'EqualValues', 'Exactly', 'Len', 'EqualError', 'ErrorContains', 'JSONEq', 'YAMLEq', 'Contains'],
-  ...['PanicsWithValue', 'PanicsWithError'],
-]
+/** Operands, counted behind the handle, in which a written value is changed; else the opposite is asserted. */
+export const TESTIFY_LITERALS: Readonly<Record<string, readonly number[]>> = {
+  Equal: [0, 1],
+  EqualValues: [0, 1],
+  Exactly: [0, 1],
+  JSONEq: [0, 1],
+  YAMLEq: [0, 1],
+  Len: [1],
+  EqualError: [1],
+  ErrorContains: [1],
+  PanicsWithValue: [0],
+  PanicsWithError: [0],
+}
 
 /** gomega: `Expect(x).To(...)`. */
 export const GOMEGA_OPPOSITES: ReadonlyMap<string, string> = new Map([

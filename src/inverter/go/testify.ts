@@ -65,7 +65,7 @@ interface Call {
 
 function turnTestify({ field, operands, owner, node, change }: Call): Site['turn'] {
   const name = field.text
-  const literal = TESTIFY_LITERALS.includes(name.replace(/f$/, '')) ? changeOperand(operands, change) : null
+  const literal = changeOperand(name, operands, change)
   if (literal !== null) return { rule: 'literal', edits: literal }
   const opposite = TESTIFY_OPPOSITES.get(name)
   if (opposite !== undefined) return { rule: 'negated', edits: [replace(field, opposite)] }
@@ -81,8 +81,12 @@ function turnTestify({ field, operands, owner, node, change }: Call): Site['turn
   return { rule: 'negated', edits }
 }
 
-function changeOperand(operands: readonly Syntax[], change: LiteralChange): readonly Edit[] | null {
-  return changeLiteral(operands[0], change) ?? changeLiteral(operands[1], change)
+function changeOperand(name: string, operands: readonly Syntax[], change: LiteralChange): readonly Edit[] | null {
+  for (const at of TESTIFY_LITERALS[name.replace(/f$/, '')] ?? []) {
+    const edits = changeLiteral(operands[at], change)
+    if (edits !== null) return edits
+  }
+  return null
 }
 
 /** `c.Assert(got, qt.Equals, want)`, `qt.Assert(t, got, qt.Equals, want)` */
