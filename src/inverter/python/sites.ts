@@ -1,6 +1,6 @@
 import type { Syntax } from '../parse.js'
 import { fieldOf, insert, namedChildren, replace, walk, wrap } from '../syntax.js'
-import type { Edit, Site } from '../types.js'
+import type { Edit, RuleName, Site } from '../types.js'
 import { COMPARISONS, MOCK, PYTEST, type Rule, UNITTEST } from './rules.js'
 
 type Turn = Site['turn']
@@ -126,7 +126,7 @@ function turnCall(call: Call): Turn {
   return edits === null ? { left: 'missing_arguments' } : { rule: nameRule(rule), edits }
 }
 
-function nameRule(rule: Rule): 'actual' | 'expected' | 'expected_apart' | Exclude<Turn, { left: unknown }>['rule'] {
+export function nameRule(rule: Rule): RuleName {
   if (rule.turn === 'argument' || rule.turn === 'pair') return rule.rule
   if (rule.turn === 'regex' || rule.turn === 'match') return 'expected_apart'
   return rule.turn === 'actual' ? 'actual' : 'expected'

@@ -101,7 +101,6 @@ function unifiedDiff(path: string, before: string, after: string): { readonly di
 
 function linesIn(...texts: readonly string[]): number {
   let lines = 0
-  for (const text of texts)
-    for (let at = text.indexOf('\n'); at !== -1; at = text.indexOf('\n', at + 1)) lines += 1
+  for (const text of texts) for (let at = text.indexOf('\n'); at !== -1; at = text.indexOf('\n', at + 1)) lines += 1
   return Math.max(1, lines)
 }
