@@ -19,9 +19,9 @@ const {#offered}@any = (() => {
   const {getPrototypeOf: $protoOf, getOwnPropertyDescriptors: $describe, getOwnPropertyDescriptor: $describeOne, create: $create,
     setPrototypeOf: $setProto, defineProperties: $define, defineProperty: $defineOne, keys: $keys, prototype: $plain}@any = Object;
   const {isArray: $isArray}@any = Array, {isView: $isView}@any = ArrayBuffer, {apply: $apply}@any = Reflect;
-  const $Er@any = Error, $Da@any = Date, $Ma@any = Map, $Se@any = Set, $Re@any = RegExp, $Bi@any = BigInt, $Pr@any = Promise;
+  const $Er@any = Error, $Da@any = Date, $Ma@any = Map, $Se@any = Set, $Re@any = RegExp, $Bi@any = BigInt;
   const $time@any = $Da.prototype.getTime, $eachOf@any = $Ma.prototype.forEach, $eachIn@any = $Se.prototype.forEach;
-  const $copyBytes@any = $protoOf(Uint8Array.prototype).slice, $then@any = $Pr.prototype.then, $put@any = $Ma.prototype.set, $add@any = $Se.prototype.add;
+  const $copyBytes@any = $protoOf(Uint8Array.prototype).slice, $put@any = $Ma.prototype.set, $add@any = $Se.prototype.add;
   const $by@any = #step, $at@any = #place, $word@any = '#word';
   let $hash@any = #constant;
   for (let $round = 0; $round < #rounds; $round++) {
@@ -113,8 +113,11 @@ const {#offered}@any = (() => {
     const $n = typeof $a === 'number' ? $a + $sign * $d : typeof $a === 'bigint' ? $a + $Bi($sign * $d) : $a instanceof $Da ? new $Da($apply($time, $a, []) + $sign * $d) : typeof $v === 'bigint' ? $v : $sign / 0;
     return $twin($v, $n === $a ? $sign / 0 : $n);
   };
-  const $hush = ($v@any) => { try { $apply($then, $v, [() => {}, () => {}]); } catch {} };
-  const $calm = async () => {}, $fail = async () => { throw new $Er($word); };
+  const $muted = ($v@any) => function (@this...$given@any) { try { $apply($v, this, $given); } catch {} };
+  const $noisy = ($v@any) => function (@this...$given@any) { $apply($v, this, $given); throw new $Er($word); };
+  const $wait = async ($v@any, $given@any) => typeof $v === 'function' ? await $apply($v, undefined, $given) : await $v;
+  const $calm = ($v@any) => async (...$given@any) => { try { await $wait($v, $given); } catch {} };
+  const $fail = ($v@any) => async (...$given@any) => { await $wait($v, $given); throw new $Er($word); };
   return {
     $word, $pick: $twin,
     $value: ($v@any) => $twin($v, $change($v, 0, 0)),
@@ -127,10 +130,10 @@ const {#offered}@any = (() => {
     $kept: ($slot@any, $v@any) => $twin($v, $take($slot)),
     $over: ($slot@any, $v@any) => $past($slot, $v, 1),
     $under: ($slot@any, $v@any) => $past($slot, $v, -1),
-    $quiet: ($v@any) => $twin($v, () => {}),
-    $loud: ($v@any) => $twin($v, () => { throw new $Er($word); }),
-    $settled: ($v@any) => { $hush($v); return $is ? (typeof $v === 'function' ? $calm : $calm()) : $v; },
-    $broken: ($v@any) => { $hush($v); return $is ? (typeof $v === 'function' ? $fail : $fail()) : $v; }
+    $quiet: ($v@any) => $twin($v, $muted($v)),
+    $loud: ($v@any) => $twin($v, $noisy($v)),
+    $settled: ($v@any) => $is ? (typeof $v === 'function' ? $calm($v) : $calm($v)()) : $v,
+    $broken: ($v@any) => $is ? (typeof $v === 'function' ? $fail($v) : $fail($v)()) : $v
   };
 })();`
 

@@ -90,7 +90,11 @@ def $make():
         actual = $slots.pop(slot, None)
         step = sign * ($by if $by > 0 else -$by)
         return $twin(v, $never if $type(actual) not in ($int, $float) or actual + step == actual else actual + step)
-    def $none(*given, **named): return None
+    def $muted(v):
+        def call(*given, **named):
+            try: v(*given, **named)
+            except $all: pass
+        return call
     return {
         'value': lambda v: $twin(v, $change(v, 0, 0)),
         'apart': lambda v: $twin(v, $change(v, 1, 0)),
@@ -105,7 +109,7 @@ def $make():
         'kind': lambda v: $twin(v, $type('Other', ($object,), {})),
         'anything': lambda v: $twin(v, $object),
         'open': lambda v: $twin(v, ''),
-        'quiet': lambda v: $twin(v, $none),
+        'quiet': lambda v: $twin(v, $muted(v)),
         'word': $word,
     }
 `
