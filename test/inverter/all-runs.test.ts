@@ -107,3 +107,60 @@ describe('a file that is run as it is', () => {
     expect([...runFile(direct, inversion.unturned).values()].every(({ status }) => status === 'passed')).toBe(true)
   })
 })
+
+describe('where the helper is put', () => {
+  const PYTHON_BODY =
+    'class Cases(unittest.TestCase):\n    def test_case_0(self):\n        self.assertEqual(1 + 1, 2)\n'
+  const NODE_BODY = "test('case_0', () => { assert.equal(1 + 1, 2) })\n"
+  const judge = async (runner: Runner, text: string): Promise<readonly (string | undefined)[]> => {
+    const inversion = await invertTests({ path: runner.suite.path, text, seed: 'place' })
+    if (inversion.outcome !== 'rewritten') throw new Error(inversion.reason)
+    return [inversion.unturned, inversion.turned].map((twin) => {
+      expect(twin.split('\n').findIndex((line) => line.includes('case_0'))).toBe(
+        text.split('\n').findIndex((line) => line.includes('case_0')),
+      )
+      return runFile(runner, twin).get('case_0')?.status
+    })
+  }
+
+  it.skipIf(!has('python3', '--version')).each([
+    ['an import', `import unittest\n${PYTHON_BODY}`],
+    ['a docstring of several lines', `"""Docs\nmore"""\nimport unittest\n${PYTHON_BODY}`],
+    [
+      'a docstring and an import from the future',
+      `"""Docs"""  # why\nfrom __future__ import annotations  # now\nimport unittest\n${PYTHON_BODY}`,
+    ],
+    ['a comment and a compound statement', `# comment\ntry:\n    import unittest\nfinally:\n    pass\n${PYTHON_BODY}`],
+    ['an encoding', `#!/usr/bin/env python3\n# -*- coding: utf-8 -*-\n\nif True:\n    import unittest\n${PYTHON_BODY}`],
+    ['a compound statement on the first line', `if True:\n    import unittest\n${PYTHON_BODY}`],
+    ['other line ends', `import unittest\n${PYTHON_BODY}`.replaceAll('\n', '\r\n')],
+  ])('[REQ-INVERT-2] in Python: %s', async (_, text) => {
+    expect(await judge(UNITTEST, text)).toEqual(['passed', 'failed'])
+  })
+
+  it.each([
+    [
+      'comments',
+      `// @ts-check\n/** docs */\nimport assert from 'node:assert'\nimport test from 'node:test'\n${NODE_BODY}`,
+    ],
+    [
+      'a directive without semicolon',
+      `'use strict'\nimport assert from 'node:assert'\nimport test from 'node:test'\n${NODE_BODY}`,
+    ],
+    [
+      'a program line',
+      `#!/usr/bin/env node\nimport assert from 'node:assert'\nimport test from 'node:test'\n${NODE_BODY}`,
+    ],
+    ['a byte order mark', `\ufeffimport assert from 'node:assert'\nimport test from 'node:test'\n${NODE_BODY}`],
+    [
+      'other line ends',
+      `import assert from 'node:assert'\nimport test from 'node:test'\n${NODE_BODY}`.replaceAll('\n', '\r\n'),
+    ],
+    [
+      'tests awaited while the file loads',
+      `import assert from 'node:assert'\nimport test from 'node:test'\nawait ${NODE_BODY}`,
+    ],
+  ])('[REQ-INVERT-2] in JavaScript: %s', async (_, text) => {
+    expect(await judge(NODE, text)).toEqual(['passed', 'failed'])
+  })
+})
