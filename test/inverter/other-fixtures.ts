@@ -48,6 +48,8 @@ const PYTEST: readonly Fixture[] = [
   ['assert 0.1 + 0.2 == pytest.approx(0.3)', 'assert ==', 'expected'],
   ['with pytest.raises(ValueError): boom()', 'raises', 'expected_apart'],
   ['with pytest.raises(ValueError, match="bad"): boom()', 'raises', 'expected_apart'],
+  ['with pytest.raises(ValueError, match="bad|worse"): boom()', 'raises', 'expected_apart'],
+  ['with pytest.raises(ValueError, match=re.compile("(?i)BAD")): boom()', 'raises', 'expected_apart'],
   ['with raises((ValueError, KeyError)): boom()', 'raises', 'expected_apart'],
   ['pytest.raises(ValueError, boom)', 'raises', 'expected_apart'],
   ['with pytest.warns(UserWarning): warnings.warn("careful")', 'warns', 'expected_apart'],
@@ -79,7 +81,7 @@ const UNITTEST: readonly Fixture[] = [
   ['self.assertNotAlmostEqual(0.1, 0.3)', 'assertNotAlmostEqual', 'expected_is_actual'],
   ['self.assertGreater(2, 1)', 'assertGreater', 'bound'],
   ['self.assertLessEqual(1, 1)', 'assertLessEqual', 'bound'],
-  ['self.assertRegex("abc", "b")', 'assertRegex', 'expected_apart'],
+  ['self.assertRegex("abc", "b|c")', 'assertRegex', 'expected_apart'],
   ['self.assertNotRegex("abc", "z")', 'assertNotRegex', 'expected'],
   ['self.assertCountEqual([1, 2], [2, 1])', 'assertCountEqual', 'expected_apart'],
   ["self.assertDictEqual({'a': 1}, {'a': 1})", 'assertDictEqual', 'expected'],
@@ -90,7 +92,7 @@ const UNITTEST: readonly Fixture[] = [
 
 export const PYTEST_SUITE: FixtureSuite = {
   ...{ name: 'pytest', library: '', path: 'test_suite.py', fixtures: [...ASSERT, ...PYTEST] },
-  preamble: `"""What is tested."""\nfrom __future__ import annotations\nimport datetime\nimport warnings\nfrom unittest.mock import Mock\nimport pytest\nfrom pytest import raises\n${PYTHON_CODE}`,
+  preamble: `"""What is tested."""\nfrom __future__ import annotations\nimport datetime\nimport re\nimport warnings\nfrom unittest.mock import Mock\nimport pytest\nfrom pytest import raises\n${PYTHON_CODE}`,
   wrap: (code, name) => `def test_${name}():\n    ${code}`,
 }
 

@@ -3,7 +3,7 @@ import type { Syntax } from '../parse.js'
 import { insert, namedChildren } from '../syntax.js'
 import type { Edit } from '../types.js'
 
-const OFFERED = 'value apart far flip pick keep kept over under holder kind anything open quiet word'.split(' ')
+const OFFERED = 'value apart far flip pick keep kept over under holder kind anything open quiet regex word'.split(' ')
 
 /**
  * The helper, run by `exec` in a namespace that nothing else uses, before the first import: what it calls is captured there.
@@ -110,6 +110,7 @@ def $make():
         'anything': lambda v: $twin(v, $object),
         'open': lambda v: $twin(v, ''),
         'quiet': lambda v: $twin(v, $muted(v)),
+        'regex': lambda v: $twin(v, $word.encode() if $isinstance(v, $bytes) else $word),
         'word': $word,
     }
 `

@@ -52,12 +52,10 @@ export const UNITTEST: RuleTable = {
   assertNotIsInstance: through('anything', 1, 'expected'),
   ...eachOf('assertGreater assertGreaterEqual', OVER),
   ...eachOf('assertLess assertLessEqual', UNDER),
-  assertRegex: apart(1),
+  ...eachOf('assertRegex assertRaisesRegex assertWarnsRegex', through('regex', 1, 'expected_apart')),
   assertNotRegex: through('open', 1, 'expected'),
   assertRaises: { turn: 'regex', method: 'assertRaisesRegex' },
   assertWarns: { turn: 'regex', method: 'assertWarnsRegex' },
-  assertRaisesRegex: apart(1),
-  assertWarnsRegex: apart(1),
   ...eachOf('assertLogs assertNoLogs assertStartsWith assertEndsWith assertHasAttr', NO_RULE),
 }
 

@@ -170,7 +170,7 @@ function editMatch(
   if (second !== undefined) return wrap(second, '$quiet(', ')')
   const match = all.find((node) => fieldOf(node, 'name')?.text === 'match')
   const pattern = fieldOf(match, 'value')
-  if (pattern !== null) return wrap(pattern, '$apart(', ')')
+  if (pattern !== null) return wrap(pattern, '$regex(', ')')
   return first === undefined ? null : [{ ...insert(first.end, ', match=$pick(None, $word)'), closes: true }]
 }
 
