@@ -54,6 +54,8 @@ export const FULL_ONLY: Readonly<Record<string, string>> = {
   'http/scratch': 'every kind of ignored path; confinement/scratch covers the layer itself',
   'http/stash': 'tasks put aside and brought back in every state; core covers the rules',
   'http/status-runs': 'status.json of many runs; runs/run-files covers how it is written',
+  'inverter/all-runs': 'real runs of further runners; inverter/runs covers node:test, vitest and unittest',
+  'inverter/libraries': 'installs jest, mocha, chai, tape, ava and testify to run their assertions turned around',
   'knowledge/recall': 'how well searches find paraphrases; knowledge/search covers the order of results',
   'lying/red': 'what does not open RED in one workflow; forgery/red-node and forgery/red-python cover the rules',
   'mcp/conformance': 'runs the official MCP conformance suite, which has to be installed first',

@@ -1,0 +1,25 @@
+import { changeNumber, type LiteralChange } from '../literals.js'
+import type { Syntax } from '../parse.js'
+import { fieldOf, insert, replace } from '../syntax.js'
+import type { Edit } from '../types.js'
+
+/** Changes a written number, string or truth value. Others are left: a change could keep the package from compiling. */
+export function changeLiteral(node: Syntax | null | undefined, change: LiteralChange): readonly Edit[] | null {
+  switch (node?.type) {
+    case 'int_literal':
+    case 'float_literal': {
+      const changed = changeNumber(node.text, change)
+      return changed === null ? null : [replace(node, changed)]
+    }
+    case 'unary_expression':
+      return fieldOf(node, 'operator')?.text === '-' ? changeLiteral(fieldOf(node, 'operand'), change) : null
+    case 'interpreted_string_literal':
+    case 'raw_string_literal':
+      return [insert(node.end - 1, change.word)]
+    case 'true':
+    case 'false':
+      return [replace(node, node.type === 'true' ? 'false' : 'true')]
+    default:
+      return null
+  }
+}

@@ -1,0 +1,75 @@
+import type { LiteralChange } from '../literals.js'
+import type { Syntax } from '../parse.js'
+import { fieldOf, namedChildren, walk } from '../syntax.js'
+
+export interface Scope {
+  /** Names of *testing.T and its like. */
+  readonly handles: ReadonlySet<string>
+  /** Names on which methods of testify are called, and whether the first argument is a handle. */
+  readonly testify: ReadonlyMap<string, 'package' | 'object'>
+  /** Receivers of suites of testify. */
+  readonly suites: ReadonlySet<string>
+  readonly quicktest: ReadonlySet<string>
+  readonly quicktestPackage: string | null
+  readonly hasGomega: boolean
+  readonly change: LiteralChange
+}
+
+const HANDLE = /^\*?testing\.(T|B|F|TB)$/
+
+export function readScope(root: Syntax, change: LiteralChange): Scope {
+  const imports = walk(root).filter(({ type }) => type === 'import_spec')
+  const paths = imports.map(importedPath)
+  const localName = (pattern: RegExp, usual: string): string | null => {
+    const node = imports[paths.findIndex((path) => pattern.test(path))]
+    return node === undefined ? null : (fieldOf(node, 'name')?.text ?? usual)
+  }
+  const testify = new Map<string, 'package' | 'object'>()
+  for (const name of ['assert', 'require']) {
+    const local = localName(new RegExp(`^github\\.com/stretchr/testify/${name}$`), name)
+    if (local !== null) testify.set(local, 'package')
+  }
+  const quicktestPackage = localName(/quicktest$/, 'quicktest')
+  const quicktest = new Set<string>()
+  const handles = new Set<string>(['t'])
+  for (const node of walk(root)) {
+    if (node.type === 'parameter_declaration' && HANDLE.test(fieldOf(node, 'type')?.text ?? ''))
+      for (const child of node.children) if (child.type === 'identifier') handles.add(child.text)
+    const made =
+      node.type === 'short_var_declaration' ? (/^(\w+)\.New\(/.exec(fieldOf(node, 'right')?.text ?? '')?.[1] ?? '') : ''
+    const name = fieldOf(node, 'left')?.text ?? ''
+    if (testify.get(made) === 'package') testify.set(name, 'object')
+    if (made !== '' && made === quicktestPackage) quicktest.add(name)
+  }
+  const hasSuite = paths.some((path) => /testify\/suite$/.test(path))
+  return {
+    ...{ handles, testify, quicktest, quicktestPackage, change },
+    suites: hasSuite ? readReceivers(root) : new Set(),
+    hasGomega: paths.some((path) => /onsi\/gomega$/.test(path)),
+  }
+}
+
+function readReceivers(root: Syntax): ReadonlySet<string> {
+  const methods = namedChildren(root).filter(({ type }) => type === 'method_declaration')
+  return new Set(methods.map((node) => namedChildren(namedChildren(fieldOf(node, 'receiver'))[0])[0]?.text ?? ''))
+}
+
+export function selectorOf(
+  node: Syntax | null,
+): { readonly object: Syntax; readonly name: string; readonly field: Syntax } | null {
+  const object = fieldOf(node, 'operand')
+  const field = fieldOf(node, 'field')
+  return node?.type === 'selector_expression' && object !== null && field !== null
+    ? { object, name: field.text, field }
+    : null
+}
+
+function importedPath(node: Syntax): string {
+  return (fieldOf(node, 'path')?.text ?? '').slice(1, -1)
+}
+
+export function readImports(root: Syntax): readonly string[] {
+  return walk(root)
+    .filter(({ type }) => type === 'import_spec')
+    .map(importedPath)
+}

@@ -1,0 +1,125 @@
+import type { LiteralChange } from '../literals.js'
+import type { Syntax } from '../parse.js'
+import { fieldOf, findAround, insert, namedChildren, replace, walk, wrap } from '../syntax.js'
+import type { Edit, Site } from '../types.js'
+import { changeLiteral } from './literal.js'
+import { FAILING } from './rules.js'
+import { readScope, type Scope, selectorOf } from './scope.js'
+import { readTestify } from './testify.js'
+
+export function* findSites(root: Syntax, change: LiteralChange): Generator<Site> {
+  const scope = readScope(root, change)
+  for (const node of walk(root)) {
+    const site = readSite(node, scope)
+    if (site !== null) yield site
+  }
+}
+
+function readSite(node: Syntax, scope: Scope): Site | null {
+  if (node.type === 'if_statement') return readIf(node, scope) ?? readReturnOrFail(node, scope)
+  if (node.type === 'expression_case') return readCase(node, scope)
+  if (node.type === 'comment') return readOutput(node, scope)
+  return node.type === 'call_expression' ? readTestify(node, scope) : null
+}
+
+/** The name of the test's handle, where the statement fails the test. */
+function failsWith(statement: Syntax, { handles }: Scope): string | null {
+  const call = statement.type === 'expression_statement' ? namedChildren(statement)[0] : undefined
+  const selector = call?.type === 'call_expression' ? selectorOf(fieldOf(call, 'function')) : null
+  if (selector === null || !FAILING.includes(selector.name) || !handles.has(selector.object.text)) return null
+  return selector.object.text
+}
+
+function statementsOf(block: Syntax | null): readonly Syntax[] {
+  return namedChildren(block).flatMap((node) => (node.type === 'statement_list' ? namedChildren(node) : [node]))
+}
+
+function failingBlock(block: Syntax | null, scope: Scope): string | null {
+  if (block?.type !== 'block') return null
+  for (const statement of statementsOf(block)) {
+    const handle = failsWith(statement, scope) ?? failsEitherWay(statement, scope)
+    if (handle !== null) return handle
+  }
+  return null
+}
+
+function failsEitherWay(statement: Syntax, scope: Scope): string | null {
+  if (statement.type !== 'if_statement' || fieldOf(statement, 'alternative') === null) return null
+  const handle = failingBlock(fieldOf(statement, 'alternative'), scope)
+  return handle === null ? null : failingBlock(fieldOf(statement, 'consequence'), scope)
+}
+
+function placeOf(node: Syntax, assertion: string, library = 'testing'): Omit<Site, 'turn'> {
+  return { start: node.start, end: node.end, line: node.line, library, assertion }
+}
+
+// The test stops where it fails: what follows was written for values that passed the check, and a panic ends every test.
+function stop(block: Syntax, handle: string): Edit {
+  return insert(block.start + 1, ` ${handle}.FailNow(); `)
+}
+
+function readIf(node: Syntax, scope: Scope): Site | null {
+  const condition = fieldOf(node, 'condition')
+  const then = fieldOf(node, 'consequence')
+  const other = fieldOf(node, 'alternative')
+  const [thenFails, otherFails] = [failingBlock(then, scope), failingBlock(other, scope)]
+  if (condition === null || (thenFails === null) === (otherFails === null)) return null
+  const place = placeOf(node, 'if fail')
+  if (isInGoroutine(node)) return { ...place, turn: { left: 'not_on_test_goroutine' } }
+  const literal = thenFails === null ? null : changeCompared(condition, scope.change)
+  if (literal !== null) return { ...place, turn: { rule: 'literal', edits: literal } }
+  const block = thenFails === null ? other : then
+  const handle = thenFails ?? otherFails
+  if (block === null || handle === null) return null
+  return { ...place, turn: { rule: 'negated', edits: [...wrap(condition, '!(', ')'), stop(block, handle)] } }
+}
+
+/** `got != 3` */
+function changeCompared(condition: Syntax, change: LiteralChange): readonly Edit[] | null {
+  if (condition.type !== 'binary_expression' || fieldOf(condition, 'operator')?.text !== '!=') return null
+  return changeLiteral(fieldOf(condition, 'right'), change) ?? changeLiteral(fieldOf(condition, 'left'), change)
+}
+
+function isInGoroutine(node: Syntax): boolean {
+  return findAround(node, ['go_statement']) !== null
+}
+
+/** `if right { return }; t.Error()` */
+function readReturnOrFail(node: Syntax, scope: Scope): Site | null {
+  const condition = fieldOf(node, 'condition')
+  const leaves = /^(return|continue|break)_statement$/.test(
+    statementsOf(fieldOf(node, 'consequence')).at(-1)?.type ?? '',
+  )
+  const siblings = namedChildren(node.parent)
+  const next = siblings[siblings.indexOf(node) + 1]
+  if (condition === null || !leaves || fieldOf(node, 'alternative') !== null || next === undefined) return null
+  if (failsWith(next, scope) === null) return null
+  if (isInGoroutine(node)) return { ...placeOf(node, 'return or fail'), turn: { left: 'not_on_test_goroutine' } }
+  const handle = failsWith(next, scope)
+  const edits = [...wrap(condition, '!(', ')'), insert(next.start, `${handle}.FailNow(); `)]
+  return { ...placeOf(node, 'return or fail'), turn: { rule: 'negated', edits } }
+}
+
+/** `switch { case got != want: t.Error() }` */
+function readCase(node: Syntax, scope: Scope): Site | null {
+  if (node.parent?.type !== 'expression_switch_statement' || fieldOf(node.parent, 'value') !== null) return null
+  const value = fieldOf(node, 'value')
+  const conditions = namedChildren(value)
+  const [condition] = conditions
+  const body = statementsOf(node).filter((statement) => statement !== value)
+  const handle = body.map((statement) => failsWith(statement, scope)).find((name) => name !== null) ?? null
+  const [first] = body
+  if (condition === undefined || conditions.length !== 1 || handle === null || first === undefined) return null
+  const edits = [...wrap(condition, '!(', ')'), insert(first.start, `${handle}.FailNow(); `)]
+  return { ...placeOf(node, 'case fail'), turn: { rule: 'negated', edits } }
+}
+
+/** The `// Output:` of an example. */
+function readOutput(node: Syntax, { change }: Scope): Site | null {
+  if (!/^\/\/\s*(unordered )?output:/i.test(node.text) || findAround(node, ['function_declaration']) === null)
+    return null
+  return {
+    ...placeOf(node, 'example output'),
+    turn: { rule: 'literal', edits: [replace(node, `${node.text} ${change.word}`)] },
+  }
+}

@@ -1,0 +1,108 @@
+import type { LiteralChange } from '../literals.js'
+import type { Syntax } from '../parse.js'
+import { fieldOf, insert, namedChildren, replace, wrap } from '../syntax.js'
+import type { Edit, Site } from '../types.js'
+import { changeLiteral } from './literal.js'
+import { GOMEGA_OPPOSITES, TESTIFY_LITERALS, TESTIFY_OPPOSITES } from './rules.js'
+import { type Scope, selectorOf } from './scope.js'
+
+/** Calls of testify, quicktest and gomega. */
+export function readTestify(node: Syntax, scope: Scope): Site | null {
+  const selector = selectorOf(fieldOf(node, 'function'))
+  if (selector === null) return null
+  const args = namedChildren(fieldOf(node, 'arguments'))
+  const place = { start: node.start, end: node.end, line: node.line, assertion: selector.name }
+  const owner = ownerOf(selector.object, scope)
+  if (owner !== null) {
+    if (!/^[A-Z]/.test(selector.name) || OTHER_METHODS.includes(selector.name)) return null
+    const operands = owner === 'package' ? args.slice(1) : args
+    return {
+      ...place,
+      library: 'testify',
+      turn: turnTestify({ node, field: selector.field, operands, owner, change: scope.change }),
+    }
+  }
+  const checker = quicktestChecker(selector, args, scope)
+  if (checker !== null)
+    return {
+      ...place,
+      library: 'quicktest',
+      turn: { rule: 'negated', edits: wrap(checker, `${scope.quicktestPackage}.Not(`, ')') },
+    }
+  const opposite = scope.hasGomega && isExpectation(selector.object) ? GOMEGA_OPPOSITES.get(selector.name) : undefined
+  if (opposite === undefined) return null
+  return { ...place, library: 'gomega', turn: { rule: 'negated', edits: [replace(selector.field, opposite)] } }
+}
+
+const OTHER_METHODS: readonly string[] = [
+  'New',
+  'T',
+  'SetT',
+  'Run',
+  'Require',
+  'Assert',
+  'Fail',
+  'FailNow',
+  'Failf',
+  'FailNowf',
+]
+
+function ownerOf(object: Syntax, { testify, suites }: Scope): 'package' | 'object' | null {
+  const known = testify.get(object.text) ?? (suites.has(object.text) ? 'object' : null)
+  if (known !== null) return known
+  const inner = object.type === 'call_expression' ? selectorOf(fieldOf(object, 'function')) : null
+  const isSuite = inner !== null && suites.has(inner.object.text) && ['Require', 'Assert'].includes(inner.name)
+  return isSuite ? 'object' : null
+}
+
+interface Call {
+  readonly node: Syntax
+  readonly field: Syntax
+  readonly operands: readonly Syntax[]
+  readonly owner: 'package' | 'object'
+  readonly change: LiteralChange
+}
+
+function turnTestify({ field, operands, owner, node, change }: Call): Site['turn'] {
+  const name = field.text
+  const literal = changeOperand(name, operands, change)
+  if (literal !== null) return { rule: 'literal', edits: literal }
+  const opposite = TESTIFY_OPPOSITES.get(name)
+  if (opposite !== undefined) return { rule: 'negated', edits: [replace(field, opposite)] }
+  const handle = namedChildren(fieldOf(node, 'arguments'))[0]
+  // Any other assertion fails on a test of its own, and that it failed is asserted.
+  const isAssert = owner === 'package' && fieldOf(fieldOf(node, 'function'), 'operand')?.text === 'assert'
+  if (!isAssert || handle === undefined || node.parent?.type !== 'expression_statement') return { left: 'no_rule' }
+  const edits: readonly Edit[] = [
+    insert(node.start, `assert.False(${handle.text}, `),
+    replace(handle, 'new(testing.T)'),
+    { ...insert(node.end, ')'), closes: true },
+  ]
+  return { rule: 'negated', edits }
+}
+
+function changeOperand(name: string, operands: readonly Syntax[], change: LiteralChange): readonly Edit[] | null {
+  for (const at of TESTIFY_LITERALS[name.replace(/f$/, '')] ?? []) {
+    const edits = changeLiteral(operands[at], change)
+    if (edits !== null) return edits
+  }
+  return null
+}
+
+/** `c.Assert(got, qt.Equals, want)`, `qt.Assert(t, got, qt.Equals, want)` */
+function quicktestChecker(
+  selector: { readonly object: Syntax; readonly name: string },
+  args: readonly Syntax[],
+  { quicktest, quicktestPackage }: Scope,
+): Syntax | null {
+  if (!['Assert', 'Check'].includes(selector.name)) return null
+  if (quicktest.has(selector.object.text)) return args[1] ?? null
+  return quicktestPackage !== null && selector.object.text === quicktestPackage ? (args[2] ?? null) : null
+}
+
+function isExpectation(object: Syntax): boolean {
+  return (
+    object.type === 'call_expression' &&
+    /(^|\.)(Expect|Ω|Eventually|Consistently)$/.test(fieldOf(object, 'function')?.text ?? '')
+  )
+}

@@ -1,0 +1,171 @@
+import type { HelperNumbers } from '../names.js'
+import type { Syntax } from '../parse.js'
+import { insert, namedChildren } from '../syntax.js'
+import type { Edit, Language } from '../types.js'
+
+/** Names that edits may use, without the dollar sign. */
+const OFFERED = 'value apart far flip pick negate restore keep kept over under quiet loud settled broken word'.split(
+  ' ',
+)
+
+/**
+ * The helper, on one line before the first statement: what it calls is captured there, and it is out of reach of other modules.
+ * `$name` becomes a random name, `@any` a type where the language has types. Both twins call the same functions in the same
+ * order and choose between the two results with operators alone, so that a replaced function learns nothing from being called.
+ * Plain values are changed without any call.
+ */
+const HELPER = `
+const {#offered}@any = (() => {
+  const {getPrototypeOf: $protoOf, getOwnPropertyDescriptors: $describe, getOwnPropertyDescriptor: $describeOne, create: $create,
+    setPrototypeOf: $setProto, defineProperties: $define, defineProperty: $defineOne, keys: $keys, prototype: $plain}@any = Object;
+  const {isArray: $isArray}@any = Array, {isView: $isView}@any = ArrayBuffer, {apply: $apply}@any = Reflect;
+  const $Er@any = Error, $Da@any = Date, $Ma@any = Map, $Se@any = Set, $Re@any = RegExp, $Bi@any = BigInt;
+  const $time@any = $Da.prototype.getTime, $eachOf@any = $Ma.prototype.forEach, $eachIn@any = $Se.prototype.forEach;
+  const $copyBytes@any = $protoOf(Uint8Array.prototype).slice, $put@any = $Ma.prototype.set, $add@any = $Se.prototype.add;
+  const $by@any = #step, $at@any = #place, $word@any = '#word';
+  let $hash@any = #constant;
+  for (let $round = 0; $round < #rounds; $round++) {
+    $hash = ($hash ^ ($hash >>> 15)) >>> 0;
+    $hash = (($hash & 65535) * #multiplier + (($hash >>> 16) * #multiplier & 65535) * 65536 + $round) % 4294967296;
+  }
+  const $is = (($hash >>> 16) & 1) === 1;
+  const $number = ($v@any, $how@any) => {
+    let $n = $how === 2 ? $v + 1234567 * $by * (1 + ($v < 0 ? -$v : $v)) : $how === 1 ? $v + $by * 0.37109375 : $v % 1 === 0 ? $v + $by : $v * (1 + $by / 64);
+    if ($v >= 0 && $n < 0) $n = $how === 0 ? $v - $by : -$n;
+    return $n !== $n || $n === $v || $v - $v !== 0 ? ($v === 0.5 ? 0.25 : 0.5) : $n;
+  };
+  const $string = ($v@any, $how@any) => {
+    const $size = $v.length;
+    let $p = $size === 0 ? 0 : $at % $size, $out = '', $i = 0;
+    if ($how !== 0 || $size === 0) {
+      for (; $i < $p; $i++) $out += $v[$i];
+      $out += $word;
+      for (; $i < $size; $i++) $out += $v[$i];
+      return $out;
+    }
+    while ($p < $size && !($v[$p] >= ' ' && $v[$p] <= '~')) $p++;
+    if ($p === $size) return $v + $word;
+    for (; $i < $size; $i++) $out += $i === $p ? ($v[$i] === $word[0] ? ($word[0] === 'q' ? 'w' : 'q') : $word[0]) : $v[$i];
+    return $out;
+  };
+  const $routine = ($v@any) => {
+    const $own = $describeOne($v, 'prototype');
+    if ($own !== undefined && ($v === $Er || $own.value instanceof $Er)) { class $Other extends $Er {} return $Other; }
+    if ($own !== undefined && !$own.writable) { class $Other {} return $Other; }
+    return function (@this...$given@any) { return !$apply($v, this, $given); };
+  };
+  const $easy = ($v@any) => $v === null || (typeof $v !== 'object' && typeof $v !== 'function' && typeof $v !== 'symbol');
+  const $choose = ($size@any, $of@any) => {
+    for (let $i = 0; $i < $size; $i++) if ($easy($of(($at + $i) % $size))) return ($at + $i) % $size;
+    return $at % $size;
+  };
+  const $object = ($v@any, $how@any, $deep@any)@any => {
+    if (typeof $v.asymmetricMatch === 'function') return $create($v, {asymmetricMatch: {value: ($other@any) => !$v.asymmetricMatch($other)}});
+    if ($isArray($v)) {
+      const $out@any = [], $size = $v.length, $i = $size === 0 ? 0 : $choose($size, ($n@any) => $v[$n]);
+      for (let $n = 0; $n < $size; $n++) $out[$n] = $v[$n];
+      $out[$i] = $size === 0 ? $word : $change($v[$i], $how, $deep + 1);
+      return $out;
+    }
+    if ($v instanceof $Da) { const $t = $apply($time, $v, []); return new $Da($t === $t ? $t + $by * 1000 : 0); }
+    if ($v instanceof $Re) return new $Re('(?:' + $v.source + ')' + $word, $v.flags);
+    if ($isView($v) && $v.length > 0) { const $out = $apply($copyBytes, $v, []), $i = $at % $out.length; $out[$i] = typeof $out[$i] === 'bigint' ? $out[$i] + $Bi(1) : $out[$i] > 0 ? $out[$i] - 1 : $out[$i] + 1; return $out; }
+    if ($v instanceof $Ma) {
+      const $out = new $Ma(), $size = $v.size; let $n = 0;
+      $apply($eachOf, $v, [($x@any, $k@any) => { $apply($put, $out, [$k, $n++ === $at % $size ? $change($x, $how, $deep + 1) : $x]); }]);
+      if ($size === 0) $apply($put, $out, [$word, $word]);
+      return $out;
+    }
+    if ($v instanceof $Se) {
+      const $out = new $Se(), $size = $v.size; let $n = 0;
+      $apply($eachIn, $v, [($x@any) => { $apply($add, $out, [$n++ === $at % $size ? $change($x, 1, $deep + 1) : $x]); }]);
+      if ($size === 0) $apply($add, $out, [$word]);
+      return $out;
+    }
+    const $all = $describe($v), $names = $keys($v), $proto = $protoOf($v);
+    if ($v instanceof $Er) {
+      const $out = new $Er($string('' + $v.message, $how));
+      delete $all.message; delete $all.stack;
+      return $setProto($define($out, $all), $proto);
+    }
+    if ($names.length === 0) return $proto === $plain || $proto === null ? $defineOne($create($proto), $word, {value: $word, enumerable: true, configurable: true, writable: true}) : {[$word]: $word};
+    const $name = $names[$choose($names.length, ($n@any) => $all[$names[$n]].value)];
+    $all[$name] = {value: $change($all[$name].value, $how, $deep + 1), enumerable: true, configurable: true, writable: true};
+    return $create($proto, $all);
+  };
+  const $change = ($v@any, $how@any, $deep@any)@any => {
+    switch (typeof $v) {
+      case 'number': return $number($v, $how);
+      case 'string': return $string($v, $how);
+      case 'boolean': return !$v;
+      case 'bigint': return $v + $Bi($by) * $Bi($how === 2 ? 1234567 : 1);
+      case 'undefined': case 'symbol': return $word;
+      case 'function': return $routine($v);
+    }
+    if ($v === null || $deep > 6) return $word;
+    try { return $object($v, $how, $deep); } catch { return {[$word]: $word}; }
+  };
+  const $twin = ($v@any, $other@any) => $is ? $other : $v;
+  const $slots@any = {__proto__: null};
+  const $take = ($slot@any) => { const $v = $slots[$slot]; delete $slots[$slot]; return $v; };
+  const $past = ($slot@any, $v@any, $sign@any) => {
+    const $a = $take($slot), $d = $by < 0 ? -$by : $by;
+    const $n = typeof $a === 'number' ? $a + $sign * $d : typeof $a === 'bigint' ? $a + $Bi($sign * $d) : $a instanceof $Da ? new $Da($apply($time, $a, []) + $sign * $d) : typeof $v === 'bigint' ? $v : $sign / 0;
+    return $twin($v, $n === $a ? $sign / 0 : $n);
+  };
+  const $muted = ($v@any) => function (@this...$given@any) { try { $apply($v, this, $given); } catch {} };
+  const $noisy = ($v@any) => function (@this...$given@any) { $apply($v, this, $given); throw new $Er($word); };
+  const $wait = async ($v@any, $given@any) => typeof $v === 'function' ? await $apply($v, undefined, $given) : await $v;
+  const $calm = ($v@any) => async (...$given@any) => { try { await $wait($v, $given); } catch {} };
+  const $fail = ($v@any) => async (...$given@any) => { await $wait($v, $given); throw new $Er($word); };
+  return {
+    $word, $pick: $twin,
+    $value: ($v@any) => $twin($v, $change($v, 0, 0)),
+    $apart: ($v@any) => $twin($v, $change($v, 1, 0)),
+    $far: ($v@any) => $twin($v, $change($v, 2, 0)),
+    $flip: ($v@any) => $is ? !$v : $v,
+    $negate: ($v@any) => $is ? $v.not : $v,
+    $restore: ($v@any) => $is ? $v : $v.not,
+    $keep: ($slot@any, $v@any) => { $slots[$slot] = $v; return $v; },
+    $kept: ($slot@any, $v@any) => $twin($v, $take($slot)),
+    $over: ($slot@any, $v@any) => $past($slot, $v, 1),
+    $under: ($slot@any, $v@any) => $past($slot, $v, -1),
+    $quiet: ($v@any) => $twin($v, $muted($v)),
+    $loud: ($v@any) => $twin($v, $noisy($v)),
+    $settled: ($v@any) => $is ? (typeof $v === 'function' ? $calm($v) : $calm($v)()) : $v,
+    $broken: ($v@any) => $is ? (typeof $v === 'function' ? $fail($v) : $fail($v)()) : $v
+  };
+})();`
+
+function oneLine(text: string): string {
+  return text
+    .trim()
+    .split('\n')
+    .map((line) => line.trim())
+    .join(' ')
+}
+
+const ONE_LINE = oneLine(HELPER)
+
+/** The helper as an edit of the file. `used` are the names that other edits call. */
+export function placeHelper(root: Syntax, language: Language, numbers: HelperNumbers, used: ReadonlySet<string>): Edit {
+  const offered = OFFERED.filter((name) => used.has(name)).map((name) => `$${name}`)
+  const isTyped = language !== 'javascript'
+  const filled = ONE_LINE.replace('#offered', offered.join(', '))
+    .replace(/#(\w+)/g, (_, name: string) => String(numbers[name as keyof HelperNumbers]))
+    .replaceAll('@any', isTyped ? ': any' : '')
+    .replaceAll('@this', isTyped ? 'this: any, ' : '')
+  return insertBeforeCode(root, filled)
+}
+
+// Behind directives, which have to come first, and behind comments, which runners read settings from.
+function insertBeforeCode(root: Syntax, text: string): Edit {
+  const statements = namedChildren(root).filter(({ type }) => type !== 'hash_bang_line')
+  const isDirective = (node: Syntax): boolean =>
+    node.type === 'expression_statement' && namedChildren(node)[0]?.type === 'string'
+  const first = statements.find((node) => !isDirective(node))
+  const directives = first === undefined ? statements : statements.slice(0, statements.indexOf(first))
+  const last = directives.at(-1)
+  if (last !== undefined) return insert(last.end, `; ${text}`)
+  return insert(first?.start ?? root.end, `${text} `)
+}

@@ -1,0 +1,87 @@
+import type { Syntax } from '../parse.js'
+import { fieldOf, namedChildren, walk } from '../syntax.js'
+
+/** What a module gives a test file to assert with. */
+export type Role = 'assert' | 'expect' | 'chai' | 'test' | 'supertest' | 'unknown'
+
+interface KnownModule {
+  readonly module: RegExp
+  readonly library: string
+  readonly role: Role
+}
+
+const KNOWN: readonly KnownModule[] = [
+  { module: /^(node:)?assert(\/strict)?$|^power-assert$/, library: 'node:assert', role: 'assert' },
+  { module: /^uvu\/assert$/, library: 'uvu', role: 'assert' },
+  { module: /^chai(\/.*)?$/, library: 'chai', role: 'chai' },
+  { module: /^vitest$/, library: 'vitest', role: 'expect' },
+  { module: /^@jest\/globals$|^expect$|^bun:test$/, library: 'jest', role: 'expect' },
+  { module: /^@playwright\/test$/, library: 'playwright', role: 'expect' },
+  { module: /^(node:)?test$/, library: 'node:test', role: 'test' },
+  { module: /^tape$|^tape-promise|^fresh-tape$/, library: 'tape', role: 'test' },
+  { module: /^tap$|^@tapjs\//, library: 'tap', role: 'test' },
+  { module: /^ava$/, library: 'ava', role: 'test' },
+  { module: /^supertest$/, library: 'supertest', role: 'supertest' },
+  {
+    module:
+      /^(should|must|unexpected|expect\.js|jasmine|qunit|sinon-assert|japa|zora|lab|@hapi\/code|@japa\/assert|earl)$/,
+    library: '',
+    role: 'unknown',
+  },
+]
+
+export interface Binding {
+  /** What the module calls it; `default` and `*` for the whole of it. */
+  readonly imported: string
+  readonly library: string
+  readonly role: Role
+}
+
+/** Local names that come from a module that is known for assertions. */
+export function readBindings(root: Syntax): ReadonlyMap<string, Binding> {
+  const found = new Map<string, Binding>()
+  for (const node of walk(root)) {
+    if (node.type === 'import_statement') readImport(node, found)
+    else if (node.type === 'variable_declarator') readRequire(node, found)
+  }
+  return found
+}
+
+function knownModule(quoted: string | undefined): Omit<KnownModule, 'module'> | null {
+  const name = (quoted ?? '').slice(1, -1)
+  const known = KNOWN.find(({ module }) => module.test(name))
+  return known === undefined ? null : { library: known.library === '' ? name : known.library, role: known.role }
+}
+
+function readImport(node: Syntax, found: Map<string, Binding>): void {
+  const known = knownModule(fieldOf(node, 'source')?.text)
+  if (known === null) return
+  for (const part of walk(node)) {
+    if (part.type === 'import_specifier') {
+      const imported = fieldOf(part, 'name')?.text ?? ''
+      found.set(fieldOf(part, 'alias')?.text ?? imported, { ...known, imported })
+    } else if (part.type === 'identifier' && part.parent?.type === 'import_clause')
+      found.set(part.text, { ...known, imported: 'default' })
+    else if (part.type === 'namespace_import')
+      found.set(namedChildren(part)[0]?.text ?? '', { ...known, imported: '*' })
+  }
+}
+
+const REQUIRED = /^require\((['"][^'"]+['"])\)(?:\.(\w+))?(?:\(\))?$/
+
+function readRequire(node: Syntax, found: Map<string, Binding>): void {
+  const given = fieldOf(node, 'value')?.text ?? ''
+  const match = given.length > 200 ? null : REQUIRED.exec(given)
+  const known = knownModule(match?.[1])
+  const name = fieldOf(node, 'name')
+  if (known === null || name === null) return
+  if (name.type === 'identifier') {
+    found.set(name.text, { ...known, imported: match?.[2] ?? 'default' })
+    return
+  }
+  for (const part of namedChildren(name)) {
+    if (part.type === 'shorthand_property_identifier_pattern') found.set(part.text, { ...known, imported: part.text })
+    else if (part.type === 'pair_pattern')
+      found.set(fieldOf(part, 'value')?.text ?? '', { ...known, imported: fieldOf(part, 'key')?.text ?? '' })
+  }
+}

@@ -1,0 +1,129 @@
+import type { Syntax } from '../parse.js'
+import { cut, insert, wrap } from '../syntax.js'
+import type { Edit, LeftReason, RuleName } from '../types.js'
+import { nameRule, type Rule } from './rules.js'
+
+/** An assertion with everything that a rule can change in it. */
+export interface Assertion {
+  readonly name: string
+  readonly rule: Rule
+  readonly actual: Syntax | null
+  readonly args: readonly Syntax[]
+  /** Which argument is compared with the actual value. */
+  readonly expectedAt: number
+  /** A number that no other assertion of the file has. */
+  readonly slot: number
+  readonly isNot: boolean
+  /** What is asserted of is a promise: the value itself is not at hand. */
+  readonly isAsync: boolean
+  /** Takes away or adds the `not` of a chain. */
+  readonly negate: readonly Edit[] | null
+  /** Calls another method, where it is called on an object. */
+  readonly rename: ((method: string) => readonly Edit[]) | null
+}
+
+export type Turn = { readonly rule: RuleName; readonly edits: readonly Edit[] } | { readonly left: LeftReason }
+
+const EQUALITY = new Set(['toBe', 'toEqual', 'toStrictEqual', 'equal', 'equals', 'eq', 'eql', 'eqls'])
+
+export function turnAssertion(assertion: Assertion): Turn {
+  const { rule, actual, args } = assertion
+  if (rule.turn === 'leave') return { left: rule.reason }
+  if ([actual, ...args].some((node) => node?.type === 'spread_element')) return negateOr(assertion, 'spread_arguments')
+  const edits = editsOf(assertion)
+  if (edits !== null && edits !== 'negate') return { rule: nameTurn(assertion), edits }
+  return negateOr(assertion, edits === null ? 'missing_arguments' : 'no_rule')
+}
+
+function negateOr(assertion: Assertion, left: LeftReason): Turn {
+  return assertion.negate === null ? { left } : { rule: 'negated', edits: assertion.negate }
+}
+
+function nameTurn(assertion: Assertion): RuleName {
+  const { rule, isNot } = assertion
+  if (rule.turn === 'expected' && isNot) return 'expected_is_actual'
+  if (rule.turn === 'call' && rule.expected && changesError(assertion)) return 'expected_apart'
+  return nameRule(rule) ?? 'negated'
+}
+
+// null: an argument is missing. 'negate': only `not` can turn it.
+function editsOf(assertion: Assertion): readonly Edit[] | 'negate' | null {
+  const { rule, actual, isNot, isAsync } = assertion
+  switch (rule.turn) {
+    case 'expected':
+      return isNot ? changeToActual(assertion) : changeExpected(assertion, rule.at, rule.how)
+    case 'same':
+      return keepActual(assertion, '$kept')
+    case 'bound':
+      return isNot ? 'negate' : keepActual(assertion, `$${rule.to}`)
+    case 'call':
+      return changeCall(assertion, rule.to, rule.expected)
+    case 'snapshot':
+      if (isNot || isAsync) return 'negate'
+      return rule.isStoredInline && assertion.args.length === 0 ? null : around(actual, '$value(', ')')
+    case 'truth':
+      return isAsync ? 'negate' : around(actual, '$flip(', ')')
+    case 'actual':
+      return isAsync ? 'negate' : around(actual, '$pick(', `, ${isNot ? rule.holds : rule.fails})`)
+    case 'opposite':
+      return assertion.rename?.(rule.method) ?? 'negate'
+    case 'not':
+    case 'leave':
+      return 'negate'
+  }
+}
+
+function around(node: Syntax | null | undefined, before: string, after: string): readonly Edit[] | null {
+  return node == null ? null : wrap(node, before, after)
+}
+
+function changeExpected({ args }: Assertion, at: number, how: string): readonly Edit[] | null {
+  return around(args[at === -1 ? Math.min(args.length - 1, 1) : at], `$${how}(`, ')')
+}
+
+function changeToActual(assertion: Assertion): readonly Edit[] | 'negate' | null {
+  return EQUALITY.has(assertion.name) ? keepActual(assertion, '$kept') : 'negate'
+}
+
+function keepActual(assertion: Assertion, helper: string): readonly Edit[] | 'negate' | null {
+  const { actual, args, expectedAt, slot, isAsync } = assertion
+  const expected = args[expectedAt]
+  if (isAsync) return 'negate'
+  if (actual === null || expected === undefined) return null
+  return [...wrap(actual, `$keep(${slot}, `, ')'), ...wrap(expected, `${helper}(${slot}, `, ')')]
+}
+
+// A string as second argument of `assert.throws` is a message. Of a name it is not known what it holds.
+function isExpectedError(node: Syntax | undefined): boolean {
+  if (node === undefined) return false
+  return ['regex', 'object', 'new_expression', 'arrow_function', 'function_expression'].includes(node.type)
+    ? true
+    : /^identifier$|^member_expression$/.test(node.type) && /^(\w+\.)*[A-Z]\w*$/.test(node.text)
+}
+
+/** Whether the expected error is changed, and not the function that throws it. */
+function changesError({ args, expectedAt, isNot, negate }: Assertion): boolean {
+  const expected = args[expectedAt]
+  return !isNot && expected !== undefined && (negate !== null || isExpectedError(expected))
+}
+
+function changeCall(assertion: Assertion, to: string, hasExpected: boolean): readonly Edit[] | 'negate' | null {
+  const { actual, args, expectedAt, isNot, isAsync } = assertion
+  if (hasExpected && changesError(assertion)) return around(args[expectedAt], '$apart(', ')')
+  if (isAsync) return 'negate'
+  return around(actual, `$${isNot ? 'loud' : to}(`, ')')
+}
+
+/** `$negate(x)` is `x` or `x.not`, `$restore(x)` the other way round. */
+export function negateChain(
+  root: Syntax,
+  not: { readonly object: Syntax; readonly member: Syntax } | null,
+): readonly Edit[] {
+  if (not === null) return wrap(root, '$negate(', ')')
+  return [...wrap(not.object, '$restore(', ')'), cut(not.object.end, not.member.end)]
+}
+
+/** `object.method` becomes `object[$pick('method', 'other')]`. */
+export function pickMethod(object: Syntax, callee: Syntax, names: readonly [string, string]): readonly Edit[] {
+  return [cut(object.end, callee.end), insert(callee.end, `[$pick('${names[0]}', '${names[1]}')]`)]
+}

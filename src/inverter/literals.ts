@@ -1,0 +1,23 @@
+/** How written values are changed: the same for a whole file, and another one with each seed. */
+export interface LiteralChange {
+  /** -3 to 3 without 0. */
+  readonly step: number
+  readonly word: string
+}
+
+/** The source of a number near a written one, null where its form is not known. Stays within the integer types. */
+export function changeNumber(text: string, { step }: LiteralChange): string | null {
+  const match = /^([0-9][0-9_]*)(\.[0-9]+)?((?:_?[iu](?:8|16|32|64|128|size))|_?f32|_?f64)?$/.exec(text)
+  if (match === null || (match[1] ?? '').length > 18 || /^0\d/.test(text)) return null
+  const whole = BigInt((match[1] ?? '').replaceAll('_', ''))
+  const by = BigInt(Math.abs(step))
+  const goesUp = whole < by || (step > 0 && !LARGEST.some((largest) => whole <= largest && largest < whole + by))
+  return `${goesUp ? whole + by : whole - by}${match[2] ?? ''}${match[3] ?? ''}`
+}
+
+// A number beyond these could leave the type of the value, and the file would not compile.
+const LARGEST: readonly bigint[] = [8n, 16n, 32n, 64n].flatMap((bits) => [
+  2n ** (bits - 1n) - 1n,
+  2n ** (bits - 1n),
+  2n ** bits - 1n,
+])

@@ -1,0 +1,184 @@
+import type { Syntax } from '../parse.js'
+import { fieldOf, insert, namedChildren, replace, walk, wrap } from '../syntax.js'
+import type { Edit, RuleName, Site } from '../types.js'
+import { COMPARISONS, MOCK, PYTEST, type Rule, UNITTEST } from './rules.js'
+
+type Turn = Site['turn']
+
+/** Every assertion of a file, outer ones first. */
+export function* findSites(root: Syntax): Generator<Site> {
+  const imported = readPytestNames(root)
+  let slot = 0
+  for (const node of walk(root)) {
+    slot += 1
+    if (node.type === 'assert_statement') yield* readAssert(node, slot)
+    else if (node.type === 'call') yield* readCall(node, imported, slot)
+  }
+}
+
+/** Names that `from pytest import raises` brings. */
+function readPytestNames(root: Syntax): ReadonlySet<string> {
+  const statements = namedChildren(root).filter(
+    (node) => node.type === 'import_from_statement' && fieldOf(node, 'module_name')?.text === 'pytest',
+  )
+  return new Set(statements.flatMap((node) => namedChildren(node).map(({ text }) => text)))
+}
+
+function* readAssert(node: Syntax, slot: number): Generator<Site> {
+  const [condition] = namedChildren(node)
+  if (condition === undefined) return
+  for (const [index, part] of splitAnd(condition).entries()) {
+    const { turn, sign } = turnCondition(part, slot * 100 + index)
+    yield { start: part.start, end: part.end, line: part.line, library: 'assert', assertion: `assert${sign}`, turn }
+  }
+}
+
+function unwrap(node: Syntax): Syntax {
+  const [inner] = namedChildren(node)
+  return node.type === 'parenthesized_expression' && inner !== undefined ? unwrap(inner) : node
+}
+
+/** The parts of `a and b`: each has to hold. */
+function splitAnd(node: Syntax): readonly Syntax[] {
+  const inner = unwrap(node)
+  const isAnd = inner.type === 'boolean_operator' && inner.children.some(({ type }) => type === 'and')
+  return isAnd ? namedChildren(inner).flatMap(splitAnd).slice(0, 99) : [node]
+}
+
+function turnCondition(part: Syntax, slot: number): { readonly turn: Turn; readonly sign: string } {
+  const inner = unwrap(part)
+  const operands = inner.type === 'comparison_operator' ? namedChildren(inner) : []
+  const sign = inner.children.filter(({ isNamed }) => !isNamed).map(({ text }) => text)
+  const comparison = operands.length === 2 ? COMPARISONS[sign.join(' ')] : undefined
+  const [left, right] = operands
+  if (comparison === undefined || left === undefined || right === undefined)
+    return { turn: { rule: 'truth', edits: wrap(part, '$flip(', ')') }, sign: '' }
+  return {
+    turn: { rule: comparison.rule, edits: compare(comparison.helper, left, right, slot) },
+    sign: ` ${sign.join(' ')}`,
+  }
+}
+
+function compare(helper: string, left: Syntax, right: Syntax, slot: number): readonly Edit[] {
+  if (helper === 'value') return wrap(chooseExpected(left, right), '$value(', ')')
+  if (helper === 'apart') return wrap(left, '$apart(', ')')
+  return [...wrap(left, `$keep(${slot}, `, ')'), ...wrap(right, `$${helper}(${slot}, `, ')')]
+}
+
+const LITERALS = /^(integer|float|string|concatenated_string|true|false|none|list|tuple|set|dictionary|unary_operator)$/
+
+/** The side that is written down, else the one that calls nothing, else the right one. */
+function chooseExpected(left: Syntax, right: Syntax): Syntax {
+  const sides = [right, left]
+  const callsNothing = (side: Syntax): boolean => !walk(side).some(({ type }) => /^(call|await)$/.test(type))
+  return sides.find((side) => LITERALS.test(unwrap(side).type)) ?? sides.find(callsNothing) ?? right
+}
+
+function* readCall(node: Syntax, imported: ReadonlySet<string>, slot: number): Generator<Site> {
+  const callee = fieldOf(node, 'function')
+  const found = callee === null ? null : findRule(callee, imported)
+  if (found === null || callee === null) return
+  const { library, name, rule } = found
+  const turn = turnCall({ rule, slot: slot * 100, callee, list: fieldOf(node, 'arguments'), name })
+  yield { start: node.start, end: node.end, line: node.line, library, assertion: name, turn }
+}
+
+interface FoundRule {
+  readonly library: string
+  readonly name: string
+  readonly rule: Rule
+}
+
+function findRule(callee: Syntax, imported: ReadonlySet<string>): FoundRule | null {
+  if (callee.type === 'identifier') {
+    const rule = imported.has(callee.text) ? PYTEST[callee.text] : undefined
+    return rule === undefined ? null : { library: 'pytest', name: callee.text, rule }
+  }
+  const name = fieldOf(callee, 'attribute')?.text ?? ''
+  const object = fieldOf(callee, 'object')?.text ?? ''
+  const tables = [
+    { library: 'pytest', rule: object === 'pytest' ? PYTEST[name] : undefined },
+    { library: 'unittest', rule: /^(self|cls|testcase|case|tc|test_case)$/.test(object) ? UNITTEST[name] : undefined },
+    { library: 'unittest.mock', rule: MOCK[name] },
+  ]
+  for (const { library, rule } of tables) if (rule !== undefined) return { library, name, rule }
+  return /^self$|^cls$/.test(object) && /^assert[A-Z]/.test(name)
+    ? { library: 'unittest', name, rule: { turn: 'leave', reason: 'no_rule' } }
+    : null
+}
+
+interface Call {
+  readonly rule: Rule
+  readonly slot: number
+  readonly callee: Syntax
+  readonly list: Syntax | null
+  readonly name: string
+}
+
+function turnCall(call: Call): Turn {
+  const { rule } = call
+  if (rule.turn === 'leave') return { left: rule.reason }
+  const all = namedChildren(call.list)
+  if (all.some(({ type }) => /splat/.test(type))) return { left: 'spread_arguments' }
+  if (rule.turn === 'opposite') return { rule: 'negated', edits: pickMethod(call.callee, call.name, rule.method) }
+  const positional = all.filter(({ type }) => type !== 'keyword_argument')
+  const edits = editCall(call, all, positional)
+  return edits === null ? { left: 'missing_arguments' } : { rule: nameRule(rule), edits }
+}
+
+export function nameRule(rule: Rule): RuleName {
+  if (rule.turn === 'argument' || rule.turn === 'pair') return rule.rule
+  if (rule.turn === 'regex' || rule.turn === 'match') return 'expected_apart'
+  return rule.turn === 'actual' ? 'actual' : 'expected'
+}
+
+function editCall(call: Call, all: readonly Syntax[], positional: readonly Syntax[]): readonly Edit[] | null {
+  const { rule, slot, callee, name } = call
+  const [first, second] = positional
+  switch (rule.turn) {
+    case 'argument': {
+      const at = positional[rule.at]
+      return at === undefined ? null : wrap(at, `$${rule.helper}(`, ')')
+    }
+    case 'pair':
+      if (first === undefined || second === undefined) return null
+      return [...wrap(first, `$keep(${slot}, `, ')'), ...wrap(second, `$${rule.helper}(${slot}, `, ')')]
+    case 'actual':
+      return first === undefined ? null : wrap(first, '$pick(', `, ${rule.fails})`)
+    case 'regex': {
+      const method = fieldOf(callee, 'attribute')
+      if (first === undefined || method === null) return null
+      return [replace(method, rule.method), { ...insert(first.end, ", $pick('', $word)"), closes: true }]
+    }
+    case 'match':
+      return editMatch(all, first, second)
+    case 'called_with': {
+      const given = first ?? fieldOf(all[0], 'value')
+      return given === null ? pickMethod(callee, name, 'assert_not_called') : wrap(given, '$value(', ')')
+    }
+    default:
+      return null
+  }
+}
+
+// pytest.raises(E), pytest.raises(E, match='…'), pytest.raises(E, function, …)
+function editMatch(
+  all: readonly Syntax[],
+  first: Syntax | undefined,
+  second: Syntax | undefined,
+): readonly Edit[] | null {
+  if (second !== undefined) return wrap(second, '$quiet(', ')')
+  const match = all.find((node) => fieldOf(node, 'name')?.text === 'match')
+  const pattern = fieldOf(match, 'value')
+  if (pattern !== null) return wrap(pattern, '$regex(', ')')
+  return first === undefined ? null : [{ ...insert(first.end, ', match=$pick(None, $word)'), closes: true }]
+}
+
+function pickMethod(callee: Syntax, name: string, other: string): readonly Edit[] {
+  const object = fieldOf(callee, 'object')
+  if (object === null) return []
+  return [
+    insert(callee.start, 'getattr('),
+    { start: object.end, end: callee.end, text: `, $pick('${name}', '${other}'))` },
+  ]
+}

@@ -1,0 +1,99 @@
+import { changeNumber, type LiteralChange } from '../literals.js'
+import type { Syntax } from '../parse.js'
+import { fieldOf, insert, namedChildren, replace, walk, wrap } from '../syntax.js'
+import type { Edit, Site } from '../types.js'
+import { EQUALITY, OTHER_LIBRARIES } from './rules.js'
+import { isTestCode } from './tests.js'
+import { isPlainData, splitArguments } from './tokens.js'
+
+export function* findSites(root: Syntax, path: string, change: LiteralChange): Generator<Site> {
+  for (const node of walk(root)) {
+    if (!['attribute_item', 'macro_invocation', 'if_expression'].includes(node.type)) continue
+    const site = isTestCode(node, path) ? readSite(node, change) : null
+    if (site !== null) yield site
+  }
+}
+
+function readSite(node: Syntax, change: LiteralChange): Site | null {
+  if (node.type === 'attribute_item') return readShouldPanic(node, change)
+  return node.type === 'if_expression' ? readIfPanic(node) : readMacro(node, change)
+}
+
+function placeOf(node: Syntax, assertion: string, library = 'std'): Omit<Site, 'turn'> {
+  return { start: node.start, end: node.end, line: node.line, library, assertion }
+}
+
+/** The panic has to say something that it does not say. */
+function readShouldPanic(node: Syntax, { word }: LiteralChange): Site | null {
+  const place = placeOf(node, 'should_panic')
+  if (/^#\[\s*should_panic\s*\]$/.test(node.text))
+    return {
+      ...place,
+      turn: { rule: 'expected_apart', edits: [replace(node, `#[should_panic(expected = "${word}")]`)] },
+    }
+  if (!/^#\[\s*should_panic\b/.test(node.text)) return null
+  const text = walk(node).find(({ type }) => type === 'string_literal')
+  if (text === undefined) return { ...place, turn: { left: 'no_rule' } }
+  return { ...place, turn: { rule: 'literal', edits: [insert(text.end - 1, word)] } }
+}
+
+function readMacro(node: Syntax, change: LiteralChange): Site | null {
+  const macro = fieldOf(node, 'macro')
+  const name = (macro?.text ?? '').replace(/^.*::/, '')
+  const body = node.children.find(({ type }) => type === 'token_tree')
+  if (macro === null || body === undefined) return null
+  const library = OTHER_LIBRARIES[name]
+  if (library !== undefined) return { ...placeOf(node, name, library), turn: { left: 'no_rule' } }
+  const place = placeOf(node, `${name}!`)
+  const [first, second] = splitArguments(body)
+  if (/^(debug_)?assert$/.test(name)) {
+    const [from, to] = [first?.at(0), first?.at(-1)]
+    if (from === undefined || to === undefined) return { ...place, turn: { left: 'missing_arguments' } }
+    const edits: readonly Edit[] = [insert(from.start, '!('), { ...insert(to.end, ')'), closes: true }]
+    return { ...place, turn: { rule: 'negated', edits } }
+  }
+  const opposite = EQUALITY.get(name)
+  if (opposite === undefined) return null
+  if (first === undefined || second === undefined) return { ...place, turn: { left: 'missing_arguments' } }
+  const literal = name.endsWith('eq') ? (changeData(second, change) ?? changeData(first, change)) : null
+  if (literal !== null) return { ...place, turn: { rule: 'literal', edits: literal } }
+  const end = macro.text.length - name.length
+  return { ...place, turn: { rule: 'negated', edits: [{ start: macro.start + end, end: macro.end, text: opposite }] } }
+}
+
+/** Changes the first written value of an operand that is nothing but data: `3`, `Some("a")`, `Point { x: 1, y: 2 }`. */
+function changeData(tokens: readonly Syntax[], change: LiteralChange): readonly Edit[] | null {
+  if (!isPlainData(tokens)) return null
+  for (const node of tokens.flatMap((token) => walk(token))) {
+    const edits = changeLiteral(node, change)
+    if (edits !== null) return edits
+  }
+  return null
+}
+
+function changeLiteral(node: Syntax, change: LiteralChange): readonly Edit[] | null {
+  switch (node.type) {
+    case 'integer_literal':
+    case 'float_literal': {
+      const changed = changeNumber(node.text, change)
+      return changed === null ? null : [replace(node, changed)]
+    }
+    case 'string_literal':
+      return /^"/.test(node.text) ? [insert(node.end - 1, change.word)] : null
+    case 'boolean_literal':
+      return [replace(node, node.text === 'true' ? 'false' : 'true')]
+    default:
+      return null
+  }
+}
+
+/** `if wrong { panic!() }` */
+function readIfPanic(node: Syntax): Site | null {
+  const condition = fieldOf(node, 'condition')
+  const [first] = namedChildren(fieldOf(node, 'consequence'))
+  const call = first?.type === 'expression_statement' ? namedChildren(first)[0] : first
+  const panics =
+    call?.type === 'macro_invocation' && /^(std::)?(panic|unreachable)$/.test(fieldOf(call, 'macro')?.text ?? '')
+  if (condition === null || !panics || /^let_/.test(condition.type)) return null
+  return { ...placeOf(node, 'if panic'), turn: { rule: 'negated', edits: wrap(condition, '!(', ')') } }
+}

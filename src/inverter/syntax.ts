@@ -1,0 +1,81 @@
+import type { Syntax } from './parse.js'
+import type { Edit } from './types.js'
+
+/** A node and everything below it, outer ones first. */
+export function walk(node: Syntax): readonly Syntax[] {
+  const found: Syntax[] = []
+  const visit = (at: Syntax): void => {
+    found.push(at)
+    for (const child of at.children) visit(child)
+  }
+  visit(node)
+  return found
+}
+
+export function fieldOf(node: Syntax | null | undefined, name: string): Syntax | null {
+  return node?.children.find((child) => child.field === name) ?? null
+}
+
+export function namedChildren(node: Syntax | null | undefined): readonly Syntax[] {
+  return (node?.children ?? []).filter((child) => child.isNamed && !/comment/.test(child.type))
+}
+
+/** The nearest node around this one that is of one of the types. */
+export function findAround(node: Syntax, types: readonly string[]): Syntax | null {
+  for (let around = node.parent; around !== null; around = around.parent) if (types.includes(around.type)) return around
+  return null
+}
+
+export function isWithin(node: Syntax, outer: Syntax): boolean {
+  return node.start >= outer.start && node.end <= outer.end
+}
+
+export function insert(at: number, text: string): Edit {
+  return { start: at, end: at, text }
+}
+
+export function replace(node: Syntax, text: string): Edit {
+  return { start: node.start, end: node.end, text }
+}
+
+export function wrap(node: Syntax, before: string, after: string): readonly Edit[] {
+  return [insert(node.start, before), { ...insert(node.end, after), closes: true }]
+}
+
+export function cut(start: number, end: number): Edit {
+  return { start, end, text: '' }
+}
+
+function countLines(text: string): number {
+  return text.split('\n').length - 1
+}
+
+/** Applies edits and keeps the number of lines before each place: lines that an edit removes are put back behind it. */
+export function applyEdits(source: string, edits: readonly Edit[]): string {
+  const ordered = edits.map((edit, place) => ({ edit, place })).sort(comparePlaces)
+  let out = ''
+  let at = 0
+  for (const { edit } of ordered) {
+    const removed = countLines(source.slice(edit.start, edit.end)) - countLines(edit.text)
+    out += source.slice(at, edit.start) + edit.text + '\n'.repeat(Math.max(0, removed))
+    at = edit.end
+  }
+  return out + source.slice(at)
+}
+
+interface PlacedEdit {
+  readonly edit: Edit
+  readonly place: number
+}
+
+function comparePlaces(a: PlacedEdit, b: PlacedEdit): number {
+  const byPosition = a.edit.start - b.edit.start || a.edit.end - b.edit.end
+  if (byPosition !== 0) return byPosition
+  if (a.edit.closes !== b.edit.closes) return a.edit.closes === true ? -1 : 1
+  return a.edit.closes === true ? b.place - a.place : a.place - b.place
+}
+
+/** Whether two edits change the same characters. Insertions at the edge of a replacement do not. */
+export function overlap(a: Edit, b: Edit): boolean {
+  return a.start < b.end && b.start < a.end
+}

@@ -1,0 +1,7 @@
+/** Where a test lies in its file, and what it is called. */
+export interface TestRange {
+  readonly name: string
+  readonly line: number
+  readonly start: number
+  readonly end: number
+}

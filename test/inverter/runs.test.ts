@@ -1,0 +1,65 @@
+import { describe, expect, it } from 'vitest'
+import { invertTests } from '../../src/inverter/invert-tests.js'
+import { expectTwinsToHold, type Outcome, type Runner, runFile } from './run-suite.js'
+import { has, NODE, UNITTEST, VITEST } from './runners.js'
+
+const RUNNERS: readonly (readonly [string, Runner, boolean])[] = [
+  ['node:test', NODE, true],
+  ['vitest', VITEST, true],
+  ['unittest', UNITTEST, has('python3', '--version')],
+]
+
+describe('an honest suite', () => {
+  for (const [name, runner, isThere] of RUNNERS)
+    it.skipIf(!isThere)(
+      `[REQ-INVERT-6] of ${name} passes unturned and fails turned, and tests without assertion survive`,
+      () => expectTwinsToHold(runner, 'seed'),
+      300_000,
+    )
+})
+
+async function runTwins(
+  text: string,
+  files: Readonly<Record<string, string>> = {},
+): Promise<readonly (Outcome | undefined)[]> {
+  const inversion = await invertTests({ path: NODE.suite.path, text, seed: 'twins' })
+  if (inversion.outcome !== 'rewritten') throw new Error(inversion.reason)
+  const runner = { ...NODE, files }
+  return [inversion.unturned, inversion.turned].map((twin) => runFile(runner, twin).get('case_0'))
+}
+
+const IMPORTS = "import assert from 'node:assert'\nimport test from 'node:test'\n"
+
+describe('code under test', () => {
+  it.each([
+    ['replaces a comparison', "import './code.mjs'\n", 'assert.equal(1, 2)'],
+    ['leaves before the assertion', '', 'return; assert.equal(1, 2)'],
+    ['swallows the failure', '', 'try { assert.equal(1, 2) } catch {}'],
+  ])('[REQ-INVERT-8] a test survives the turned run where somebody %s', async (_, imports, code) => {
+    const text = `${IMPORTS}${imports}test('case_0', () => { ${code} })\n`
+    const files = { 'code.mjs': "import assert from 'node:assert'\nassert.equal = () => {}\n" }
+    expect((await runTwins(text, files)).map((outcome) => outcome?.status)).toEqual(['passed', 'passed'])
+  })
+
+  it('[REQ-INVERT-3] code under test that replaces what the helper calls sees the same calls in both twins', async () => {
+    const code = `export const seen = []
+for (const [object, names] of [[Object, Object.getOwnPropertyNames(Object)], [Array, ['isArray']], [Reflect, ['apply', 'ownKeys']]])
+  for (const name of names) {
+    const real = object[name]
+    if (typeof real === 'function' && name !== 'prototype') object[name] = (...args) => { seen.push(name); return real(...args) }
+  }
+`
+    const test = `test('case_0', () => {
+  const from = seen.length
+  try { assert.deepEqual({ a: [1, 'x'], b: new Date(3) }, { a: [1, 'x'], b: new Date(3) }) } catch {}
+  try { assert.equal('text', 'text') } catch {}
+  throw new Error('calls: ' + seen.slice(from).join(' '))
+})
+`
+    const [unturned, turned] = await runTwins(`${IMPORTS}import { seen } from './code.mjs'\n${test}`, {
+      'code.mjs': code,
+    })
+    expect(unturned?.message).toMatch(/calls: \w+/)
+    expect(turned).toEqual(unturned)
+  })
+})
