@@ -12,6 +12,8 @@ const TEST = import.meta.dirname
 
 /** Test files that only `npm run test:full` runs, with the reason. Paths are below `test/`, without `.test.ts`. */
 export const FULL_ONLY: Readonly<Record<string, string>> = {
+  'attack/coordination-consensus': 'attacks on votes; http/consensus covers the rules',
+  'attack/spawn-agents': 'attacks by started agents; spawn/spawn and doors/agent-socket cover the main path',
   'attack/tamper': 'tampers with the ledger of a running server; store/tamper covers what verification finds',
   'checks/guards-libraries': 'installs assertion and mocking libraries to run them under the guards',
   'checks/guards-node': 'every trick against the guards in Node.js; lying/green tries the main ones through a server',
@@ -25,6 +27,7 @@ export const FULL_ONLY: Readonly<Record<string, string>> = {
   'cli/documents': 'contracts in folders of documents on the command line; contract/documents covers how they are read',
   'cli/knowledge-install': 'installs the embedding model; knowledge/embedder covers how it is used',
   'cli/lasting': 'CLI commands that outlive restarts of the server',
+  'cli/next-steps': 'what every command says next; docs/tour and cli/fresh run the main ones',
   'cli/questions': 'questions answered on the command line; http/questions covers the rules',
   'cli/reviews': 'reviews on the command line; http/reviews covers the rules',
   'cli/seed-003': 'the cases of seed 003 through the CLI; http/seed-003 covers them over REST',
@@ -40,16 +43,21 @@ export const FULL_ONLY: Readonly<Record<string, string>> = {
   'demo/leaving': 'interrupts the demo at many points',
   'e2e/stash-kill': 'kills a server at every step of a stash; e2e/kill covers recovery in general',
   'forgery/red-go': 'RED with Go, which builds its standard library for every run; forgery/red-node covers the rules',
-  'garbage/endpoints-rest': 'malformed requests to every second endpoint; garbage/endpoints covers the others',
+  'garbage/endpoints-rest':
+    'malformed requests to every second endpoint; garbage/endpoints covers about half of the others',
   'garbage/pages': 'pages and cursors with malformed values; garbage/endpoints covers malformed requests',
   'http/commented-out-code':
     'commented-out code in every language and in odd places; http/git-checks covers the main case',
   'http/consensus-restart': 'votes across restarts; http/consensus covers the rules, e2e/kill recovery in general',
   'http/consensus-reviews': 'votes of reviewers in every state; http/consensus covers the rules',
   'http/git-submodules': 'commits in repositories with submodules in every state',
+  'http/harness-pins':
+    'every kind of test setup through a server; checks/harness covers what is pinned, http/redirected-commands the gates',
   'http/knowledge-reserved': 'contract files in the knowledge index; mcp/hidden-documents covers what an agent sees',
   'http/odd-trees': 'trees with every kind of odd entry; tools/files/hostile-paths covers single paths',
+  'http/phases-grades': 'grades of evidence in every combination; http/phases covers the main path',
   'http/phases-held': 'gates that hold a completed checkpoint back; http/phases covers the main path',
+  'http/pinned-commands': 'every way to change a script of a gate; http/redirected-commands covers the gates',
   'http/recovery': 'crashed agents with back-off in real time; core/recovery covers the rules',
   'http/scratch': 'every kind of ignored path; confinement/scratch covers the layer itself',
   'http/stash': 'tasks put aside and brought back in every state; core covers the rules',
@@ -57,11 +65,15 @@ export const FULL_ONLY: Readonly<Record<string, string>> = {
   'inverter/all-runs': 'real runs of further runners; inverter/runs covers node:test, vitest and unittest',
   'inverter/libraries': 'installs jest, mocha, chai, tape, ava and testify to run their assertions turned around',
   'knowledge/recall': 'how well searches find paraphrases; knowledge/search covers the order of results',
+  'knowledge/search':
+    'the order of results over a whole corpus; http/knowledge and knowledge/index cover the main path',
   'lying/red': 'what does not open RED in one workflow; forgery/red-node and forgery/red-python cover the rules',
   'mcp/conformance': 'runs the official MCP conformance suite, which has to be installed first',
   'mcp/inspector': 'drives the official MCP inspector, which has to be installed first',
+  'mcp/participant-programs': 'programs in a council over MCP; participants/command-participant covers the main path',
   'mcp/stubborn': 'an agent CLI that refuses to use the workflow tools; participants/turn covers the same answers',
   'participants/command-others': 'councils of Codex, Gemini CLI and OpenCode; the Claude Code one is in npm test',
+  'participants/model-failures': 'every failure of a model; participants/turn covers the main ones',
   'real-agents/budget': 'token budgets of four real agent CLIs; doors/usage-meter covers how tokens are counted',
   'real-agents/cheats': 'real agent CLIs that cheat; attack and lying cover the same attempts over REST',
   'real-agents/killed': 'real agent CLIs that are killed half-way; spawn/killed covers the same with a small agent',
@@ -83,6 +95,7 @@ export const FULL_ONLY: Readonly<Record<string, string>> = {
   'spawn/waiting': 'agents that wait for a person in real time; http/idle-sessions covers the rules',
   'store/open': 'damaged, locked and foreign ledgers; store/sqlite and store/lock cover the main ones',
   'tools/files/search-tools': 'searches of large and hostile trees; tools/files/hostile-paths covers what may be read',
+  'tools/files/swap-race': 'races for twelve seconds; tools/files/hostile-paths covers single paths',
   'tools/upstream/stdio':
     'every fault of an upstream MCP server; tools/upstream/answers and http/upstream cover the main ones',
   'torture/faults': 'full disks and I/O errors under load; store/faults covers the store',

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { openConfinement } from '../../src/confinement/open.js'
 import { type Confinement, PROVIDERS } from '../../src/confinement/port.js'
-import { depth } from '../depth.js'
+import { depth, sample } from '../depth.js'
 import { git } from '../e2e/projects.js'
 import { removedAtExit } from '../leaving.js'
 import { Committer, commitAll, committingContract, inNewest, put, TOOLS } from './committing.js'
@@ -28,7 +28,7 @@ const KINDS: readonly (readonly [name: string, prepare: (tree: string) => void])
   ['excluded', (tree) => appendFileSync(join(tree, '.git/info/exclude'), `${CONTRACT}\n`)],
 ]
 
-describe.each(PROVIDERS)('a contract at the root of the repository, with the provider %s', (provider) => {
+describe.each(sample(PROVIDERS, 2))('a contract at the root of the repository, with the provider %s', (provider) => {
   let run: Running
   let wall: Confinement
   beforeAll(async () => {

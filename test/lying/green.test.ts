@@ -87,7 +87,7 @@ process.exit(0)
 ]
 
 describe.concurrent('code that only looks green', () => {
-  it.each(sample(CODE, 5))('[REQ-LYING-2] code that would %s opens nothing', async (_, code) => {
+  it.each(sample(CODE, 3))('[REQ-LYING-2] code that would %s opens nothing', async (_, code) => {
     const liar = await inImpl()
     await liar.write('src/add.js', code)
     expect(await staysClosed(liar, 'REVIEW')).toMatch(/all_tests_pass/)
@@ -125,7 +125,7 @@ const ON_TESTS: readonly Trick[] = [
 ]
 
 describe.concurrent('tests that are made to agree', () => {
-  it.each(sample(ON_TESTS, 4))('[REQ-LYING-3] tests that are %s after RED open nothing', async (_, play, inTheWay) => {
+  it.each(sample(ON_TESTS, 2))('[REQ-LYING-3] tests that are %s after RED open nothing', async (_, play, inTheWay) => {
     const liar = await inImpl(LOOSE)
     await liar.write('src/add.js', EMPTY)
     await play(liar)
@@ -197,7 +197,7 @@ const ON_RUNNER: readonly Trick[] = [
 ]
 
 describe.concurrent('a runner that is replaced', () => {
-  it.each(sample(ON_RUNNER, 4))('[REQ-LYING-4] %s opens nothing', async (_, play, inTheWay) => {
+  it.each(sample(ON_RUNNER, 3))('[REQ-LYING-4] %s opens nothing', async (_, play, inTheWay) => {
     const liar = await inImpl()
     await liar.write('src/add.js', EMPTY)
     await play(liar)
@@ -243,7 +243,7 @@ const BEHIND: readonly Trick[] = [
 ]
 
 describe.concurrent('a tree that is changed behind the back', () => {
-  it.each(sample(BEHIND, 2))('[REQ-LYING-5] %s, written past the tools, opens nothing', async (_, play, inTheWay) => {
+  it.each(sample(BEHIND, 1))('[REQ-LYING-5] %s, written past the tools, opens nothing', async (_, play, inTheWay) => {
     const liar = await inImpl()
     await liar.write('src/add.js', HONEST)
     await play(liar)
