@@ -18,10 +18,14 @@ const isShared = (file: string): boolean => SHARED_FOLDERS.includes(file.split('
 
 // The longest files start first, so that no worker is left alone with one of them at the end.
 const LONGEST = [
-  ...['garbage/endpoints', 'garbage/endpoints-rest', 'real-agents/whole-others', 'torture/kill', 'real-agents/killed'],
-  ...['confinement/wall', 'spawn/lives', 'mcp/inspector', 'cli/workflow', 'worktrees/worktrees', 'mcp/conformance'],
-  ...['participants/command-others', 'confinement/resources', 'real-agents/budget', 'torture/power', 'cli/serve'],
+  ...['http/baseline', 'real-agents/whole', 'confinement/wall', 'cli/serve', 'cli/local', 'http/long-gates'],
+  ...['forgery/view-task', 'forgery/red-go', 'store/tamper', 'cli/state-directory', 'garbage/endpoints'],
+  ...['garbage/endpoints-rest', 'real-agents/whole-others', 'torture/kill', 'real-agents/killed', 'spawn/lives'],
+  ...['confinement/toolchains', 'mcp/inspector', 'cli/workflow', 'worktrees/worktrees', 'mcp/conformance'],
+  ...['participants/command-others', 'confinement/resources', 'real-agents/budget', 'torture/power', 'cli/trust'],
   ...['tools/upstream/stdio', 'tools/files/search-tools', 'cli/coordinate', 'http/scratch', 'demo/faults'],
+  ...['demo/demo', 'e2e/walks', 'forgery/red-node', 'forgery/red-python', 'http/redirected-commands', 'lying/green'],
+  ...['runs/run-files', 'checks/reports/properties', 'contract/fuzz', 'inverter/inverter', 'core/rules/reference'],
 ]
 
 class LongestFirst extends BaseSequencer {

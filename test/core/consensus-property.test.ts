@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import type { RunEvent } from '../../src/core/rounds/event.js'
+import { depth } from '../depth.js'
 import { planOf, VOTERS, VotedTask } from './consensus-scene.js'
 
 type Step = (task: VotedTask) => void
@@ -129,7 +130,7 @@ describe('any order of requests, answers, votes, failures and takeovers', () => 
         }
         task.expectReplayEqualsLive()
       }),
-      { numRuns: 2000 },
+      { numRuns: depth(600, 2000) },
     )
     expect(opened).toBeGreaterThan(20)
   })

@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { loadContractText } from '../../../src/contract/load.js'
+import { depth } from '../../depth.js'
 import { understood } from './phase.js'
 
 const MS_MAX = 15_000
@@ -87,7 +88,7 @@ describe('hostile documents', () => {
         const again = await loadContractText(JSON.stringify(loaded.document), { file: 'contract', baseDir: null })
         expect(again.ok && again.contract.hash).toBe(loaded.contract.hash)
       }),
-      { numRuns: 400 },
+      { numRuns: depth(120, 400) },
     )
   }, 60_000)
 })

@@ -2,10 +2,11 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import type { CommandFact, Facts } from '../../../src/core/rules/facts.js'
 import { addCommand, addEdit, NO_FACTS } from '../../../src/core/rules/facts.js'
+import { depth } from '../../depth.js'
 import { ENTERED, evaluate, matches, rule } from './visit.js'
 
 // Each run is several thousand judgements; mutants are given fewer of them.
-const RUNS = Number(process.env.PHASELOCK_RULE_RUNS ?? 100)
+const RUNS = Number(process.env.PHASELOCK_RULE_RUNS ?? depth(50, 100))
 
 const NAMED_MAX = 500
 
