@@ -131,9 +131,14 @@ describe('operating', () => {
   it('[REQ-API-23] a lapsed lease interrupts the task; the next claim resumes it in the same phase', async () => {
     const { agent, token } = await setUp('lapsing')
     run.now = Date.now() + 901_000
-    await sweep(run.app)
+    // A server sweeps every second; one sweep may be too early.
+    await expect
+      .poll(async () => {
+        await sweep(run.app)
+        return status('lapsing')
+      })
+      .toMatchObject({ status: 'interrupted', agent_id: null })
     run.now = null
-    expect(await status('lapsing')).toMatchObject({ status: 'interrupted', agent_id: null })
     expect(await run.call('GET', '/prompt', token)).toMatchObject({ status: 409, body: { code: 'task_not_active' } })
     const other = await run.addAgent('other')
     expect(
