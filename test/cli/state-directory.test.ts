@@ -14,7 +14,7 @@ import {
 import { createServer, type Server as HttpServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
 import { serverProof } from '../../src/store/server-proof.js'
 import { built, Place } from './program.js'
 
@@ -106,7 +106,7 @@ describe('the server that a command sends its token to', () => {
   it(
     '[REQ-STATEDIR-1] what passes the question on to the server and listens elsewhere gets no token',
     async () => {
-      const relayed = new Place()
+      const relayed = new Place(onTestFinished)
       const server = await relayed.serve()
       const impostor = await listenAt(0)
       impostor.answer = async (nonce) => (await fetch(`${server.url}/health/proof?nonce=${nonce}`)).text()
@@ -128,7 +128,7 @@ describe('the server that a command sends its token to', () => {
   it(
     '[REQ-STATEDIR-1] a server that is named localhost has all addresses of that name, or does not start',
     async () => {
-      const open = new Place()
+      const open = new Place(onTestFinished)
       const wide = ['--host', '0.0.0.0', '--insecure-http', '--confinement', 'none']
       const server = await open.serve(wide)
       const { port } = new URL(server.url)
@@ -150,7 +150,7 @@ describe('the server that a command sends its token to', () => {
   it(
     '[REQ-STATEDIR-1] a server of an earlier version is told apart, with how to restart it',
     async () => {
-      const old = new Place()
+      const old = new Place(onTestFinished)
       const server = await old.serve()
       const note = JSON.parse(readFileSync(join(server.stateDir, 'server.json'), 'utf8')) as { url: string }
       expect((await fetch(`${note.url}/health/proof?nonce=${'0'.repeat(64)}`)).status).toBe(200)
@@ -193,7 +193,7 @@ describe('the state directory of a server', () => {
   it(
     '[REQ-STATEDIR-2] rights of others on a directory or a key of ours are taken away, and the server says so',
     async () => {
-      const place = new Place()
+      const place = new Place(onTestFinished)
       const dir = join(place.home, 'mine')
       expect(await start(place, dir)).not.toContain('its mode was')
       expect(modeOf(dir)).toBe(0o700)
@@ -211,7 +211,7 @@ describe('the state directory of a server', () => {
   it(
     '[REQ-STATEDIR-2] a link in the place of the directory or of a key is refused',
     async () => {
-      const place = new Place()
+      const place = new Place(onTestFinished)
       const [real, link] = [join(place.home, 'real'), join(place.home, 'link')]
       await start(place, real)
       symlinkSync(real, link)
@@ -230,7 +230,7 @@ describe('the state directory of a server', () => {
   it.runIf(process.getuid?.() === 0)(
     '[REQ-STATEDIR-2] a directory and a key of another account are refused, with what to do',
     async () => {
-      const place = new Place()
+      const place = new Place(onTestFinished)
       const dir = join(place.home, 'theirs')
       mkdirSync(dir, { mode: 0o700 })
       chownSync(dir, MADE_UP_ID, MADE_UP_ID)
