@@ -9,12 +9,10 @@ import type { TaskState } from '../core/state.js'
 import { NOT_THE_PROJECT, type WorkTree } from '../tree/work-tree.js'
 import type { App } from './app.js'
 import { ignoredIn } from './composition.js'
+import { filesAtStart } from './files-at-start.js'
 import { type PinnedFiles, testFiles } from './pin-tests.js'
-import { startOfWork } from './start-of-work.js'
 import { WORK_BEGAN } from './trees.js'
 import { blockerView } from './views.js'
-
-const FILE_MODE = 0o644
 
 /** Whether RED recorded tests of this task without what they held: an older version did, or that was lost. */
 export function needsRedAgain(app: Pick<App, 'views'>, contract: Contract, state: TaskState): boolean {
@@ -71,21 +69,18 @@ async function codeAtStart(
   state: TaskState,
   { tree, files }: { readonly tree: WorkTree; readonly files: PinnedFiles },
 ): Promise<{ readonly put: readonly ViewEntry[]; readonly leftOut: readonly string[] } | string> {
-  const start = app.trees.marked(state.workspace, state.id, WORK_BEGAN)?.entries
-  if (start === undefined) return 'How the code was when work began is not known'
+  const start = app.trees.marked(state.workspace, state.id, WORK_BEGAN)
+  if (start === null) return 'How the code was when work began is not known'
   const isIgnored = ignoredIn(app, state.workspace)
   const isCode = (path: string): boolean =>
     files[path] === undefined && !isTestLike(contract, path) && harnessKind(path) === null && !isIgnored(path)
   const now = (await tree.list(NOT_THE_PROJECT)).map(({ path }) => path)
-  const leftOut = now.filter((path) => start[path] === undefined && isCode(path))
-  const before = startOfWork(app, contract, state)
-  const put: ViewEntry[] = []
-  for (const [path, entry] of Object.entries(start)) {
-    const [, sha256] = /^file ([0-9a-f]{64})$/.exec(entry) ?? []
-    if (sha256 === undefined || !isCode(path) || (await tree.hash(path)) === sha256) continue
-    const content = await before.tree.read(path)
-    if (content === null) return `What ${path} held when work began is not known`
-    put.push({ path, type: 'file', content, mode: FILE_MODE })
-  }
+  const leftOut = now.filter((path) => start.entries[path] === undefined && isCode(path))
+  const moved: string[] = []
+  for (const [path, entry] of Object.entries(start.entries))
+    if (entry.startsWith('file ') && isCode(path) && (await tree.hash(path)) !== entry.slice('file '.length))
+      moved.push(path)
+  const { put, unknown } = await filesAtStart(app, contract, state, { start, paths: moved })
+  if (unknown[0] !== undefined) return `What ${unknown[0]} held when work began is not known`
   return { put, leftOut: [...leftOut, ...((await app.views.dependenciesSince(state.id, state.workspace)) ?? [])] }
 }
