@@ -51,7 +51,7 @@ export async function serve(options: ServeOptions): Promise<void> {
     tellAlerts(running.app)
     const { announcement, text, notes } = await running.ready()
     if (options.json === true) for (const note of notes) tell(note)
-    print(options.json === true ? plainJson(announcement) : text)
+    print(options.json === true ? plainJson(announcement) : text())
   } catch (error) {
     throw startFailure(error, options)
   }
@@ -67,7 +67,8 @@ interface Running {
 
 interface Ready {
   readonly announcement: Readonly<Record<string, unknown>>
-  readonly text: string
+  /** Made only for people: it looks at what the contract asks for and at what is installed. */
+  readonly text: () => string
   readonly notes: readonly string[]
 }
 
@@ -107,7 +108,7 @@ async function start(options: ServeOptions, tls: Tls): Promise<Running> {
         },
         contract: { hash: settled.contract.hash, trusted: settled.isTrusted, notes: settled.notes },
       }
-      const text = readyText({ app, confinement, url, settled, isInsecure: isExposed(options, tls) })
+      const text = (): string => readyText({ app, confinement, url, settled, isInsecure: isExposed(options, tls) })
       return { announcement, text, notes: settled.notes }
     }
     return { app, entrance, listening, stateDir, ready }

@@ -151,29 +151,25 @@ const LINKS_MAX = 5
 // Only what anybody on the machine may read, and only files, folders and links.
 function copySetting(from: string, to: string, depth = 0): void {
   const stats = lstatSync(from)
+  // What lies in a copied folder has its folder already.
+  if (depth === 0) mkdirSync(dirname(to), { recursive: true })
   if (stats.isSymbolicLink()) {
     // A link into what is shown stays one; a setting that lies elsewhere comes along as itself.
     const target = realpathOf(from)
     if (target === null) return
-    if (depth > 0 || target.startsWith('/usr/')) makeLink(readlinkSync(from), to)
+    if (depth > 0 || target.startsWith('/usr/')) symlinkSync(readlinkSync(from), to)
     else if (depth <= LINKS_MAX) copySetting(target, to, depth + 1)
   } else if (stats.isDirectory()) {
     mkdirSync(to, { recursive: true })
     for (const name of readdirSync(from)) copySetting(join(from, name), join(to, name), depth + 1)
   } else if (stats.isFile() && (stats.mode & OTHERS_READ) !== 0) {
-    mkdirSync(dirname(to), { recursive: true })
     copyFileSync(from, to)
   }
 }
 
-function makeLink(target: string, at: string): void {
-  mkdirSync(dirname(at), { recursive: true })
-  symlinkSync(target, at)
-}
-
 function realpathOf(path: string): string | null {
   try {
-    return realpathSync(path)
+    return realpathSync.native(path)
   } catch {
     return null
   }

@@ -1,7 +1,10 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv'
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import addFormats from 'ajv-formats'
 import type { Json, JsonObject } from '../core/contract.js'
+import { builtInSchemasFolder } from './bundled.js'
 import { fingerprint } from './fingerprint.js'
 import { compilePattern } from './patterns.js'
 
@@ -70,11 +73,23 @@ const judges = new Map<string, Ajv>()
 
 /** What the meta-schema of its dialect says about a schema; pointers lead into the schema. */
 export function schemaErrors(schema: JsonObject): SchemaError[] {
+  if (isBuiltIn(schema)) return []
   const dialect = isDraft07(schema) ? 'draft-07' : '2020-12'
   const judge = judges.get(dialect) ?? newAjv(schema, {})
   judges.set(dialect, judge)
   if (judge.validateSchema(plain(schema)) === true) return []
   return (judge.errors ?? []).slice(0, ERRORS_MAX).map(toSchemaError)
+}
+
+let builtIn: ReadonlySet<string> | null = null
+
+// A test holds the built-in schemas against their meta-schema; for a server that uses no others it need not be compiled.
+function isBuiltIn(schema: JsonObject): boolean {
+  const folder = builtInSchemasFolder()
+  builtIn ??= new Set(
+    readdirSync(folder).map((name) => fingerprint(JSON.parse(readFileSync(join(folder, name), 'utf8')) as Json)),
+  )
+  return builtIn.has(fingerprint(schema))
 }
 
 function compileWithAjv(schema: JsonObject | boolean): ValidateFunction {

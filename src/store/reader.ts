@@ -19,7 +19,7 @@ export type FromReader =
 // These threads handle small rows: without a limit each keeps tens of megabytes of young objects.
 const THREAD_MEMORY = { maxYoungGenerationSizeMb: 8 }
 // Found from src/store (tests run the sources) and from dist/store alike; a thread can only run the built file.
-const WORKER_FILE = new URL('../../dist/store/reader-worker.js', import.meta.url)
+const WORKER_FILE = new URL('../../dist/threads/reader-worker.cjs', import.meta.url)
 const WAITING_MAX = 1_000
 
 interface Waiting {
@@ -36,6 +36,10 @@ export class Reader {
 
   constructor(dir: string) {
     this.#dir = dir
+  }
+
+  get isRunning(): boolean {
+    return this.#worker !== null
   }
 
   perform<T>(job: ReaderJob): Promise<T> {

@@ -1,5 +1,8 @@
+import { writeCheckpoint } from './checkpointer.js'
 import { type Checkpoints, createCheckpoints } from './checkpoints.js'
 import { decodeCursor } from './cursor.js'
+import { openDatabase } from './database.js'
+import { ledgerFiles } from './files.js'
 import { type Lock, lockDirectory } from './lock.js'
 import { refusal } from './open-ledger.js'
 import { PointReads } from './point-reads.js'
@@ -20,8 +23,8 @@ import { takeStateDirectory } from './state-directory.js'
 import { Writer } from './writer.js'
 
 const CHECKPOINT_EVERY = 1_000
-/** Verifying this many events takes a fraction of a second, and a thread costs more than that. */
-const QUICKLY_VERIFIED_MAX = 1_000
+/** Verifying or sealing this many events takes a fraction of a second, and a thread costs more than that. */
+const QUICKLY_READ_MAX = 1_000
 
 export interface SqliteStoreOptions {
   /** The state directory; made with mode 0700 when it is not there. */
@@ -76,7 +79,7 @@ export class SqliteStore implements Store {
     this.#reader = new Reader(dir)
     this.#checkpointer = new Reader(dir)
     const every = options.checkpointEvery ?? CHECKPOINT_EVERY
-    this.#checkpoints = createCheckpoints({ every, write: () => this.#checkpointer.perform({ type: 'checkpoint' }) })
+    this.#checkpoints = createCheckpoints({ every, write: () => this.#writeCheckpoint() })
     this.#writer = new Writer({ dir, now: this.#now, onAppended: (seq) => this.#checkpoints.onAppended(seq) })
   }
 
@@ -154,7 +157,7 @@ export class SqliteStore implements Store {
   }
 
   async verify(): Promise<VerifyReport> {
-    if (this.#open().lastSeq() <= QUICKLY_VERIFIED_MAX) return this.#checkpointer.perform({ type: 'verify' })
+    if (this.#open().lastSeq() <= QUICKLY_READ_MAX) return this.#checkpointer.perform({ type: 'verify' })
     // A thread of its own: it may take minutes, and checkpoints and queries must not wait for it.
     const reader = new Reader(this.#dir)
     try {
@@ -185,6 +188,18 @@ export class SqliteStore implements Store {
       this.#reads.close()
     } finally {
       this.#lock.release()
+    }
+  }
+
+  // Nobody waits for this thread any more when the store closes: a small ledger needs no other one for its last checkpoint.
+  async #writeCheckpoint(): Promise<number> {
+    if (!this.#isClosed || this.#checkpointer.isRunning || this.#reads.lastSeq() > QUICKLY_READ_MAX)
+      return this.#checkpointer.perform({ type: 'checkpoint' })
+    const database = openDatabase(ledgerFiles(this.#dir).database, { readOnly: true })
+    try {
+      return writeCheckpoint(this.#dir, database, null).pointer.seq
+    } finally {
+      database.close()
     }
   }
 

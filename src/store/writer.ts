@@ -13,7 +13,7 @@ import {
 // These threads handle small rows: without a limit each keeps tens of megabytes of young objects.
 const THREAD_MEMORY = { maxYoungGenerationSizeMb: 8 }
 // Found from src/store (tests run the sources) and from dist/store alike; a thread can only run the built file.
-const WORKER_FILE = new URL('../../dist/store/writer-worker.js', import.meta.url)
+const WORKER_FILE = new URL('../../dist/threads/writer-worker.cjs', import.meta.url)
 const PENDING_MAX = 10_000
 const PENDING_CHARS_MAX = 64 * 1024 * 1024
 const MESSAGE_APPENDS_MAX = 256

@@ -5,7 +5,7 @@ import { asMade } from './only-paths.js'
 import { TreeUnreadable } from './problems.js'
 import type { Ignoring, TreeIndex } from './tree-contents.js'
 
-const WORKER_FILE = new URL('../../dist/tree/index-worker.js', import.meta.url)
+const WORKER_FILE = new URL('../../dist/threads/index-worker.cjs', import.meta.url)
 
 /** A listing of dependencies is kept in a file: it may be large, and only the thread reads it. */
 type Listing = DependencyRules & { readonly file: string }

@@ -23,16 +23,21 @@ export function changedStore(dir: string, change: { readonly from: RegExp; reado
   symlinkSync(join(ROOT, 'node_modules'), join(copy, 'node_modules'))
   cpSync(join(ROOT, 'dist'), join(copy, 'dist'), { recursive: true })
   const folder = join(copy, 'dist/store')
-  let changes = 0
-  for (const name of readdirSync(folder).filter((one) => one.endsWith('.js'))) {
+  for (const part of [folder, join(copy, 'dist/threads')])
+    if (!replaceIn(part, change)) throw new Error(`nothing in ${part} matches ${change.from}`)
+  return join(folder, 'sqlite.js')
+}
+
+function replaceIn(folder: string, change: { readonly from: RegExp; readonly to: string }): boolean {
+  let isFound = false
+  for (const name of readdirSync(folder).filter((one) => /\.c?js$/.test(one))) {
     const before = readFileSync(join(folder, name), 'utf8')
     const after = before.replaceAll(change.from, change.to)
     if (after === before) continue
-    changes += 1
+    isFound = true
     writeFileSync(join(folder, name), after)
   }
-  if (changes === 0) throw new Error(`nothing in the built store matches ${change.from}`)
-  return join(folder, 'sqlite.js')
+  return isFound
 }
 
 export const BUILT_STORE = join(ROOT, 'dist/store/sqlite.js')
