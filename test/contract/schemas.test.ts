@@ -1,4 +1,6 @@
-import { readFileSync } from 'node:fs'
+import { readdirSync, readFileSync } from 'node:fs'
+import { Ajv } from 'ajv'
+import { Ajv2020 } from 'ajv/dist/2020.js'
 import { describe, expect, it } from 'vitest'
 import { problemsOfSchema } from '../../src/contract/schema-problems.js'
 import { compileSchema } from '../../src/contract/schemas.js'
@@ -44,6 +46,18 @@ describe('JSON Schemas', () => {
       '/n_x',
       '/s_x',
     ])
+  })
+
+  it('[REQ-CONTRACT-13] every built-in schema is valid by the meta-schema of its dialect', () => {
+    const folder = new URL('../../contracts/schemas/', import.meta.url)
+    const names = readdirSync(folder)
+    expect(names).toContain('plan.json')
+    for (const name of names) {
+      const schema = builtIn(name.slice(0, -'.json'.length))
+      const judge = schema.$schema === 'http://json-schema.org/draft-07/schema#' ? new Ajv() : new Ajv2020()
+      expect(judge.validateSchema(schema), name).toBe(true)
+      expect(problemsOfSchema(schema), name).toEqual([])
+    }
   })
 
   it('[REQ-CONTRACT-13] draft-07 is chosen by $schema, 2020-12 otherwise', () => {

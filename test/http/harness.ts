@@ -83,15 +83,27 @@ function sharedConfinement(): Promise<Confinement> {
   return shared
 }
 
+const loadedTexts = new Map<string, ReturnType<typeof loadContractText>>()
+
+/** A text is read once however many servers start with it; a file may have changed since. */
+function loadOnce({ contract, contractFile }: StartOptions): ReturnType<typeof loadContractText> {
+  if (contract === undefined && contractFile !== undefined) return loadContractFile(contractFile)
+  const known = loadedTexts.get(contract ?? '')
+  if (known !== undefined) return known
+  const loading =
+    contract === undefined
+      ? loadContractFile(bundledContract('tdd'))
+      : loadContractText(contract, { file: 'test.yaml', baseDir: null })
+  loadedTexts.set(contract ?? '', loading)
+  return loading
+}
+
 export async function start(options: StartOptions = {}): Promise<Running> {
   const dir = options.dir ?? mkdtempSync(join(tmpdir(), 'phaselock-test-'))
   const workspace = join(dir, 'tree')
   const stateDir = join(dir, 'state')
   mkdirSync(workspace, { recursive: true })
-  const loaded =
-    options.contract === undefined
-      ? await loadContractFile(options.contractFile ?? bundledContract('tdd') ?? '')
-      : await loadContractText(options.contract, { file: 'test.yaml', baseDir: null })
+  const loaded = await loadOnce(options)
   if (!loaded.ok)
     throw new Error(loaded.diagnostics.map((one) => `${one.line}:${one.column} ${one.code} ${one.message}`).join('\n'))
   const store = await openSqliteStore({ dir: stateDir })
