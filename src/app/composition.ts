@@ -177,8 +177,9 @@ async function fromPins(
   const put: ViewEntry[] = []
   const folders = new Set(leftOut)
   const isBelow = (path: string): boolean => path !== '.' && (folders.has(path) || isBelow(posix.dirname(path)))
+  const now = await tree.hashEach(pins.keys())
   for (const [path, hash] of pins) {
-    if (!isBelow(path) && (await tree.hash(path).catch(() => null)) === hash) continue
+    if (!isBelow(path) && now.get(path) === hash) continue
     const entry = app.views.pinned(state.id, path, hash)
     if (entry === null) throw new Error(`what ${path} held at RED was not kept`)
     put.push(entry)

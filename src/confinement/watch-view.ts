@@ -3,6 +3,7 @@ import { closeSync, lstatSync, readFileSync } from 'node:fs'
 import { posix } from 'node:path'
 import { setImmediate as nextTurn, setTimeout as wait } from 'node:timers/promises'
 import { inside, openDirectory, partsOf } from '../tree/lookup.js'
+import { namesByFolder } from '../tree/names-by-folder.js'
 import { TooMuch, walkFrom } from '../tree/walk.js'
 import type { Composition } from './port.js'
 
@@ -61,16 +62,9 @@ function changed(before: Stamps, after: Stamps): readonly string[] {
 
 // Folder by folder, never through a link: one that was put in the place of a folder makes everything in it gone.
 async function stampsOf(root: string, paths: readonly string[], isProgram: ReadonlySet<string>): Promise<Stamps> {
-  const folders = new Map<string, string[]>()
-  for (const path of paths) {
-    const folder = posix.dirname(path)
-    const names = folders.get(folder) ?? []
-    names.push(posix.basename(path))
-    folders.set(folder, names)
-  }
   const stamps = new Map<string, Seen>()
   let looked = 0
-  for (const [folder, names] of folders) {
+  for (const [folder, names] of namesByFolder(paths)) {
     const opened = openDirectory(root, partsOf(folder) ?? [])
     for (const name of names) {
       const path = posix.join(folder, name)

@@ -21,32 +21,28 @@ const DEPENDENCY_FOLDERS: ReadonlySet<string> = new Set([
   ...['node_modules', '.venv', 'venv', '.tox', 'vendor', 'site-packages', '__pypackages__', 'bower_components'],
 ])
 
-/** Every path of dependencies and ignored files: a folder, or a stamp that any change of the file changes. */
-type Listing = ReadonlyMap<string, string>
+/** Dependencies and ignored files, by folder and name: a folder, or a stamp that any change of the file changes. */
+type Listing = Map<string, Map<string, string>>
 const FOLDER = 'd'
 
 /** Writes down how dependencies and ignored files are. What was changed after `before` (in ms) counts as not there. */
 export function keepDependencies(root: string, about: DependencyRules & { file: string; before: number }): void {
-  const listing = list(root, about, about.before)
   mkdirSync(dirname(about.file), { recursive: true, mode: 0o700 })
-  const packed = gzipSync(JSON.stringify([...listing]), { level: 1 })
-  writeFileSync(`${about.file}.new`, packed, { mode: 0o600, flush: true })
-  renameSync(`${about.file}.new`, about.file)
-  remember(about.file, listing)
+  keep(about.file, list(root, about, about.before))
 }
 
 /** What came or was changed since that was written down; of a folder that came, the folder alone. */
 export function dependenciesSince(root: string, about: DependencyRules & { file: string }): readonly string[] {
   const before = recall(about.file)
   const found: string[] = []
-  let folder: string | null = null
-  for (const [path, stamp] of list(root, about, Number.POSITIVE_INFINITY)) {
-    if (folder !== null && path.startsWith(folder)) continue
-    const was = before.get(path)
-    if (was === stamp) continue
+  let came: string | null = null
+  for (const met of dependenciesOf(root, about)) {
     // What was in a file's place, or came with a folder, goes with it.
-    folder = stamp === FOLDER ? `${path}/` : null
-    found.push(path)
+    if (came !== null && isWithin(met.folder, came)) continue
+    const stamp = stampOf(met)
+    if (stamp === null || before.get(met.folder)?.get(met.name) === stamp) continue
+    if (stamp === FOLDER) came = met.path
+    found.push(met.path)
   }
   return found
 }
@@ -56,13 +52,19 @@ export function acceptDependencies(
   root: string,
   about: DependencyRules & { file: string; paths: readonly string[] },
 ): void {
-  const isAccepted = (path: string): boolean => about.paths.some((one) => path === one || path.startsWith(`${one}/`))
-  const kept = [...recall(about.file)].filter(([path]) => !isAccepted(path))
-  const now = [...list(root, about, Number.POSITIVE_INFINITY)].filter(([path]) => isAccepted(path))
-  const listing = new Map([...kept, ...now])
-  writeFileSync(`${about.file}.new`, gzipSync(JSON.stringify([...listing]), { level: 1 }), { mode: 0o600, flush: true })
-  renameSync(`${about.file}.new`, about.file)
-  remember(about.file, listing)
+  const isAccepted = (path: string): boolean => about.paths.some((one) => isWithin(path, one))
+  const listing: Listing = new Map()
+  for (const [path, stamp] of pathsIn(recall(about.file))) if (!isAccepted(path)) add(listing, path, stamp)
+  for (const [path, stamp] of pathsIn(list(root, about, Number.POSITIVE_INFINITY)))
+    if (isAccepted(path)) add(listing, path, stamp)
+  keep(about.file, listing)
+}
+
+function keep(file: string, listing: Listing): void {
+  const packed = gzipSync(JSON.stringify([...pathsIn(listing)]), { level: 1 })
+  writeFileSync(`${file}.new`, packed, { mode: 0o600, flush: true })
+  renameSync(`${file}.new`, file)
+  remember(file, listing)
 }
 
 const remembered = new Map<string, Listing>()
@@ -76,12 +78,45 @@ function remember(file: string, listing: Listing): void {
 function recall(file: string): Listing {
   const known = remembered.get(file)
   if (known !== undefined) return known
-  const listing = new Map(JSON.parse(gunzipSync(readFileSync(file)).toString('utf8')) as [string, string][])
+  const listing: Listing = new Map()
+  for (const [path, stamp] of JSON.parse(gunzipSync(readFileSync(file)).toString('utf8')) as [string, string][])
+    add(listing, path, stamp)
   remember(file, listing)
   return listing
 }
 
-function list(root: string, { rules, also }: DependencyRules, before: number): Listing {
+function add(listing: Listing, path: string, stamp: string): void {
+  const slash = path.lastIndexOf('/')
+  namesIn(listing, path.slice(0, Math.max(slash, 0))).set(path.slice(slash + 1), stamp)
+}
+
+function namesIn(listing: Listing, folder: string): Map<string, string> {
+  const known = listing.get(folder)
+  if (known !== undefined) return known
+  const names = new Map<string, string>()
+  listing.set(folder, names)
+  return names
+}
+
+function* pathsIn(listing: Listing): Generator<readonly [path: string, stamp: string]> {
+  for (const [folder, names] of listing)
+    for (const [name, stamp] of names) yield [folder === '' ? name : `${folder}/${name}`, stamp]
+}
+
+function isWithin(path: string, folder: string): boolean {
+  return path === folder || path.startsWith(`${folder}/`)
+}
+
+function list(root: string, rules: DependencyRules, before: number): Listing {
+  const listing: Listing = new Map()
+  for (const met of dependenciesOf(root, rules)) {
+    const stamp = stampOf(met, before)
+    if (stamp !== null) namesIn(listing, met.folder).set(met.name, stamp)
+  }
+  return listing
+}
+
+function* dependenciesOf(root: string, { rules, also }: DependencyRules): Generator<Met> {
   const opened = openDirectory(root, [])
   if (!opened.ok) throw new TreeUnreadable(`the work tree ${root} cannot be opened`)
   const ignored = new IgnoreRules(rules)
@@ -91,26 +126,26 @@ function list(root: string, { rules, also }: DependencyRules, before: number): L
     if (isDirectory && DEPENDENCY_FOLDERS.has(name)) return true
     return ignored.isIgnored(path, isDirectory) || always.test(isDirectory ? `${path}/` : path).ignored
   }
-  const found = new Map<string, string>()
   // Whatever lies below a folder that is meant is meant: nothing there has to be held against the rules.
-  let folder: string | null = null
+  let meantDepth: number | null = null
   try {
     const isEntered = ({ name }: Met): boolean => name !== '.git'
     for (const met of walkFrom(opened.fd, { isEntered, entriesMax: ENTRIES_MAX })) {
       if (met.name === '.git') continue
-      const isInside: boolean = folder !== null && met.path.startsWith(folder)
-      if (!isInside && !isMeant(met)) continue
-      if (!isInside && met.kind === 'directory') folder = `${met.path}/`
-      const stamp = met.kind === 'directory' ? FOLDER : stampOf(met, before)
-      if (stamp !== null) found.set(met.path, stamp)
+      if (meantDepth === null || met.depth <= meantDepth) {
+        meantDepth = null
+        if (!isMeant(met)) continue
+        if (met.kind === 'directory') meantDepth = met.depth
+      }
+      yield met
     }
-    return found
   } finally {
     closeSync(opened.fd)
   }
 }
 
-function stampOf({ directoryFd, name }: Met, before: number): string | null {
+function stampOf({ directoryFd, name, kind }: Met, before = Number.POSITIVE_INFINITY): string | null {
+  if (kind === 'directory') return FOLDER
   const stat = lstatSync(inside(directoryFd, name), { throwIfNoEntry: false })
   if (stat === undefined || stat.ctimeMs > before) return null
   return `${stat.size} ${stat.mtimeMs} ${stat.ctimeMs} ${stat.ino} ${stat.mode}`

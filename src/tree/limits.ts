@@ -8,6 +8,10 @@ export const PATH_BYTES_MAX = 3000
 
 /** True for a path that is never written, nor met on the way through a tree. */
 export function isTooDeep(path: string): boolean {
-  if (path.length <= FOLDERS_MAX) return false
-  return Buffer.byteLength(path) > PATH_BYTES_MAX || path.split('/').length - 1 > FOLDERS_MAX
+  return path.length > FOLDERS_MAX && (isTooLong(path) || path.split('/').length - 1 > FOLDERS_MAX)
+}
+
+/** The half of it that the walk cannot tell by its own depth. No character takes more than three bytes. */
+export function isTooLong(path: string): boolean {
+  return path.length > PATH_BYTES_MAX / 3 && Buffer.byteLength(path) > PATH_BYTES_MAX
 }

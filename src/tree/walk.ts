@@ -1,5 +1,5 @@
 import { closeSync, type Dirent, opendirSync } from 'node:fs'
-import { FOLDERS_MAX, isTooDeep } from './limits.js'
+import { FOLDERS_MAX, isTooLong } from './limits.js'
 import { type Kind, openDirectoryIn } from './lookup.js'
 import { TreeUnreadable } from './problems.js'
 
@@ -9,6 +9,8 @@ const NAMES_AT_ONCE = 256
 export interface Met {
   /** Relative to the directory the walk began in. */
   readonly path: string
+  /** The path of the directory that holds it, '' for the one the walk began in. */
+  readonly folder: string
   readonly name: string
   readonly kind: Kind
   /** 0 for what lies directly in the directory the walk began in. */
@@ -55,11 +57,14 @@ function* walkInto(here: Here, walk: Walk, budget: Budget): Generator<Met> {
   walk.enter?.(here.path, here.fd)
   for (const entry of namesIn(here.fd, budget)) {
     const path = here.path === '' ? entry.name : `${here.path}/${entry.name}`
-    if (isTooDeep(path)) {
+    if (here.depth > FOLDERS_MAX || isTooLong(path)) {
       walk.tooDeep?.(path)
       continue
     }
-    const met: Met = { path, name: entry.name, kind: kindOf(entry), depth: here.depth, directoryFd: here.fd }
+    const { name } = entry
+    const met: Met = {
+      ...{ path, folder: here.path, name, kind: kindOf(entry), depth: here.depth, directoryFd: here.fd },
+    }
     yield met
     if (met.kind !== 'directory' || !walk.isEntered(met)) continue
     // Nothing in it could be met.

@@ -1,8 +1,9 @@
 import { createHash } from 'node:crypto'
-import { closeSync, fstatSync, readlinkSync } from 'node:fs'
+import { closeSync, fstatSync, lstatSync, readlinkSync } from 'node:fs'
 import { posix } from 'node:path'
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import { identityOf, inside, type OpenFile, openDirectory, openFile, openParent } from './lookup.js'
+import { identityOf, inside, type OpenFile, openDirectory, openFile, openParent, partsOf } from './lookup.js'
+import { namesByFolder } from './names-by-folder.js'
 import { errnoOf, TreeUnreadable } from './problems.js'
 import { chunksOf, readBytes } from './read-bytes.js'
 import { type Met, walkFrom } from './walk.js'
@@ -39,6 +40,8 @@ export interface WorkTree {
   list(skipped: Skipped): Promise<readonly Listed[]>
   /** SHA-256 of the content, for a link of its target as well; null when there is no such file; throws when a link leaves the tree. */
   hash(path: string): Promise<string | null>
+  /** The same of many files; null also for one that cannot be hashed. */
+  hashEach(paths: Iterable<string>): Promise<ReadonlyMap<string, string | null>>
   /** SHA-256 over every path and content of the project, but for the files named: equal when nothing in it has changed. */
   fingerprint(except?: { has(path: string): boolean }): Promise<string>
 }
@@ -48,6 +51,7 @@ export function openWorkTree(root: string): WorkTree {
     read: (path) => readInside(root, path),
     list: (skipped) => listInside(root, skipped),
     hash: (path) => hashInside(root, path),
+    hashEach: (paths) => hashEachInside(root, paths),
     fingerprint: (except = new Set()) => fingerprintOf(root, except),
   }
 }
@@ -90,6 +94,31 @@ async function hashInside(root: string, path: string): Promise<string | null> {
     return digest
   })
   return found ?? hashOfLink(root, path)
+}
+
+async function hashEachInside(root: string, paths: Iterable<string>): Promise<ReadonlyMap<string, string | null>> {
+  const found = new Map<string, string | null>()
+  for (const [folder, names] of namesByFolder(paths)) {
+    const parts = partsOf(folder)
+    const opened = parts === null ? null : openDirectory(root, parts)
+    try {
+      for (const name of names) {
+        const path = posix.join(folder, name)
+        const known = opened?.ok === true ? knownHash(opened.fd, name) : undefined
+        found.set(path, known ?? (await hashInside(root, path).catch(() => null)))
+        if (found.size % ENTRIES_PER_TURN === 0) await nextTurn()
+      }
+    } finally {
+      if (opened?.ok === true) closeSync(opened.fd)
+    }
+  }
+  return found
+}
+
+// What was read before is not even opened.
+function knownHash(directoryFd: number, name: string): string | undefined {
+  const stat = lstatSync(inside(directoryFd, name), { bigint: true, throwIfNoEntry: false })
+  return stat?.isFile() === true ? hashes.get(identityOf(stat)) : undefined
 }
 
 function keepHash(identity: string, digest: string): void {

@@ -423,6 +423,7 @@ describe('time limits', () => {
       read: () => new Promise<never>(() => undefined),
       list: async () => [],
       hash: () => new Promise<never>(() => undefined),
+      hashEach: () => new Promise<never>(() => undefined),
       fingerprint: async () => '',
     }
     const outcome = await runCheck('file_exists', { ...inputs({}), tree, params: { path: 'a' } }, 0.05)
