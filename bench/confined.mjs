@@ -82,7 +82,7 @@ function plain(tree, command) {
   })
 }
 
-async function confined(wall, tree, command) {
+export async function confined(wall, tree, command) {
   const started = await wall.start({
     tree,
     argv: ['bash', '-c', command],

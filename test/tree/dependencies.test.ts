@@ -1,0 +1,98 @@
+import { mkdirSync, mkdtempSync, rmSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { expect, it, onTestFinished } from 'vitest'
+import { acceptDependencies, dependenciesSince, keepDependencies } from '../../src/tree/dependencies.js'
+import { openWorkTree } from '../../src/tree/work-tree.js'
+
+const RULES = { rules: [{ base: '', text: '*.log\nout/\n' }], also: [] }
+
+function place(files: Readonly<Record<string, string>>) {
+  const dir = mkdtempSync(join(tmpdir(), 'phaselock-dependencies-'))
+  onTestFinished(() => rmSync(dir, { recursive: true, force: true }))
+  const root = join(dir, 'tree')
+  mkdirSync(root)
+  const write = (path: string, text: string): void => {
+    mkdirSync(dirname(join(root, path)), { recursive: true })
+    writeFileSync(join(root, path), text)
+  }
+  for (const [path, text] of Object.entries(files)) write(path, text)
+  const about = { ...RULES, file: join(dir, 'dependencies.json.gz') }
+  return { root, write, about }
+}
+
+it('[REQ-VIEW-6] what came or was changed among dependencies and ignored files is named, of a new folder the folder alone', () => {
+  const { root, write, about } = place({
+    'node_modules/a/index.js': 'a',
+    'node_modules/a/lib/deep.js': 'deep',
+    'src/one.js': '1',
+    'src/b/kept.log': 'log',
+    'gone.log': 'log',
+  })
+  keepDependencies(root, { ...about, before: Number.POSITIVE_INFINITY })
+  expect(dependenciesSince(root, about)).toEqual([])
+
+  write('node_modules/a/lib/deep.js', 'other')
+  write('node_modules/b/index.js', 'b')
+  write('node_modules/b/lib/more.js', 'b')
+  write('node_modules/c.js', 'c')
+  rmSync(join(root, 'gone.log'))
+  const expected = ['node_modules/a/lib/deep.js', 'node_modules/b', 'node_modules/c.js']
+  expect(dependenciesSince(root, about)).toEqual(expected)
+
+  acceptDependencies(root, { ...about, paths: ['node_modules/b'] })
+  expect(dependenciesSince(root, about)).toEqual(['node_modules/a/lib/deep.js', 'node_modules/c.js'])
+})
+
+it('[REQ-VIEW-6] an ignored file is named also where it lies deeper than a new folder that was met just before', () => {
+  const { root, write, about } = place({ 'src/a.js': 'a', 'src/z/b.js': 'b' })
+  keepDependencies(root, { ...about, before: Number.POSITIVE_INFINITY })
+  write('src/out/built.js', 'built')
+  write('src/source/late.log', 'late')
+  write('src/z/late.log', 'late')
+  expect(dependenciesSince(root, about)).toEqual(['src/out', 'src/source/late.log', 'src/z/late.log'])
+})
+
+it('[REQ-VIEW-6] a folder in the place of a file, and a file in the place of a folder, are named', () => {
+  const { root, write, about } = place({ 'node_modules/a': 'file', 'node_modules/b/index.js': 'b' })
+  keepDependencies(root, { ...about, before: Number.POSITIVE_INFINITY })
+  rmSync(join(root, 'node_modules'), { recursive: true })
+  write('node_modules/a/index.js', 'a')
+  write('node_modules/b', 'file')
+  expect(dependenciesSince(root, about)).toEqual(['node_modules/a', 'node_modules/b'])
+})
+
+it('[REQ-VIEW-2] many files are hashed as each alone is, however often, and changes are seen', async () => {
+  const { root, write } = place({ 'tests/a.js': 'a', 'tests/deep/b.js': 'b', 'c.js': 'c' })
+  symlinkSync('a.js', join(root, 'tests/link.js'))
+  symlinkSync('/etc/passwd', join(root, 'tests/out.js'))
+  const tree = openWorkTree(root)
+  const paths = ['tests/a.js', 'tests/deep/b.js', 'c.js', 'tests/link.js', 'tests/none.js', 'none/none.js']
+  const alone = new Map<string, string | null>()
+  for (const path of paths) alone.set(path, await tree.hash(path))
+  expect(alone.get('tests/link.js')).not.toBeNull()
+  expect(await tree.hashEach(paths)).toEqual(alone)
+  expect(await tree.hashEach(['tests/out.js', '../tree/c.js', '..', '/etc/passwd'])).toEqual(
+    new Map([
+      ['tests/out.js', null],
+      ['../tree/c.js', null],
+      ['..', null],
+      ['/etc/passwd', null],
+    ]),
+  )
+  write('tests/a.js', 'b')
+  utimesSync(join(root, 'tests/a.js'), 1, 1)
+  expect((await tree.hashEach(paths)).get('tests/a.js')).toBe(await tree.hash('tests/deep/b.js'))
+})
+
+it('[REQ-VIEW-2] a file that was hashed before and has not changed since keeps its hash', async () => {
+  const tree = openWorkTree(process.cwd())
+  const alone = await tree.hash('LICENSE')
+  expect(alone).toMatch(/^[0-9a-f]{64}$/)
+  expect(await tree.hashEach(['LICENSE', 'src'])).toEqual(
+    new Map([
+      ['LICENSE', alone],
+      ['src', null],
+    ]),
+  )
+})
