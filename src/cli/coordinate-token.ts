@@ -12,8 +12,8 @@ export function addTokenCommand(coordinate: Command): void {
   clientOptions(
     coordinate
       .command('token')
-      .argument('<run>', 'the coordination, or the consensus of a phase')
-      .argument('<agent>', 'the remote agent, as the council or the contract names it')
+      .argument('<run>', 'id of the council, or of the consensus of a phase')
+      .argument('<agent>', 'name of the remote agent in the council or contract')
       .description("print a remote agent's token, and nothing else"),
   )
     .addHelpText(
