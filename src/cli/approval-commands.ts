@@ -49,7 +49,7 @@ function addAnswer(program: Command, decision: 'approve' | 'reject'): void {
       const client = new Client(options)
       if (id === undefined) return list(client, undefined, options)
       if (decision === 'reject' && (options.comment ?? '').trim() === '')
-        throw new Stop(EXIT.usage, 'A rejection needs --comment TEXT: the agent is told what must change.')
+        throw new Stop(EXIT.usage, 'A rejection needs --comment TEXT, which tells the agent what must change.')
       await answer(client, { id, decision, options })
     })
 }
@@ -67,7 +67,7 @@ async function answer(
     throw new Stop(EXIT.refused, `Approval ${plainLine(textOf(approval.id))} ${endedText(approval)}.`)
   if (options.json !== true) print(approvalText(approval))
   if (options.yes !== true) {
-    if (!canAsk()) throw new Stop(EXIT.usage, 'There is no terminal to ask on: give --yes.')
+    if (!canAsk()) throw new Stop(EXIT.usage, 'There is no terminal to ask on: add --yes.')
     const sure = await confirm(`${decision === 'approve' ? 'Approve' : 'Reject'} exactly this?`)
     if (!sure) {
       tell('Nothing was decided.')

@@ -78,7 +78,7 @@ function addDiscard(task: Command): void {
 }
 
 async function askToDiscard(id: string): Promise<void> {
-  if (!canAsk()) throw new Stop(EXIT.usage, 'What is discarded is lost for good: add --yes.')
+  if (!canAsk()) throw new Stop(EXIT.usage, 'Discarded work cannot be restored: add --yes.')
   const isSure = await confirm(`Discard the work of ${plainLine(id)} for good?`)
   if (!isSure) throw new Stop(EXIT.refused, 'Nothing was discarded.')
 }

@@ -58,7 +58,7 @@ function readReport(file: string): JsonObject {
   } catch (error) {
     if (!(error instanceof SyntaxError)) throw error
   }
-  throw new Stop(EXIT.usage, `${plainLine(where)} is no JSON object, such as {"status": "completed"}.`)
+  throw new Stop(EXIT.usage, `${plainLine(where)} is not a JSON object such as {"status": "completed"}.`)
 }
 
 function readText(file: string, where: string): string {

@@ -66,7 +66,7 @@ function addList(stash: Command): void {
       const answer = await steeringClient(openSession(options)).get('/stashes')
       if (options.json === true) return printJson(answer)
       const stashes = listOf(answer.stashes)
-      print(stashes.length === 0 ? 'Nothing is put aside.' : stashTable(stashes))
+      print(stashes.length === 0 ? 'There are no stashes.' : stashTable(stashes))
     })
 }
 
@@ -111,7 +111,7 @@ function addPop(stash: Command): void {
 
 async function newest(client: Client): Promise<string> {
   const [stash] = listOf((await client.get('/stashes')).stashes)
-  if (stash === undefined) throw new Stop(EXIT.refused, 'Nothing is put aside.')
+  if (stash === undefined) throw new Stop(EXIT.refused, 'There are no stashes.')
   return textOf(stash.id)
 }
 
@@ -134,7 +134,7 @@ function addDrop(stash: Command): void {
 async function askToDrop(client: Client, id: string): Promise<void> {
   const found = listOf((await client.get('/stashes')).stashes).find((one) => one.id === id)
   if (found === undefined) return
-  if (!canAsk()) throw new Stop(EXIT.usage, 'What is dropped is lost for good: add --yes.')
+  if (!canAsk()) throw new Stop(EXIT.usage, 'A dropped stash cannot be restored: add --yes.')
   const isSure = await confirm(`Drop ${plainLine(id)} of task ${line(found.task_id)} (${paths(found)}) for good?`)
   if (!isSure) throw new Stop(EXIT.refused, 'Nothing was dropped.')
 }

@@ -140,9 +140,9 @@ export async function timeline(client: Client, id: string): Promise<readonly Jso
 }
 
 const STEERING = {
-  cancel: ['cancel a task for good', 'phaselock task cancel task-1 --reason "not needed any more"'],
+  cancel: ['cancel a task permanently', 'phaselock task cancel task-1 --reason "not needed any more"'],
   resume: ['resume a parked task', 'phaselock task resume task-1 --reason "the database is back"'],
-  rewind: ['take a task back to an earlier phase', 'phaselock task rewind task-1 --to PLAN --reason "wrong plan"'],
+  rewind: ['return a task to an earlier phase', 'phaselock task rewind task-1 --to PLAN --reason "wrong plan"'],
   reassign: ['take a task from its agent', 'phaselock task reassign task-1 --agent other --reason "stuck"'],
 } as const
 
