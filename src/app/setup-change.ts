@@ -110,7 +110,7 @@ async function propose(app: App, { contract, state }: AgentCall<Bearer>, asked: 
 function fileChange(path: string, was: Buffer | null, is: Buffer | null, hash: string | null): JsonObject | string {
   if (is === null && hash !== null) return `${path} is a link, or too large to be shown`
   const [before, after] = [textOf(was), textOf(is)]
-  if (before === null || after === null) return `${path} is no text, or too large to be shown`
+  if (before === null || after === null) return `${path} is not a text file, or is too large to show`
   const { diff, isCut } = unifiedDiff(path, before, after)
   if (isCut) return `the change of ${path} is too large to be shown`
   return { path, diff, before: was === null ? null : hashOf(was), after: is === null ? null : hashOf(is) }

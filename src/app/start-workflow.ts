@@ -77,7 +77,7 @@ function targetOf(target: string): Result<string> {
   // A slash at the end makes no other file.
   const path = posix.normalize(target).replace(/(?<=.)\/$/, '')
   return path.startsWith('/') || path === '.' || path.split('/').includes('..')
-    ? wrong(`${JSON.stringify(target)} is no path of a file inside the work tree.`)
+    ? wrong(`${JSON.stringify(target)} is not the path of a file inside the work tree.`)
     : ok(path)
 }
 

@@ -167,7 +167,7 @@ async function openStash(app: App, request: StashRequest): Promise<Result<Work>>
   if (first === null) return refuse('not_found', `There is no stash ${JSON.stringify(request.id)}.`)
   const state = await app.ledger.peek(first.taskId)
   if (state === null) return refuse('not_found', `The task ${first.taskId} of stash ${first.id} is not in the ledger.`)
-  if (app.checking.has(state.id)) return refuse('conflict', `Task ${state.id} is being put aside.`)
+  if (app.checking.has(state.id)) return refuse('conflict', `Task ${state.id} is being stashed.`)
   const problem = first.stage === 'saved' ? null : await app.ledger.hold(state.id, () => finishStash(app, shelf, first))
   if (problem !== null) return refuse('conflict', problem)
   const stash = shelf.get(request.id)

@@ -49,7 +49,7 @@ export async function saveStash(app: App, request: SaveRequest): Promise<Result<
   if (app.checking.has(taskId)) return refuse('conflict', `The gates of task ${taskId} are being checked.`)
   const other = await otherIn(app, state)
   if (other !== null)
-    return refuse('conflict', `Task ${other} works in the same work tree: its work would be put aside as well.`)
+    return refuse('conflict', `Task ${other} works in the same work tree: its work would be stashed too.`)
   const contract = await app.contracts.get(state.contract.hash)
   const then =
     app.trees.marked(state.workspace, taskId, WORK_BEGAN) ?? app.trees.marked(state.workspace, taskId, contract.start)
@@ -84,7 +84,7 @@ async function saved(app: App, work: Work): Promise<Result<JsonObject>> {
   if (changed.length > PATHS_MAX)
     return refuse(
       'conflict',
-      `${changed.length} paths changed since the work began; at most ${PATHS_MAX} are put aside.`,
+      `${changed.length} paths changed since the work began; at most ${PATHS_MAX} can be stashed.`,
     )
   let isPublished = false
   try {
@@ -99,7 +99,7 @@ async function saved(app: App, work: Work): Promise<Result<JsonObject>> {
       await app.running.settle(state.id, TOOLS_WAIT_MS)
     }
     shelf.remove(id)
-    return refuse('conflict', `Tools of task ${state.id} are running all the time; nothing was put aside.`)
+    return refuse('conflict', `Tools of task ${state.id} keep running; nothing was stashed.`)
   } finally {
     if (!isPublished) shelf.discard(id)
   }
@@ -131,7 +131,7 @@ async function keepAll(app: App, work: Work, changed: readonly Difference[]): Pr
     }
     bytes += before.content.length + after.content.length
     if (bytes > ALL_BYTES_MAX)
-      return refuse('conflict', `The work is larger than ${ALL_BYTES_MAX / 1024 / 1024} MiB; nothing was put aside.`)
+      return refuse('conflict', `The work is larger than ${ALL_BYTES_MAX / 1024 / 1024} MiB; nothing was stashed.`)
     for (const [entry, { content }] of [[was, before] as const, [now, after] as const])
       if (fileHash(entry) !== null) shelf.put(id, content)
     paths.push({ path, was, now, expected: app.trees.expectedEntry(state.workspace, path), mode: after.mode })
@@ -139,7 +139,7 @@ async function keepAll(app: App, work: Work, changed: readonly Difference[]): Pr
   if (lost.length > 0)
     return refuse(
       'conflict',
-      `These cannot be kept or put back (a link that leaves the tree, a special file, a file over ${FILE_BYTES_MAX / 1024 / 1024} MiB, or what it was is neither kept nor in git): ${lost.slice(0, NAMED_MAX).join(', ')}. Nothing was put aside.`,
+      `These cannot be kept or put back (a link that leaves the tree, a special file, a file over ${FILE_BYTES_MAX / 1024 / 1024} MiB, or what it was is neither kept nor in git): ${lost.slice(0, NAMED_MAX).join(', ')}. Nothing was stashed.`,
       { paths: lost.slice(0, PATHS_TOLD_MAX), path_count: lost.length },
     )
   const { taskId, name, reason, actor } = request
@@ -196,7 +196,7 @@ async function putAside(app: App, work: Work, stash: Stash): Promise<Result<Json
   if (handled === null || handled.refusal !== null) {
     shelf.remove(id)
     return handled?.refusal == null
-      ? refuse('conflict', 'The work tree changed while it was kept; nothing was put aside. Try again.')
+      ? refuse('conflict', 'The work tree changed while it was kept; nothing was stashed. Try again.')
       : refusedBy(handled.refusal, {}, false)
   }
   const done = await bringTo(app, shelf, stash, 'was')
@@ -210,7 +210,7 @@ async function putAside(app: App, work: Work, stash: Stash): Promise<Result<Json
     } as const
     await app.ledger.apply(target, resume, context, { isHolding })
     shelf.remove(id)
-    return refuse('conflict', `${done.why}; nothing was put aside.`)
+    return refuse('conflict', `${done.why}; nothing was stashed.`)
   }
   return recordSaved(app, work, shelf.setStage(stash, 'saved'))
 }

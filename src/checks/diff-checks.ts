@@ -16,7 +16,7 @@ export const workTreeClean: Check = ({ git }) => {
 }
 
 const CUT = 'git could not list the whole change, or it is too large'
-const NO_REPOSITORY = 'the work tree is no git repository; an operator can make it one with `git init`'
+const NO_REPOSITORY = 'the work tree is not a git repository; an operator can create one with `git init`'
 
 /** Everything that does not lie where the rules of the start ignore it is committed, also what an edited rule hides. */
 export const committed: Check = ({ git }) => {

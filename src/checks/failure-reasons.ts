@@ -41,7 +41,7 @@ export async function reasonAgainstLoad(
 }
 
 function missingPackage(module: string | null): string {
-  return `fails because ${module ?? 'a package'} is not installed, which is no code of the project`
+  return `fails because ${module ?? 'a package'} is not installed, and is not code of the project`
 }
 
 const SHORT_CHARS_MAX = 120

@@ -26,7 +26,7 @@ export function failingTests(run: ObservedRun, before: BaselineTests | null): Ch
   const broken = loads.find((one) => one.kind === 'syntax')
   if (broken !== undefined)
     return fails(
-      `${broken.file ?? 'a test file'} has a syntax error, which is no failing test: ${broken.message}`,
+      `${broken.file ?? 'a test file'} has a syntax error, which does not count as a failing test: ${broken.message}`,
       'observed',
     )
   const missing = loads.filter((one) => one.kind === 'missing_module')

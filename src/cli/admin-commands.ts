@@ -16,9 +16,9 @@ export function addAdminCommands(program: Command): void {
   addOperators(program)
   const secret = program
     .command('secret')
-    .description('the secret that signs tokens')
+    .description('manage the secret that signs tokens')
     .addHelpText('after', examples([['phaselock secret rotate', '']]))
-  clientOptions(secret.command('rotate').description('sign with a new secret; present tokens go on to verify'))
+  clientOptions(secret.command('rotate').description('sign new tokens with a new secret; existing tokens stay valid'))
     .addHelpText('after', examples([['phaselock secret rotate', '']]))
     .action(async (options: ClientOptions) => {
       const answer = await new Client(options).post('/secret/rotate')
@@ -32,7 +32,7 @@ function addAgents(program: Command): void {
   const agent = program
     .command('agent')
     .alias('agents')
-    .description('let agents in, list and revoke them')
+    .description('add, list and revoke agents')
     .addHelpText(
       'after',
       examples([
@@ -41,7 +41,7 @@ function addAgents(program: Command): void {
       ]),
     )
   clientOptions(agent.command('add').argument('<id>').description('register an agent and print its token once'))
-    .option('--capability <name>', 'what it is capable of; repeatable', collect)
+    .option('--capability <name>', 'capability of the agent; repeatable', collect)
     .addHelpText('after', examples([['phaselock agent add coder --capability python', '']]))
     .action(async (id: string, options: ClientOptions & { readonly capability?: readonly string[] }) => {
       const client = new Client(options)
@@ -104,10 +104,10 @@ function addOperators(program: Command): void {
   const operator = program
     .command('operator')
     .alias('operators')
-    .description('people who may steer and approve')
+    .description('add, list and revoke operators')
     .addHelpText('after', examples([['phaselock operator list', '']]))
   clientOptions(operator.command('add').argument('<name>').description('add an operator and print the token once'))
-    .option('--role <role>', 'a role that approval gates can name, such as lead or ci')
+    .option('--role <role>', 'role that approval gates can require, such as lead or ci')
     .addHelpText('after', examples([['phaselock operator add ada --role lead', '']]))
     .action(async (name: string, options: ClientOptions & { readonly role?: string }) => {
       const answer = await new Client(options).post('/operators', given({ name, role: options.role }))
@@ -136,7 +136,7 @@ function addOperators(program: Command): void {
 
 function addRevoke(parent: Command, kind: 'agent' | 'operator'): void {
   const name = kind === 'agent' ? 'id' : 'name'
-  clientOptions(parent.command('revoke').argument(`<${name}>`).description('end its tokens at once'))
+  clientOptions(parent.command('revoke').argument(`<${name}>`).description('revoke its tokens immediately'))
     .option('--reason <text>', 'why')
     .addHelpText('after', examples([[`phaselock ${kind} revoke ${kind === 'agent' ? 'coder' : 'ada'}`, '']]))
     .action(async (id: string, options: ClientOptions & { readonly reason?: string }) => {
@@ -159,8 +159,8 @@ async function tellHeld(client: Client, id: string): Promise<void> {
 
 function addPauses(program: Command): void {
   const texts = {
-    pause: ['stop all agents: their calls are refused until unpause', 'All agents are paused.'],
-    unpause: ['let all agents go on', 'Agents go on.'],
+    pause: ['pause all agents: refuse their calls until unpause', 'All agents are paused.'],
+    unpause: ['resume all agents', 'Agents go on.'],
   } as const
   for (const [name, [description, done]] of Object.entries(texts)) {
     clientOptions(program.command(name).description(description))

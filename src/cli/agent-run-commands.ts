@@ -7,17 +7,14 @@ import { collect, examples } from './options.js'
 export function addAgentRunCommands(program: Command): void {
   addRun(program)
   clientOptions(program.command('logs').argument('<agent>').description('print what an agent wrote'))
-    .option('-f, --follow', 'go on until the agent has ended; with --json one document a line')
+    .option('-f, --follow', 'keep printing until the agent has ended; with --json, one document per line')
     .addHelpText('after', examples([['phaselock logs coder-3f2a91 --follow', '']]))
     .action((agent: string, options: FollowOptions) => logs(agent, options))
-  clientOptions(program.command('attach').argument('<agent>').description('look at the window of an agent'))
-    .addHelpText(
-      'after',
-      examples([['phaselock attach coder-3f2a91', 'of one that was started with --tmux; Ctrl-b d leaves it']]),
-    )
+  clientOptions(program.command('attach').argument('<agent>').description('attach to the terminal window of an agent'))
+    .addHelpText('after', examples([['phaselock attach coder-3f2a91', 'started with --tmux; detach with Ctrl-b d']]))
     .action((agent: string, options: ClientOptions) => attach(agent, options))
-  clientOptions(program.command('stop').argument('<agent>').description('end an agent; its task can be claimed again'))
-    .option('--park', 'park its task instead')
+  clientOptions(program.command('stop').argument('<agent>').description('stop an agent; its task can be claimed again'))
+    .option('--park', 'park the task instead of releasing it')
     .option('--reason <text>', 'why; kept in the ledger')
     .addHelpText('after', examples([['phaselock stop coder-3f2a91 --park --reason "wrong plan"', '']]))
     .action((agent: string, options: StopOptions) => stop(agent, options))
@@ -27,20 +24,20 @@ function addRun(program: Command): void {
   clientOptions(
     program
       .command('run')
-      .argument('[agent]', "an entry of the contract's agents, or a harness such as claude-code")
-      .argument('[task]', 'what is to be done')
-      .description('start an agent on a task, and follow what it writes'),
+      .argument('[agent]', 'agent of the contract, or an agent CLI such as claude-code')
+      .argument('[task]', 'title of the task')
+      .description('start an agent on a task and print its output'),
   )
-    .option('--command <program>', 'start this program in place of an entry or a harness')
-    .option('--arg <word>', 'a word for the program; repeatable', gathered)
+    .option('--command <program>', 'run this program instead of a configured agent')
+    .option('--arg <word>', 'argument for the program; repeatable', gathered)
     .option('--model <name>', 'the model')
-    .option('--task <id>', 'a task that there is, in place of a new one')
-    .option('--id <id>', 'what the new task is called (default: made up)')
-    .option('--worktree', 'make a work tree for the new task alone, from the repository')
+    .option('--task <id>', 'use this existing task instead of a new one')
+    .option('--id <id>', 'id of the new task (default: generated)')
+    .option('--worktree', 'create a separate git work tree for the new task')
     .option('--take <path>', 'with --worktree: copy this ignored path, such as node_modules; repeatable', collect)
-    .option('--name <id>', 'what the agent is called (default: a new name)')
+    .option('--name <id>', 'name of the agent (default: generated)')
     .option('--tmux', 'with a window to look at')
-    .option('--detach', 'return at once')
+    .option('--detach', 'return immediately')
     .addHelpText(
       'after',
       `${examples([

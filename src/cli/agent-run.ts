@@ -44,12 +44,18 @@ export interface StopOptions extends ClientOptions {
 export async function run(first: string | undefined, second: string | undefined, options: RunOptions): Promise<void> {
   const [agent, title] = options.command === undefined ? [first, second] : [undefined, second ?? first]
   if (options.command === undefined && agent === undefined)
-    throw new Stop(EXIT.usage, 'Name an agent: an entry of the contract, a harness, or --command PROGRAM.')
+    throw new Stop(
+      EXIT.usage,
+      'Name an agent: one of the contract, an agent CLI such as claude-code, or --command PROGRAM.',
+    )
   if ((title === undefined) === (options.task === undefined))
-    throw new Stop(EXIT.usage, 'Say what is to be done, or name a task that there is with --task ID; not both.')
+    throw new Stop(EXIT.usage, 'Give either the title of a new task or an existing task with --task ID.')
   const { id: taskId, worktree, take } = options
   if (options.task !== undefined && (taskId ?? worktree ?? take) !== undefined)
-    throw new Stop(EXIT.usage, '--id, --worktree and --take are for a new task; one that there is has its work tree.')
+    throw new Stop(
+      EXIT.usage,
+      '--id, --worktree and --take apply only to a new task; an existing task has its work tree.',
+    )
   const client = new Client(options)
   const about = given({
     args: options.arg,

@@ -23,7 +23,7 @@ export function addAnalyzeCommand(program: Command): void {
     program
       .command('analyze')
       .argument('[task]', 'default: the active run, else the newest task')
-      .description('what a run took: time, tokens, commands, edits and commits by phase and visit'),
+      .description('show what a run cost: time, tokens, commands, edits and commits per phase and visit'),
   )
     .addOption(new Option('--format <format>', 'text, or a graph').choices(Object.keys(FORMATS)).default('text'))
     .addHelpText(

@@ -15,7 +15,7 @@ const PAGE = 100
 /** `approve`, `reject` and `approvals`. */
 export function addApprovalCommands(program: Command): void {
   clientOptions(
-    program.command('approvals').argument('[id]', 'show this one whole').description('list what waits for a human'),
+    program.command('approvals').argument('[id]', 'show this approval in full').description('list pending approvals'),
   )
     .addHelpText('after', examples([['phaselock approvals apr-1-task-1', 'what exactly is to be approved']]))
     .action((id: string | undefined, options: ClientOptions) => list(new Client(options), id, options))
@@ -33,12 +33,12 @@ function addAnswer(program: Command, decision: 'approve' | 'reject'): void {
   const command = clientOptions(
     program
       .command(decision)
-      .argument('[id]', 'an approval, or a task that waits for one; without it, those waiting are listed')
+      .argument('[id]', 'id of an approval, or of a task that waits for one (default: list the pending approvals)')
       .description(`${decision} the step that a task waits for`),
   )
-    .option('--comment <text>', decision === 'reject' ? 'what must change (needed)' : 'kept in the ledger')
+    .option('--comment <text>', decision === 'reject' ? 'what must change (required)' : 'kept in the ledger')
     .option('--digest <sha256>', `${decision} only if this is still what is to be approved`)
-    .option('-y, --yes', 'do not ask')
+    .option('-y, --yes', 'do not ask for confirmation')
   const example =
     decision === 'approve'
       ? 'phaselock approve apr-1-task-1'
@@ -49,7 +49,7 @@ function addAnswer(program: Command, decision: 'approve' | 'reject'): void {
       const client = new Client(options)
       if (id === undefined) return list(client, undefined, options)
       if (decision === 'reject' && (options.comment ?? '').trim() === '')
-        throw new Stop(EXIT.usage, 'A rejection needs --comment TEXT: the agent is told what must change.')
+        throw new Stop(EXIT.usage, 'A rejection needs --comment TEXT, which tells the agent what must change.')
       await answer(client, { id, decision, options })
     })
 }
@@ -67,7 +67,7 @@ async function answer(
     throw new Stop(EXIT.refused, `Approval ${plainLine(textOf(approval.id))} ${endedText(approval)}.`)
   if (options.json !== true) print(approvalText(approval))
   if (options.yes !== true) {
-    if (!canAsk()) throw new Stop(EXIT.usage, 'There is no terminal to ask on: give --yes.')
+    if (!canAsk()) throw new Stop(EXIT.usage, 'There is no terminal to ask on: add --yes.')
     const sure = await confirm(`${decision === 'approve' ? 'Approve' : 'Reject'} exactly this?`)
     if (!sure) {
       tell('Nothing was decided.')

@@ -24,23 +24,23 @@ export function addAuditCommands(program: Command): void {
     )
   addQuery(audit)
   clientOptions(audit.command('recent').description('the newest events'))
-    .option('--count <number>', 'how many', positiveNumber, 20)
+    .option('--count <number>', 'number to print', positiveNumber, 20)
     .addHelpText('after', examples([['phaselock audit recent --count 100', '']]))
     .action(async (options: ClientOptions & { readonly count: number }) => {
       const answer = await new Client(options).get('/audit/recent', { count: options.count })
       if (options.json === true) return printJson(answer)
       print(eventTable(listOf(answer.events)))
     })
-  clientOptions(audit.command('stats').description('counts by kind of event and by reason of refusal'))
+  clientOptions(audit.command('stats').description('count events by type and refusals by reason'))
     .addHelpText('after', examples([['phaselock audit stats', '']]))
     .action(showStats)
   clientOptions(
     audit
       .command('verify')
-      .argument('[export-file]', 'an export to check; without it, the ledger itself')
-      .description('check that nothing was changed, removed or put back'),
+      .argument('[export-file]', 'export file to verify (default: the ledger itself)')
+      .description('verify that no event was changed, removed or reordered'),
   )
-    .option('--public-key <file>', 'for an export: the key it must be signed with (ledger.ed25519.pub)')
+    .option('--public-key <file>', 'for an export: public key of the signer (ledger.ed25519.pub)')
     .addHelpText(
       'after',
       examples([
@@ -53,9 +53,12 @@ export function addAuditCommands(program: Command): void {
     )
   audit
     .command('export')
-    .description('write the ledger as signed lines of JSON; a running server goes on')
-    .option('-o, --output <file>', 'where to (default: standard output)')
-    .option('--state-dir <dir>', 'whose ledger ($PHASELOCK_STATE_DIR; default: the one of this work tree)')
+    .description('export the ledger as signed lines of JSON; the server can keep running')
+    .option('-o, --output <file>', 'output file (default: standard output)')
+    .option(
+      '--state-dir <dir>',
+      'state directory with the ledger ($PHASELOCK_STATE_DIR; default: that of this work tree)',
+    )
     .option('--json', 'print the summary as JSON (with --output)')
     .addHelpText('after', examples([['phaselock audit export -o ledger.jsonl', '']]))
     .action(async (options: ExportOptions) => (await import('./audit-export.js')).exportCommand(options))
@@ -81,13 +84,13 @@ function addQuery(audit: Command): void {
     .option('--agent <id>')
     .option('--phase <id>')
     .option('--tool <name>')
-    .option('--code <code>', 'of a refusal, such as forbidden_tool')
-    .option('--type <type>', 'kind of event, such as tool_denied')
-    .option('--refused', 'only what was refused')
+    .option('--code <code>', 'refusal code, such as forbidden_tool')
+    .option('--type <type>', 'event type, such as tool_denied')
+    .option('--refused', 'only refusals')
     .option('--since <time>', 'RFC 3339, such as 2026-01-31T09:00:00Z')
     .option('--until <time>', 'RFC 3339')
-    .option('--limit <number>', 'how many at most', positiveNumber, 50)
-    .option('--cursor <cursor>', 'go on where the page before ended')
+    .option('--limit <number>', 'maximum number to print', positiveNumber, 50)
+    .option('--cursor <cursor>', 'continue after the previous page')
     .addHelpText('after', examples([['phaselock audit query --task task-1 --refused', 'what the agent was denied']]))
     .action(async (options: QueryOptions) => {
       const { task, agent, phase, tool, code, type, since, until, limit, cursor } = options

@@ -13,8 +13,8 @@ export function addBackgroundCommands(program: Command): void {
   program
     .command('down')
     .description('stop the server of this work tree')
-    .option('--workspace <dir>', 'whose server (default: of this folder or one above)')
-    .option('--state-dir <dir>', 'whose server, by its state directory ($PHASELOCK_STATE_DIR)')
+    .option('--workspace <dir>', 'work tree of the server (default: this folder or a parent)')
+    .option('--state-dir <dir>', 'state directory of the server ($PHASELOCK_STATE_DIR)')
     .option('--json', 'print JSON')
     .addHelpText('after', examples([['phaselock down', 'finishes running requests first']]))
     .action(async (options: DownOptions) => (await import('./background.js')).down(options))

@@ -30,9 +30,9 @@ export interface Connection {
 export function clientOptions(command: Command): Command {
   return command
     .option('--json', 'print JSON')
-    .option('--url <address>', 'address of the server ($PHASELOCK_URL; default: the one of this work tree)')
-    .option('--token-file <file>', "file with the operator token (default: the server's operator.token)")
-    .option('--state-dir <dir>', "the server's state directory ($PHASELOCK_STATE_DIR)")
+    .option('--url <address>', 'server address ($PHASELOCK_URL; default: the server of this work tree)')
+    .option('--token-file <file>', 'file with the operator token (default: operator.token of the server)')
+    .option('--state-dir <dir>', 'state directory of the server ($PHASELOCK_STATE_DIR)')
 }
 
 /**

@@ -17,7 +17,7 @@ export function addContractCommands(program: Command): void {
   program
     .command('explain')
     .argument('[file]', WHICH)
-    .description('what was understood of a contract')
+    .description('explain a contract as Phaselock reads it')
     .option('--json', 'print JSON')
     .addHelpText('after', examples([['phaselock explain tdd', 'the bundled contract']]))
     .action(async (file: string | undefined, options: { readonly json?: boolean }) =>
@@ -26,7 +26,7 @@ export function addContractCommands(program: Command): void {
   program
     .command('graph')
     .argument('[file]', WHICH)
-    .description('draw phases and transitions')
+    .description('draw the phases and transitions of a contract')
     .addOption(new Option('--format <format>', 'what to draw').choices(['mermaid', 'dot', 'svg']).default('mermaid'))
     .option('--json', 'print {format, graph}')
     .addHelpText('after', examples([['phaselock graph tdd --format svg > tdd.svg', '']]))
@@ -41,8 +41,8 @@ function addValidate(program: Command): void {
     .command('validate')
     .alias('check')
     .argument('[file...]', `contract files, folders or bundled names (default: ${CONTRACT_FILE})`)
-    .description('check contracts; warnings pass, errors do not')
-    .addOption(new Option('--format <format>', 'how to print').choices(['text', 'json', 'sarif']).default('text'))
+    .description('check contracts; fails on errors, not on warnings')
+    .addOption(new Option('--format <format>', 'output format').choices(['text', 'json', 'sarif']).default('text'))
     .option('--json', 'the same as --format json')
     .addHelpText(
       'after',
@@ -60,9 +60,9 @@ function addLint(program: Command): void {
   program
     .command('lint')
     .argument('[file...]', `contracts, folders or single documents (default: ${CONTRACT_FILE})`)
-    .description('report problems of contracts and documents, one a line')
+    .description('report problems of contracts and documents, one per line')
     .addOption(
-      new Option('--format <format>', 'how to print').choices(['text', 'json', 'github', 'sarif']).default('text'),
+      new Option('--format <format>', 'output format').choices(['text', 'json', 'github', 'sarif']).default('text'),
     )
     .option('--json', 'the same as --format json')
     .addHelpText(
@@ -81,7 +81,7 @@ function addKnown(program: Command): void {
   const contract = program
     .command('contract')
     .alias('contracts')
-    .description('the contracts a server knows')
+    .description('add and list contracts of the server')
     .addHelpText('after', examples([['phaselock contract list', '']]))
   clientOptions(contract.command('add').argument('<file>', 'file or bundled name').description('make one known'))
     .addHelpText('after', examples([['phaselock contract add agent_workflow.yaml', '']]))

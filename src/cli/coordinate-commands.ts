@@ -16,20 +16,16 @@ export function addCoordinateCommand(program: Command): void {
   const coordinate = clientOptions(
     program
       .command('coordinate')
-      .argument('[question]', 'what the agents are asked')
-      .description('let several agents answer one question in rounds and vote for the best answer'),
+      .argument('[question]', 'the question for the agents')
+      .description('let several agents answer a question in rounds and vote for the best answer'),
   )
-    .option(CONFIG, 'the council: its agents and options, YAML')
-    .option('--question-file <file>', 'read the question from a file; - is standard input')
-    .option(
-      '-o, --option <key=value>',
-      'an option of the council, in place of what its file says; repeatable',
-      optionOf,
-    )
-    .option('--timeout <seconds>', 'time limit of the whole run (timeout_seconds)', seconds)
-    .option('--jsonl', 'print every event as a line of JSON while it goes on')
+    .option(CONFIG, 'council file (YAML) with agents and options')
+    .option('--question-file <file>', 'read the question from a file (- for standard input)')
+    .option('-o, --option <key=value>', 'override an option of the council file; repeatable', optionOf)
+    .option('--timeout <seconds>', 'time limit of the council (timeout_seconds)', seconds)
+    .option('--jsonl', 'print every event as one line of JSON')
     .option('--events', 'the same as --jsonl')
-    .option('--quiet', 'print the answer only')
+    .option('--quiet', 'print only the answer')
     .addHelpText(
       'after',
       `${examples([

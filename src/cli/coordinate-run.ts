@@ -101,7 +101,7 @@ function showOf({ answer, id, url }: Started, options: CoordinateOptions): Show 
 
 /** Asks for the end of the run, which then comes as everything else of it does. */
 function cancel(door: Door, id: string, show: Show): void {
-  show.say('Cancelling; once more leaves at once.')
+  show.say('Cancelling. Press Ctrl-C again to leave immediately.')
   new Client(door.client).post(`/coordinations/${segment(id)}/cancel`, { reason: CANCELLED }).catch((error) => {
     // It may have ended by itself in the same moment: then its end is shown.
     tell(plainLine(`It could not be cancelled: ${error instanceof Error ? error.message : String(error)}`))

@@ -12,8 +12,8 @@ export function addTokenCommand(coordinate: Command): void {
   clientOptions(
     coordinate
       .command('token')
-      .argument('<run>', 'the coordination, or the consensus of a phase')
-      .argument('<agent>', 'the remote agent, as the council or the contract names it')
+      .argument('<run>', 'id of the council, or of the consensus of a phase')
+      .argument('<agent>', 'name of the remote agent in the council or contract')
       .description("print a remote agent's token, and nothing else"),
   )
     .addHelpText(
@@ -34,7 +34,8 @@ async function tokenOf(run: string, agent: string, options: ClientOptions): Prom
   const answer = await new Client(options).post(path, {})
   const { token } = answer
   // It goes into files and variables: what is no token must not.
-  if (typeof token !== 'string' || !TOKEN.test(token)) throw new Stop(EXIT.refused, 'What the server gave is no token.')
+  if (typeof token !== 'string' || !TOKEN.test(token))
+    throw new Stop(EXIT.refused, 'The server did not answer with a token.')
   if (options.json === true) return printJson(answer)
   print(token)
 }

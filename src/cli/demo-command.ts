@@ -7,16 +7,15 @@ import { examples } from './options.js'
 export function addDemoCommand(program: Command): void {
   program
     .command('demo')
-    .description('watch an honest agent get through and a cheating one get nowhere')
+    .description('watch an honest agent finish and a cheating one fail')
     .option('--interactive', 'you are asked to approve the plans')
-    .option('--fast', 'no pauses between the steps')
-    .option('--keep', 'leave the folder with repositories and ledger, and say where')
+    .option('--fast', 'do not pause between steps')
+    .option('--keep', 'keep the folder with the repositories and the ledger, and print its path')
     .option('--json', 'print one JSON document at the end')
     .addOption(
-      new Option(
-        '--confinement <provider>',
-        'use only this wall around commands (default: the strongest there is)',
-      ).choices(PROVIDERS),
+      new Option('--confinement <provider>', 'sandbox for commands (default: the strongest available)').choices(
+        PROVIDERS,
+      ),
     )
     .addHelpText(
       'after',

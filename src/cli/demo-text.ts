@@ -14,7 +14,7 @@ const WHY_LINES_MAX = 2
 export function headLines(wall: Wall, folder: string): readonly string[] {
   const confined =
     wall.missing.length === 0
-      ? `Commands run behind a wall: ${wall.provider}.`
+      ? `Commands run in a sandbox: ${wall.provider}.`
       : `No wall holds here (${wall.provider}): unenforced ${wall.missing.join(', ')}.`
   return [
     paint('bold', 'Two agents, one contract: PLAN, TDD, IMPL, REVIEW, COMPLETE.'),

@@ -6,13 +6,13 @@ import { examples, portNumber } from './options.js'
 export function addDoctorCommand(program: Command): void {
   program
     .command('doctor')
-    .description('check what a server needs here, and say how to get it')
+    .description('check the environment and say how to fix what is missing')
     .option('--port <number>', 'the port it would listen on', portNumber, 8000)
     .option('--contract <file|name>', 'the contract it would use')
     .option('--workspace <dir>', 'the work tree', '.')
-    .option('--state-dir <dir>', 'its state directory ($PHASELOCK_STATE_DIR)')
-    .option('--fix', 'install what is missing, where that can be done')
+    .option('--state-dir <dir>', 'state directory of the server ($PHASELOCK_STATE_DIR)')
+    .option('--fix', 'install what is missing, where possible')
     .option('--json', 'print JSON')
-    .addHelpText('after', examples([['phaselock doctor', 'exits 1 when something needed is missing']]))
+    .addHelpText('after', examples([['phaselock doctor', 'exits with 1 if something required is missing']]))
     .action(async (options: DoctorOptions) => (await import('./doctor.js')).doctor(options))
 }

@@ -11,12 +11,12 @@ export function addInitCommand(program: Command): void {
     .argument('[dir]', 'the repository', '.')
     .description(`look at a repository and write ${CONTRACT_FILE}`)
     .addOption(
-      new Option('--template <name>', 'what to start from; documents: a folder of Markdown')
+      new Option('--template <name>', 'template to start from (documents: a folder of Markdown files)')
         .choices([...BUNDLED_CONTRACTS.filter((name) => !isDocuments(name)), 'documents'])
         .default('tdd'),
     )
-    .option('--force', 'overwrite a contract that is there')
-    .option('-y, --yes', 'do not ask')
+    .option('--force', 'overwrite an existing contract')
+    .option('-y, --yes', 'do not ask for confirmation')
     .option('--json', 'print JSON')
     .addHelpText(
       'after',

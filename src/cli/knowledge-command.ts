@@ -8,11 +8,11 @@ import { print, printJson, tell } from './terminal.js'
 export function addKnowledgeCommand(program: Command): void {
   const knowledge = program
     .command('knowledge')
-    .description('search over the documents of a contract')
+    .description('manage search over the documents of a contract')
     .addHelpText('after', examples([['phaselock knowledge install', 'install the embedding model']]))
   knowledge
     .command('install')
-    .description('install the embedding model with npm, about 320 MB on disk, and try it')
+    .description('install the embedding model with npm (about 320 MB on disk) and test it')
     .option('--json', 'print JSON')
     .addHelpText(
       'after',

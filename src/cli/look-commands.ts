@@ -19,13 +19,13 @@ const RETRIES_MAX = 300
 
 /** `status` and `events`. */
 export function addLookCommands(program: Command): void {
-  clientOptions(program.command('status').description('the server, its tasks and what waits for you'))
+  clientOptions(program.command('status').description('show the server, its tasks and what waits for you'))
     .addHelpText('after', examples([['phaselock status --json', 'for programs']]))
     .action(showStatus)
-  clientOptions(program.command('events').description('what happened, or what happens'))
-    .option('-f, --follow', 'go on printing as it happens, until Ctrl-C')
-    .option('--since <seq>', 'with --follow: start after this event', sequence)
-    .option('--limit <number>', 'without --follow: how many of the newest', positiveNumber, 20)
+  clientOptions(program.command('events').description('print events, past or live'))
+    .option('-f, --follow', 'keep printing new events until Ctrl-C')
+    .option('--since <seq>', 'with --follow: start after this sequence number', sequence)
+    .option('--limit <number>', 'without --follow: number of recent events', positiveNumber, 20)
     .addHelpText('after', examples([['phaselock events --follow', 'survives restarts of the server']]))
     .action(async (options: EventOptions) => {
       if (options.follow === true) return follow(options)

@@ -13,9 +13,9 @@ interface McpOptions {
 export function addMcpCommand(program: Command): void {
   program
     .command('mcp')
-    .description('speak MCP over standard input and output, for a harness that starts its servers')
-    .option('--url <address>', 'address of the server ($PHASELOCK_URL; default: the one of this work tree)')
-    .option('--state-dir <dir>', "the server's state directory ($PHASELOCK_STATE_DIR)")
+    .description('serve MCP over standard input and output, for agent CLIs that start their own servers')
+    .option('--url <address>', 'server address ($PHASELOCK_URL; default: the server of this work tree)')
+    .option('--state-dir <dir>', 'state directory of the server ($PHASELOCK_STATE_DIR)')
     .addHelpText(
       'after',
       `${examples([['PHASELOCK_TOKEN=… phaselock mcp', 'in the name of the agent whose token it is']])}

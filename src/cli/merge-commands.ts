@@ -26,12 +26,12 @@ export function addMergeCommands(task: Command): void {
 }
 
 function addMerge(task: Command): void {
-  const text = "bring the work of a task into the repository's branch, and remove its work tree"
+  const text = "merge the work of a task into the repository's branch and remove its work tree"
   clientOptions(task.command('merge').argument('<id>').description(text))
     .option('--reason <text>', 'why; kept in the ledger', 'merged')
-    .option('--into <branch>', 'another branch than the one it was made from')
-    .option('--commit', 'also what no commit holds')
-    .option('--force', 'also what is not completed')
+    .option('--into <branch>', 'target branch (default: the branch that the task started from)')
+    .option('--commit', 'include uncommitted changes')
+    .option('--force', 'merge even if the task is not completed')
     .addHelpText('after', examples([['phaselock task merge task-1', '']]))
     .action(async (id: string, options: EndOptions) => {
       const { reason, into, commit, force } = options
@@ -47,10 +47,10 @@ function addMerge(task: Command): void {
 }
 
 function addHandover(task: Command): void {
-  const text = 'leave the work of a task as a branch of the repository, and remove its work tree'
+  const text = 'keep the work of a task as a branch of the repository and remove its work tree'
   clientOptions(task.command('handover').argument('<id>').description(text))
     .option('--reason <text>', 'why; kept in the ledger', 'handed over')
-    .option('--commit', 'also what no commit holds')
+    .option('--commit', 'include uncommitted changes')
     .addHelpText('after', examples([['phaselock task handover task-1', '']]))
     .action(async (id: string, options: EndOptions) => {
       const body = given({ reason: options.reason, commit: options.commit })
@@ -62,11 +62,11 @@ function addHandover(task: Command): void {
 }
 
 function addDiscard(task: Command): void {
-  const text = 'give up the work of a cancelled task, and remove its work tree'
+  const text = 'delete the work of a cancelled task and its work tree'
   clientOptions(task.command('discard').argument('<id>').description(text))
     .option('--reason <text>', 'why; kept in the ledger', 'given up')
-    .option('--force', 'also the work of a completed task')
-    .option('--yes', 'do not ask')
+    .option('--force', 'delete even if the task is completed')
+    .option('--yes', 'do not ask for confirmation')
     .addHelpText('after', examples([['phaselock task discard task-1 --yes', '']]))
     .action(async (id: string, options: EndOptions) => {
       if (options.yes !== true) await askToDiscard(id)
@@ -78,7 +78,7 @@ function addDiscard(task: Command): void {
 }
 
 async function askToDiscard(id: string): Promise<void> {
-  if (!canAsk()) throw new Stop(EXIT.usage, 'What is discarded is lost for good: add --yes.')
+  if (!canAsk()) throw new Stop(EXIT.usage, 'Discarded work cannot be restored: add --yes.')
   const isSure = await confirm(`Discard the work of ${plainLine(id)} for good?`)
   if (!isSure) throw new Stop(EXIT.refused, 'Nothing was discarded.')
 }

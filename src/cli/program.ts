@@ -40,7 +40,7 @@ export function buildProgram(): Command {
     .description('Makes it impossible for coding agents to skip steps.')
     .version(programVersion(), '-V, --version', 'print the version')
     .helpOption('-h, --help', 'print this help')
-    .helpCommand('help [command]', 'print the help of a command')
+    .helpCommand('help [command]', 'print help for a command')
     .configureHelp({ helpWidth: Math.min(width(), HELP_WIDTH_MAX) })
     .exitOverride()
     .addHelpText(
@@ -48,8 +48,8 @@ export function buildProgram(): Command {
       `${examples([
         ['phaselock init', 'write a contract for this repository'],
         ['phaselock serve', 'start the server'],
-        ['phaselock task add "Add a health endpoint"', 'give agents something to do'],
-        ['phaselock approve', 'see what waits for you'],
+        ['phaselock task add "Add a health endpoint"', 'add a task for agents'],
+        ['phaselock approve', 'see what needs your approval'],
       ])}\n${EXIT_CODES}`,
     )
   program.commandsGroup('Start:')

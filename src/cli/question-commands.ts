@@ -16,21 +16,24 @@ const QUESTION_ID = /^qst-\d+-/
 /** `questions` and `answer`. */
 export function addQuestionCommands(program: Command): void {
   clientOptions(
-    program.command('questions').argument('[id]', 'show this one whole').description('list what agents ask you'),
+    program
+      .command('questions')
+      .argument('[id]', 'show this approval in full')
+      .description('list the questions that agents have asked'),
   )
-    .option('-a, --all', 'also those that were answered or withdrawn')
-    .option('--task <id>', 'only of this task')
+    .option('-a, --all', 'include answered and withdrawn questions')
+    .option('--task <id>', 'only events of this task')
     .addHelpText('after', examples([['phaselock questions qst-7-task-1', 'one question with its options']]))
     .action((id: string | undefined, options: ListOptions) => list(new Client(options), id, options))
   clientOptions(
     program
       .command('answer')
-      .argument('[id]', 'a question, or a task with one open question; without it, those open are listed')
-      .argument('[text...]', 'the answer; where there are options, one of them')
-      .description('answer what an agent asked; an answer is final'),
+      .argument('[id]', 'id of a question, or of a task with one open question (default: list the open questions)')
+      .argument('[text...]', 'the answer; one of the options if the question has any')
+      .description('answer a question of an agent; answers are final'),
   )
-    .option('--option <number>', 'answer with the option of this number', positiveNumber)
-    .option('--other', 'the text is an answer of your own, none of the options')
+    .option('--option <number>', 'answer with the option that has this number', positiveNumber)
+    .option('--other', 'answer with your own text instead of one of the options')
     .addHelpText(
       'after',
       examples([

@@ -21,10 +21,13 @@ export function addReportCommand(program: Command): void {
   clientOptions(
     program
       .command('report')
-      .argument('[run]', 'id of a task or a coordination (default: the newest)')
-      .description('what came of a run: refusals, time, tokens, gates, answers and votes'),
+      .argument('[run]', 'id of a task or a council (default: the newest)')
+      .description('report on a run: refusals, time, tokens, gates, answers and votes'),
   )
-    .option('--html [file]', 'write a page with plots (default: phaselock-report-RUN.html; - prints it)')
+    .option(
+      '--html [file]',
+      'write an HTML page with plots (default: phaselock-report-RUN.html; - for standard output)',
+    )
     .addHelpText(
       'after',
       examples([

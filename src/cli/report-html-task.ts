@@ -30,7 +30,7 @@ ${
           values: phases.map((one) => numberOf(objectOf(one.tokens)[kind])),
         })),
       })
-    : html`<p class="dim">Nobody told how many tokens were used.</p>`
+    : html`<p class="dim">No token usage was reported.</p>`
 }
 ${tableOf(phases, [
   { title: 'Phase', cell: (one) => textOf(one.phase) },

@@ -17,8 +17,8 @@ export function addReviewCommand(program: Command): void {
       .argument('<task>')
       .description('send the report of a review, with the token of a reviewer'),
   )
-    .requiredOption('--report <file>', 'the report as JSON; - reads standard input')
-    .option('--subject <hash>', 'refuse the report if the work has changed since this was seen')
+    .requiredOption('--report <file>', 'report file, JSON (- for standard input)')
+    .option('--subject <hash>', 'refuse the report if the work has changed since this hash')
     .addHelpText(
       'after',
       `${examples([
@@ -58,7 +58,7 @@ function readReport(file: string): JsonObject {
   } catch (error) {
     if (!(error instanceof SyntaxError)) throw error
   }
-  throw new Stop(EXIT.usage, `${plainLine(where)} is no JSON object, such as {"status": "completed"}.`)
+  throw new Stop(EXIT.usage, `${plainLine(where)} is not a JSON object such as {"status": "completed"}.`)
 }
 
 function readText(file: string, where: string): string {
@@ -82,11 +82,11 @@ export function addReviewer(task: Command): void {
     task
       .command('reviewer')
       .argument('<id>')
-      .argument('<name>', 'the review that it is, such as security')
-      .description('let a reviewer look at a task and print its token once'),
+      .argument('<name>', 'name of the review, such as security')
+      .description('add a reviewer to a task and print its token once'),
   )
-    .option('--expires <seconds>', 'how long the token lives (default: as long as a phase token)', seconds)
-    .option('--revoke', 'end its token instead; what it reported counts no more')
+    .option('--expires <seconds>', 'lifetime of the token (default: the lifetime of a phase token)', seconds)
+    .option('--revoke', 'revoke the token of the reviewer; its report no longer counts')
     .option('--reason <text>', 'why it is revoked; kept in the ledger')
     .addHelpText(
       'after',

@@ -13,18 +13,18 @@ rule. With PHASELOCK_TOKEN set, that agent asks; else the one of the run.`
 export function addRunCommands(program: Command): void {
   addStart(program)
   addNext(program)
-  clientOptions(program.command('continue').description('acknowledge an interrupt, and get the prompt of the phase'))
+  clientOptions(program.command('continue').description('acknowledge an interrupt and print the prompt of the phase'))
     .addHelpText(
       'after',
       `${examples([['phaselock continue', 'the third time for one rule parks the task']])}\n${EXITS}`,
     )
     .action(goOn)
-  clientOptions(program.command('prompt').description('what is to be done now, or the interrupt in its place'))
+  clientOptions(program.command('prompt').description('print the current prompt, or the interrupt to acknowledge'))
     .addHelpText('after', `${examples([['phaselock prompt --json', 'for programs']])}\n${EXITS}`)
     .action(showPrompt)
   addSteering(program)
-  clientOptions(program.command('done').description('say whether the run is finished; ends with 0 only then'))
-    .addHelpText('after', examples([['phaselock done && git push', 'only what went through all phases']]))
+  clientOptions(program.command('done').description('exit with 0 only if the run is finished'))
+    .addHelpText('after', examples([['phaselock done && git push', 'push only if the run is finished']]))
     .action(done)
 }
 
@@ -32,11 +32,11 @@ function addStart(program: Command): void {
   clientOptions(
     program
       .command('start')
-      .argument('[contract]', "a file, a bundled contract or one that the server knows (default: the server's)")
+      .argument('[contract]', "contract file, bundled contract or contract of the server (default: the server's)")
       .description('start a run: a task, an agent for it, and the first prompt'),
   )
-    .option('--task <text>', 'what is to be done')
-    .option('--force', 'abort the run that is active')
+    .option('--task <text>', 'title of the task')
+    .option('--force', 'abort the active run first')
     .option(
       '--reason <text>',
       'why the active run is aborted; kept in the ledger',
@@ -57,11 +57,11 @@ function addNext(program: Command): void {
   clientOptions(
     program
       .command('next')
-      .argument('[claim]', 'a claim, or several as JSON (default: PHASE_complete)')
-      .description('claim that something is done, and go on if the gates open'),
+      .argument('[claim]', 'claim to make, or a JSON object with several (default: PHASE_complete)')
+      .description('claim that a step is done and continue if the gates open'),
   )
-    .option('--artifact <name=file>', 'hand in an artifact: .json as JSON, others as text; repeatable', gathered)
-    .option('--evidence <file>', 'hand in evidence: a JSON object')
+    .option('--artifact <name=file>', 'submit an artifact (.json files as JSON, others as text); repeatable', gathered)
+    .option('--evidence <file>', 'submit evidence from a JSON file')
     .addHelpText(
       'after',
       `${examples([
@@ -76,12 +76,16 @@ function addNext(program: Command): void {
 
 const STEERING = {
   prev: {
-    text: 'take the run back to the phase before',
+    text: 'return the run to the previous phase',
     work: previous,
     example: 'phaselock prev --reason "wrong plan"',
   },
-  restart: { text: 'take the run back to the start', work: restart, example: 'phaselock restart --restore-tree' },
-  abort: { text: "cancel the run's task for good", work: abort, example: 'phaselock abort --reason "not needed"' },
+  restart: { text: 'return the run to the first phase', work: restart, example: 'phaselock restart --restore-tree' },
+  abort: {
+    text: 'cancel the task of the run permanently',
+    work: abort,
+    example: 'phaselock abort --reason "not needed"',
+  },
 } as const
 
 function addSteering(program: Command): void {
@@ -91,7 +95,7 @@ function addSteering(program: Command): void {
       'why; kept in the ledger',
       `phaselock ${name}`,
     )
-    if (name !== 'abort') command.option('--restore-tree', 'put the work tree back as well')
+    if (name !== 'abort') command.option('--restore-tree', 'restore the work tree too')
     command
       .addHelpText(
         'after',

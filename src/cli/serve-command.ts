@@ -28,23 +28,22 @@ export function serverOptions(command: Command): Command {
       'contract file or bundled contract (default: agent_workflow.yaml, else agent_workflow/ of the work tree, else tdd)',
     )
     .option('--workspace <dir>', 'work tree of the tasks (default: this folder)')
-    .option('--state-dir <dir>', 'where ledger, keys and tokens are kept (default: below $XDG_STATE_HOME/phaselock)')
-    .option('--store <url>', 'only the embedded store exists in this version')
+    .option('--state-dir <dir>', 'directory for ledger, keys and tokens (default: below $XDG_STATE_HOME/phaselock)')
+    .option('--store <url>', 'store URL; this version has only the embedded store')
     .addOption(
-      new Option(
-        '--confinement <provider>',
-        'use only this wall around commands (default: the strongest there is)',
-      ).choices(PROVIDERS),
+      new Option('--confinement <provider>', 'sandbox for commands (default: the strongest available)').choices(
+        PROVIDERS,
+      ),
     )
     .addOption(
-      new Option('--min-confinement <level>', 'refuse contracts that ask for less confinement than this').choices([
+      new Option('--min-confinement <level>', 'refuse contracts with a weaker confinement level').choices([
         'required',
         'best_effort',
       ]),
     )
     .option('--tls-cert <file>', 'certificate, PEM')
     .option('--tls-key <file>', 'private key of the certificate, PEM')
-    .option('--insecure-http', 'listen on an open address without TLS')
-    .option('--allow-host <name>', 'another name the server may be asked under; repeatable', collect)
-    .option('--transcripts <dir>', 'another folder with transcripts of Claude Code; repeatable', collect)
+    .option('--insecure-http', 'listen on a public address without TLS')
+    .option('--allow-host <name>', 'additional Host header to accept; repeatable', collect)
+    .option('--transcripts <dir>', 'additional folder with Claude Code transcripts; repeatable', collect)
 }

@@ -173,7 +173,7 @@ function stopOnSignals(running: Running): void {
 }
 
 async function stop({ app, entrance, listening, stateDir }: Running): Promise<void> {
-  tell('Stopping: running requests are finished first. Once more stops at once.')
+  tell('Stopping after running requests have finished. Press Ctrl-C again to stop immediately.')
   let code: number = EXIT.ok
   try {
     entrance.drain()

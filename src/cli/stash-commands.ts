@@ -17,7 +17,7 @@ import { given, listOf, textOf, timeOf } from './values.js'
 export function addStashCommands(program: Command): void {
   const stash = program
     .command('stash')
-    .description('put a run aside with its work, and bring it back')
+    .description('save a task with its changes, and restore it')
     .addHelpText(
       'after',
       examples([
@@ -60,13 +60,13 @@ function addSave(stash: Command): void {
 }
 
 function addList(stash: Command): void {
-  clientOptions(stash.command('list').alias('ls').description('what is put aside, newest first'))
+  clientOptions(stash.command('list').alias('ls').description('list stashes, newest first'))
     .addHelpText('after', examples([['phaselock stash list --json', 'with the paths']]))
     .action(async (options: ClientOptions) => {
       const answer = await steeringClient(openSession(options)).get('/stashes')
       if (options.json === true) return printJson(answer)
       const stashes = listOf(answer.stashes)
-      print(stashes.length === 0 ? 'Nothing is put aside.' : stashTable(stashes))
+      print(stashes.length === 0 ? 'There are no stashes.' : stashTable(stashes))
     })
 }
 
@@ -87,7 +87,7 @@ function addPop(stash: Command): void {
     stash
       .command('pop')
       .argument('[id]', 'default: the newest')
-      .description('bring a stash back into its work tree and let the task go on'),
+      .description('restore a stash to its work tree and resume the task'),
   )
     .option('--reason <text>', 'why; kept in the ledger', 'brought back')
     .addHelpText('after', examples([['phaselock stash pop st-0123456789ab', '']]))
@@ -111,14 +111,14 @@ function addPop(stash: Command): void {
 
 async function newest(client: Client): Promise<string> {
   const [stash] = listOf((await client.get('/stashes')).stashes)
-  if (stash === undefined) throw new Stop(EXIT.refused, 'Nothing is put aside.')
+  if (stash === undefined) throw new Stop(EXIT.refused, 'There are no stashes.')
   return textOf(stash.id)
 }
 
 function addDrop(stash: Command): void {
-  clientOptions(stash.command('drop').argument('<id>').description('give up what was put aside, for good'))
+  clientOptions(stash.command('drop').argument('<id>').description('delete a stash permanently'))
     .option('--reason <text>', 'why; kept in the ledger', 'given up')
-    .option('--yes', 'do not ask')
+    .option('--yes', 'do not ask for confirmation')
     .addHelpText('after', examples([['phaselock stash drop st-0123456789ab --yes', '']]))
     .action(async (id: string, options: ClientOptions & { readonly reason: string; readonly yes?: boolean }) => {
       const session = openSession(options)
@@ -134,7 +134,7 @@ function addDrop(stash: Command): void {
 async function askToDrop(client: Client, id: string): Promise<void> {
   const found = listOf((await client.get('/stashes')).stashes).find((one) => one.id === id)
   if (found === undefined) return
-  if (!canAsk()) throw new Stop(EXIT.usage, 'What is dropped is lost for good: add --yes.')
+  if (!canAsk()) throw new Stop(EXIT.usage, 'A dropped stash cannot be restored: add --yes.')
   const isSure = await confirm(`Drop ${plainLine(id)} of task ${line(found.task_id)} (${paths(found)}) for good?`)
   if (!isSure) throw new Stop(EXIT.refused, 'Nothing was dropped.')
 }

@@ -17,7 +17,7 @@ import { given, listOf, objectOf, textOf } from './values.js'
 export function addTaskCommands(program: Command): void {
   const task = program
     .command('task')
-    .description('add tasks, look at them and steer them')
+    .description('add, show and manage tasks')
     .addHelpText(
       'after',
       examples([
@@ -49,18 +49,18 @@ interface AddOptions extends ClientOptions {
 }
 
 function addAdd(task: Command): void {
-  clientOptions(task.command('add').argument('<title>', 'what will be different').description('add a task'))
-    .option('--id <id>', 'letters, digits, _ . -; at most 64 (default: made up)')
-    .option('--description <text>', 'what the agent needs to know')
+  clientOptions(task.command('add').argument('<title>', 'what the task will change').description('add a task'))
+    .option('--id <id>', 'id: letters, digits, _ . -; at most 64 characters (default: generated)')
+    .option('--description <text>', 'description for the agent')
     .option('--contract <name|hash>', "a contract the server knows (default: the server's)")
-    .option('--depends-on <id>', 'a task that must be completed first; repeatable', collect)
-    .option('--requires <capability>', 'what the agent must be capable of; repeatable', collect)
+    .option('--depends-on <id>', 'task that must be completed first; repeatable', collect)
+    .option('--requires <capability>', 'capability that the agent must have; repeatable', collect)
     .option('--workspace <dir>', "work tree (default: the server's)")
-    .option('--worktree', 'make a work tree for this task alone, from the repository')
+    .option('--worktree', 'create a separate git work tree for this task')
     .option('--take <path>', 'with --worktree: copy this ignored path, such as node_modules; repeatable', collect)
-    .option('--mode <mode>', 'strict, permissive or advisory, for this task only')
-    .option('--priority <number>', 'higher is claimed first (default: 0)', integer)
-    .option('--metadata <json>', 'a JSON object kept with the task', jsonObject)
+    .option('--mode <mode>', 'enforcement mode of this task: strict, permissive or advisory')
+    .option('--priority <number>', 'tasks with a higher priority are claimed first (default: 0)', integer)
+    .option('--metadata <json>', 'JSON object to store with the task', jsonObject)
     .addHelpText(
       'after',
       examples([
@@ -96,8 +96,8 @@ function addList(task: Command): void {
     .option('--status <status>', 'queued, active, awaiting_approval, interrupted, parked, completed or cancelled')
     .option('--phase <id>', 'only tasks in this phase')
     .option('--agent <id>', 'only tasks of this agent')
-    .option('--limit <number>', 'how many at most', positiveNumber, 50)
-    .option('--cursor <cursor>', 'go on where the page before ended')
+    .option('--limit <number>', 'maximum number to print', positiveNumber, 50)
+    .option('--cursor <cursor>', 'continue after the previous page')
     .addHelpText('after', examples([['phaselock task list --status active', 'what is being worked on']]))
     .action(async (options: ListOptions) => {
       const { status, phase, agent, limit, cursor } = options
@@ -111,7 +111,7 @@ function addList(task: Command): void {
 
 function addShow(task: Command): void {
   clientOptions(task.command('show').argument('<id>').description('show one task and what happened to it'))
-    .option('--limit <number>', 'how many of the newest events', positiveNumber, 30)
+    .option('--limit <number>', 'number of recent events to print', positiveNumber, 30)
     .addHelpText('after', examples([['phaselock task show task-1 --json', 'with the whole timeline']]))
     .action(async (id: string, options: ClientOptions & { readonly limit: number }) => {
       const client = new Client(options)
@@ -140,9 +140,9 @@ export async function timeline(client: Client, id: string): Promise<readonly Jso
 }
 
 const STEERING = {
-  cancel: ['cancel a task for good', 'phaselock task cancel task-1 --reason "not needed any more"'],
-  resume: ['let a parked task go on', 'phaselock task resume task-1 --reason "the database is back"'],
-  rewind: ['take a task back to an earlier phase', 'phaselock task rewind task-1 --to PLAN --reason "wrong plan"'],
+  cancel: ['cancel a task permanently', 'phaselock task cancel task-1 --reason "not needed any more"'],
+  resume: ['resume a parked task', 'phaselock task resume task-1 --reason "the database is back"'],
+  rewind: ['return a task to an earlier phase', 'phaselock task rewind task-1 --to PLAN --reason "wrong plan"'],
   reassign: ['take a task from its agent', 'phaselock task reassign task-1 --agent other --reason "stuck"'],
 } as const
 
@@ -160,10 +160,8 @@ function addSteering(task: Command): void {
       'why; kept in the ledger',
     )
     if (name === 'rewind')
-      command
-        .requiredOption('--to <phase>', 'the phase to go back to')
-        .option('--restore-tree', 'put the work tree back as well')
-    if (name === 'reassign') command.option('--agent <id>', 'keep the task for this agent')
+      command.requiredOption('--to <phase>', 'phase to return to').option('--restore-tree', 'restore the work tree too')
+    if (name === 'reassign') command.option('--agent <id>', 'reserve the task for this agent')
     command
       .addHelpText('after', examples([[example, '']]))
       .action(async (id: string, options: ClientOptions & Steering) => {
@@ -177,7 +175,9 @@ function addSteering(task: Command): void {
 }
 
 function addAcceptTools(task: Command): void {
-  clientOptions(task.command('accept-tools').argument('<id>').description('accept upstream tools as listed now'))
+  clientOptions(
+    task.command('accept-tools').argument('<id>').description('accept the tools that upstream MCP servers list now'),
+  )
     .requiredOption('--reason <text>', 'why; kept in the ledger')
     .addHelpText('after', examples([['phaselock task accept-tools task-1 --reason "looked at it"', '']]))
     .action(async (id: string, options: ClientOptions & { reason: string }) => {

@@ -14,8 +14,8 @@ const HELP = 'q quits'
 
 /** `phaselock top` */
 export function addTopCommand(program: Command): void {
-  clientOptions(program.command('top').description('watch the tasks that are worked on, live'))
-    .option('--once', 'print one picture and end')
+  clientOptions(program.command('top').description('watch active tasks live'))
+    .option('--once', 'print once and exit')
     .addHelpText(
       'after',
       examples([

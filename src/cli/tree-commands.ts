@@ -9,13 +9,13 @@ import { textOf } from './values.js'
 
 const ACTIONS = {
   revert: {
-    text: 'put back what changed in a work tree without an allowed call',
+    text: 'undo changes in a work tree that no allowed call made',
     told: 'Reverted',
     example: 'phaselock revert task-1 --reason "not part of the task"',
     path: 'revert',
   },
   accept: {
-    text: 'accept what changed in a work tree without an allowed call',
+    text: 'accept changes in a work tree that no allowed call made',
     told: 'Accepted',
     example: 'phaselock accept task-1 src/a.ts --reason "I wrote that"',
     path: 'accept',
@@ -26,7 +26,11 @@ const ACTIONS = {
 export function addTreeCommands(program: Command): void {
   for (const [name, { text, told, example, path }] of Object.entries(ACTIONS)) {
     clientOptions(
-      program.command(name).argument('<task>').argument('[paths...]', 'only these (default: all)').description(text),
+      program
+        .command(name)
+        .argument('<task>')
+        .argument('[paths...]', 'only these paths (default: all)')
+        .description(text),
     )
       .requiredOption('--reason <text>', 'why; kept in the ledger')
       .addHelpText('after', examples([[example, '']]))

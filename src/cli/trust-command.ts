@@ -11,10 +11,10 @@ export function addTrustCommands(program: Command): void {
   program
     .command('trust')
     .argument('[file]', FILE)
-    .description('show what a contract asks for, and accept it')
-    .option('-y, --yes', 'do not ask')
+    .description('show what a contract may do on this machine, and accept it')
+    .option('-y, --yes', 'do not ask for confirmation')
     .option('--list', 'list the accepted contracts')
-    .option('--remove', 'take the acceptance back, like untrust')
+    .option('--remove', 'withdraw the acceptance, like untrust')
     .option('--state-dir <dir>', OF)
     .option('--json', 'print JSON')
     .addHelpText(
@@ -31,7 +31,7 @@ export function addTrustCommands(program: Command): void {
   program
     .command('untrust')
     .argument('[file]', FILE)
-    .description('take the acceptance of a contract back')
+    .description('withdraw the acceptance of a contract')
     .option('--state-dir <dir>', OF)
     .option('--json', 'print JSON')
     .addHelpText('after', examples([['phaselock untrust', 'the next start asks again']]))

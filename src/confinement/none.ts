@@ -13,7 +13,7 @@ const LINGER_MS = 500
  * itself: its view cannot be composed, and what it writes of pinned files is still seen.
  */
 export async function startOpenly(job: Job, view: Pick<HostView, 'path' | 'variables'>): Promise<Confined> {
-  if ((job.sockets ?? []).length > 0) throw new Error('sockets are given to commands behind a wall only')
+  if ((job.sockets ?? []).length > 0) throw new Error('only commands in a sandbox get sockets')
   const { composition } = job
   const watched = composition === undefined ? null : await watchView({ view: job.tree, touched: null }, composition)
   const [program = '', ...args] = job.argv

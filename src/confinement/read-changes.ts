@@ -88,7 +88,7 @@ class Reader {
     if (type === null) {
       // A pipe or socket that was there before, as it was: a copied tree has it too.
       if (then?.mode === now.mode && then.rdev === now.rdev) return
-      return this.#add({ path, kind: 'created', type: 'file', problem: 'is no file, folder or link' })
+      return this.#add({ path, kind: 'created', type: 'file', problem: 'is not a file, folder or link' })
     }
     if (then !== null && typeOf(then) !== type) await this.#gone(path)
     const isNew = then === null || typeOf(then) !== type

@@ -26,7 +26,7 @@ export function problemOfWord(word: string, index: number, argOf: (name: string)
   for (const [at, part] of parts.entries()) {
     if (!('arg' in part)) continue
     const arg = argOf(part.arg)
-    if (arg === undefined) return `'{${part.arg}}' is no argument of this tool.`
+    if (arg === undefined) return `'{${part.arg}}' is not an argument of this tool.`
     if (index === 0) return `The program itself cannot be an argument ('{${part.arg}}').`
     // The constraint is held against the argument alone: text joined to it would make another path of it.
     if ((arg.path ?? null) !== null && !(endsApart(parts[at - 1]) && parts[at + 1] === undefined))

@@ -184,7 +184,7 @@ function checkWords(reading: Reading, command: readonly string[], args: JsonObje
   for (const [index, word] of command.entries()) {
     const message = problemOfWord(word, index, argOf)
     if (message === null) continue
-    const remedy = 'A placeholder names an argument under args; a path is a word of its own, or ends one after =.'
+    const remedy = 'A placeholder names an argument under args; a path is a separate word, or the end of one after =.'
     reading.report({ ...reading.about(command, index, 'contract.invalid_value'), message, remedy })
   }
   const used = new Set(command.flatMap(partsOf).flatMap((part) => ('arg' in part ? [part.arg] : [])))

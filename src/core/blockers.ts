@@ -1,3 +1,4 @@
+import { CHECK_REMEDIES } from './check-remedies.js'
 import type { Code } from './codes.js'
 import { type CheckOutcome, checkKey, type GateFacts } from './command.js'
 import { comesOfReviews } from './consensus-plan.js'
@@ -162,8 +163,9 @@ function checkBlocker(asked: Blocker, outcome: CheckOutcome | undefined): Blocke
   const code = outcome.result === 'fails' ? 'check_failed' : 'check_error'
   const message = `${words}: ${outcome.found}`
   const run = outcome.result === 'fails' ? outcome.run : undefined
-  if (run === undefined) return blocker(code, { check, severity, message, grade: outcome.grade })
-  return blocker(code, { check, severity, message, grade: outcome.grade, remedy: String(run.remedy), run })
+  const about = { check, severity, message, grade: outcome.grade }
+  if (run !== undefined) return blocker(code, { ...about, remedy: String(run.remedy), run })
+  return blocker(code, code === 'check_failed' ? { ...about, remedy: CHECK_REMEDIES[check] } : about)
 }
 
 // An artifact that the phase does not ask for could replace one that an earlier gate has judged: it is told, and not kept.

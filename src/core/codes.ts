@@ -26,7 +26,7 @@ export const CODES = {
   },
   token_stale: {
     title: 'The token was superseded',
-    remedy: 'Use the newest phase token; claim the task again if it was lost.',
+    remedy: 'Use the newest phase token. If it was lost, claim the task again.',
   },
   token_mismatch: {
     title: 'The token belongs to another task',
@@ -45,16 +45,16 @@ export const CODES = {
     remedy: 'Stay within the patterns that the phase allows.',
   },
   not_permitted: {
-    title: 'This identity may not do that',
-    remedy: 'Ask an operator who has the right to do it.',
+    title: 'This token does not have the permission',
+    remedy: 'Ask an operator who has the permission.',
   },
   host_not_allowed: {
-    title: 'The request came with a Host or Origin that is not served here',
-    remedy: 'Use the address that the server printed when it started.',
+    title: 'The Host or Origin header is not accepted',
+    remedy: 'Use the address that the server printed at start, or start it with --allow-host NAME.',
   },
-  not_found: { title: 'There is no such thing', remedy: 'Check the id and the path.' },
+  not_found: { title: 'Not found', remedy: 'Check the id and the path.' },
   no_task_available: {
-    title: 'There is no task to claim',
+    title: 'No task is available',
     remedy: 'Wait for an operator to add a task, or for a dependency to be completed.',
   },
   conflict: { title: 'The request does not fit the current state', remedy: 'Read the current state and decide again.' },
@@ -68,17 +68,20 @@ export const CODES = {
   },
   task_not_active: {
     title: 'The task is not active',
-    remedy: 'Claim it again if it was interrupted; an operator must resume a parked one.',
+    remedy: 'If it was interrupted, claim it again. If it is parked, an operator runs `phaselock task resume TASK`.',
   },
   no_active_task: { title: 'The agent holds no task', remedy: 'Claim a task first.' },
-  agents_paused: { title: 'All agents are paused', remedy: 'Wait until an operator lets the agents go on.' },
+  agents_paused: { title: 'All agents are paused', remedy: 'Wait until an operator runs `phaselock unpause`.' },
   payload_too_large: { title: 'The body is too large', remedy: 'Send less in one request.' },
   unsupported_media_type: { title: 'The body is not JSON', remedy: 'Send "Content-Type: application/json".' },
   idempotency_mismatch: {
     title: 'The idempotency key was used for another request',
     remedy: 'Use a new key for a new request.',
   },
-  rate_limited: { title: 'Too many requests', remedy: 'Wait as long as Retry-After says.' },
+  rate_limited: {
+    title: 'Too many requests',
+    remedy: 'Wait for the number of seconds in Retry-After, then send the request again.',
+  },
   store_unavailable: {
     title: 'The ledger cannot be written',
     remedy:
@@ -87,23 +90,26 @@ export const CODES = {
   shutting_down: { title: 'The server is stopping', remedy: 'Send the request again when it is back.' },
   confinement_unavailable: {
     title: 'Commands cannot be confined as the contract requires',
-    remedy: 'Get what `phaselock doctor` names, or set enforcement.confinement in the contract to best_effort.',
+    remedy: 'Install what `phaselock doctor` names, or set enforcement.confinement in the contract to best_effort.',
   },
   agent_unavailable: {
     title: 'The agent cannot be started here',
-    remedy: 'Install what is missing or correct the entry of agents, and start it again.',
+    remedy: 'Install what is missing or correct the entry under agents, then start the agent again.',
   },
   knowledge_unavailable: {
     title: 'The documents cannot be searched now',
     remedy: 'Send the request again in a few seconds, or read the files themselves.',
   },
   internal_error: {
-    title: 'Phaselock is broken here',
-    remedy: 'Report it with the server log; nothing was acknowledged.',
+    title: 'Internal error',
+    remedy: 'Send the request again. If it fails again, report it together with the server log.',
   },
-  'contract.invalid': { title: 'The contract does not load', remedy: 'Correct every listed problem.' },
+  'contract.invalid': {
+    title: 'The contract does not load',
+    remedy: 'Correct the listed problems; `phaselock lint` shows them again.',
+  },
   'contract.not_enforced_yet': {
-    title: 'The contract asks for what this version cannot enforce',
+    title: 'The contract uses features that this version cannot enforce',
     remedy: 'Remove the listed parts, or use a version that enforces them.',
   },
   missing_artifact: {
@@ -115,23 +121,26 @@ export const CODES = {
     remedy: 'Correct the artifact at the named pointers.',
   },
   check_failed: {
-    title: 'A check of the gate does not hold',
-    remedy: 'Make what the check asks for true, then ask again.',
+    title: 'A check failed',
+    remedy: 'Fix what the message names, then request the transition again.',
   },
   check_error: {
-    title: 'A check could not be decided',
-    remedy: 'Have an operator look at the contract and the work tree.',
+    title: 'A check could not be run',
+    remedy: 'Ask an operator to look at the contract and the work tree.',
   },
-  evidence_stale: { title: 'The evidence is of another visit', remedy: 'Ask for the transition again.' },
+  evidence_stale: {
+    title: 'Evidence was collected in an earlier visit to this phase',
+    remedy: 'Request the transition again.',
+  },
   incomplete_checkpoint: {
     title: 'Checkpoint evidence is missing or wrong',
-    remedy: 'Send every evidence field as described.',
+    remedy: 'Send every evidence field that the phase describes.',
   },
   claim_missing: { title: 'The transition needs a claim', remedy: 'Send the named claim as true in "claims".' },
   rule_interrupt: { title: 'A rule was violated', remedy: 'Acknowledge the interrupt with continue, or ask for help.' },
   unledgered_change: {
     title: 'The work tree changed without an allowed call',
-    remedy: 'Revert the change or have it accepted.',
+    remedy: 'Undo the change, or ask an operator to run `phaselock revert TASK` or `phaselock accept TASK PATH`.',
   },
   consensus_pending: { title: 'The reviewers have not agreed yet', remedy: 'Wait for the reviewers to vote.' },
   approval_pending: {
@@ -142,7 +151,10 @@ export const CODES = {
     title: 'The approval was rejected',
     remedy: "Change the work as the approver's comment asks, then request again.",
   },
-  enforcement_not_live: { title: 'The agent is not seen by its hooks', remedy: 'Connect the harness again.' },
+  enforcement_not_live: {
+    title: 'The hooks of the agent CLI are not active',
+    remedy: 'Install the hooks of the agent CLI again and restart it.',
+  },
   gate_blocked: {
     title: 'The gate is blocked',
     remedy: 'Clear every listed blocker, then request the transition again.',

@@ -156,7 +156,7 @@ function failed(run: CoordinationRun, why: string): BlockerFound {
     check: CHECK,
     message: `consensus failed: ${why}${said} (coordination ${run.id})`,
     remedy:
-      'Change the work as the reviewers ask, then send the request again: changed work is put to them anew. The result for unchanged work stands until an operator rewinds the task.',
+      'Change the work as the reviewers ask, then send the request again: changed work is reviewed again. The result for unchanged work stands until an operator rewinds the task.',
     grade: 'observed',
   })
 }

@@ -101,6 +101,6 @@ function violationOf(
   const more = refused.length > named.length ? ` and ${refused.length - named.length} more` : ''
   return {
     code: 'constraint_violation',
-    detail: `${tool} changed what may not change in ${phase}${isDropped ? ', and all its changes were dropped' : ''}: ${named.join('; ')}${more}`,
+    detail: `${tool} changed files that ${phase} does not allow${isDropped ? '; all its changes were discarded' : ''}: ${named.join('; ')}${more}`,
   }
 }

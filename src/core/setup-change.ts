@@ -54,7 +54,7 @@ export function askSetupChange(state: TaskState, command: Ask, context: Context)
 export function pinSetup(state: TaskState, command: Pin, context: Context): Decision {
   const approval = setupApproval(state, command.digest)
   if (approval?.status !== 'approved' || approval.expiresAt <= context.now || isByHolder(state, approval))
-    return unrecorded('conflict', 'There is no approval of exactly this change any more.')
+    return unrecorded('conflict', 'The approval of exactly this change no longer exists.')
   const { files, run, paths, observed } = command
   const setup = { approvalId: approval.id, digest: approval.digest, paths, observed }
   return decided([{ type: 'tests_pinned', files, run, setup }])

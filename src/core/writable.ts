@@ -131,7 +131,7 @@ function gitReason(change: ChangedPath, git: GitAccess): Omit<RefusedPath, 'path
     return { reason: 'is in the git directory, which only the git tools write', isFinal: true }
   return GIT_CONTENT.test(path) && type !== 'link'
     ? null
-    : { reason: 'is no part of what a commit writes', isFinal: true }
+    : { reason: 'is not part of what a commit writes', isFinal: true }
 }
 
 // `**` matches them too, and means something else: only a pattern that begins with the name itself says so explicitly.

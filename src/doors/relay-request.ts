@@ -9,7 +9,7 @@ export interface Upstream {
 
 /** Why a relay cannot lead there; null when it can. */
 export function baseUrlProblem(baseUrl: string): string | null {
-  if (!URL.canParse(baseUrl)) return 'is no address such as https://api.example.com/v1'
+  if (!URL.canParse(baseUrl)) return 'is not an address such as https://api.example.com/v1'
   const { protocol, username, password, search, hash } = new URL(baseUrl)
   if (protocol !== 'http:' && protocol !== 'https:') return 'must begin with http:// or https://'
   if (username !== '' || password !== '') return 'must not carry a user or a password'

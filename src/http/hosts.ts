@@ -18,7 +18,7 @@ export function hostProblem(request: IncomingMessage, hosts: ReadonlySet<string>
   const given = hostHeaders(request.rawHeaders)
   if (given !== 1) return given === 0 ? 'The request has no Host header.' : 'The request has more than one Host header.'
   const host = request.headers.host ?? ''
-  if (!hosts.has(host.toLowerCase())) return `Host ${JSON.stringify(host.slice(0, 200))} is not served here.`
+  if (!hosts.has(host.toLowerCase())) return `Host ${JSON.stringify(host.slice(0, 200))} is not accepted here.`
   if (!(request.url ?? '').startsWith('/')) return 'The request target must be a path.'
   const { origin } = request.headers
   if (origin === undefined) return null

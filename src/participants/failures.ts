@@ -10,7 +10,7 @@ export const FAILURES = {
     remedy: 'Write the final address as base_url; redirects are not followed.',
   },
   not_a_stream: {
-    title: 'The answer is no event stream',
+    title: 'The answer is not an event stream',
     remedy: 'Check that base_url names an endpoint of this provider that can stream.',
   },
   broken_stream: { title: 'The stream cannot be understood', remedy: 'Check that provider fits the server.' },

@@ -27,7 +27,7 @@ export function findProgram(name: string, args: readonly string[], path: string,
         .find(isProgram)
   if (found === undefined) {
     const where = name.includes(sep) ? 'that the server may run' : 'on the PATH of the server'
-    return { ok: false, detail: `'${name}' is no program ${where}` }
+    return { ok: false, detail: `'${name}' is not a program ${where}` }
   }
   const files = [found, ...args.filter((arg) => isAbsolute(arg) && existsSync(arg))]
   const shown = new Set<string>()

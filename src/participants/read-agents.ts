@@ -117,7 +117,7 @@ function readBaseUrl(fields: AgentFields, provider: Provider): string {
   const remedy = 'Write an address as "http://127.0.0.1:11434/v1".'
   const url = URL.canParse(text) ? new URL(text) : null
   if (url === null || !['http:', 'https:'].includes(url.protocol)) {
-    fields.bad('base_url', `${shown(text)} is no http or https address.`, remedy)
+    fields.bad('base_url', `${shown(text)} is not an http or https address.`, remedy)
   } else if (url.username !== '' || url.password !== '') {
     // Not quoted: it holds a password.
     fields.bad('base_url', 'The address holds a user or a password.', 'Name a variable with api_key_env instead.')
@@ -136,7 +136,11 @@ function readKeyEnv(fields: AgentFields, provider: Provider): string | null {
   if (name.trim() === '') return null
   // The value is not quoted: people write the key itself here.
   if (!ENV_NAME.test(name))
-    fields.bad('api_key_env', 'This is no name of an environment variable.', 'Write the name, not the key itself.')
+    fields.bad(
+      'api_key_env',
+      'This is not a valid name of an environment variable.',
+      'Write the name, not the key itself.',
+    )
   else if (/^PHASELOCK_/i.test(name))
     fields.bad('api_key_env', `${name} belongs to Phaselock and is sent to nobody.`, 'Name a variable of your own.')
   return name

@@ -75,7 +75,7 @@ export class Wire {
     }
     if (response.ok) this.wrongType = type
     else this.refusal = await this.refused(response)
-    throw new Error('the answer is no stream')
+    throw new Error('the answer is not a stream')
   }
 
   private async refused(response: Response): Promise<WireRefusal> {

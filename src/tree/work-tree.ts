@@ -134,7 +134,7 @@ async function hashOfLink(root: string, path: string): Promise<string | null> {
   if (target.startsWith('/') || pointed.startsWith('..'))
     throw new TreeUnreadable(`${path} is a link that leaves the work tree`)
   const content = await readInside(root, pointed)
-  if (content === null) throw new TreeUnreadable(`${path} is a link to something that is no file`)
+  if (content === null) throw new TreeUnreadable(`${path} is a link to something that is not a file`)
   return createHash('sha256').update(`link:${target}:`).update(content).digest('hex')
 }
 

@@ -138,7 +138,7 @@ describe('the commands', () => {
     expect(await place.run(['stash', 'save'])).toMatchObject({ code: 1, stderr: expect.stringContaining('No run') })
     expect(await place.run(['stash', 'pop'])).toMatchObject({ code: 1, stderr: expect.stringContaining('Nothing') })
     expect(await place.run(['stash', 'pop', '../../x'])).toMatchObject({ code: 1 })
-    expect(await place.run(['stash', 'list'])).toMatchObject({ code: 0, stdout: 'Nothing is put aside.\n' })
+    expect(await place.run(['stash', 'list'])).toMatchObject({ code: 0, stdout: 'There are no stashes.\n' })
     expect(await place.run(['top'])).toMatchObject({ code: 0, stdout: expect.stringContaining('No task') })
     expect(await place.run(['top', '--url', 'http://127.0.0.1:1'])).toMatchObject({ code: 3 })
   }, 60_000)

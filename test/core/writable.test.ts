@@ -159,7 +159,7 @@ describe('what a phase may change', () => {
   })
 
   it('[REQ-TOOL-11] what can never be in a tree is refused even where everything is writable', () => {
-    const device = changed('x', { problem: 'is no file, folder or link' })
+    const device = changed('x', { problem: 'is not a file, folder or link' })
     expect(refusedIn({ writable: ['**'] }, [device])).toEqual(['x'])
   })
 })

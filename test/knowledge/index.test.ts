@@ -133,7 +133,7 @@ describe('the index', () => {
     expect((await knowledge.status()).skipped).toEqual([{ file: 'a.md', reason: expect.stringContaining('larger') }])
   })
 
-  it('[REQ-KNOW-12] hard links, empty files, bytes that are no text and strange names do no harm', async () => {
+  it('[REQ-KNOW-12] hard links, empty files, bytes that are not text and strange names do no harm', async () => {
     lib = library([
       { file: 'a.md', text: '# A\n\nalpha\n' },
       { file: 'empty.md', text: '' },

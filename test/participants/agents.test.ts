@@ -85,7 +85,7 @@ const WRONG: readonly Wrong[] = [
     name: 'a file as address',
     agents: [{ ...MODEL, base_url: 'file:///etc/passwd' }],
     path: 'agents[0].base_url',
-    message: "'file:///etc/passwd' is no http or https address.",
+    message: "'file:///etc/passwd' is not an http or https address.",
   },
   {
     name: 'a password in an address',
@@ -103,7 +103,7 @@ const WRONG: readonly Wrong[] = [
     name: 'a key instead of its variable',
     agents: [{ ...MODEL, api_key_env: 'sk-live-1234' }],
     path: 'agents[0].api_key_env',
-    message: 'This is no name of an environment variable.',
+    message: 'This is not a valid name of an environment variable.',
   },
   {
     name: "one of Phaselock's own variables",

@@ -187,7 +187,7 @@ async function contentOf(tree: WorkTree, path: string): Promise<string> {
     return '(it cannot be read)'
   }
   if (content === null) return '(no regular file)'
-  if (content.includes(0)) return `(${content.length} bytes that are no text)`
+  if (content.includes(0)) return `(${content.length} bytes that are not text)`
   return cut(content.toString('utf8'), FILE_CHARS_MAX)
 }
 

@@ -35,7 +35,7 @@ export async function look(app: LookApp, call: ToolCall, signal: AbortSignal): P
   })
   const args = call.arguments
   if (typeof args !== 'object' || args === null || Array.isArray(args))
-    return told(`${name}: the arguments are no object.`, true)
+    return told(`${name}: the arguments are not an object.`, true)
   const contract = await app.contracts.get(app.defaultContract)
   const { argProblems, paths } = describeCall(contract, name, args as JsonObject)
   const problems = [...argProblems, ...paths.flatMap(({ problem }) => (problem === null ? [] : [problem]))]

@@ -20,7 +20,7 @@ export async function takeAlong(repository: string, tree: string, paths: readonl
       path.startsWith('/') ||
       path.split('/').some((one) => one === '..' || one === '.git' || one === '.')
     )
-      return refuse('invalid_request', `take: ${JSON.stringify(path)} is no plain path inside the repository.`)
+      return refuse('invalid_request', `take: ${JSON.stringify(path)} is not a plain path inside the repository.`)
     // What git knows is in the tree already, and what it does not ignore would be a change that nobody made.
     const ignored = await runGit({ at: repository, settings: 'operator' }, ['check-ignore', '--quiet', '--', path])
     if (ignored.code !== 0) return refuse('invalid_request', `take: ${JSON.stringify(path)} is not ignored by git.`)

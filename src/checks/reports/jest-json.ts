@@ -17,7 +17,7 @@ export function readJestJson(document: Fields, root: string | null): ReportReadi
   const reading = { tally, root, runner, lost: 0 }
   for (const entry of listIn(document, 'testResults')) {
     const file = fieldsOf(entry)
-    if (file === null) return unreadable('testResults has an entry that is no object')
+    if (file === null) return unreadable('testResults has an entry that is not an object')
     const unknown = readFile(file, reading)
     if (unknown !== null) return unreadable(unknown)
   }

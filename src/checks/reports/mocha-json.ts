@@ -23,7 +23,7 @@ export function readMochaJson(document: Fields, root: string | null): ReportRead
     if (said !== entries.length) return unreadable(`the summary counts ${said} ${list}, ${entries.length} are listed`)
     for (const entry of entries) {
       const test = fieldsOf(entry)
-      if (test === null) return unreadable(`${list} has an entry that is no object`)
+      if (test === null) return unreadable(`${list} has an entry that is not an object`)
       const file = textIn(test, 'file')
       const title = textIn(test, 'fullTitle') || textIn(test, 'title')
       const message = textIn(fieldsOf(get(test, 'err')), 'message')

@@ -86,7 +86,11 @@ async function attachSource(reading: Reading, document: ContractDocument, named:
   const read = folder === null ? ({ status: 'absent' } as const) : await folder.text(file)
   if (read.status !== 'text' || !/\.(?:md|markdown)$/i.test(file)) {
     const why =
-      read.status === 'refused' ? read.reason : read.status === 'absent' ? 'it is not there' : 'it is no Markdown file'
+      read.status === 'refused'
+        ? read.reason
+        : read.status === 'absent'
+          ? 'it is not there'
+          : 'it is not a Markdown file'
     const message = `The document '${file.slice(0, 200)}' cannot be loaded: ${why}.`
     reading.report({ code: 'contract.unreadable', at, message, remedy: 'Name a Markdown file below the contract.' })
     return

@@ -149,7 +149,11 @@ export class Draft {
   }
 
   unknown(words: string, hint: string): void {
-    this.problems.push({ code: 'unknown_validator', message: `'${shortened(words)}' is no known rule.`, remedy: hint })
+    this.problems.push({
+      code: 'unknown_validator',
+      message: `'${shortened(words)}' is not a known rule.`,
+      remedy: hint,
+    })
   }
 
   mismatch(words: string): void {

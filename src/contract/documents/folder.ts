@@ -63,7 +63,7 @@ export class Folder {
   // What was opened must be what lies at this very path: a folder on the way that is a link leads elsewhere.
   private async read(file: FileHandle, path: string): Promise<FileText> {
     const opened = await file.stat()
-    if (!opened.isFile()) return { status: 'refused', reason: 'it is no regular file' }
+    if (!opened.isFile()) return { status: 'refused', reason: 'it is not a regular file' }
     const real = await realpath(path).catch(() => null)
     const there = real === path ? await stat(path).catch(() => null) : null
     if (there === null || there.ino !== opened.ino || there.dev !== opened.dev)

@@ -84,7 +84,7 @@ const RULES_FROM_WORDS: ReadonlySet<string> = new Set(['integer', 'number', 'str
 function listedField(source: Source, report: Sink, listed: Listed): Requirement[] {
   const at = placeIn(source, listed.line, listed.name)
   if (!isFieldName(listed.name)) {
-    const message = `'${listed.name.slice(0, 80)}' is no name of a field.`
+    const message = `'${listed.name.slice(0, 80)}' is not the name of a field.`
     report({ code: 'unknown_field', at, message })
     return []
   }

@@ -22,7 +22,7 @@ export function sentenceFields(source: Source, blocks: readonly Block[], report:
 /** Says which comparison of a text is not read as a rule; '' when there is none. */
 export function unreadComparison(text: string): string {
   const unread = COMPARISON.exec(text.replace(READ, ''))?.[0].slice(0, 40)
-  return unread === undefined ? '' : `; '${unread}' is no rule here`
+  return unread === undefined ? '' : `; '${unread}' is not a rule here`
 }
 
 /** Whether a text has the words of a requirement in a sentence. */
@@ -59,7 +59,8 @@ function fieldOf(source: Source, pieces: readonly Piece[], report: Sink): Requir
   const line = named?.line ?? pieces.find((piece) => piece.text !== '\n')?.line ?? 1
   if (named === null || !isFieldName(named.name)) {
     const at = placeIn(source, line, named?.written ?? '')
-    const what = named === null ? 'names no field' : `names '${named.name.slice(0, 80)}', which is no name of a field`
+    const what =
+      named === null ? 'names no field' : `names '${named.name.slice(0, 80)}', which is not the name of a field`
     report({ code: 'unknown_field', at, message: `'${text.slice(0, 120)}' ${what}.` })
     return []
   }

@@ -63,7 +63,7 @@ export function readYamlGate(node: SourceNode, file: string, report: Sink): Yaml
   }
   const requirements = [...fields].flatMap(([name, entry]) => {
     if (!isFieldName(name)) {
-      report({ code: 'unknown_field', at: entry.keyAt, message: `'${name.slice(0, 80)}' is no name of a field.` })
+      report({ code: 'unknown_field', at: entry.keyAt, message: `'${name.slice(0, 80)}' is not the name of a field.` })
       return []
     }
     return readField({ name, at: entry.keyAt, node: entry.value, file, validators }, report)
@@ -129,7 +129,7 @@ function readField({ name, at, node, file, validators }: NamedNode, report: Sink
   for (const [key, entry] of node.entries) {
     if (KEYS.includes(key) || key.startsWith('x-')) continue
     const remedy = `${didYouMean(key, KEYS)}Known: ${KEYS.join(', ')}.`
-    report({ code: 'unknown_validator', at: entry.keyAt, message: `'${key}' is no known rule of a field.`, remedy })
+    report({ code: 'unknown_validator', at: entry.keyAt, message: `'${key}' is not a known rule of a field.`, remedy })
   }
   const type = readType(name, at, node, report)
   if (type === null) return []

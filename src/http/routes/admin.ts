@@ -49,7 +49,7 @@ export const ADMIN_ROUTES: readonly Route[] = [
     method: 'POST',
     path: '/agents/:id/revoke',
     id: 'revokeAgent',
-    summary: "End the agent's tokens at once",
+    summary: "Revoke the agent's tokens immediately",
     body: shape({ reason: FIELD.reason }),
     answer: '`{agent_id, revoked: true}`',
     handle: async (call) => {
@@ -88,7 +88,7 @@ export const ADMIN_ROUTES: readonly Route[] = [
     method: 'POST',
     path: '/operators/:name/revoke',
     id: 'revokeOperator',
-    summary: "End an operator's token at once",
+    summary: "Revoke an operator's token immediately",
     body: shape({ reason: FIELD.reason }),
     answer: '`{name, revoked: true}`',
     handle: async (call) => {

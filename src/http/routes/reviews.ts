@@ -51,7 +51,7 @@ export const REVIEW_ROUTES: readonly Route[] = [
     method: 'POST',
     path: '/tasks/:id/reviewers/:name/revoke',
     id: 'revokeReviewer',
-    summary: "End a reviewer's token at once; what it reported in this visit counts no more",
+    summary: "Revoke a reviewer's token immediately; its report of this visit no longer counts",
     body: shape({ reason: FIELD.reason }, ['reason']),
     answer: 'The task',
     handle: async (call) =>

@@ -46,12 +46,12 @@ export const RUN_ROUTES: readonly Route[] = [
     method: 'GET',
     path: '/stashes',
     id: 'listStashes',
-    summary: 'What is put aside, newest first',
+    summary: 'List stashes, newest first',
     answer: '`{stashes}`',
     handle: async ({ app }) => ok(await listStashes(app)),
   },
   stashRoute('pop', 'Bring the work of a task back, exactly, and let the task go on', popStash),
-  stashRoute('drop', 'Give up what was put aside, for good', dropStash),
+  stashRoute('drop', 'Delete a stash permanently', dropStash),
 ]
 
 function stashRoute(name: 'pop' | 'drop', summary: string, work: typeof popStash): Route {

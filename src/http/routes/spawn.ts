@@ -11,7 +11,7 @@ const WORD: JsonObject = { type: 'string', minLength: 1, maxLength: 4096, patter
 const TASK: JsonObject = {
   ...shape(
     {
-      id: { ...FIELD.id, description: 'Default: made up. The branch of a work tree of its own has this name.' },
+      id: { ...FIELD.id, description: 'Default: generated. The branch of a separate work tree has this name.' },
       title: FIELD.title,
       description: FIELD.text,
       contract: { type: 'string', minLength: 1, maxLength: 200, description: 'Hash or name of a known contract.' },

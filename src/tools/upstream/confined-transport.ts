@@ -142,9 +142,9 @@ export class ConfinedTransport implements Transport {
     } catch (error) {
       // Some servers greet on their standard output; a little of that is not worth losing them.
       this.noiseLines += 1
-      if (!(error instanceof SyntaxError)) this.finish('sent what is no message of the protocol')
+      if (!(error instanceof SyntaxError)) this.finish('sent something that is not a message of the protocol')
       else if (this.noiseLines > NOISE_LINES_MAX)
-        this.finish(`sent more than ${NOISE_LINES_MAX} lines that are no JSON`)
+        this.finish(`sent more than ${NOISE_LINES_MAX} lines that are not JSON`)
     }
   }
 }

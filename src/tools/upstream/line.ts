@@ -121,7 +121,7 @@ export async function discarded(ended: Ended | null): Promise<void> {
 }
 
 async function remoteLine(sdk: Sdk, server: HttpServer): Promise<Line> {
-  if (!URL.canParse(server.url)) throw new UpstreamFailure('has a url that is no address', true)
+  if (!URL.canParse(server.url)) throw new UpstreamFailure('has a url that is not an address', true)
   const transport = new sdk.StreamableHTTPClientTransport(new URL(server.url), { fetch: boundedFetch })
   let isOver = false
   return {

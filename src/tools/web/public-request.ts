@@ -90,6 +90,6 @@ async function checkedAddresses(url: URL, access: WebAccess, signal: AbortSignal
   // One private address among public ones is how a name is made to lead inside: then none of them is asked.
   const inside = addresses.find((address) => !access.isPublic(address))
   if (inside !== undefined)
-    throw new Refused(`the host ${host} leads to ${inside}, which is no public address`, 'constraint_violation')
+    throw new Refused(`the host ${host} leads to ${inside}, which is not a public address`, 'constraint_violation')
   return addresses.slice(0, ADDRESSES_MAX)
 }

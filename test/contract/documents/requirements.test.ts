@@ -17,12 +17,12 @@ describe('what a phase document demands', () => {
     ['Required: `a_count` at least 3', "'a_count' was read from a sentence as integer, at least 3."],
     [
       'Required: `a_count` more than 3',
-      "'a_count' was read from a sentence as integer; 'more than 3' is no rule here.",
+      "'a_count' was read from a sentence as integer; 'more than 3' is not a rule here.",
     ],
-    ['Required: `a_count` >= 3', "'a_count' was read from a sentence as integer; '>= 3' is no rule here."],
+    ['Required: `a_count` >= 3', "'a_count' was read from a sentence as integer; '>= 3' is not a rule here."],
     [
       'Required: `a_list`, a minimum of 3',
-      "'a_list' was read from a sentence as array; 'minimum of 3' is no rule here.",
+      "'a_list' was read from a sentence as array; 'minimum of 3' is not a rule here.",
     ],
     ['Evidence: `note` (optional)', "'note' was read from a sentence as string, optional."],
   ])('[REQ-DOC-2] %s: the warning tells what was read and what was not', async (text, message) => {
@@ -31,11 +31,11 @@ describe('what a phase document demands', () => {
   })
 
   it.each([
-    ['- `a` (string, min_length_x)', "a: 'min_length_x' is no known rule."],
-    ['- `a` (string, min length 1)', "a: 'min length 1' is no known rule."],
-    ['- `a` (string, max_length_9)', "a: 'max_length_9' is no known rule."],
-    ['- `a` (string, not_empty)', "a: 'not_empty' is no known rule."],
-    ['- `a` (integer, required_always)', "a: 'required_always' is no known rule."],
+    ['- `a` (string, min_length_x)', "a: 'min_length_x' is not a known rule."],
+    ['- `a` (string, min length 1)', "a: 'min length 1' is not a known rule."],
+    ['- `a` (string, max_length_9)', "a: 'max_length_9' is not a known rule."],
+    ['- `a` (string, not_empty)', "a: 'not_empty' is not a known rule."],
+    ['- `a` (integer, required_always)', "a: 'required_always' is not a known rule."],
     ['- `a` (integer, at least 1, min_length_1)', "a: A field of type integer takes no rule 'min_length_1'."],
   ])('[REQ-DOC-1] %s: the message names the whole rule', async (item, message) => {
     const text = `## Phase 1: One\n\n### Checkpoint\n\n${item}\n`
@@ -47,7 +47,7 @@ describe('what a phase document demands', () => {
     const text = '## Phase 1: One\n\n### Checkpoint\n\n- `a`: number, greater than 0 and less than 9\n'
     const loaded = await loadContractText(text, { file: 'flow.md', baseDir: null })
     expect(loaded.ok ? loaded.warnings.map((one) => one.message) : loaded.diagnostics).toEqual([
-      "The type of 'a' was taken from its words: integer, greater than 0; 'less than 9' is no rule here.",
+      "The type of 'a' was taken from its words: integer, greater than 0; 'less than 9' is not a rule here.",
     ])
   })
 

@@ -128,7 +128,7 @@ describe('a folder that is no workflow', () => {
     ],
     ['with a NUL', { ...TWO, 'phases/1/phase.md': `${PHASE}\n\0` }, ['phases/1/phase.md:7:1 contract.nul_byte']],
     [
-      'with bytes that are no text',
+      'with bytes that are not text',
       { ...TWO, 'phases/1/phase.md': Buffer.from([0xff, 0xfe, 0x41]) },
       ['phases/1/phase.md:1:1 contract.not_utf8'],
     ],
