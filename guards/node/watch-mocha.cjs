@@ -1,5 +1,6 @@
 'use strict'
 const { apply, keepFromProject } = require('./freeze.cjs')
+const { watchTests } = require('./written-tests.cjs')
 
 const INTERFACE = (
   'describe context it specify before after beforeEach afterEach xdescribe xcontext xit xspecify ' +
@@ -37,13 +38,13 @@ function watchMocha(Mocha, beforeFiles) {
 function holdFiles(Mocha, seen, beforeFiles) {
   const { loadFilesAsync } = Mocha.prototype
   Mocha.prototype.loadFilesAsync = async function (...rest) {
-    begin(seen)
+    begin(seen, watchTests(this.files))
     await beforeFiles()
     return apply(loadFilesAsync, this, rest)
   }
 }
 
-function begin(seen) {
+function begin(seen, changed) {
   const { guardExit } = require('./guard-exit.cjs')
   const { closeObjectPrototype } = require('./watch-harness.cjs')
   process.env.PHASELOCK_TEST_PROCESS = '1'
@@ -52,7 +53,7 @@ function begin(seen) {
   guardExit({
     isTestFile: false,
     mayExit: () => seen.hasEnded,
-    problem: () => (seen.hasEnded ? (seen.failed > 0 ? '' : null) : 'mocha did not come to its end'),
+    problem: () => (seen.hasEnded ? (seen.failed > 0 ? '' : changed()) : 'mocha did not come to its end'),
   })
 }
 

@@ -1,3 +1,4 @@
+import { posix } from 'node:path'
 import { matchesGlob } from '../contract/glob.js'
 import type { Contract, Json } from '../core/contract.js'
 import { harnessKind, isBelowTestFolder, isTestName } from '../core/pinned-names.js'
@@ -105,6 +106,24 @@ export function isTestPath(contract: Contract, path: string): boolean {
 export function isTestLike(contract: Contract, path: string): boolean {
   return (isTestName(path) || isBelowTestFolder(path) || isTestPath(contract, path)) && !isReport(contract, path)
 }
+
+/**
+ * Ignored files that a compiler made of tests: they lie with tests, and a test of the project has the same name. They are made again
+ * by each run.
+ */
+export function compiledTests(
+  contract: Contract,
+  paths: readonly string[],
+  isIgnored: (path: string) => boolean,
+): ReadonlySet<string> {
+  const outputs = paths.filter((path) => COMPILED.test(path) && isTestLike(contract, path) && isIgnored(path))
+  if (outputs.length === 0) return new Set()
+  const sources = paths.filter((path) => JS.test(path) && isTestLike(contract, path) && !isIgnored(path))
+  const names = new Set(sources.map((path) => posix.basename(path).replace(JS, '')))
+  return new Set(outputs.filter((path) => names.has(posix.basename(path).replace(COMPILED, ''))))
+}
+
+const COMPILED = /(\.[cm]?js(\.map)?|\.d\.[cm]?ts)$/
 
 /** Whether a command of the contract writes its report there. */
 export function isReport(contract: Contract, path: string): boolean {
