@@ -103,7 +103,10 @@ export function judgesIn(whole: string): readonly string[] {
 }
 
 function filesIn(text: string, keys: RegExp): readonly string[] {
-  return filesOf([...text.matchAll(keys)].flatMap(([, value]) => wordsOf(value ?? '').map((word) => word.text)))
+  const values = [...text.matchAll(keys)].map(([, value = '']) => value)
+  // In JSON without blanks a key and its path are one word.
+  const quoted = values.flatMap((value) => [...value.matchAll(/"([^"\n]{1,500})"/g)].map(([, one = '']) => one))
+  return filesOf([...values.flatMap((value) => wordsOf(value).map((word) => word.text)), ...quoted])
 }
 
 function filesOf(paths: readonly string[]): readonly string[] {
