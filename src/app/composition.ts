@@ -5,7 +5,8 @@ import { harnessOf } from '../checks/harness/harness.js'
 import { programFiles } from '../checks/harness/packages.js'
 import { moduleFolders } from '../checks/module-folders.js'
 import { standIns } from '../checks/stand-ins.js'
-import { compiledTests, importsTestRunner, isReport, isSource, isTestLike, textOf } from '../checks/test-files.js'
+import { importsTestRunner } from '../checks/runner-imports.js'
+import { compiledTests, isReport, isSource, isTestLike, textOf } from '../checks/test-files.js'
 import type { Composition, ViewEntry } from '../confinement/port.js'
 import { matchesGlob } from '../contract/glob.js'
 import type { Contract } from '../core/contract.js'
@@ -140,7 +141,8 @@ async function lateTests(
   const named = new Set(tests)
   for (const { path, isLink } of scene.listed) {
     if (isLink || start === null || start[path] !== undefined || named.has(path) || !isLate(path)) continue
-    if (!scene.isIgnored(path) && importsTestRunner(path, (await textOf(scene.tree, path)) ?? '')) late.push(path)
+    if (scene.isIgnored(path)) continue
+    if (await importsTestRunner(path, (await textOf(scene.tree, path)) ?? '')) late.push(path)
   }
   return late
 }

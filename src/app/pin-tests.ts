@@ -1,4 +1,5 @@
-import { compiledTests, importsTestRunner, isSource, isTestLike, isTestPath, textOf } from '../checks/test-files.js'
+import { importsTestRunner } from '../checks/runner-imports.js'
+import { compiledTests, isSource, isTestLike, isTestPath, textOf } from '../checks/test-files.js'
 import type { Contract } from '../core/contract.js'
 import type { ObservedRun } from '../core/observed.js'
 import { isTestName } from '../core/pinned-names.js'
@@ -28,7 +29,7 @@ export async function testFiles(
     if (compiled.has(path)) continue
     if (isTestPath(contract, path)) named.push(path)
     else if (isIgnored(path)) continue
-    else if (isTestLike(contract, path) || (!isLink && importsTestRunner(path, await sourceOf(tree, path))))
+    else if (isTestLike(contract, path) || (!isLink && (await importsTestRunner(path, await sourceOf(tree, path)))))
       others.push(path)
   }
   // A link that leaves the tree is no test; one that is named as such cannot be recorded.
