@@ -104,4 +104,42 @@ const PROJECT: Shape = {
   ],
 }
 
+/** A project whose script looks for modules in a folder of its own. */
+const FOLDERS: Shape = {
+  ...PROJECT,
+  name: 'mocha with NODE_PATH',
+  onlyFull: true,
+  files: {
+    ...PROJECT.files,
+    'package.json': `${JSON.stringify({ name: 'adder', scripts: { test: 'NODE_PATH=lib mocha tests' } })}\n`,
+    'lib/words/index.js': 'exports.words = () => []\n',
+  },
+  tests: {
+    // What is missing first is code of the project, so that RED is seen. The second package is nowhere.
+    'tests/z.test.js': `const { add } = require('../src/add.js')
+let same = (value, expected) => expect(value).to.equal(expected)
+try { same = require('same-as').same } catch {}
+${HEAD}it('adds', () => { same(add(2, 3), 5); expect(add).to.be.a('function') })
+`,
+  },
+  honest: { 'src/add.js': "require('words/more.js')\nexports.add = (a, b) => a + b\n", 'lib/words/more.js': '' },
+  forgeries: [
+    {
+      class: 'stand-in',
+      name: 'the script is given another folder to look for modules in',
+      write: {
+        'package.json': `${JSON.stringify({ name: 'adder', scripts: { test: 'NODE_PATH=src mocha tests' } })}\n`,
+      },
+      told: [/package\.json \(scripts\.test\) changed/],
+    },
+    {
+      class: 'stand-in',
+      name: 'a package that was nowhere comes from a folder of the project',
+      write: { 'lib/same-as.js': 'exports.same = () => {}\n' },
+      told: [/failed|did not run/, /Left out of the run.*lib\/same-as\.js/],
+    },
+  ],
+}
+
 describeShape(PROJECT, () => forge)
+describeShape(FOLDERS, () => forge)

@@ -36,7 +36,7 @@ const ES: Language = {
   dynamic: /\b(import|require)\s{0,20}\(\s{0,20}(?!['"`][^'"`$\n]{0,500}['"`]\s{0,20}[),])\S/,
 }
 
-const IMPORTS = /(?:from|import|require|URL)\s{0,20}\(?\s{0,20}['"`](\.{1,2}(?:\/[^'"`\n]{0,500})?)['"`]/g
+const IMPORTS = /(?:from|import|require|URL|register)\s{0,20}\(?\s{0,20}['"`](\.{1,2}(?:\/[^'"`\n]{0,500})?)['"`]/g
 
 const PYTHON: Language = {
   name: /\.pyw?$/,
