@@ -6,7 +6,15 @@ import { withoutComments } from './test-code.js'
 const PARSE_MS_MAX = 2000
 
 /** Modules that run tests in whatever file loads them. */
-export const ALWAYS_TESTS: ReadonlySet<string> = new Set(['node:test', 'bun:test', 'ava', 'tap', 'tape', 'uvu', 'mocha'])
+export const ALWAYS_TESTS: ReadonlySet<string> = new Set([
+  'node:test',
+  'bun:test',
+  'ava',
+  'tap',
+  'tape',
+  'uvu',
+  'mocha',
+])
 const NAMED = /['"`](node:test|bun:test|ava|tap|tape|uvu|mocha)['"`]/
 const JS = /\.[cm]?[jt]sx?$/
 const IMPORTED = /\b(?:import|require|const|let|var)\b([^;'"`]{0,500})['"`]([\w:@/-]{1,40})['"`]/g
@@ -60,7 +68,7 @@ function loadsByVariable(root: Syntax, text: string): boolean {
     if (node.type === 'identifier' && node.text === 'require') return isUsedAsValue(node)
     if (node.type !== 'arguments' || !LOADS.test(calledIn(node.parent))) return false
     const [first] = node.children.filter((one) => one.isNamed && one.type !== 'comment')
-    return first !== undefined && (first.type !== 'string' && !isPlainTemplate(first))
+    return first !== undefined && first.type !== 'string' && !isPlainTemplate(first)
   })
 }
 

@@ -7,7 +7,7 @@ import { describeShape, redForgeries, type Shape, withLateTests } from './shape.
 let forge: Forge
 beforeAll(async () => {
   forge = await openForge()
-}, 60_000)
+}, 120_000)
 afterAll(() => forge?.end())
 
 const HEAD = "const { same } = require('same')\nconst first = require('../src/first.js')\n"
@@ -62,6 +62,7 @@ const PROJECT: Shape = {
   honest: { 'src/add.js': 'exports.add = (a, b) => a + b\n' },
   forgeries: [
     ...redForgeries({
+      usual: 2,
       tests: TESTS,
       old: OLD,
       passes: `${HEAD}test('is one', () => expect(first).toBe(1))\n`,

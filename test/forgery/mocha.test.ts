@@ -7,7 +7,7 @@ import { describeShape, redForgeries, type Shape, withLateTests } from './shape.
 let forge: Forge
 beforeAll(async () => {
   forge = await openForge()
-}, 60_000)
+}, 120_000)
 afterAll(() => forge?.end())
 
 const HEAD = "const { expect } = require('chai')\n"
@@ -53,6 +53,7 @@ const PROJECT: Shape = {
   honest: { 'src/add.js': 'exports.add = (a, b) => a + b\n' },
   forgeries: [
     ...redForgeries({
+      usual: 0,
       tests: TESTS,
       old: OLD,
       passes: PASSES,
@@ -141,5 +142,28 @@ ${HEAD}it('adds', () => { same(add(2, 3), 5); expect(add).to.be.a('function') })
   ],
 }
 
+/** A build step writes what mocha runs, at an ignored path. */
+const BUILT: Shape = {
+  ...PROJECT,
+  name: 'mocha on what a build step writes',
+  onlyFull: true,
+  files: {
+    ...PROJECT.files,
+    'package.json': `${JSON.stringify({
+      name: 'adder',
+      scripts: { build: 'mkdir -p build && cp -r src tests build/', test: 'npm run build && mocha build/tests' },
+    })}\n`,
+  },
+  forgeries: [
+    {
+      class: 'judge',
+      name: 'a source that an earlier test loads rewrites a later test that was built',
+      write: { 'src/first.js': `${REWRITE}module.exports = 1\n` },
+      told: [/build\/tests\/z\.test\.js was changed while the tests ran/],
+    },
+  ],
+}
+
 describeShape(PROJECT, () => forge)
+describeShape(BUILT, () => forge)
 describeShape(FOLDERS, () => forge)

@@ -6,7 +6,7 @@ import { describeShape, type Shape, withLateTests } from './shape.js'
 let forge: Forge
 beforeAll(async () => {
   forge = await openForge()
-}, 60_000)
+}, 120_000)
 afterAll(() => forge?.end())
 
 const TEST = `import assert from 'node:assert/strict'
@@ -51,7 +51,8 @@ const BESIDE: Shape = {
   wrong: { 'src/add.js': 'export const add = () => 4\n' },
   // The name of a runner in a string does not make a test of it.
   honest: {
-    'src/add.js': "import { template } from './template.js'\nexport const add = (a, b) => a + b + 0 * template.length\n",
+    'src/add.js':
+      "import { template } from './template.js'\nexport const add = (a, b) => a + b + 0 * template.length\n",
     'src/template.js': 'export const template = "import { test } from \'node:test\'"\n',
   },
   forgeries: [

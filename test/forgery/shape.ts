@@ -105,7 +105,12 @@ async function goBack({ agent }: Task): Promise<void> {
     ['IMPL', 'changes_requested'],
     ['TDD', 'tests_need_change'],
   ]) {
-    const body = { task_id: agent.task, target_phase: phase, claims: [claim], artifacts: phase === 'IMPL' ? REVIEW : {} }
+    const body = {
+      task_id: agent.task,
+      target_phase: phase,
+      claims: [claim],
+      artifacts: phase === 'IMPL' ? REVIEW : {},
+    }
     const answer = await agent.server.call('POST', '/tasks/transition', agent.token, body)
     if (typeof answer.body.phase_token === 'string') agent.token = answer.body.phase_token
     if (answer.body.allowed === true) return
@@ -138,9 +143,11 @@ export function redForgeries(texts: {
   readonly passes: string
   readonly empty: string
   readonly ending?: string
+  /** Which of them `npm test` tries: each runner another one. */
+  readonly usual: number
 }): readonly Forgery[] {
-  const { tests, ending = 'js' } = texts
-  return [
+  const { tests, ending = 'js', usual } = texts
+  const all: readonly Forgery[] = [
     {
       class: 'red',
       name: 'a criterion names a test that already passes, while another new test fails',
@@ -169,4 +176,5 @@ export function redForgeries(texts: {
       told: [/no assertion/],
     },
   ]
+  return [...all.slice(usual), ...all.slice(0, usual)]
 }

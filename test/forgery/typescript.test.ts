@@ -6,7 +6,7 @@ import { describeShape, redForgeries, type Shape } from './shape.js'
 let forge: Forge
 beforeAll(async () => {
   forge = await openForge()
-}, 60_000)
+}, 120_000)
 afterAll(() => forge?.end())
 
 const HEAD = "import assert from 'node:assert/strict'\nimport { test } from 'node:test'\n"
@@ -48,6 +48,7 @@ const PROJECT: Shape = {
   },
   forgeries: [
     ...redForgeries({
+      usual: 3,
       tests: TESTS,
       old: OLD,
       passes: `${HEAD}import { first } from '../src/first.js'\ntest('is one', () => assert.equal(first, 1))\n`,
@@ -97,6 +98,7 @@ export const sum = (_: unknown): number => 0\n`,
 const STALE: Shape = {
   ...PROJECT,
   name: 'tsc, whatever it says, then node --test',
+  onlyFull: true,
   files: {
     ...PROJECT.files,
     'package.json': (PROJECT.files['package.json'] ?? '').replace('tsc -p . &&', 'tsc -p . ;'),

@@ -7,7 +7,7 @@ import { describeShape, redForgeries, type Shape, withLateTests } from './shape.
 let forge: Forge
 beforeAll(async () => {
   forge = await openForge()
-}, 60_000)
+}, 120_000)
 afterAll(() => forge?.end())
 
 const HEAD = "import { expect, test } from 'vitest'\nimport { first } from '../src/first.js'\n"
@@ -56,6 +56,7 @@ export default { plugins: [plugin()], test: { fileParallelism: false } }
   honest: { 'src/add.js': 'export const add = (a, b) => a + b\n' },
   forgeries: [
     ...redForgeries({
+      usual: 1,
       tests: TESTS,
       old: OLD,
       passes: `${HEAD}test('is one', () => expect(first).toBe(1))\n`,

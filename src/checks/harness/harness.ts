@@ -136,7 +136,7 @@ async function follow(
     const around = { isFolder: listing.isFolder, searched: [...searched] }
     for (const folder of searchedBy(path, text, around)) searched.add(folder)
     queue.push(...loadedBy(path, text, { ...around, searched: [...searched] }))
-    if (judges.has(path) || HOOKS.test(text))
+    if (judges.has(path) || (HOOKS.test(text) && /['"](node:)?module['"]/.test(text)))
       for (const one of importedBy(path, text)) {
         judges.add(one)
         queue.push(one)
@@ -163,7 +163,7 @@ async function follow(
 }
 
 // What is loaded first and says how other files are loaded.
-const HOOKS = /\bregister(Hooks)?\s*\(|\b_extensions\b|\b_compile\b|\baddHook\b/
+const HOOKS = /\bregister(Hooks)?\s*\(|\b_extensions\b|\b_compile\b/
 
 function addParts(found: Map<string, Parts>, { path }: Package, parts: Parts): void {
   const present = found.get(path)
