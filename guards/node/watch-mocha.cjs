@@ -38,13 +38,17 @@ function watchMocha(Mocha, beforeFiles) {
 function holdFiles(Mocha, seen, beforeFiles) {
   const { loadFilesAsync } = Mocha.prototype
   Mocha.prototype.loadFilesAsync = async function (...rest) {
-    begin(seen, watchTests(this.files))
+    begin(seen)
     await beforeFiles()
-    return apply(loadFilesAsync, this, rest)
+    const changed = watchTests(this.files)
+    const result = await apply(loadFilesAsync, this, rest)
+    const late = changed()
+    if (late !== null) throw new Error(`phaselock: ${late}`)
+    return result
   }
 }
 
-function begin(seen, changed) {
+function begin(seen) {
   const { guardExit } = require('./guard-exit.cjs')
   const { closeObjectPrototype } = require('./watch-harness.cjs')
   process.env.PHASELOCK_TEST_PROCESS = '1'
@@ -53,7 +57,7 @@ function begin(seen, changed) {
   guardExit({
     isTestFile: false,
     mayExit: () => seen.hasEnded,
-    problem: () => (seen.hasEnded ? (seen.failed > 0 ? '' : changed()) : 'mocha did not come to its end'),
+    problem: () => (seen.hasEnded ? (seen.failed > 0 ? '' : null) : 'mocha did not come to its end'),
   })
 }
 

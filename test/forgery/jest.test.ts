@@ -2,7 +2,7 @@ import { afterAll, beforeAll } from 'vitest'
 import type { Files } from '../e2e/projects.js'
 import { type Forge, openForge } from './forge.js'
 import { copyInstalled, jest } from './packages.js'
-import { describeShape, redForgeries, type Shape, withLateTests } from './shape.js'
+import { describeShape, redForgeries, type Shape, withLateTests } from './shape.suite.js'
 
 let forge: Forge
 beforeAll(async () => {

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll } from 'vitest'
 import { type Files, installTypescript, TYPESCRIPT } from '../e2e/projects.js'
 import { type Forge, openForge } from './forge.js'
-import { describeShape, redForgeries, type Shape } from './shape.js'
+import { describeShape, redForgeries, type Shape } from './shape.suite.js'
 
 let forge: Forge
 beforeAll(async () => {

@@ -104,8 +104,8 @@ export function judgesIn(whole: string): readonly string[] {
 
 function filesIn(text: string, keys: RegExp): readonly string[] {
   const values = [...text.matchAll(keys)].map(([, value = '']) => value)
-  // In JSON without blanks a key and its path are one word.
-  const quoted = values.flatMap((value) => [...value.matchAll(/"([^"\n]{1,500})"/g)].map(([, one = '']) => one))
+  // A key and its path may be one word, or hold signs that a shell reads as its own.
+  const quoted = values.flatMap((value) => [...value.matchAll(/['"`]([^'"`\n]{1,500})['"`]/g)].map(([, one = '']) => one))
   return filesOf([...values.flatMap((value) => wordsOf(value).map((word) => word.text)), ...quoted])
 }
 
