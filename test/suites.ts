@@ -43,6 +43,9 @@ export const FULL_ONLY: Readonly<Record<string, string>> = {
   'demo/leaving': 'interrupts the demo at many points',
   'e2e/stash-kill': 'kills a server at every step of a stash; e2e/kill covers recovery in general',
   'forgery/red-go': 'RED with Go, which builds its standard library for every run; forgery/red-node covers the rules',
+  'forgery/red-node':
+    'every rule of RED with node:test; forgery/mocha, vitest, jest and typescript try one of each class',
+  'forgery/view-node': 'further forgeries with node:test; forgery/node and forgery/mocha cover each class',
   'garbage/endpoints-rest':
     'malformed requests to every second endpoint; garbage/endpoints covers about half of the others',
   'garbage/pages': 'pages and cursors with malformed values; garbage/endpoints covers malformed requests',

@@ -16,6 +16,9 @@ function start() {
   lockVitest()
   if (!isTestFile || !isMainThread) return
   process.env[OWNER] = '1'
+  const { parentStartedMs, refuseLateTests, startedWith } = require('./written-tests.cjs')
+  const [file, startedMs] = [startedWith(), parentStartedMs()]
+  if (file !== null && startedMs !== null) refuseLateTests(file, startedMs)
   const { watchHarness } = require('./watch-harness.cjs')
   const { guardExit } = require('./guard-exit.cjs')
   guardExit(watchHarness())

@@ -1,5 +1,6 @@
 'use strict'
 const { apply, keepFromProject } = require('./freeze.cjs')
+const { watchTests } = require('./written-tests.cjs')
 
 const INTERFACE = (
   'describe context it specify before after beforeEach afterEach xdescribe xcontext xit xspecify ' +
@@ -39,7 +40,11 @@ function holdFiles(Mocha, seen, beforeFiles) {
   Mocha.prototype.loadFilesAsync = async function (...rest) {
     begin(seen)
     await beforeFiles()
-    return apply(loadFilesAsync, this, rest)
+    const changed = watchTests(this.files)
+    const result = await apply(loadFilesAsync, this, rest)
+    const late = changed()
+    if (late !== null) throw new Error(`phaselock: ${late}`)
+    return result
   }
 }
 

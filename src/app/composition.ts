@@ -3,8 +3,10 @@ import { posix } from 'node:path'
 import { gateCommands } from '../checks/gate-commands.js'
 import { harnessOf } from '../checks/harness/harness.js'
 import { programFiles } from '../checks/harness/packages.js'
+import { moduleFolders } from '../checks/module-folders.js'
+import { importsTestRunner } from '../checks/runner-imports.js'
 import { standIns } from '../checks/stand-ins.js'
-import { importsTestRunner, isReport, isSource, isTestLike, textOf } from '../checks/test-files.js'
+import { compiledTests, isReport, isSource, isTestLike, textOf } from '../checks/test-files.js'
 import type { Composition, ViewEntry } from '../confinement/port.js'
 import { matchesGlob } from '../contract/glob.js'
 import type { Contract } from '../core/contract.js'
@@ -13,7 +15,7 @@ import type { PinnedRun } from '../core/observed.js'
 import { harnessKind, isNearTests, isTestName, shadowIsNear } from '../core/pinned-names.js'
 import type { TaskState } from '../core/state.js'
 import { writableOf } from '../core/writable.js'
-import { type Listed, NOT_THE_PROJECT, type WorkTree } from '../tree/work-tree.js'
+import { type Listed, NOT_THE_PROJECT, type Skipped, type WorkTree } from '../tree/work-tree.js'
 import type { App } from './app.js'
 import { ignoredBy, leftBehind, namedAmong } from './scratch.js'
 import { WORK_BEGAN } from './trees.js'
@@ -25,6 +27,11 @@ export interface ComposedView {
   readonly leftOut: readonly string[]
   /** Changes with everything that makes the view differ from the tree. */
   readonly digest: string
+}
+
+const WITH_OUTPUT: Skipped = {
+  ...NOT_THE_PROJECT,
+  atRoot: new Set([...NOT_THE_PROJECT.atRoot].filter((name) => name !== 'dist')),
 }
 
 interface Scene {
@@ -55,7 +62,8 @@ export async function composeViewOf(
   // On another thread meanwhile.
   const dependencies = changedDependencies({ app, contract, state, isIgnored })
   dependencies.catch(() => undefined)
-  const listed = await tree.list(NOT_THE_PROJECT)
+  const all = await tree.list(WITH_OUTPUT)
+  const listed = all.filter(({ path }) => !path.startsWith('dist/'))
   const isHeld = !needed.pinsTests && !contract.tests.allowChanges && state.pinnedTests !== null
   const pins = isHeld ? (app.views.pinsAgain(state) ?? state.pinnedTests) : null
   const start = app.trees.marked(state.workspace, state.id, WORK_BEGAN)?.entries ?? null
@@ -63,7 +71,9 @@ export async function composeViewOf(
   const tests = listed.map(({ path }) => path).filter((path) => isTestLike(contract, path) && !isIgnored(path))
   const late = pins === null ? [] : await lateTests(scene, { tests, pins })
   const stood = await standingIn(scene, pins === null ? tests : [...pins.keys()])
-  const leftOut = [...late, ...stood, ...(await dependencies)].filter((path) => pins?.has(path) !== true)
+  const made = compiledBefore(scene, all)
+  const told = [...late, ...stood, ...(await dependencies)].filter((path) => pins?.has(path) !== true)
+  const leftOut = [...told, ...made.filter((path) => pins?.has(path) !== true)]
   const put = pins === null ? [] : await fromPins(scene, pins, leftOut)
   const pinned = new Set([...(pins?.keys() ?? tests), ...(await setupPaths(scene, about.pinnedRun))])
   for (const path of await linkTargets(scene, pinned)) pinned.add(path)
@@ -74,7 +84,7 @@ export async function composeViewOf(
   const isLeft = leftBehind((folder) => app.trees.isSource(state.workspace, folder))
   return {
     composition: { put, leftOut, pinned: [...pinned], programs: await programsOf(contract, tree, pinned), isGuarded },
-    leftOut: leftOut.filter((path) => !isLeft(path, false) && !isLeft(path, true)),
+    leftOut: told.filter((path) => !isLeft(path, false) && !isLeft(path, true)),
     digest: digestOf(put, leftOut, pins),
   }
 }
@@ -131,9 +141,18 @@ async function lateTests(
   const named = new Set(tests)
   for (const { path, isLink } of scene.listed) {
     if (isLink || start === null || start[path] !== undefined || named.has(path) || !isLate(path)) continue
-    if (!scene.isIgnored(path) && importsTestRunner(path, (await textOf(scene.tree, path)) ?? '')) late.push(path)
+    if (scene.isIgnored(path)) continue
+    if (await importsTestRunner(path, (await textOf(scene.tree, path)) ?? '')) late.push(path)
   }
   return late
+}
+
+// An older output of the compiler must not run in the place of a test. Its record goes too: it would say that all is there.
+function compiledBefore({ contract, isIgnored }: Scene, all: readonly Listed[]): readonly string[] {
+  const paths = all.map(({ path }) => path)
+  const compiled = compiledTests(contract, paths, isIgnored)
+  const records = compiled.size === 0 ? [] : paths.filter((path) => /\.tsbuildinfo$/.test(path) && isIgnored(path))
+  return [...compiled, ...records]
 }
 
 // A snapshot is made when its test first passes.
@@ -148,7 +167,11 @@ async function standingIn(scene: Scene, tests: readonly string[]): Promise<reado
   const added = scene.listed.map(({ path }) => path).filter((path) => start[path] === undefined)
   return added.length === 0
     ? []
-    : standIns({ tree: scene.tree, root: scene.state.workspace, added, tests, path: process.env.PATH ?? '' })
+    : standIns({
+        ...{ tree: scene.tree, root: scene.state.workspace, added, tests, path: process.env.PATH ?? '' },
+        folders: await moduleFolders(scene.tree, scene.contract, scene.listed),
+        isOld: (folder) => Object.keys(start).some((path) => path.startsWith(folder)),
+      })
 }
 
 // What a phase of the contract names as writable is the task's to change.

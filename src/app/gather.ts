@@ -107,7 +107,9 @@ export async function gather(
   const artifact = ran === undefined ? null : observedArtifact(needed, ran)
   const pinnedRun = around !== null && ran !== undefined ? pinOfRun(ran, around) : null
   const review = await reviewChanges(app, contract, state, { needed, index: compared?.index ?? null, checks })
-  const pinned = await attempt('The test files cannot be kept', () => keepTests(app, state, { files, ran, tree }))
+  const pinned = await attempt('The test files cannot be kept', () =>
+    keepTests(app, state, { contract, files, ran, tree, isIgnored: ignoredIn(app, state.workspace) }),
+  )
   return {
     index: compared?.index ?? null,
     vote,

@@ -1,4 +1,5 @@
-import { importsTestRunner, isSource, isTestLike, isTestPath, textOf } from '../checks/test-files.js'
+import { importsTestRunner } from '../checks/runner-imports.js'
+import { compiledTests, isSource, isTestLike, isTestPath, textOf } from '../checks/test-files.js'
 import type { Contract } from '../core/contract.js'
 import type { ObservedRun } from '../core/observed.js'
 import { isTestName } from '../core/pinned-names.js'
@@ -18,10 +19,17 @@ export async function testFiles(
 ): Promise<PinnedFiles> {
   const named: string[] = []
   const others: string[] = []
-  for (const { path, isLink } of await tree.list(NOT_THE_PROJECT)) {
+  const listed = await tree.list(NOT_THE_PROJECT)
+  const compiled = compiledTests(
+    contract,
+    listed.map(({ path }) => path),
+    isIgnored,
+  )
+  for (const { path, isLink } of listed) {
+    if (compiled.has(path)) continue
     if (isTestPath(contract, path)) named.push(path)
     else if (isIgnored(path)) continue
-    else if (isTestLike(contract, path) || (!isLink && importsTestRunner(path, await sourceOf(tree, path))))
+    else if (isTestLike(contract, path) || (!isLink && (await importsTestRunner(path, await sourceOf(tree, path)))))
       others.push(path)
   }
   // A link that leaves the tree is no test; one that is named as such cannot be recorded.
@@ -36,19 +44,34 @@ async function sourceOf(tree: WorkTree, path: string): Promise<string> {
 export async function keepTests(
   app: Pick<App, 'views'>,
   state: TaskState,
-  one: { readonly files: PinnedFiles | null; readonly ran: ObservedRun | undefined; readonly tree: WorkTree },
+  one: {
+    readonly contract: Contract
+    readonly files: PinnedFiles | null
+    readonly ran: ObservedRun | undefined
+    readonly tree: WorkTree
+    readonly isIgnored: (path: string) => boolean
+  },
 ): Promise<PinnedFiles | null> {
-  const { files, ran, tree } = one
+  const { files, ran } = one
   if (files === null) return null
-  const all = ran === undefined ? files : await withReported(files, ran, tree)
+  const all = ran === undefined ? files : await withReported({ ...one, files, run: ran })
   await app.views.keepPins(state.id, state.workspace, all)
   return all
 }
 
-// But for sources that hold their tests beside the code.
-async function withReported(files: PinnedFiles, run: ObservedRun, tree: WorkTree): Promise<PinnedFiles> {
+// But for sources that hold their tests beside the code, and for what a compiler made of tests.
+async function withReported({
+  contract,
+  files,
+  run,
+  tree,
+  isIgnored,
+}: Parameters<typeof keepTests>[2] & { files: PinnedFiles; run: ObservedRun }): Promise<PinnedFiles> {
   const reported = new Set([...run.tests, ...run.loadFailures].flatMap(({ file }) => file ?? []))
-  const missing = [...reported].filter((path) => files[path] === undefined && !path.startsWith('..'))
+  const compiled = compiledTests(contract, [...reported, ...Object.keys(files)], isIgnored)
+  const missing = [...reported].filter(
+    (path) => files[path] === undefined && !path.startsWith('..') && !compiled.has(path),
+  )
   const paths: string[] = []
   for (const path of missing) if (!(await holdsCode(tree, path))) paths.push(path)
   return { ...files, ...(await hashesOf(tree, paths)) }

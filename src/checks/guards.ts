@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url'
 export const GUARDS_FOLDER = fileURLToPath(new URL('../../guards', import.meta.url))
 
 /** Part of what a kept run depends on: one that was made under weaker guards is not taken for one of these. */
-export const GUARDS_VERSION = 2
+export const GUARDS_VERSION = 3
 
 const NODE_GUARD = `${GUARDS_FOLDER}/node/guard.cjs`
 const PYTHON_FOLDER = `${GUARDS_FOLDER}/python`

@@ -17,17 +17,26 @@ export interface Added {
   readonly tests: readonly string[]
   /** Where programs are found: Python lies beside them. */
   readonly path: string
+  /** Where modules of JavaScript are searched by their bare names, beside `node_modules`. */
+  readonly folders?: readonly string[]
+  /** Whether something with this beginning was there when work began. */
+  isOld?(beginning: string): boolean
 }
 
 /** Files that were added and would be loaded instead of a module from outside the project that tests import. */
 export async function standIns(one: Added): Promise<readonly string[]> {
   const modules = pythonModules(one)
   const packages = one.added.filter((path) => posix.basename(path) === 'package.json')
-  if (modules.size === 0 && packages.length === 0) return []
+  const searched = searchedModules(one)
+  if (modules.size === 0 && packages.length === 0 && searched.length === 0) return []
   const imported = await importedBy(one)
   const found = [...modules].filter(([name]) => imported.has(name)).flatMap(([, paths]) => paths)
   for (const path of packages) if (imported.has((await nameIn(one.tree, path)) ?? '')) found.push(path)
-  return found
+  // What was there under that name before is a module of the project.
+  const isOld = one.isOld ?? (() => false)
+  for (const { name, place, file } of searched)
+    if (imported.has(name) && !isOld(`${place}/`) && !isOld(`${place}.`)) found.push(file)
+  return [...new Set(found)]
 }
 
 // Added modules with the name of one that is installed or comes with Python.
@@ -44,6 +53,28 @@ function pythonModules({ added, root, path }: Added): ReadonlyMap<string, readon
     folders.some((folder) => existsSync(join(folder, name)) || existsSync(join(folder, `${name}.py`)))
   return new Map([...named].filter(([name]) => isInstalled(name)))
 }
+
+interface Searched {
+  readonly name: string
+  /** Where the module of that name lies, without what follows its name. */
+  readonly place: string
+  readonly file: string
+}
+
+// Added modules in a folder that is searched by bare names.
+function searchedModules({ added, folders = [] }: Added): readonly Searched[] {
+  return folders.flatMap((folder) => {
+    const beginning = folder === '.' ? '' : `${folder}/`
+    return added.flatMap((file) => {
+      const at = file.startsWith(beginning) ? 0 : file.indexOf(`/${beginning}`) + 1
+      const [, name] = (file.startsWith(beginning, at) ? BARE.exec(file.slice(at + beginning.length)) : null) ?? []
+      return name === undefined ? [] : [{ name, place: `${file.slice(0, at)}${beginning}${name}`, file }]
+    })
+  })
+}
+
+const BARE =
+  /^((?:@[\w.-]+\/)?[\w][\w-]*(?:\.(?![cm]?[jt]sx?$|json$|node$)[\w-]+)*)(?:\.(?:[cm]?[jt]sx?|json|node)$|\/)/
 
 function pythonFolders(root: string, path: string): readonly string[] {
   const places = path.split(delimiter).flatMap((folder) => {
@@ -63,7 +94,8 @@ function below(folder: string): readonly string[] {
 
 const PYTHON = /\.pyi?$/
 const PYTHON_IMPORTS = /^[ \t]*(?:from[ \t]+(\w+)[\w.]*[ \t]+import|import[ \t]+([\w., \t]+))/gm
-const JS_IMPORTS = /(?:from|import|require|mock|importActual|requireActual)\s*\(?\s*['"]((?:@[\w.-]+\/)?[\w][\w.-]*)/g
+const JS_IMPORTS =
+  /(?:from|import|require|mock|importActual|requireActual)\s*\(?\s*['"`](?:node:)?((?:@[\w.-]+\/)?[\w][\w.-]*)/g
 
 async function importedBy({ tree, tests }: Added): Promise<ReadonlySet<string>> {
   const names = new Set<string>()

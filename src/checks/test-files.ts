@@ -1,8 +1,10 @@
+import { posix } from 'node:path'
 import { matchesGlob } from '../contract/glob.js'
 import type { Contract, Json } from '../core/contract.js'
 import { harnessKind, isBelowTestFolder, isTestName } from '../core/pinned-names.js'
 import { NOT_THE_PROJECT, type WorkTree } from '../tree/work-tree.js'
 import { asList, asObject, type CheckInputs, field, isText } from './inputs.js'
+import { ALWAYS_TESTS, importedModules } from './runner-imports.js'
 import { codeOf, withoutComments } from './test-code.js'
 
 const TEXT_CHARS_MAX = 1024 * 1024
@@ -73,25 +75,15 @@ function isTest(path: string, text: string | null): boolean {
 
 const JS = /\.[cm]?[jt]sx?$/
 const PYTHON_TEST = /^[ \t]*(?:async[ \t]+)?def[ \t]+test|^[ \t]*class[ \t]+\w+[ \t]*\([^)\n]*TestCase/m
-const IMPORTED = /\b(?:import|require|const|let|var)\b([^;'"]{0,500})['"]([\w:@/-]{1,40})['"]/g
-const ALWAYS_TESTS: ReadonlySet<string> = new Set(['node:test', 'bun:test', 'ava', 'tap', 'tape', 'uvu', 'mocha'])
 const OFTEN_TESTS: ReadonlySet<string> = new Set(['vitest', '@jest/globals', '@playwright/test'])
 
 function importsRunner(text: string): boolean {
-  for (const [, names, module] of text.matchAll(IMPORTED)) {
-    if (ALWAYS_TESTS.has(module ?? '')) return true
-    if (OFTEN_TESTS.has(module ?? '') && /\b(test|it|describe|suite)\b/.test(names ?? '')) return true
+  for (const { module, names } of importedModules(text)) {
+    if (ALWAYS_TESTS.has(module)) return true
+    if (OFTEN_TESTS.has(module) && /\b(test|it|describe|suite)\b/.test(names)) return true
   }
   return false
 }
-
-/** Whether a file runs tests whenever it is loaded, whatever its name is. */
-export function importsTestRunner(path: string, text: string): boolean {
-  if (!JS.test(path) || !RUNNER_NAMED.test(text)) return false
-  return [...withoutComments(path, text).matchAll(IMPORTED)].some(([, , module]) => ALWAYS_TESTS.has(module ?? ''))
-}
-
-const RUNNER_NAMED = /['"](node:test|bun:test|ava|tap|tape|uvu|mocha)['"]/
 
 // What runners offer without an import: a block with a name and a function.
 const DEFINES_TEST = /(?<![\w$.])(?:test|it|describe|suite)(?:\.\w+){0,4}\s*\(\s*""\s*,/
@@ -105,6 +97,24 @@ export function isTestPath(contract: Contract, path: string): boolean {
 export function isTestLike(contract: Contract, path: string): boolean {
   return (isTestName(path) || isBelowTestFolder(path) || isTestPath(contract, path)) && !isReport(contract, path)
 }
+
+/**
+ * Ignored files that a compiler made of tests: they lie with tests, and a test of the project has the same name. They are made again
+ * by each run.
+ */
+export function compiledTests(
+  contract: Contract,
+  paths: readonly string[],
+  isIgnored: (path: string) => boolean,
+): ReadonlySet<string> {
+  const outputs = paths.filter((path) => COMPILED.test(path) && isTestLike(contract, path) && isIgnored(path))
+  if (outputs.length === 0) return new Set()
+  const sources = paths.filter((path) => JS.test(path) && isTestLike(contract, path) && !isIgnored(path))
+  const names = new Set(sources.map((path) => posix.basename(path).replace(JS, '')))
+  return new Set(outputs.filter((path) => names.has(posix.basename(path).replace(COMPILED, ''))))
+}
+
+const COMPILED = /(\.[cm]?js(\.map)?|\.d\.[cm]?ts)$/
 
 /** Whether a command of the contract writes its report there. */
 export function isReport(contract: Contract, path: string): boolean {

@@ -1,6 +1,7 @@
 import { existsSync, readdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { isFullDepth } from '../depth.js'
 import { type Files, installTypescript, TYPESCRIPT } from '../e2e/projects.js'
 import { expectRefused, type Forge, openForge, type Project, type Task } from './forge.js'
 
@@ -115,7 +116,8 @@ describe('dependencies and ignored files', () => {
   })
 })
 
-describe('a TypeScript project that is built before its tests run', () => {
+// In `npm test` forgery/typescript looks at the same project.
+describe.runIf(isFullDepth())('a TypeScript project that is built before its tests run', () => {
   const SUM = `import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { sum } from '../src/sum.js'

@@ -14,7 +14,7 @@ import { PRESENT } from './changes.js'
 import { isNodeScript, languageOf } from './languages.js'
 import { type Line, linesOf, type NamedFiles, namedFiles } from './lines.js'
 import { type Listing, listingOf } from './listing.js'
-import { isFree, loadedBy, searchedBy, shadowsOf } from './loads.js'
+import { importedBy, isFree, loadedBy, searchedBy, shadowsOf } from './loads.js'
 import {
   binsOf,
   loadedByPackages,
@@ -121,6 +121,7 @@ async function follow(
   const wasKnown = new Set(known)
   const searched = new Set(scene.named.searched)
   const shadows = new Set<string>()
+  const judges = new Set(scene.named.judges)
   const scripts: NodeScript[] = []
   const looked = new Set<string>()
   const look = async (path: string): Promise<void> => {
@@ -135,6 +136,11 @@ async function follow(
     const around = { isFolder: listing.isFolder, searched: [...searched] }
     for (const folder of searchedBy(path, text, around)) searched.add(folder)
     queue.push(...loadedBy(path, text, { ...around, searched: [...searched] }))
+    if (judges.has(path) || (HOOKS.test(text) && /['"](node:)?module['"]/.test(text)))
+      for (const one of importedBy(path, text)) {
+        judges.add(one)
+        queue.push(one)
+      }
     for (const shadow of shadowsOf(path, text)) shadows.add(shadow)
     if (!isNodeScript(path, text)) return
     const script = nodeScript(path, text)
@@ -155,6 +161,9 @@ async function follow(
   await drain()
   return scripts
 }
+
+// What is loaded first and says how other files are loaded.
+const HOOKS = /\bregister(Hooks)?\s*\(|\b_extensions\b|\b_compile\b/
 
 function addParts(found: Map<string, Parts>, { path }: Package, parts: Parts): void {
   const present = found.get(path)

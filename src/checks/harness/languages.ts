@@ -1,4 +1,4 @@
-import { perlFiles, pythonFiles, withSuffixes } from './words.js'
+import { compiledFrom, perlFiles, pythonFiles, withSuffixes } from './words.js'
 
 const NAMED_MAX = 2000
 
@@ -36,12 +36,7 @@ const ES: Language = {
   dynamic: /\b(import|require)\s{0,20}\(\s{0,20}(?!['"`][^'"`$\n]{0,500}['"`]\s{0,20}[),])\S/,
 }
 
-const IMPORTS = /(?:from|import|require|URL)\s{0,20}\(?\s{0,20}['"`](\.{1,2}(?:\/[^'"`\n]{0,500})?)['"`]/g
-
-// TypeScript imports its own files under the names that they are compiled to.
-function compiledFrom(path: string): readonly string[] {
-  return /\.[cm]?js$/.test(path) ? [path.replace(/js$/, 'ts')] : []
-}
+const IMPORTS = /(?:from|import|require|URL|register)\s{0,20}\(?\s{0,20}['"`](\.{1,2}(?:\/[^'"`\n]{0,500})?)['"`]/g
 
 const PYTHON: Language = {
   name: /\.pyw?$/,

@@ -8,7 +8,7 @@ import type { Scope } from './harness.js'
 import { isGlob, type Listing, pathFrom } from './listing.js'
 import { isFree, loadedBy } from './loads.js'
 import { scriptsIn } from './parts.js'
-import { namedInConfig, pathsOf, scriptsReached, type Word, wordsOf } from './words.js'
+import { judgesIn, namedInConfig, pathsOf, scriptsReached, type Word, wordsOf } from './words.js'
 
 const CANDIDATES_MAX = 20_000
 const FOLDERS_MAX = 50
@@ -99,6 +99,8 @@ export interface NamedFiles {
   readonly scripts: ReadonlySet<string>
   /** What code in the command and configurations of runners name. */
   readonly loaded: readonly string[]
+  /** Those of them that decide in the process of the runner what becomes of each test. */
+  readonly judges: ReadonlySet<string>
   /** Folders in which modules are searched. */
   readonly searched: readonly string[]
   /** Whether a command names a path, by a glob or by a folder too. */
@@ -139,9 +141,14 @@ export function namedFiles(
           add(word.isInput === true ? inputs : word.isScript === true ? scripts : paths, base, path)
     }
   }
-  for (const [path, text] of about.texts)
-    if (harnessKind(path) === 'whole' || (harnessKind(path) === 'package_json' && !isNarrow))
-      for (const one of namedInConfig(text)) add(loaded, posix.dirname(path), one)
+  const judges = new Set<string>()
+  for (const [path, text] of about.texts) {
+    if (harnessKind(path) !== 'whole' && (harnessKind(path) !== 'package_json' || isNarrow)) continue
+    for (const one of namedInConfig(text)) add(loaded, posix.dirname(path), one)
+    // Set-up runs in the processes of the tests, beside the code.
+    if (/setup|__mocks__/i.test(path)) continue
+    for (const one of judgesIn(text)) add(judges, posix.dirname(path), one)
+  }
   const around = { isFolder: listing.isFolder, searched: [...searched] }
   const code = lines.flatMap((line) => line.code).flatMap(([path, text]) => loadedBy(path, text, around))
   const folders = [...inputs].filter((path) => listing.isFolder(path)).map((folder) => `${folder}/**`)
@@ -154,6 +161,7 @@ export function namedFiles(
     paths: new Set([...plain, ...globs.flatMap((glob) => listing.filesAt(glob)).filter(isHeld)]),
     scripts,
     loaded: [...loaded, ...code],
+    judges,
     searched: [...searched],
     isNamed: (path) => plain.has(path) || globs.some((glob) => matchesGlob(glob, path)),
   }

@@ -33,6 +33,15 @@ export function loadedBy(path: string, whole: string, around: Around = NOTHING):
   return [...new Set(found)].filter((one) => one !== path && !one.startsWith('..'))
 }
 
+/** What a script imports by relative paths, sources among it. */
+export function importedBy(path: string, whole: string): readonly string[] {
+  const text = whole.slice(0, TEXT_CHARS_MAX)
+  const files = languageOf(path, text)
+    .modulesIn(text)
+    .flatMap((one) => (one.isRelative ? one.files : []))
+  return files.map((file) => posix.join(posix.dirname(path), file)).filter((one) => !one.startsWith('..'))
+}
+
 /** Files of the project that would be imported instead of a package with their name, wherever that package is. */
 export function shadowsOf(path: string, whole: string): readonly string[] {
   const text = whole.slice(0, TEXT_CHARS_MAX)

@@ -89,15 +89,40 @@ const SHORT: ReadonlyMap<string, string> = new Map([
 /** Files that the configuration of a runner names as its own: set-up, environments, reporters, and what it imports. */
 export function namedInConfig(whole: string): readonly string[] {
   const text = whole.slice(0, CONFIG_CHARS_MAX)
-  const named = [...text.matchAll(OWN_KEYS)].flatMap(([, value]) => wordsOf(value ?? '').map((word) => word.text))
-  const imported = [...text.matchAll(IMPORTS)].map(([, path]) => path ?? '').filter((path) => !SOURCES.test(path))
-  return [...named, ...imported]
+  return [...filesIn(text, OWN_KEYS), ...judgesIn(text)]
+}
+
+/**
+ * What a configuration loads into the process of the runner, where it decides what becomes of each test: its imports, transforms,
+ * resolvers, reporters and the like. What it loads into the processes of the tests is not among it.
+ */
+export function judgesIn(whole: string): readonly string[] {
+  const text = whole.slice(0, CONFIG_CHARS_MAX)
+  const imported = [...text.matchAll(IMPORTS)].map(([, path]) => path ?? '')
+  return [...filesIn(text, JUDGE_KEYS), ...filesOf(imported)]
+}
+
+function filesIn(text: string, keys: RegExp): readonly string[] {
+  const values = [...text.matchAll(keys)].map(([, value = '']) => value)
+  // A key and its path may be one word, or hold signs that a shell reads as its own.
+  const quoted = values.flatMap((value) => [...value.matchAll(/['"`]([^'"`\n]{1,500})['"`]/g)].map(([, one = '']) => one))
+  return filesOf([...values.flatMap((value) => wordsOf(value).map((word) => word.text)), ...quoted])
+}
+
+function filesOf(paths: readonly string[]): readonly string[] {
+  return paths
     .filter((path) => !path.startsWith('/') && !path.includes('$'))
-    .flatMap((path) => withSuffixes(path.replace(/^<rootDir>\//, '')))
+    .map((path) => path.replace(/^<rootDir>\//, ''))
+    .flatMap((path) => [...withSuffixes(path), ...compiledFrom(path)])
+}
+
+/** TypeScript imports its own files under the names that they are compiled to. */
+export function compiledFrom(path: string): readonly string[] {
+  return /\.[cm]?js$/.test(path) ? [path.replace(/js$/, 'ts')] : []
 }
 
 const OWN_KEYS =
   /(?:setupFiles\w*|globalSetup|globalTeardown|(?:testE|e)nvironment|testRunner|runner|reporters?|resolver|transform|preset|require|sequencer|testSequencer|testResultsProcessor|extends|preload)['"]?\s*[:=]\s*(\[[^\]]{0,2000}\]|\{[^}]{0,2000}\}|[^\n,}]{0,500})/g
+const JUDGE_KEYS =
+  /(?:testRunner|runner|reporters?|resolver|transform|preset|sequencer|testSequencer|testResultsProcessor|extends)['"]?\s*[:=]\s*(\[[^\]]{0,2000}\]|\{[^}]{0,2000}\}|[^\n,}]{0,500})/g
 const IMPORTS = /(?:from|import|require|mergeConfig)\s*\(?\s*['"](\.{1,2}\/[^'"\n]{1,500})['"]/g
-// A plugin is tested by the configuration that loads it.
-const SOURCES = /^(\.{1,2}\/)+(.*\/)?(src|lib|app)\//

@@ -1,0 +1,81 @@
+'use strict'
+const { lstatSync, readFileSync, realpathSync } = require('node:fs')
+const { dirname, join, relative, sep } = require('node:path')
+
+const TICK_MS = 10
+/** Starts are known to about two ticks of the clock, and no program runs a test that soon. */
+const SLACK_MS = 30
+const FILES_MAX = 5000
+const TEST_FOLDER = /^(tests?|__tests?__|specs?|e2e|testdata|test[_-](data|helpers?|utils?|support)|fixtures|__fixtures__)$/
+const IMPORTS = /(?:from|import|require)\s{0,20}\(?\s{0,20}['"`](\.{1,2}\/[^'"`\n]{1,500})['"`]/g
+
+/**
+ * A run may write where compilers do, so that compiled tests are not held by the view. They are written before the runner starts:
+ * whatever is written later was written by a test or by the code under test.
+ */
+function refuseLateTests(file, startedMs) {
+  const late = testFilesFrom([file]).find((one) => changedMs(one) > startedMs + SLACK_MS)
+  if (late === undefined) return
+  throw new Error(`phaselock: ${relative(process.cwd(), late)} was changed while the tests ran`)
+}
+
+/** When the process that started this one was started; null where the system does not say. */
+function parentStartedMs() {
+  if (process.platform !== 'linux') return null
+  const stat = readFileSync(`/proc/${process.ppid}/stat`, 'utf8')
+  const ticks = Number(stat.slice(stat.lastIndexOf(')') + 2).split(' ')[19])
+  const uptimeMs = Number(readFileSync('/proc/uptime', 'utf8').split(' ')[0]) * 1000
+  return Date.now() - uptimeMs + ticks * TICK_MS
+}
+
+/** Which of the test files, and of what they import in their folder of tests, changed since; gives a function that tells. */
+function watchTests(files) {
+  const before = new Map(testFilesFrom(files).map((file) => [file, changedMs(file)]))
+  return () => {
+    const late = [...before].find(([file, ms]) => changedMs(file) !== ms)
+    return late === undefined ? null : `${relative(process.cwd(), late[0])} was changed while the tests ran`
+  }
+}
+
+function testFilesFrom(files) {
+  const found = new Set()
+  const queue = files.map((file) => ({ file, folder: testFolderOf(file) }))
+  for (let next = queue.pop(); next !== undefined && found.size < FILES_MAX; next = queue.pop()) {
+    const { file, folder } = next
+    if (found.has(file) || !Number.isFinite(changedMs(file))) continue
+    found.add(file)
+    for (const [, path] of readFileSync(file, 'utf8').matchAll(IMPORTS)) {
+      const at = join(dirname(file), path)
+      if (folder === null || !at.startsWith(folder)) continue
+      for (const one of [at, `${at}.js`, `${at}.cjs`, `${at}.mjs`, `${at}.json`, join(at, 'index.js')])
+        queue.push({ file: one, folder })
+    }
+  }
+  return [...found]
+}
+
+// The outermost folder of tests on the way to a file.
+function testFolderOf(file) {
+  const parts = relative(process.cwd(), file).split(sep)
+  const at = parts.findIndex((part, index) => index < parts.length - 1 && TEST_FOLDER.test(part))
+  return at === -1 ? null : join(process.cwd(), ...parts.slice(0, at + 1), sep)
+}
+
+function changedMs(file) {
+  try {
+    const stat = lstatSync(file)
+    return stat.isFile() ? stat.ctimeMs : Number.NaN
+  } catch {
+    return Number.NaN
+  }
+}
+
+function startedWith() {
+  try {
+    return process.argv[1] === undefined ? null : realpathSync(process.argv[1])
+  } catch {
+    return null
+  }
+}
+
+module.exports = { parentStartedMs, refuseLateTests, startedWith, watchTests }
