@@ -53,7 +53,17 @@ const PYTEST: readonly Fixture[] = [
   ['with raises((ValueError, KeyError)): boom()', 'raises', 'expected_apart'],
   ['pytest.raises(ValueError, boom)', 'raises', 'expected_apart'],
   ['with pytest.warns(UserWarning): warnings.warn("careful")', 'warns', 'expected_apart'],
-  ['with pytest.deprecated_call(): warnings.warn("old", DeprecationWarning)', 'deprecated_call', { left: 'no_rule' }],
+  ['with pytest.deprecated_call(): warnings.warn("old", DeprecationWarning)', 'deprecated_call', 'expected_apart'],
+  [
+    'with pytest.deprecated_call(match="old"): warnings.warn("old", DeprecationWarning)',
+    'deprecated_call',
+    'expected_apart',
+  ],
+  [
+    'pytest.deprecated_call(lambda: warnings.warn("old", DeprecationWarning))',
+    'deprecated_call',
+    'expected_apart',
+  ],
   ['m = Mock(); m(1); m.assert_called_once_with(1)', 'assert_called_once_with', 'expected'],
   ['m = Mock(); m(a=1); m.assert_called_with(a=1)', 'assert_called_with', 'expected'],
   ['m = Mock(); m(); m.assert_called_with()', 'assert_called_with', 'expected'],
@@ -150,7 +160,10 @@ const TESTIFY: readonly Fixture[] = [
   ['assert.InDelta(t, 1.0, 1.05, 0.1)', 'InDelta', 'negated'],
   ['assert.ElementsMatch(t, []int{1, 2}, []int{2, 1})', 'ElementsMatch', 'negated'],
   ['a := assert.New(t)\n\ta.Contains("abc", "b")', 'Contains', 'negated'],
-  ['require.InDelta(t, 1.0, 1.05, 0.1)', 'InDelta', { left: 'no_rule' }],
+  ['require.InDelta(t, 1.0, 1.05, 0.1)', 'InDelta', 'negated'],
+  ['require.IsType(t, 1, Add(1, 2), "type of %d", 3)', 'IsType', 'negated'],
+  ['a := assert.New(t)\n\ta.ElementsMatch([]int{1, 2}, []int{2, 1})', 'ElementsMatch', 'negated'],
+  ['want := "bad"\n\ta := require.New(t)\n\ta.EqualErrorf(errors.New("bad"), want, "%d", 1)', 'EqualErrorf', 'negated'],
 ]
 
 export const TESTIFY_SUITE: FixtureSuite = {
@@ -182,6 +195,9 @@ const RUST: readonly Fixture[] = [
     'negated',
   ],
   ['if add(1, 1) != 2 { panic!("wrong"); }', 'if panic', 'negated'],
+  ['macro_rules! same { ($a:expr, $b:expr) => { assert_eq!($a, $b) } } same!(add(1, 2), 3);', 'assert_eq!', 'negated'],
+  ['macro_rules! holds { ($a:expr) => { assert!($a == 3, "sum"); } } holds!(add(1, 2));', 'assert!', 'negated'],
+  ['macro_rules! run { ($a:block) => { $a } } run!({ assert_ne!(add(1, 2), 4) });', 'assert_ne!', 'negated'],
   ['add(1, 2);', null],
 ]
 

@@ -151,7 +151,7 @@ function editCall(call: Call, all: readonly Syntax[], positional: readonly Synta
       return [replace(method, rule.method), { ...insert(first.end, ", $pick('', $word)"), closes: true }]
     }
     case 'match':
-      return editMatch(all, first, second)
+      return name === 'deprecated_call' ? editDeprecated(call.list, all, first) : editMatch(all, first, second)
     case 'called_with': {
       const given = first ?? fieldOf(all[0], 'value')
       return given === null ? pickMethod(callee, name, 'assert_not_called') : wrap(given, '$value(', ')')
@@ -172,6 +172,17 @@ function editMatch(
   const pattern = fieldOf(match, 'value')
   if (pattern !== null) return wrap(pattern, '$regex(', ')')
   return first === undefined ? null : [{ ...insert(first.end, ', match=$pick(None, $word)'), closes: true }]
+}
+
+// pytest.deprecated_call(), pytest.deprecated_call(match='…'), pytest.deprecated_call(function, …)
+function editDeprecated(
+  list: Syntax | null,
+  all: readonly Syntax[],
+  first: Syntax | undefined,
+): readonly Edit[] | null {
+  if (first !== undefined) return wrap(first, '$quiet(', ')')
+  if (all.length > 0) return editMatch(all, undefined, undefined)
+  return list === null ? null : [insert(list.start + 1, 'match=$pick(None, $word)')]
 }
 
 function pickMethod(callee: Syntax, name: string, other: string): readonly Edit[] {
