@@ -76,6 +76,8 @@ const UNITTEST: readonly Fixture[] = [
   ['self.assertNotEqual(add(1, 2), 4)', 'assertNotEqual', 'expected_is_actual'],
   ['self.assertTrue(add(1, 2))', 'assertTrue', 'truth'],
   ['self.assertFalse(add(0, 0))', 'assertFalse', 'truth'],
+  ['with self.assertLogs("add"): logging.getLogger("add").error("wrong")', 'assertLogs', 'negated'],
+  ['with self.assertNoLogs("add"): add(1, 2)', 'assertNoLogs', 'negated'],
   ['with self.assertRaises(ValueError): boom()', 'assertRaises', 'expected_apart'],
   ['self.assertRaises(ValueError, boom)', 'assertRaises', 'expected_apart'],
   ['self.assertRaisesRegex(ValueError, "bad", boom)', 'assertRaisesRegex', 'expected_apart'],
@@ -108,7 +110,7 @@ export const PYTEST_SUITE: FixtureSuite = {
 
 export const UNITTEST_SUITE: FixtureSuite = {
   ...{ name: 'unittest', library: '', path: 'test_suite.py', fixtures: [...ASSERT, ...UNITTEST] },
-  preamble: `# A comment.\nimport datetime\nimport unittest\nimport warnings\n${PYTHON_CODE}\nclass Cases(unittest.TestCase):`,
+  preamble: `# A comment.\nimport datetime\nimport logging\nimport unittest\nimport warnings\n${PYTHON_CODE}\nclass Cases(unittest.TestCase):`,
   end: "if __name__ == '__main__':\n    unittest.main()\n",
   wrap: (code, name) => `    def test_${name}(self):\n        ${code}`,
 }

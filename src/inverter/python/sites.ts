@@ -120,7 +120,7 @@ function turnCall(call: Call): Turn {
   if (rule.turn === 'leave') return { left: rule.reason }
   const all = namedChildren(call.list)
   if (all.some(({ type }) => /splat/.test(type))) return { left: 'spread_arguments' }
-  if (rule.turn === 'opposite') return { rule: 'negated', edits: pickMethod(call.callee, call.name, rule.method) }
+  if (rule.turn === 'opposite') return { rule: nameRule(rule), edits: pickMethod(call.callee, call.name, rule.method) }
   const positional = all.filter(({ type }) => type !== 'keyword_argument')
   const edits = editCall(call, all, positional)
   return edits === null ? { left: 'missing_arguments' } : { rule: nameRule(rule), edits }
@@ -129,6 +129,7 @@ function turnCall(call: Call): Turn {
 export function nameRule(rule: Rule): RuleName {
   if (rule.turn === 'argument' || rule.turn === 'pair') return rule.rule
   if (rule.turn === 'regex' || rule.turn === 'match') return 'expected_apart'
+  if (rule.turn === 'opposite') return 'negated'
   return rule.turn === 'actual' ? 'actual' : 'expected'
 }
 
