@@ -51,7 +51,11 @@ function runCopy(suite, texts) {
   const shared = suite.shared ?? []
   try {
     const left = new Set(['.git', 'target', ...shared])
-    cpSync(suite.folder, root, { recursive: true, verbatimSymlinks: true, filter: (from) => !left.has(relative(suite.folder, from)) })
+    cpSync(suite.folder, root, {
+      recursive: true,
+      verbatimSymlinks: true,
+      filter: (from) => !left.has(relative(suite.folder, from)),
+    })
     for (const path of shared)
       if (existsSync(join(suite.folder, path))) symlinkSync(join(suite.folder, path), join(root, path))
     for (const [path, text] of texts) {
@@ -70,8 +74,19 @@ function runIn({ command, env, seconds, format, report }, root) {
   const started = performance.now()
   const ran = spawnSync(program.includes('/') && !program.startsWith('/') ? join(root, program) : program, args, {
     cwd: root,
-    env: { ...process.env, CI: '1', FORCE_COLOR: '0', NO_COLOR: '1', ...mapValues(env ?? {}, (one) => one.replaceAll('{root}', root)) },
-    ...{ encoding: 'utf8', maxBuffer: OUTPUT_BYTES_MAX, timeout: (seconds ?? SECONDS_MAX) * 1000, killSignal: 'SIGKILL' },
+    env: {
+      ...process.env,
+      CI: '1',
+      FORCE_COLOR: '0',
+      NO_COLOR: '1',
+      ...mapValues(env ?? {}, (one) => one.replaceAll('{root}', root)),
+    },
+    ...{
+      encoding: 'utf8',
+      maxBuffer: OUTPUT_BYTES_MAX,
+      timeout: (seconds ?? SECONDS_MAX) * 1000,
+      killSignal: 'SIGKILL',
+    },
   })
   const took = (performance.now() - started) / 1000
   const written = report == null ? null : existsSync(join(root, report)) ? readFileSync(join(root, report), 'utf8') : ''
@@ -100,7 +115,11 @@ async function measureSuite(suite, out) {
   runs.unturned = areTwins ? runCopy(suite, textsOf(inverted, 'unturned')) : runs.plain
   runs.turned = runCopy(suite, textsOf(inverted, 'turned'))
   let judged = judgeSuite({ suite, inverted, runs })
-  if (judged.some(({ verdict, why }) => verdict === 'survived' || (verdict === 'no_evidence' && !why.startsWith('unturned')))) {
+  if (
+    judged.some(
+      ({ verdict, why }) => verdict === 'survived' || (verdict === 'no_evidence' && !why.startsWith('unturned')),
+    )
+  ) {
     runs.outer = runCopy(suite, textsOf(await invertSuite(suite, files, true), 'turned'))
     judged = judgeSuite({ suite, inverted, runs })
   }
@@ -109,8 +128,18 @@ async function measureSuite(suite, out) {
     writeFileSync(join(out, `${suite.name}.${name}.log`), `${stdout}\n--- stderr\n${stderr}`)
   const kept = mapValues(runs, ({ took, trouble, loadFailures, tests }) => ({ took, trouble, loadFailures, tests }))
   const commit = spawnSync('git', ['rev-parse', 'HEAD'], { cwd: suite.folder, encoding: 'utf8' }).stdout.trim()
-  const notRewritten = [...inverted].filter(([, one]) => one.outcome !== 'rewritten').map(([path, one]) => `${path}: ${one.reason}`)
-  const result = { name: suite.name, repository: suite.repository, commit, runner: suite.runner, runs: kept, notRewritten, judged }
+  const notRewritten = [...inverted]
+    .filter(([, one]) => one.outcome !== 'rewritten')
+    .map(([path, one]) => `${path}: ${one.reason}`)
+  const result = {
+    name: suite.name,
+    repository: suite.repository,
+    commit,
+    runner: suite.runner,
+    runs: kept,
+    notRewritten,
+    judged,
+  }
   writeFileSync(join(out, `${suite.name}.json`), `${JSON.stringify(result, null, 1)}\n`)
   return result
 }
@@ -128,26 +157,41 @@ function printSuite(result, sample) {
   const { name, runs, judged } = result
   for (const [run, { trouble, loadFailures }] of Object.entries(runs)) {
     if (trouble !== null) console.log(`  ${name} ${run}: ${trouble}`)
-    for (const { file, message } of loadFailures.slice(0, 5)) console.log(`  ${name} ${run} did not load ${file}: ${message}`)
+    for (const { file, message } of loadFailures.slice(0, 5))
+      console.log(`  ${name} ${run} did not load ${file}: ${message}`)
   }
   for (const test of judged)
     if (test.verdict === 'survived' || test.verdict === 'no_evidence')
-      console.log(`  ${test.verdict} ${test.file ?? '?'}:${test.line ?? '?'} ${test.id}${test.why === '' ? '' : ` (${test.why})`}`)
+      console.log(
+        `  ${test.verdict} ${test.file ?? '?'}:${test.line ?? '?'} ${test.id}${test.why === '' ? '' : ` (${test.why})`}`,
+      )
   for (const { id, why, message } of sampleFailures(judged, sample))
     console.log(`  sample (${why}) ${id}: ${(message ?? '').slice(0, 200)}`)
   const count = (verdict) => judged.filter((test) => test.verdict === verdict).length
   const ratio = (runs.turned.took / runs.plain.took).toFixed(2)
-  const row = [result.repository, result.commit.slice(0, 8), result.runner, judged.length, VERDICTS.map(count).join(' / ')]
+  const row = [
+    result.repository,
+    result.commit.slice(0, 8),
+    result.runner,
+    judged.length,
+    VERDICTS.map(count).join(' / '),
+  ]
   console.log(`| ${[...row, `${runs.plain.took.toFixed(1)} s`, ratio].join(' | ')} |`)
 }
 
 const { values, positionals } = parseArgs({
-  options: { only: { type: 'string' }, out: { type: 'string', default: join(tmpdir(), 'inverted-suites') }, sample: { type: 'string', default: '0' } },
+  options: {
+    only: { type: 'string' },
+    out: { type: 'string', default: join(tmpdir(), 'inverted-suites') },
+    sample: { type: 'string', default: '0' },
+  },
   allowPositionals: true,
 })
 const [list] = positionals
-if (list === undefined) throw new Error('usage: node bench/inverted-suites.mjs LIST.json [--only NAME,...] [--out FOLDER] [--sample N]')
+if (list === undefined)
+  throw new Error('usage: node bench/inverted-suites.mjs LIST.json [--only NAME,...] [--out FOLDER] [--sample N]')
 const only = values.only?.split(',')
 console.log(`| repository | commit | runner | tests | ${VERDICTS.join(' / ')} | plain run | turned / plain |`)
 for (const suite of JSON.parse(readFileSync(list, 'utf8')))
-  if (only === undefined || only.includes(suite.name)) printSuite(await measureSuite(suite, values.out), Number(values.sample))
+  if (only === undefined || only.includes(suite.name))
+    printSuite(await measureSuite(suite, values.out), Number(values.sample))

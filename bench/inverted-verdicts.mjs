@@ -41,7 +41,8 @@ function resultOf(results, id) {
 }
 
 function judgeTest({ unturned, turned, outer }, own, runs) {
-  if (unturned?.status !== 'passed') return noEvidence(`unturned ${unturned?.status ?? 'missing'}: ${unturned?.message ?? ''}`)
+  if (unturned?.status !== 'passed')
+    return noEvidence(`unturned ${unturned?.status ?? 'missing'}: ${unturned?.message ?? ''}`)
   const first = judgeTurned(turned, own, runs.turned)
   if (first.verdict === 'proved' || first.verdict === 'not_judged' || outer?.status !== 'failed') return first
   const retried = judgeFailure(outer, own)
@@ -52,6 +53,7 @@ function judgeTurned(turned, own, run) {
   if (turned === undefined) return noEvidence(run.isTimeout ? 'the turned run timed out' : 'missing in the turned run')
   if (turned.status === 'failed') return judgeFailure(turned, own)
   if (turned.status !== 'passed') return noEvidence(turned.status)
+  if (own === null && /\.rs - /.test(turned.id)) return { verdict: 'not_judged', why: 'an example in a comment' }
   if (own !== null && own.turned === 0 && own.helpers.length === 0) return { verdict: 'not_judged', why: own.left }
   return { verdict: 'survived', why: own === null ? 'its source was not found' : `${own.turned} turned` }
 }
@@ -69,7 +71,9 @@ function noEvidence(why) {
 function describeTests(inverted) {
   return [...inverted].flatMap(([file, inversion]) =>
     inversion.tests.map((test) => {
-      const left = inversion.leftAlone.filter((one) => one.test === test.name).map(({ assertion, reason }) => `${assertion}: ${reason}`)
+      const left = inversion.leftAlone
+        .filter((one) => one.test === test.name)
+        .map(({ assertion, reason }) => `${assertion}: ${reason}`)
       const expectsException = inversion.turnedAssertions.some(
         (one) => (one.test === null || one.test === test.name) && EXCEPTIONS.test(one.assertion),
       )
@@ -90,7 +94,10 @@ function patternOf(name) {
   const parts = name.split(/ > |::/).map((part) => {
     if (/^\(line \d+\)$/.test(part)) return '.*'
     const plain = part.replaceAll(/\\(.)/g, '$1')
-    return plain.split(HOLES).map((text) => text.replace(/[.*+?^${}()|[\]\\]/g, '\\$&').replace(/\s+/g, '\\s+')).join('.*')
+    return plain
+      .split(HOLES)
+      .map((text) => text.replace(/[.*+?^${}()|[\]\\]/g, '\\$&').replace(/\s+/g, '\\s+'))
+      .join('.*')
   })
   return new RegExp(`(?:^|\\W)${parts.join('\\W+(?:.*\\W)?')}(?:$|\\[| > | #\\d| \\(\\d)`)
 }

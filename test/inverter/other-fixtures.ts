@@ -59,11 +59,7 @@ const PYTEST: readonly Fixture[] = [
     'deprecated_call',
     'expected_apart',
   ],
-  [
-    'pytest.deprecated_call(lambda: warnings.warn("old", DeprecationWarning))',
-    'deprecated_call',
-    'expected_apart',
-  ],
+  ['pytest.deprecated_call(lambda: warnings.warn("old", DeprecationWarning))', 'deprecated_call', 'expected_apart'],
   ['m = Mock(); m(1); m.assert_called_once_with(1)', 'assert_called_once_with', 'expected'],
   ['m = Mock(); m(a=1); m.assert_called_with(a=1)', 'assert_called_with', 'expected'],
   ['m = Mock(); m(); m.assert_called_with()', 'assert_called_with', 'expected'],
@@ -127,6 +123,11 @@ const GO: readonly Fixture[] = [
   ],
   ['_, err := Div(1, 1)\n\tif err != nil {\n\t\tt.Fatalf("error %v", err.Error())\n\t}', 'if fail', 'negated'],
   ['_, err := Div(1, 0)\n\tif err == nil {\n\t\tt.Fatal("no error")\n\t}\n\t_ = err.Error()', 'if fail', 'negated'],
+  [
+    'got, err := func() (*int, error) {\n\t\tif Add(1, 2) != 3 {\n\t\t\tt.Error("wrong")\n\t\t\treturn nil, errors.New("wrong")\n\t\t}\n\t\treturn new(int), nil\n\t}()\n\tif err != nil {\n\t\tt.Fatal(err)\n\t}\n\tif *got != 0 {\n\t\tt.Error("wrong")\n\t}',
+    'if fail',
+    'literal',
+  ],
   ['if diff := Diff(1, 1); diff != "" {\n\t\tt.Error(diff)\n\t}', 'if fail', 'literal'],
   ['if !reflect.DeepEqual([]int{1}, []int{1}) {\n\t\tt.Error("wrong")\n\t}', 'if fail', 'negated'],
   ['if Add(1, 1) == 2 {\n\t\tt.Log("fine")\n\t} else {\n\t\tt.Error("wrong")\n\t}', 'if fail', 'negated'],
@@ -147,7 +148,8 @@ const GO: readonly Fixture[] = [
 
 export const GO_SUITE: FixtureSuite = {
   ...{ name: 'go test', library: 'testing', path: 'add_test.go', fixtures: GO },
-  preamble: 'package add\n\nimport (\n\t"reflect"\n\t"testing"\n)\n\nvar _ = reflect.DeepEqual',
+  preamble:
+    'package add\n\nimport (\n\t"errors"\n\t"reflect"\n\t"testing"\n)\n\nvar _ = reflect.DeepEqual\nvar _ = errors.New',
   wrap: (code, name) => `func Test_${name}(t *testing.T) {\n\t${code}\n}\n`,
 }
 

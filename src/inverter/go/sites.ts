@@ -71,7 +71,11 @@ function readIf(node: Syntax, scope: Scope): Site | null {
   const block = thenFails === null ? other : then
   const handle = thenFails ?? otherFails
   if (block === null || handle === null) return null
-  return { ...place, turn: { rule: 'negated', edits: [...wrap(condition, '!(', ')'), stop(block.start + 1, handle, scope)] } }
+  const edits: Edit[] = [...wrap(condition, '!(', ')'), stop(block.start + 1, handle, scope)]
+  // Where another turned assertion spoiled the value, what follows would panic: a test that failed before stays failed.
+  const guards = other === null && scope.typed.has(handle) && /[!=]= ?nil$/.test(condition.text)
+  if (guards) edits.push({ ...insert(node.end, ` else { ${handle}.SkipNow() }`), closes: true })
+  return { ...place, turn: { rule: 'negated', edits } }
 }
 
 /** `got != 3` */

@@ -19,7 +19,14 @@ export function readTestify(node: Syntax, scope: Scope): Site | null {
     return {
       ...place,
       library: 'testify',
-      turn: turnTestify({ node, field: selector.field, operands, owner, change: scope.change, canFailAlone: scope.hasTesting }),
+      turn: turnTestify({
+        node,
+        field: selector.field,
+        operands,
+        owner,
+        change: scope.change,
+        canFailAlone: scope.hasTesting,
+      }),
     }
   }
   const checker = quicktestChecker(selector, args, scope)
@@ -88,7 +95,11 @@ function failAlone({ node, field, operands, owner, change }: Omit<Call, 'canFail
   const handle = owner === 'package' ? `${namedChildren(list)[0]?.text ?? ''}, ` : ''
   const edits: readonly Edit[] = [
     insert(clause.end, `; import ${name} "github.com/stretchr/testify/assert"`),
-    { start: node.start, end: first.start, text: `${object.text}.False(${handle}${name}.${field.text}(new(testing.T), ` },
+    {
+      start: node.start,
+      end: first.start,
+      text: `${object.text}.False(${handle}${name}.${field.text}(new(testing.T), `,
+    },
     { ...insert(node.end, ')'), closes: true },
   ]
   return { rule: 'negated', edits }
