@@ -33,7 +33,9 @@ const LIBRARIES: readonly (readonly [language: string, library: string, entries:
     'testify',
     [
       ...Object.keys(go.TESTIFY_LITERALS).map((name): Entry => [name, 'literal']),
-      ...[...go.TESTIFY_OPPOSITES.keys()].filter((name) => !name.endsWith('f')).map((name): Entry => [name, 'negated']),
+      ...[...new Set([...go.TESTIFY_OPPOSITES.keys(), ...go.TESTIFY_OTHERS])]
+        .filter((name) => !name.endsWith('f'))
+        .map((name): Entry => [name, 'negated']),
     ],
   ],
   ['Go', 'gomega', [...go.GOMEGA_OPPOSITES.keys()].map((name): Entry => [name, 'negated'])],

@@ -53,7 +53,13 @@ const PYTEST: readonly Fixture[] = [
   ['with raises((ValueError, KeyError)): boom()', 'raises', 'expected_apart'],
   ['pytest.raises(ValueError, boom)', 'raises', 'expected_apart'],
   ['with pytest.warns(UserWarning): warnings.warn("careful")', 'warns', 'expected_apart'],
-  ['with pytest.deprecated_call(): warnings.warn("old", DeprecationWarning)', 'deprecated_call', { left: 'no_rule' }],
+  ['with pytest.deprecated_call(): warnings.warn("old", DeprecationWarning)', 'deprecated_call', 'expected_apart'],
+  [
+    'with pytest.deprecated_call(match="old"): warnings.warn("old", DeprecationWarning)',
+    'deprecated_call',
+    'expected_apart',
+  ],
+  ['pytest.deprecated_call(lambda: warnings.warn("old", DeprecationWarning))', 'deprecated_call', 'expected_apart'],
   ['m = Mock(); m(1); m.assert_called_once_with(1)', 'assert_called_once_with', 'expected'],
   ['m = Mock(); m(a=1); m.assert_called_with(a=1)', 'assert_called_with', 'expected'],
   ['m = Mock(); m(); m.assert_called_with()', 'assert_called_with', 'expected'],
@@ -66,6 +72,8 @@ const UNITTEST: readonly Fixture[] = [
   ['self.assertNotEqual(add(1, 2), 4)', 'assertNotEqual', 'expected_is_actual'],
   ['self.assertTrue(add(1, 2))', 'assertTrue', 'truth'],
   ['self.assertFalse(add(0, 0))', 'assertFalse', 'truth'],
+  ['with self.assertLogs("add"): logging.getLogger("add").error("wrong")', 'assertLogs', 'negated'],
+  ['with self.assertNoLogs("add"): add(1, 2)', 'assertNoLogs', 'negated'],
   ['with self.assertRaises(ValueError): boom()', 'assertRaises', 'expected_apart'],
   ['self.assertRaises(ValueError, boom)', 'assertRaises', 'expected_apart'],
   ['self.assertRaisesRegex(ValueError, "bad", boom)', 'assertRaisesRegex', 'expected_apart'],
@@ -98,7 +106,7 @@ export const PYTEST_SUITE: FixtureSuite = {
 
 export const UNITTEST_SUITE: FixtureSuite = {
   ...{ name: 'unittest', library: '', path: 'test_suite.py', fixtures: [...ASSERT, ...UNITTEST] },
-  preamble: `# A comment.\nimport datetime\nimport unittest\nimport warnings\n${PYTHON_CODE}\nclass Cases(unittest.TestCase):`,
+  preamble: `# A comment.\nimport datetime\nimport logging\nimport unittest\nimport warnings\n${PYTHON_CODE}\nclass Cases(unittest.TestCase):`,
   end: "if __name__ == '__main__':\n    unittest.main()\n",
   wrap: (code, name) => `    def test_${name}(self):\n        ${code}`,
 }
@@ -115,6 +123,11 @@ const GO: readonly Fixture[] = [
   ],
   ['_, err := Div(1, 1)\n\tif err != nil {\n\t\tt.Fatalf("error %v", err.Error())\n\t}', 'if fail', 'negated'],
   ['_, err := Div(1, 0)\n\tif err == nil {\n\t\tt.Fatal("no error")\n\t}\n\t_ = err.Error()', 'if fail', 'negated'],
+  [
+    'got, err := func() (*int, error) {\n\t\tif Add(1, 2) != 3 {\n\t\t\tt.Error("wrong")\n\t\t\treturn nil, errors.New("wrong")\n\t\t}\n\t\treturn new(int), nil\n\t}()\n\tif err != nil {\n\t\tt.Fatal(err)\n\t}\n\tif *got != 0 {\n\t\tt.Error("wrong")\n\t}',
+    'if fail',
+    'literal',
+  ],
   ['if diff := Diff(1, 1); diff != "" {\n\t\tt.Error(diff)\n\t}', 'if fail', 'literal'],
   ['if !reflect.DeepEqual([]int{1}, []int{1}) {\n\t\tt.Error("wrong")\n\t}', 'if fail', 'negated'],
   ['if Add(1, 1) == 2 {\n\t\tt.Log("fine")\n\t} else {\n\t\tt.Error("wrong")\n\t}', 'if fail', 'negated'],
@@ -135,7 +148,8 @@ const GO: readonly Fixture[] = [
 
 export const GO_SUITE: FixtureSuite = {
   ...{ name: 'go test', library: 'testing', path: 'add_test.go', fixtures: GO },
-  preamble: 'package add\n\nimport (\n\t"reflect"\n\t"testing"\n)\n\nvar _ = reflect.DeepEqual',
+  preamble:
+    'package add\n\nimport (\n\t"errors"\n\t"reflect"\n\t"testing"\n)\n\nvar _ = reflect.DeepEqual\nvar _ = errors.New',
   wrap: (code, name) => `func Test_${name}(t *testing.T) {\n\t${code}\n}\n`,
 }
 
@@ -150,7 +164,10 @@ const TESTIFY: readonly Fixture[] = [
   ['assert.InDelta(t, 1.0, 1.05, 0.1)', 'InDelta', 'negated'],
   ['assert.ElementsMatch(t, []int{1, 2}, []int{2, 1})', 'ElementsMatch', 'negated'],
   ['a := assert.New(t)\n\ta.Contains("abc", "b")', 'Contains', 'negated'],
-  ['require.InDelta(t, 1.0, 1.05, 0.1)', 'InDelta', { left: 'no_rule' }],
+  ['require.InDelta(t, 1.0, 1.05, 0.1)', 'InDelta', 'negated'],
+  ['require.IsType(t, 1, Add(1, 2), "type of %d", 3)', 'IsType', 'negated'],
+  ['a := assert.New(t)\n\ta.ElementsMatch([]int{1, 2}, []int{2, 1})', 'ElementsMatch', 'negated'],
+  ['want := "bad"\n\ta := require.New(t)\n\ta.EqualErrorf(errors.New("bad"), want, "%d", 1)', 'EqualErrorf', 'negated'],
 ]
 
 export const TESTIFY_SUITE: FixtureSuite = {
@@ -182,6 +199,9 @@ const RUST: readonly Fixture[] = [
     'negated',
   ],
   ['if add(1, 1) != 2 { panic!("wrong"); }', 'if panic', 'negated'],
+  ['macro_rules! same { ($a:expr, $b:expr) => { assert_eq!($a, $b) } } same!(add(1, 2), 3);', 'assert_eq!', 'negated'],
+  ['macro_rules! holds { ($a:expr) => { assert!($a == 3, "sum"); } } holds!(add(1, 2));', 'assert!', 'negated'],
+  ['macro_rules! run { ($a:block) => { $a } } run!({ assert_ne!(add(1, 2), 4) });', 'assert_ne!', 'negated'],
   ['add(1, 2);', null],
 ]
 

@@ -5,6 +5,8 @@ import { fieldOf, namedChildren, walk } from '../syntax.js'
 export interface Scope {
   /** Names of *testing.T and its like. */
   readonly handles: ReadonlySet<string>
+  /** Those that are declared as such. */
+  readonly typed: ReadonlySet<string>
   /** Names on which methods of testify are called, and whether the first argument is a handle. */
   readonly testify: ReadonlyMap<string, 'package' | 'object'>
   /** Receivers of suites of testify. */
@@ -12,6 +14,7 @@ export interface Scope {
   readonly quicktest: ReadonlySet<string>
   readonly quicktestPackage: string | null
   readonly hasGomega: boolean
+  readonly hasTesting: boolean
   readonly change: LiteralChange
 }
 
@@ -31,10 +34,10 @@ export function readScope(root: Syntax, change: LiteralChange): Scope {
   }
   const quicktestPackage = localName(/quicktest$/, 'quicktest')
   const quicktest = new Set<string>()
-  const handles = new Set<string>(['t'])
+  const typed = new Set<string>()
   for (const node of walk(root)) {
     if (node.type === 'parameter_declaration' && HANDLE.test(fieldOf(node, 'type')?.text ?? ''))
-      for (const child of node.children) if (child.type === 'identifier') handles.add(child.text)
+      for (const child of node.children) if (child.type === 'identifier') typed.add(child.text)
     const made =
       node.type === 'short_var_declaration' ? (/^(\w+)\.New\(/.exec(fieldOf(node, 'right')?.text ?? '')?.[1] ?? '') : ''
     const name = fieldOf(node, 'left')?.text ?? ''
@@ -43,8 +46,9 @@ export function readScope(root: Syntax, change: LiteralChange): Scope {
   }
   const hasSuite = paths.some((path) => /testify\/suite$/.test(path))
   return {
-    ...{ handles, testify, quicktest, quicktestPackage, change },
+    ...{ handles: new Set(['t', ...typed]), typed, testify, quicktest, quicktestPackage, change },
     suites: hasSuite ? readReceivers(root) : new Set(),
+    hasTesting: localName(/^testing$/, 'testing') === 'testing',
     hasGomega: paths.some((path) => /onsi\/gomega$/.test(path)),
   }
 }

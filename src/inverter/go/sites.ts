@@ -54,8 +54,8 @@ function placeOf(node: Syntax, assertion: string, library = 'testing'): Omit<Sit
 }
 
 // The test stops where it fails: what follows was written for values that passed the check, and a panic ends every test.
-function stop(block: Syntax, handle: string): Edit {
-  return insert(block.start + 1, ` ${handle}.FailNow(); `)
+function stop(at: number, handle: string, { typed }: Scope): Edit {
+  return insert(at, ` ${handle}.${typed.has(handle) ? 'Fatal("assertion failed")' : 'FailNow()'}; `)
 }
 
 function readIf(node: Syntax, scope: Scope): Site | null {
@@ -71,7 +71,11 @@ function readIf(node: Syntax, scope: Scope): Site | null {
   const block = thenFails === null ? other : then
   const handle = thenFails ?? otherFails
   if (block === null || handle === null) return null
-  return { ...place, turn: { rule: 'negated', edits: [...wrap(condition, '!(', ')'), stop(block, handle)] } }
+  const edits: Edit[] = [...wrap(condition, '!(', ')'), stop(block.start + 1, handle, scope)]
+  // Where another turned assertion spoiled the value, what follows would panic: a test that failed before stays failed.
+  const guards = other === null && scope.typed.has(handle) && /[!=]= ?nil$/.test(condition.text)
+  if (guards) edits.push({ ...insert(node.end, ` else { ${handle}.SkipNow() }`), closes: true })
+  return { ...place, turn: { rule: 'negated', edits } }
 }
 
 /** `got != 3` */
@@ -93,10 +97,10 @@ function readReturnOrFail(node: Syntax, scope: Scope): Site | null {
   const siblings = namedChildren(node.parent)
   const next = siblings[siblings.indexOf(node) + 1]
   if (condition === null || !leaves || fieldOf(node, 'alternative') !== null || next === undefined) return null
-  if (failsWith(next, scope) === null) return null
-  if (isInGoroutine(node)) return { ...placeOf(node, 'return or fail'), turn: { left: 'not_on_test_goroutine' } }
   const handle = failsWith(next, scope)
-  const edits = [...wrap(condition, '!(', ')'), insert(next.start, `${handle}.FailNow(); `)]
+  if (handle === null) return null
+  if (isInGoroutine(node)) return { ...placeOf(node, 'return or fail'), turn: { left: 'not_on_test_goroutine' } }
+  const edits = [...wrap(condition, '!(', ')'), stop(next.start, handle, scope)]
   return { ...placeOf(node, 'return or fail'), turn: { rule: 'negated', edits } }
 }
 
@@ -110,7 +114,7 @@ function readCase(node: Syntax, scope: Scope): Site | null {
   const handle = body.map((statement) => failsWith(statement, scope)).find((name) => name !== null) ?? null
   const [first] = body
   if (condition === undefined || conditions.length !== 1 || handle === null || first === undefined) return null
-  const edits = [...wrap(condition, '!(', ')'), insert(first.start, `${handle}.FailNow(); `)]
+  const edits = [...wrap(condition, '!(', ')'), stop(first.start, handle, scope)]
   return { ...placeOf(node, 'case fail'), turn: { rule: 'negated', edits } }
 }
 

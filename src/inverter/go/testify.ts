@@ -1,9 +1,9 @@
 import type { LiteralChange } from '../literals.js'
 import type { Syntax } from '../parse.js'
-import { fieldOf, insert, namedChildren, replace, wrap } from '../syntax.js'
+import { fieldOf, findAround, insert, namedChildren, replace, wrap } from '../syntax.js'
 import type { Edit, Site } from '../types.js'
 import { changeLiteral } from './literal.js'
-import { GOMEGA_OPPOSITES, TESTIFY_LITERALS, TESTIFY_OPPOSITES } from './rules.js'
+import { GOMEGA_OPPOSITES, TESTIFY_LITERALS, TESTIFY_OPPOSITES, TESTIFY_OTHERS } from './rules.js'
 import { type Scope, selectorOf } from './scope.js'
 
 /** Calls of testify, quicktest and gomega. */
@@ -19,7 +19,14 @@ export function readTestify(node: Syntax, scope: Scope): Site | null {
     return {
       ...place,
       library: 'testify',
-      turn: turnTestify({ node, field: selector.field, operands, owner, change: scope.change }),
+      turn: turnTestify({
+        node,
+        field: selector.field,
+        operands,
+        owner,
+        change: scope.change,
+        canFailAlone: scope.hasTesting,
+      }),
     }
   }
   const checker = quicktestChecker(selector, args, scope)
@@ -61,21 +68,38 @@ interface Call {
   readonly operands: readonly Syntax[]
   readonly owner: 'package' | 'object'
   readonly change: LiteralChange
+  /** The file imports what a test of its own is made of. */
+  readonly canFailAlone: boolean
 }
 
-function turnTestify({ field, operands, owner, node, change }: Call): Site['turn'] {
+function turnTestify({ field, operands, owner, node, change, canFailAlone }: Call): Site['turn'] {
   const name = field.text
   const literal = changeOperand(name, operands, change)
   if (literal !== null) return { rule: 'literal', edits: literal }
   const opposite = TESTIFY_OPPOSITES.get(name)
   if (opposite !== undefined) return { rule: 'negated', edits: [replace(field, opposite)] }
-  const handle = namedChildren(fieldOf(node, 'arguments'))[0]
-  // Any other assertion fails on a test of its own, and that it failed is asserted.
-  const isAssert = owner === 'package' && fieldOf(fieldOf(node, 'function'), 'operand')?.text === 'assert'
-  if (!isAssert || handle === undefined || node.parent?.type !== 'expression_statement') return { left: 'no_rule' }
+  const isOther =
+    TESTIFY_OTHERS.has(name.replace(/f$/, '')) || (owner === 'package' && node.parent?.type === 'expression_statement')
+  if (!canFailAlone || !isOther) return { left: 'no_rule' }
+  return failAlone({ node, field, operands, owner, change })
+}
+
+/** Any other assertion is called with a test of its own, from another import, and has to fail there. */
+function failAlone({ node, field, operands, owner, change }: Omit<Call, 'canFailAlone'>): Site['turn'] {
+  const object = fieldOf(fieldOf(node, 'function'), 'operand')
+  const clause = findAround(node, ['source_file'])?.children.find(({ type }) => type === 'package_clause')
+  const list = fieldOf(node, 'arguments')
+  const [first] = operands
+  if (object === null || clause === undefined || list === null || first === undefined) return { left: 'no_rule' }
+  const name = `${change.word}${node.start}`
+  const handle = owner === 'package' ? `${namedChildren(list)[0]?.text ?? ''}, ` : ''
   const edits: readonly Edit[] = [
-    insert(node.start, `assert.False(${handle.text}, `),
-    replace(handle, 'new(testing.T)'),
+    insert(clause.end, `; import ${name} "github.com/stretchr/testify/assert"`),
+    {
+      start: node.start,
+      end: first.start,
+      text: `${object.text}.False(${handle}${name}.${field.text}(new(testing.T), `,
+    },
     { ...insert(node.end, ')'), closes: true },
   ]
   return { rule: 'negated', edits }

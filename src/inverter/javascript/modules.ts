@@ -42,7 +42,8 @@ export function readBindings(root: Syntax): ReadonlyMap<string, Binding> {
   const found = new Map<string, Binding>()
   for (const node of walk(root)) {
     if (node.type === 'import_statement') readImport(node, found)
-    else if (node.type === 'variable_declarator') readRequire(node, found)
+    else if (node.type === 'variable_declarator') readRequire(node, 'name', 'value', found)
+    else if (node.type === 'assignment_expression') readRequire(node, 'left', 'right', found)
   }
   return found
 }
@@ -69,11 +70,11 @@ function readImport(node: Syntax, found: Map<string, Binding>): void {
 
 const REQUIRED = /^require\((['"][^'"]+['"])\)(?:\.(\w+))?(?:\(\))?$/
 
-function readRequire(node: Syntax, found: Map<string, Binding>): void {
-  const given = fieldOf(node, 'value')?.text ?? ''
+function readRequire(node: Syntax, left: string, right: string, found: Map<string, Binding>): void {
+  const given = fieldOf(node, right)?.text ?? ''
   const match = given.length > 200 ? null : REQUIRED.exec(given)
   const known = knownModule(match?.[1])
-  const name = fieldOf(node, 'name')
+  const name = fieldOf(node, left)
   if (known === null || name === null) return
   if (name.type === 'identifier') {
     found.set(name.text, { ...known, imported: match?.[2] ?? 'default' })

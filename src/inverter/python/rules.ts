@@ -56,14 +56,16 @@ export const UNITTEST: RuleTable = {
   assertNotRegex: through('open', 1, 'expected'),
   assertRaises: { turn: 'regex', method: 'assertRaisesRegex' },
   assertWarns: { turn: 'regex', method: 'assertWarnsRegex' },
-  ...eachOf('assertLogs assertNoLogs assertStartsWith assertEndsWith assertHasAttr', NO_RULE),
+  assertLogs: opposite('assertNoLogs'),
+  assertNoLogs: opposite('assertLogs'),
+  ...eachOf('assertStartsWith assertEndsWith assertHasAttr', NO_RULE),
 }
 
-/** pytest.raises and pytest.warns. */
+/** pytest.raises, pytest.warns and pytest.deprecated_call. */
 export const PYTEST: RuleTable = {
   raises: { turn: 'match' },
   warns: { turn: 'match' },
-  deprecated_call: NO_RULE,
+  deprecated_call: { turn: 'match' },
   RaisesGroup: NO_RULE,
 }
 

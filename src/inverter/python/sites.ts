@@ -120,7 +120,7 @@ function turnCall(call: Call): Turn {
   if (rule.turn === 'leave') return { left: rule.reason }
   const all = namedChildren(call.list)
   if (all.some(({ type }) => /splat/.test(type))) return { left: 'spread_arguments' }
-  if (rule.turn === 'opposite') return { rule: 'negated', edits: pickMethod(call.callee, call.name, rule.method) }
+  if (rule.turn === 'opposite') return { rule: nameRule(rule), edits: pickMethod(call.callee, call.name, rule.method) }
   const positional = all.filter(({ type }) => type !== 'keyword_argument')
   const edits = editCall(call, all, positional)
   return edits === null ? { left: 'missing_arguments' } : { rule: nameRule(rule), edits }
@@ -129,6 +129,7 @@ function turnCall(call: Call): Turn {
 export function nameRule(rule: Rule): RuleName {
   if (rule.turn === 'argument' || rule.turn === 'pair') return rule.rule
   if (rule.turn === 'regex' || rule.turn === 'match') return 'expected_apart'
+  if (rule.turn === 'opposite') return 'negated'
   return rule.turn === 'actual' ? 'actual' : 'expected'
 }
 
@@ -151,7 +152,7 @@ function editCall(call: Call, all: readonly Syntax[], positional: readonly Synta
       return [replace(method, rule.method), { ...insert(first.end, ", $pick('', $word)"), closes: true }]
     }
     case 'match':
-      return editMatch(all, first, second)
+      return name === 'deprecated_call' ? editDeprecated(call.list, all, first) : editMatch(all, first, second)
     case 'called_with': {
       const given = first ?? fieldOf(all[0], 'value')
       return given === null ? pickMethod(callee, name, 'assert_not_called') : wrap(given, '$value(', ')')
@@ -172,6 +173,17 @@ function editMatch(
   const pattern = fieldOf(match, 'value')
   if (pattern !== null) return wrap(pattern, '$regex(', ')')
   return first === undefined ? null : [{ ...insert(first.end, ', match=$pick(None, $word)'), closes: true }]
+}
+
+// pytest.deprecated_call(), pytest.deprecated_call(match='…'), pytest.deprecated_call(function, …)
+function editDeprecated(
+  list: Syntax | null,
+  all: readonly Syntax[],
+  first: Syntax | undefined,
+): readonly Edit[] | null {
+  if (first !== undefined) return wrap(first, '$quiet(', ')')
+  if (all.length > 0) return editMatch(all, undefined, undefined)
+  return list === null ? null : [insert(list.start + 1, 'match=$pick(None, $word)')]
 }
 
 function pickMethod(callee: Syntax, name: string, other: string): readonly Edit[] {

@@ -8,7 +8,8 @@ import { isPlainData, splitArguments } from './tokens.js'
 
 export function* findSites(root: Syntax, path: string, change: LiteralChange): Generator<Site> {
   for (const node of walk(root)) {
-    if (!['attribute_item', 'macro_invocation', 'if_expression'].includes(node.type)) continue
+    if (!['attribute_item', 'macro_invocation', 'if_expression', 'identifier'].includes(node.type)) continue
+    if (node.type === 'identifier' && node.parent?.type !== 'token_tree') continue
     const site = isTestCode(node, path) ? readSite(node, change) : null
     if (site !== null) yield site
   }
@@ -16,10 +17,35 @@ export function* findSites(root: Syntax, path: string, change: LiteralChange): G
 
 function readSite(node: Syntax, change: LiteralChange): Site | null {
   if (node.type === 'attribute_item') return readShouldPanic(node, change)
-  return node.type === 'if_expression' ? readIfPanic(node) : readMacro(node, change)
+  if (node.type === 'if_expression') return readIfPanic(node)
+  const macro = node.type === 'identifier' ? readMacroTokens(node) : readMacroCall(node)
+  return macro === null ? null : readMacro(macro, change)
 }
 
-function placeOf(node: Syntax, assertion: string, library = 'std'): Omit<Site, 'turn'> {
+type Place = Pick<Syntax, 'start' | 'end' | 'line'>
+
+interface Macro {
+  readonly place: Place
+  readonly macro: Syntax
+  readonly body: Syntax
+}
+
+function readMacroCall(node: Syntax): Macro | null {
+  const macro = fieldOf(node, 'macro')
+  const body = node.children.find(({ type }) => type === 'token_tree')
+  return macro === null || body === undefined ? null : { place: node, macro, body }
+}
+
+/** `assert_eq!(...)` in the definition of a macro, or in what one is given. */
+function readMacroTokens(node: Syntax): Macro | null {
+  const siblings = node.parent?.children ?? []
+  const at = siblings.indexOf(node)
+  const body = siblings[at + 2]
+  if (siblings[at + 1]?.text !== '!' || body?.type !== 'token_tree' || !/^(debug_)?assert/.test(node.text)) return null
+  return { place: { start: node.start, end: body.end, line: node.line }, macro: node, body }
+}
+
+function placeOf(node: Place, assertion: string, library = 'std'): Omit<Site, 'turn'> {
   return { start: node.start, end: node.end, line: node.line, library, assertion }
 }
 
@@ -37,14 +63,11 @@ function readShouldPanic(node: Syntax, { word }: LiteralChange): Site | null {
   return { ...place, turn: { rule: 'literal', edits: [insert(text.end - 1, word)] } }
 }
 
-function readMacro(node: Syntax, change: LiteralChange): Site | null {
-  const macro = fieldOf(node, 'macro')
-  const name = (macro?.text ?? '').replace(/^.*::/, '')
-  const body = node.children.find(({ type }) => type === 'token_tree')
-  if (macro === null || body === undefined) return null
+function readMacro({ place: at, macro, body }: Macro, change: LiteralChange): Site | null {
+  const name = macro.text.replace(/^.*::/, '')
   const library = OTHER_LIBRARIES[name]
-  if (library !== undefined) return { ...placeOf(node, name, library), turn: { left: 'no_rule' } }
-  const place = placeOf(node, `${name}!`)
+  if (library !== undefined) return { ...placeOf(at, name, library), turn: { left: 'no_rule' } }
+  const place = placeOf(at, `${name}!`)
   const [first, second] = splitArguments(body)
   if (/^(debug_)?assert$/.test(name)) {
     const [from, to] = [first?.at(0), first?.at(-1)]
