@@ -1,0 +1,160 @@
+import { randomBytes } from 'node:crypto'
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Example } from '../checks/examples/example.js'
+import { type ExampleOutcome, type ExamplesSeen, examplesHold } from '../checks/examples/examples-hold.js'
+import { examplesOfPlan } from '../checks/examples/read-examples.js'
+import { type ExamplePlace, runExample } from '../checks/examples/run-example.js'
+import { errs } from '../checks/inputs.js'
+import { stampsOf, touchedSince } from '../checks/stamps.js'
+import { findBlockers } from '../core/blockers.js'
+import type { CheckOutcome, GateFacts } from '../core/command.js'
+import { isVoting } from '../core/consensus.js'
+import type { Contract, Json } from '../core/contract.js'
+import type { Needs } from '../core/needs.js'
+import type { TaskState } from '../core/state.js'
+import type { Blob } from '../store/port.js'
+import type { TreeIndex } from '../tree/tree-contents.js'
+import type { WorkTree } from '../tree/work-tree.js'
+import type { App } from './app.js'
+import { composeViewOf } from './composition.js'
+import { blobOf, heldOutOf } from './held-out.js'
+import { pinnedRunOf } from './observe-gates.js'
+import { reservedIn } from './reserved.js'
+import { leftOutText } from './run-checks.js'
+import { unavailable, wallOf } from './wall.js'
+
+/** How long all examples of a gate may take. */
+const EXAMPLES_MS_MAX = 600_000
+/** A failure of held-out examples is answered only after so long, or twice, four times … as long: its time tells little. */
+const ANSWER_STEP_MS = 5000
+
+interface Scene {
+  readonly contract: Contract
+  readonly state: TaskState
+  readonly needed: Needs
+  readonly tree: WorkTree
+  readonly all: ReadonlyMap<string, Json>
+  readonly index: TreeIndex | null
+  /** Phaselock asks by itself: what that tells is not counted, so held-out examples are not run. */
+  readonly isAuto: boolean
+}
+
+export interface JudgedExamples {
+  readonly facts: GateFacts
+  readonly blobs: readonly Blob[]
+}
+
+/** Runs the examples that a gate asks for, once nothing else keeps it closed. */
+export async function judgeExamples(app: App, scene: Scene, facts: GateFacts): Promise<JudgedExamples> {
+  const { state, needed } = scene
+  const keys = needed.checks.filter(({ blocker }) => blocker.check === 'examples_hold').map(({ key }) => key)
+  const visible = examplesOfPlan(scene.all.get('plan_document')).examples
+  const isNothing = visible.length === 0 && state.heldOut === undefined
+  if (keys.length === 0 || isNothing || isClosedOtherwise(scene, facts)) return { facts, blobs: [] }
+  const judged = await judgedBy(app, scene, visible)
+  const checks = new Map(facts.checks)
+  for (const key of keys) checks.set(key, judged.outcome)
+  const heldOutFailed = judged.blobs[0]?.sha256 ?? null
+  return { facts: { ...facts, checks, heldOutFailed }, blobs: judged.blobs }
+}
+
+function isClosedOtherwise({ state, needed }: Scene, facts: GateFacts): boolean {
+  const when = needed.demand.transition?.when ?? null
+  const { blockers } = findBlockers(state, needed, {
+    facts,
+    claims: when === null ? [] : [when],
+    mode: 'strict',
+    isVoting: isVoting(needed.consensus, facts.consensus),
+  })
+  return blockers.some(({ check }) => check !== 'examples_hold')
+}
+
+interface Judged {
+  readonly outcome: CheckOutcome
+  /** The outcome of held-out examples, where one of them failed. */
+  readonly blobs: readonly Blob[]
+}
+
+async function judgedBy(app: App, scene: Scene, visible: readonly Example[]): Promise<Judged> {
+  const { contract, state, all } = scene
+  const confinement = await wallOf(app, contract)
+  const refused = unavailable({ contract }, confinement)
+  if (refused !== null && !refused.ok) return without(refused.detail)
+  const needsSandbox = state.heldOut !== undefined || visible.some(({ expect }) => expect.http !== null)
+  if (needsSandbox && confinement.provider === 'none')
+    return without('held-out examples and those with http need the sandbox')
+  if (scene.isAuto && state.heldOut !== undefined)
+    return without('held-out examples are run when the transition is asked for')
+  try {
+    const composed = await composeViewOf(app, contract, state, { ...scene, pinnedRun: await pinnedRunOf(app, state) })
+    const index = scene.index ?? (await app.trees.compare(state.workspace)).index
+    const before = await stampsOf(state.workspace, index)
+    const place: ExamplePlace = {
+      confinement,
+      tree: state.workspace,
+      hidden: reservedIn(app, contract, state.workspace).hidden,
+      signal: new AbortController().signal,
+      redact: (text) => String(app.redact(text)),
+      view: composed,
+      env: contract.commands.get('tests')?.env ?? {},
+      deadline: performance.now() + EXAMPLES_MS_MAX,
+    }
+    const seen = await seeExamples(app, state, { place, visible })
+    const touched = touchedSince(before, await stampsOf(state.workspace, index))
+    if (touched.length > 0) return without(`${touched[0]} was touched while the examples ran. Ask again`)
+    const outcome = examplesHold({ all, examples: seen, hasHeldOut: true })
+    return { outcome: redacted(app, withLeftOut(outcome, seen, composed.leftOut)), blobs: failureOf(seen) }
+  } catch (error) {
+    return without(`the examples could not be run: ${error instanceof Error ? error.message : 'unknown error'}`)
+  }
+}
+
+function without(why: string): Judged {
+  return { outcome: errs(why, 'observed'), blobs: [] }
+}
+
+async function seeExamples(
+  app: App,
+  state: TaskState,
+  { place, visible }: { readonly place: ExamplePlace; readonly visible: readonly Example[] },
+): Promise<ExamplesSeen> {
+  const seen = await outcomesOf(place, visible)
+  if (state.heldOut === undefined || seen.some(isFailed)) return { visible: seen, heldOut: [] }
+  const begun = performance.now()
+  const heldOut = await outcomesOf(place, await heldOutOf(app, state))
+  if (heldOut.some(isFailed)) await sleep(waitAfter(performance.now() - begun))
+  return { visible: seen, heldOut }
+}
+
+function isFailed({ difference }: ExampleOutcome): boolean {
+  return difference !== null
+}
+
+function waitAfter(passedMs: number): number {
+  let answeredAt = ANSWER_STEP_MS
+  while (answeredAt < passedMs) answeredAt *= 2
+  return answeredAt - passedMs
+}
+
+async function outcomesOf(place: ExamplePlace, examples: readonly Example[]): Promise<readonly ExampleOutcome[]> {
+  const outcomes: ExampleOutcome[] = []
+  for (const example of examples) outcomes.push({ example, difference: await runExample(place, example) })
+  return outcomes
+}
+
+// Salted, as the examples are: the ledger names the hash of it, and agents read the ledger.
+function failureOf({ heldOut }: ExamplesSeen): readonly Blob[] {
+  if (!heldOut.some(isFailed)) return []
+  const outcomes = heldOut.map(({ example: { criterion, number }, difference }) => ({ criterion, number, difference }))
+  return [blobOf({ salt: randomBytes(16).toString('hex'), outcomes })]
+}
+
+// What a held-out example did is told to nobody, and neither is what it lacked.
+function withLeftOut(outcome: CheckOutcome, { heldOut }: ExamplesSeen, leftOut: readonly string[]): CheckOutcome {
+  if (outcome.result === 'holds' || heldOut.length > 0) return outcome
+  return { ...outcome, found: `${outcome.found}${leftOutText(leftOut)}` }
+}
+
+function redacted(app: App, outcome: CheckOutcome): CheckOutcome {
+  return { ...outcome, found: String(app.redact(outcome.found)) }
+}
