@@ -41,7 +41,8 @@ export function heldOutExamples(given: Json): ReadExamples {
   if (about === null) return wrong('', 'must be an object with `examples`')
   const unknown = unknownKeys(about, ['examples'], { pointer: '', label: '' })
   const list = field(about, 'examples')
-  if (list === undefined) return wrong('/examples', 'is missing')
+  if (list === undefined)
+    return { examples: [], problems: [...unknown, { pointer: '/examples', message: 'is missing' }] }
   const read = readList(list, '/examples', (one) => {
     const criterion = field(one, 'criterion')
     return typeof criterion === 'string' && criterion.trim() !== '' ? criterion.trim().slice(0, NAME_CHARS_MAX) : null
