@@ -11,11 +11,12 @@ import type { CheckOutcome, GateFacts } from '../core/command.js'
 import { isVoting } from '../core/consensus.js'
 import type { Contract, Json } from '../core/contract.js'
 import type { Needs } from '../core/needs.js'
+import { unledgeredBlockers } from '../core/reconcile.js'
 import type { TaskState } from '../core/state.js'
 import type { Blob } from '../store/port.js'
 import type { TreeIndex } from '../tree/tree-contents.js'
 import type { WorkTree } from '../tree/work-tree.js'
-import type { App } from './app.js'
+import { type App, contextOf } from './app.js'
 import { composeViewOf } from './composition.js'
 import { blobOf, heldOutOf } from './held-out.js'
 import { pinnedRunOf } from './observe-gates.js'
@@ -50,7 +51,7 @@ export async function judgeExamples(app: App, scene: Scene, facts: GateFacts): P
   const keys = needed.checks.filter(({ blocker }) => blocker.check === 'examples_hold').map(({ key }) => key)
   const visible = examplesOfPlan(scene.all.get('plan_document')).examples
   const isNothing = visible.length === 0 && state.heldOut === undefined
-  if (keys.length === 0 || isNothing || isClosedOtherwise(scene, facts)) return { facts, blobs: [] }
+  if (keys.length === 0 || isNothing || isClosedOtherwise(app, scene, facts)) return { facts, blobs: [] }
   const judged = await judgedBy(app, scene, visible)
   const checks = new Map(facts.checks)
   for (const key of keys) checks.set(key, judged.outcome)
@@ -58,13 +59,14 @@ export async function judgeExamples(app: App, scene: Scene, facts: GateFacts): P
   return { facts: { ...facts, checks, heldOutFailed }, blobs: judged.blobs }
 }
 
-function isClosedOtherwise({ state, needed }: Scene, facts: GateFacts): boolean {
+function isClosedOtherwise(app: App, { contract, state, needed }: Scene, facts: GateFacts): boolean {
   const when = needed.demand.transition?.when ?? null
   const { blockers } = findBlockers(state, needed, {
     facts,
     claims: when === null ? [] : [when],
     mode: 'strict',
     isVoting: isVoting(needed.consensus, facts.consensus),
+    more: unledgeredBlockers(contract, state, facts.unledgered ?? [], contextOf(app, 'system')),
   })
   return blockers.some(({ check }) => check !== 'examples_hold')
 }

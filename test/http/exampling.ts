@@ -2,7 +2,7 @@ import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { type Answer, PLAN, type Running, start } from './harness.js'
 
-const EXAMPLES_CONTRACT = `
+export const EXAMPLES_CONTRACT = `
 name: examples
 version: "1"
 phases:
@@ -27,6 +27,7 @@ enforcement: {denial_budget: 30}
 export interface ExampleTask {
   readonly id: string
   readonly agent: string
+  readonly workspace: string
   token: string
   move(target_phase: string, artifacts?: object): Promise<Answer>
   put(path: string, content: string): Promise<void>
@@ -49,12 +50,15 @@ export async function exampleTask(run: Running, about: object = {}): Promise<Exa
   count += 1
   const workspace = join(run.workspace, '..', `tree-${count}`)
   mkdirSync(join(workspace, 'src'), { recursive: true })
+  mkdirSync(join(workspace, 'node_modules'))
+  writeFileSync(join(workspace, '.gitignore'), 'build/\n.cache/\nnode_modules/\n')
   writeFileSync(join(workspace, 'src/add.mjs'), 'console.log(0)\n')
   const id = await run.addTask({ id: `t${count}`, workspace, ...about })
   const agent = await run.addAgent(`a${count}`)
   const task = {
     id,
     agent,
+    workspace,
     token: await run.claim(`a${count}`, agent, id),
     move: async (target_phase: string, artifacts: object = {}) => {
       const answer = await run.call('POST', '/tasks/transition', task.token, { task_id: id, target_phase, artifacts })
