@@ -10,10 +10,10 @@ import { findBlockers } from '../core/blockers.js'
 import type { CheckOutcome, GateFacts } from '../core/command.js'
 import { isVoting } from '../core/consensus.js'
 import type { Contract, Json } from '../core/contract.js'
+import { needsALook } from '../core/held-out.js'
 import type { Needs } from '../core/needs.js'
 import { unledgeredBlockers } from '../core/reconcile.js'
 import type { TaskState } from '../core/state.js'
-import type { Blob } from '../store/port.js'
 import type { TreeIndex } from '../tree/tree-contents.js'
 import type { WorkTree } from '../tree/work-tree.js'
 import { type App, contextOf } from './app.js'
@@ -40,23 +40,17 @@ interface Scene {
   readonly isAuto: boolean
 }
 
-export interface JudgedExamples {
-  readonly facts: GateFacts
-  readonly blobs: readonly Blob[]
-}
-
 /** Runs the examples that a gate asks for, once nothing else keeps it closed. */
-export async function judgeExamples(app: App, scene: Scene, facts: GateFacts): Promise<JudgedExamples> {
+export async function judgeExamples(app: App, scene: Scene, facts: GateFacts): Promise<GateFacts> {
   const { state, needed } = scene
   const keys = needed.checks.filter(({ blocker }) => blocker.check === 'examples_hold').map(({ key }) => key)
   const visible = examplesOfPlan(scene.all.get('plan_document')).examples
   const isNothing = visible.length === 0 && state.heldOut === undefined
-  if (keys.length === 0 || isNothing || isClosedOtherwise(app, scene, facts)) return { facts, blobs: [] }
-  const judged = await judgedBy(app, scene, visible)
+  if (keys.length === 0 || isNothing || isClosedOtherwise(app, scene, facts)) return facts
+  const outcome = await judgedBy(app, scene, visible)
   const checks = new Map(facts.checks)
-  for (const key of keys) checks.set(key, judged.outcome)
-  const heldOutFailed = judged.blobs[0]?.sha256 ?? null
-  return { facts: { ...facts, checks, heldOutFailed }, blobs: judged.blobs }
+  for (const key of keys) checks.set(key, outcome)
+  return { ...facts, checks }
 }
 
 function isClosedOtherwise(app: App, { contract, state, needed }: Scene, facts: GateFacts): boolean {
@@ -71,22 +65,17 @@ function isClosedOtherwise(app: App, { contract, state, needed }: Scene, facts: 
   return blockers.some(({ check }) => check !== 'examples_hold')
 }
 
-interface Judged {
-  readonly outcome: CheckOutcome
-  /** The outcome of held-out examples, where one of them failed. */
-  readonly blobs: readonly Blob[]
-}
-
-async function judgedBy(app: App, scene: Scene, visible: readonly Example[]): Promise<Judged> {
+async function judgedBy(app: App, scene: Scene, visible: readonly Example[]): Promise<CheckOutcome> {
   const { contract, state, all } = scene
   const confinement = await wallOf(app, contract)
   const refused = unavailable({ contract }, confinement)
-  if (refused !== null && !refused.ok) return without(refused.detail)
+  if (refused !== null && !refused.ok) return errs(refused.detail)
   const needsSandbox = state.heldOut !== undefined || visible.some(({ expect }) => expect.http !== null)
   if (needsSandbox && confinement.provider === 'none')
-    return without('held-out examples and those with http need the sandbox')
+    return errs('held-out examples and those with http need the sandbox')
   if (scene.isAuto && state.heldOut !== undefined)
-    return without('held-out examples are run when the transition is asked for')
+    return errs('held-out examples are run when the transition is asked for')
+  if (needsALook(state)) return errs('held-out examples failed too often. An operator looks at the task')
   try {
     const composed = await composeViewOf(app, contract, state, { ...scene, pinnedRun: await pinnedRunOf(app, state) })
     const index = scene.index ?? (await app.trees.compare(state.workspace)).index
@@ -101,30 +90,32 @@ async function judgedBy(app: App, scene: Scene, visible: readonly Example[]): Pr
       env: contract.commands.get('tests')?.env ?? {},
       deadline: performance.now() + EXAMPLES_MS_MAX,
     }
-    const seen = await seeExamples(app, state, { place, visible })
+    const seen = await seeExamples(app, scene, { place, visible })
     const touched = touchedSince(before, await stampsOf(state.workspace, index))
-    if (touched.length > 0) return without(`${touched[0]} was touched while the examples ran. Ask again`)
+    if (touched.length > 0) return errs(`${touched[0]} was touched while the examples ran. Ask again`)
     const outcome = examplesHold({ all, examples: seen, hasHeldOut: true })
-    return { outcome: redacted(app, withLeftOut(outcome, seen, composed.leftOut)), blobs: failureOf(seen) }
+    return { ...outcome, found: String(app.redact(`${outcome.found}${leftOutOf(outcome, seen, composed.leftOut)}`)) }
   } catch (error) {
-    return without(`the examples could not be run: ${error instanceof Error ? error.message : 'unknown error'}`)
+    return errs(`the examples could not be run: ${error instanceof Error ? error.message : 'unknown error'}`)
   }
-}
-
-function without(why: string): Judged {
-  return { outcome: errs(why, 'observed'), blobs: [] }
 }
 
 async function seeExamples(
   app: App,
-  state: TaskState,
+  { contract, state }: Scene,
   { place, visible }: { readonly place: ExamplePlace; readonly visible: readonly Example[] },
 ): Promise<ExamplesSeen> {
   const seen = await outcomesOf(place, visible)
   if (state.heldOut === undefined || seen.some(isFailed)) return { visible: seen, heldOut: [] }
   const begun = performance.now()
-  const heldOut = await outcomesOf(place, await heldOutOf(app, state))
-  if (heldOut.some(isFailed)) await sleep(waitAfter(performance.now() - begun))
+  const heldOut = await outcomesOf(place, await heldOutOf(app, state)).catch(() => {
+    // Whatever broke may quote the command.
+    throw new Error('a held-out example could not be started')
+  })
+  if (heldOut.some(isFailed)) {
+    await recordFailure(app, { contract, state }, heldOut)
+    await sleep(waitAfter(performance.now() - begun))
+  }
   return { visible: seen, heldOut }
 }
 
@@ -145,18 +136,18 @@ async function outcomesOf(place: ExamplePlace, examples: readonly Example[]): Pr
 }
 
 // Salted, as the examples are: the ledger names the hash of it, and agents read the ledger.
-function failureOf({ heldOut }: ExamplesSeen): readonly Blob[] {
-  if (!heldOut.some(isFailed)) return []
+async function recordFailure(
+  app: App,
+  { contract, state }: Pick<Scene, 'contract' | 'state'>,
+  heldOut: readonly ExampleOutcome[],
+): Promise<void> {
   const outcomes = heldOut.map(({ example: { criterion, number }, difference }) => ({ criterion, number, difference }))
-  return [blobOf({ salt: randomBytes(16).toString('hex'), outcomes })]
+  const blob = blobOf({ salt: randomBytes(16).toString('hex'), outcomes })
+  const command = { type: 'record_held_out', run: blob.sha256 } as const
+  await app.ledger.apply({ taskId: state.id, contract }, command, contextOf(app, 'system'), { blobs: [blob] })
 }
 
 // What a held-out example did is told to nobody, and neither is what it lacked.
-function withLeftOut(outcome: CheckOutcome, { heldOut }: ExamplesSeen, leftOut: readonly string[]): CheckOutcome {
-  if (outcome.result === 'holds' || heldOut.length > 0) return outcome
-  return { ...outcome, found: `${outcome.found}${leftOutText(leftOut)}` }
-}
-
-function redacted(app: App, outcome: CheckOutcome): CheckOutcome {
-  return { ...outcome, found: String(app.redact(outcome.found)) }
+function leftOutOf(outcome: CheckOutcome, { heldOut }: ExamplesSeen, leftOut: readonly string[]): string {
+  return outcome.result === 'holds' || heldOut.length > 0 ? '' : leftOutText(leftOut)
 }

@@ -63,8 +63,7 @@ export async function gather(
   const { all, ...gathered } = await gatherBeforeExamples(app, contract, state, work)
   const about = { contract, state, needed: work.needed, tree: openWorkTree(state.workspace), all }
   const scene = { ...about, index: gathered.index, isAuto: work.isAuto === true }
-  const examples = await judgeExamples(app, scene, gathered.facts)
-  return { ...gathered, facts: examples.facts, blobs: [...gathered.blobs, ...examples.blobs] }
+  return { ...gathered, facts: await judgeExamples(app, scene, gathered.facts) }
 }
 
 async function gatherBeforeExamples(

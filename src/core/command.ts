@@ -78,8 +78,6 @@ export interface GateFacts {
   readonly pinnedRun?: string | null
   /** What approvers are shown beside the artifacts. It follows from the work tree, which is bound already. */
   readonly shown?: readonly ArtifactRef[]
-  /** Where the outcome of held-out examples is stored; null unless one of them failed. */
-  readonly heldOutFailed?: string | null
 }
 
 export type Command =

@@ -1,5 +1,5 @@
-import type { TaskEvent, TaskFact } from './event.js'
-import type { Decision } from './refusal.js'
+import type { TaskEvent } from './event.js'
+import { type Decision, decided } from './refusal.js'
 import type { TaskState } from './state.js'
 
 /** Held-out examples of a task: how many, and where they are stored. The store is salted: nobody can guess them by the hash. */
@@ -28,17 +28,21 @@ export function heldOutLookedAt({ heldOut }: TaskState): Pick<TaskState, 'heldOu
   return heldOut === undefined ? {} : { heldOut: { ...heldOut, failures: 0 } }
 }
 
-/** What is recorded when held-out examples failed. */
-export function heldOutFacts(state: TaskState, run: string | null | undefined): readonly TaskFact[] {
-  if (state.heldOut === undefined || run === null || run === undefined) return []
-  return [{ type: 'held_out_failed', run, failures: state.heldOut.failures + 1 }]
+/** Recorded before the answer, whatever becomes of the request: what the agent learns counts. */
+export function recordHeldOut(state: TaskState, run: string): Decision {
+  if (state.heldOut === undefined) return decided([])
+  return decided([{ type: 'held_out_failed', run, failures: state.heldOut.failures + 1 }])
 }
 
-/** Parks the task when they failed too often. */
-export function parkedByHeldOut(decision: Decision): Decision {
+/** Whether a person has to look at the task before they are run again. */
+export function needsALook({ heldOut }: TaskState): boolean {
+  return (heldOut?.failures ?? 0) >= HELD_OUT_FAILURES_MAX
+}
+
+/** Parks a task whose gate was blocked when its held-out examples had failed too often. */
+export function parkedByHeldOut(state: TaskState, decision: Decision): Decision {
   if (decision.kind !== 'decided' || decision.facts.some((fact) => fact.type === 'task_parked')) return decision
-  const failures = decision.facts.flatMap((fact) => (fact.type === 'held_out_failed' ? [fact.failures] : []))
-  if (!failures.some((count) => count >= HELD_OUT_FAILURES_MAX)) return decision
-  const reason = `Held-out examples failed ${HELD_OUT_FAILURES_MAX} times: look at them with \`phaselock task show\` and resume the task`
+  if (!needsALook(state)) return decision
+  const reason = `Held-out examples failed ${HELD_OUT_FAILURES_MAX} times: look at them with \`phaselock task show ${state.id}\` and resume the task`
   return { ...decision, facts: [...decision.facts, { type: 'task_parked', reason, code: 'check_failed' }] }
 }

@@ -10,7 +10,7 @@ import type { ConsensusProof } from './consensus-event.js'
 import type { Contract } from './contract.js'
 import type { ArtifactRef, BlockerFound, TaskFact } from './event.js'
 import { bytesHandedIn } from './evolve.js'
-import { heldOutFacts, parkedByHeldOut } from './held-out.js'
+import { parkedByHeldOut } from './held-out.js'
 import { type Needs, needs } from './needs.js'
 import { unledgeredBlockers } from './reconcile.js'
 import { type Decision, decided, modeOf, numbered, withBudget } from './refusal.js'
@@ -147,10 +147,7 @@ function judge(contract: Contract, state: TaskState, one: Case): Decision {
     ...(facts.evidenceRef === undefined ? {} : { evidenceBytes: facts.evidenceRef.bytes }),
     ...autoIn(request),
   }
-  const checkpoint = [
-    ...checkpointPassed(state, { facts, agentId: one.agentId, asked: needed.evidence.size }),
-    ...heldOutFacts(state, facts.heldOutFailed),
-  ]
+  const checkpoint = checkpointPassed(state, { facts, agentId: one.agentId, asked: needed.evidence.size })
   // A mode that lets an agent pass a closed gate is no reason for Phaselock to walk through it by itself.
   if (request.auto === true && findings.blockers.length + findings.violations.length > 0) return decided([])
   const blocked = (blockers: readonly BlockerFound[], isCounted?: boolean) =>
@@ -165,7 +162,7 @@ function judge(contract: Contract, state: TaskState, one: Case): Decision {
   if (findings.blockers.length > 0) {
     const isOver = consensus.kind === 'blocked' && !voting
     const all = isOver ? [...findings.blockers, consensus.blocker] : findings.blockers
-    return parkedByHeldOut(blocked(all, isWaitingForReviews(state, all) ? false : undefined))
+    return parkedByHeldOut(state, blocked(all, isWaitingForReviews(state, all) ? false : undefined))
   }
   const loop = loopIn(contract, state, needed.demand)
   if (loop !== null) return withParked(blocked([loop]), loop)
