@@ -293,9 +293,7 @@ export const CHECK_ARTIFACTS: ReadonlyMap<CheckName, readonly string[]> = new Ma
   ['all_review_models_completed', ['review_report', 'review_results']],
 ])
 
+const TEST_RUN = ['tests_are_failing', 'all_tests_pass', 'no_skipped_tests'] as const
+
 /** Checks whose artifact Phaselock makes itself when `commands.tests` is configured. */
-export const CHECKS_OF_TEST_RUN: ReadonlySet<CheckName> = new Set<CheckName>([
-  'tests_are_failing',
-  'all_tests_pass',
-  'no_skipped_tests',
-])
+export const CHECKS_OF_TEST_RUN: ReadonlySet<CheckName> = new Set<CheckName>(TEST_RUN)

@@ -114,6 +114,18 @@ console.log(asked)
     expect((await run.call('GET', `/tasks/${task.id}`, run.operator)).body).toMatchObject({ held_out: { failures: 0 } })
   }, 90_000)
 
+  it('[REQ-EXAMPLES-5] a failure counts also when the task is given back before it is answered', async () => {
+    const task = await inImpl(heldOut({ stdout: 'never' }))
+    await task.put('src/add.mjs', HONEST)
+    const asked = task.move('REVIEW')
+    const failures = async () =>
+      ((await run.call('GET', `/tasks/${task.id}`, run.operator)).body.held_out as { failures: number }).failures
+    while ((await failures()) === 0) await new Promise((resolve) => setTimeout(resolve, 50))
+    await run.call('POST', '/tasks/release', task.token, { task_id: task.id })
+    expect((await asked).body.allowed).not.toBe(true)
+    expect(await failures()).toBe(1)
+  }, 30_000)
+
   it('[REQ-EXAMPLES-4] a reviewer sees them, with its token and in its view', async () => {
     const task = await inImpl(heldOut())
     const added = await run.call('POST', `/tasks/${task.id}/reviewers`, run.operator, { name: 'security' })
