@@ -76,7 +76,7 @@ function blobHash(content: string): string {
 /** Held-out examples with how they last failed, for operators and reviewers. */
 export async function heldOutView(app: App, state: TaskState): Promise<JsonObject> {
   const { heldOut } = state
-  if (heldOut === undefined) return { count: 0, failures: 0, examples: [], last_failure: null }
+  if (heldOut === undefined) return { sha256: null, count: 0, failures: 0, examples: [], last_failure: null }
   const run = heldOut.run === null ? null : await app.ledger.store.blob(heldOut.run)
   return {
     sha256: heldOut.sha256,

@@ -109,7 +109,7 @@ export const REVIEW_ROUTES: readonly Route[] = [
     path: '/tasks/:id/held-out',
     id: 'getHeldOut',
     summary: 'The held-out examples of a task, and how they last failed',
-    answer: '`{task_id, sha256?, count, failures, examples, last_failure}`',
+    answer: '`{task_id, sha256, count, failures, examples, last_failure}`',
     handle: async (call) => {
       const principal = taskPrincipalOf(call)
       if (principal.kind === 'agent') throw new Error('an agent reached a route that is not for agents')
