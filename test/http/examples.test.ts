@@ -1,8 +1,10 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { approvalText } from '../../src/cli/approval-text.js'
+import type { JsonObject } from '../../src/core/contract.js'
 import { exampleTask, planWith, startExamples } from './exampling.js'
-import type { Running } from './harness.js'
+import { type Running, start } from './harness.js'
 
 const MARKER = 'heldout-7391-marker'
 const VISIBLE = { run: 'node src/add.mjs 2 3', expect: { stdout: '5' } }
@@ -55,8 +57,30 @@ describe('examples', () => {
       'The examples must hold: criterion AC-1, example 1, "node src/add.mjs 2 3": expected stdout "5", got "0\\n"',
     )
     expect(blocked.body).toMatchObject({ blockers: [{ check: 'examples_hold', grade: 'observed' }] })
+    // The plan is closed: another one is not looked at.
+    const weaker = await task.move('REVIEW', planWith({ run: 'true', expect: { exit_code: 0 } }))
+    expect(task.message(weaker)).toBe(task.message(blocked))
     await task.put('src/add.mjs', TO_THE_EXAMPLE)
     expect((await task.move('REVIEW')).body).toMatchObject({ allowed: true })
+  })
+
+  it('[REQ-EXAMPLES-1] the approval of the plan in tdd shows them and is bound to them', async () => {
+    const tdd = await start()
+    await tdd.addTask({ id: 't' })
+    const token = await tdd.claim('a', await tdd.addAgent('a'), 't')
+    const ask = async (stdout: string) => {
+      const artifacts = planWith({ run: 'node add.mjs', expect: { stdout } })
+      const asked = await tdd.call('POST', '/tasks/transition', token, { task_id: 't', target_phase: 'TDD', artifacts })
+      const { id } = asked.body.pending_approval as { id: string }
+      return (await tdd.call('GET', `/approvals/${id}`, tdd.operator)).body
+    }
+    const first = await ask('5')
+    expect(first).toMatchObject({ contents: planWith({ run: 'node add.mjs', expect: { stdout: '5' } }) })
+    const text = approvalText(first as JsonObject)
+    expect(text).toMatch(/run: node add\.mjs/)
+    expect(text).toMatch(/stdout: 5/)
+    expect((await ask('6')).digest).not.toBe(first.digest)
+    await tdd.stop()
   })
 
   it('[REQ-EXAMPLES-2] without examples the gate says nothing', async () => {

@@ -2,6 +2,7 @@ import { didYouMean } from '../../contract/nearest.js'
 import { compilePattern } from '../../contract/patterns.js'
 import type { Json, JsonObject } from '../../core/contract.js'
 import { asObject, field } from '../inputs.js'
+import { oneLine } from '../reports/text.js'
 import { EXAMPLE_LIMITS, type Example, type Expected, type HttpExpected } from './example.js'
 
 export interface ExampleProblem {
@@ -45,14 +46,14 @@ export function heldOutExamples(given: Json): ReadExamples {
     return { examples: [], problems: [...unknown, { pointer: '/examples', message: 'is missing' }] }
   const read = readList(list, '/examples', (one) => {
     const criterion = field(one, 'criterion')
-    return typeof criterion === 'string' && criterion.trim() !== '' ? criterion.trim().slice(0, NAME_CHARS_MAX) : null
+    return typeof criterion === 'string' && criterion.trim() !== '' ? oneLine(criterion, NAME_CHARS_MAX) : null
   })
   return bounded([{ examples: [], problems: unknown }, read], '/examples')
 }
 
 function nameOf(criterion: JsonObject | null, index: number): string {
   const name = [field(criterion, 'id'), field(criterion, 'criterion')].find((one) => typeof one === 'string')
-  return typeof name === 'string' && name.trim() !== '' ? name.trim().slice(0, NAME_CHARS_MAX) : `number ${index + 1}`
+  return typeof name === 'string' && name.trim() !== '' ? oneLine(name, NAME_CHARS_MAX) : `number ${index + 1}`
 }
 
 function wrong(pointer: string, message: string): ReadExamples {
