@@ -165,6 +165,10 @@ console.log(asked)
       },
     )
     const said = task.message(await task.move('REVIEW'))
+    const gone = await inImpl({}, { run: 'echo no such file >&2; exit 1', expect: { http: { port: 4555, path: '/' } } })
+    expect(gone.message(await gone.move('REVIEW'))).toMatch(
+      /nothing answered on port 4555\. It wrote to stderr: "no such file"$/,
+    )
     expect(said).toContain('expected status 200, got 500 with "broken"')
     expect(said).toContain('expected the body "other", got "fine"')
     expect(said).toContain('what it answered is not HTTP')

@@ -22,8 +22,7 @@ export function differenceOf(
   seen: { readonly exitCode: number; readonly stdout: string; readonly stderr: string },
 ): string | null {
   if (seen.exitCode !== expect.exitCode) {
-    const said = seen.stderr.trim() === '' ? '' : `. It wrote to stderr: ${shown(seen.stderr.trim())}`
-    return `expected exit code ${expect.exitCode}, got ${seen.exitCode}${said}`
+    return `expected exit code ${expect.exitCode}, got ${seen.exitCode}${saidText(seen.stderr)}`
   }
   const { stdout: text, matches } = expect
   const json = 'stdoutJson' in expect ? { json: expect.stdoutJson } : {}
@@ -69,4 +68,8 @@ function parsed(text: string): Json | undefined {
 /** On one line, bounded and printable. */
 export function shown(text: string): string {
   return oneLine(JSON.stringify(text.slice(0, SHOWN_CHARS_MAX * 2)), SHOWN_CHARS_MAX)
+}
+
+export function saidText(stderr: string): string {
+  return stderr.trim() === '' ? '' : `. It wrote to stderr: ${shown(stderr.trim())}`
 }

@@ -7,6 +7,8 @@ export interface HttpAnswer {
   readonly body: string
 }
 
+const TRIES_AFTER_END = 60
+
 /**
  * The command line that starts the server, sends the request that comes on stdin, and writes what came back, as base64. It runs
  * beside the server and knows nothing of what is expected: whoever takes it over could as well have answered the request.
@@ -14,7 +16,10 @@ export interface HttpAnswer {
 export function exchangeLine(run: string, { port }: HttpExpected): string {
   return [
     `(eval ${quoted(run)}) </dev/null >&2 &`,
-    `until { exec 3<>/dev/tcp/127.0.0.1/${port} || exec 3<>/dev/tcp/::1/${port}; } 2>/dev/null; do sleep 0.05; done`,
+    'tries=0',
+    `until { exec 3<>/dev/tcp/127.0.0.1/${port} || exec 3<>/dev/tcp/::1/${port}; } 2>/dev/null; do sleep 0.05`,
+    // What ended may have left a server behind that still starts.
+    `kill -0 $! 2>/dev/null || [ $((tries += 1)) -lt ${TRIES_AFTER_END} ] || exit 1; done`,
     'cat <&0 >&3 & cat <&3 | base64 -w0',
   ].join('\n')
 }

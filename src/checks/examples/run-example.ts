@@ -2,7 +2,7 @@ import { ViewRefused } from '../../confinement/compose-view.js'
 import { type CommandRun, runCommand } from '../../confinement/run-command.js'
 import type { ShownPlace } from '../observe.js'
 import { oneLine } from '../reports/text.js'
-import { answerDifference, differenceOf, shown } from './compare.js'
+import { answerDifference, differenceOf, saidText } from './compare.js'
 import type { Example } from './example.js'
 import { exchangeLine, readAnswer, requestBytes } from './http-exchange.js'
 
@@ -46,10 +46,9 @@ export async function runExample(place: ExamplePlace, example: Example): Promise
     const stopped = whyNotRead(run, { seconds: Math.ceil(timeoutMs / 1000), port: http?.port ?? null })
     if (stopped !== null) return stopped
     if (http === null) return differenceOf(example.expect, run)
+    if (run.stdout === '') return `nothing answered on port ${http.port}${saidText(run.stderr)}`
     const answer = await readAnswer(run.stdout, http)
-    return answer === null
-      ? `what it answered is not HTTP: ${shown(run.stderr.trim())}`
-      : answerDifference(http, answer)
+    return answer === null ? `what it answered is not HTTP${saidText(run.stderr)}` : answerDifference(http, answer)
   } catch (error) {
     if (!(error instanceof ViewRefused)) throw error
     return `its view of the tree could not be made: ${oneLine(error.message, 200)}`
@@ -60,7 +59,7 @@ function whyNotRead(
   { stopped, truncated, written, stderr }: CommandRun,
   { seconds, port }: { readonly seconds: number; readonly port: number | null },
 ): string | null {
-  const said = stderr.trim() === '' ? '' : `. It wrote to stderr: ${shown(stderr.trim())}`
+  const said = saidText(stderr)
   if (stopped === 'timeout')
     return port === null
       ? `did not end within ${seconds} s${said}`
