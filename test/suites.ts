@@ -13,6 +13,7 @@ const TEST = import.meta.dirname
 /** Test files that only `npm run test:full` runs, with the reason. Paths are below `test/`, without `.test.ts`. */
 export const FULL_ONLY: Readonly<Record<string, string>> = {
   'attack/coordination-consensus': 'attacks on votes; http/consensus covers the rules',
+  'attack/held-out': 'attacks on held-out examples, MCP, five failures and kill -9; http/examples covers the main path',
   'attack/spawn-agents': 'attacks by started agents; spawn/spawn and doors/agent-socket cover the main path',
   'attack/tamper': 'tampers with the ledger of a running server; store/tamper covers what verification finds',
   'checks/guards-libraries': 'installs assertion and mocking libraries to run them under the guards',

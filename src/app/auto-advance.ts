@@ -99,7 +99,11 @@ async function move(
   if (needed === null) return null
   const committedAt = await committedAtOf(app, { contract, state })
   const evidence = await evidenceFor(app, state, { needed, sent: null })
-  const gathered = await gather(app, contract, state, { needed, offer: { artifacts: new Map(), evidence } })
+  const gathered = await gather(app, contract, state, {
+    needed,
+    offer: { artifacts: new Map(), evidence },
+    isAuto: true,
+  })
   const apply = async (): Promise<Result<Handled | null>> => {
     const done = await app.ledger.apply(
       { taskId: state.id, contract },

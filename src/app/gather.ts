@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto'
+import { examplesOfPlan } from '../checks/examples/read-examples.js'
 import { gateCommands } from '../checks/gate-commands.js'
 import { harnessOf } from '../checks/harness/harness.js'
 import { marksOf } from '../checks/test-marks.js'
@@ -21,7 +22,9 @@ import { type CheckpointScene, judgeCheckpoint, keptEvidence, withoutRuns } from
 import { compareTree } from './compare-tree.js'
 import { ignoredIn } from './composition.js'
 import { lookAtVote, type Vote } from './coordinations/consensus.js'
+import { judgeExamples } from './example-runs.js'
 import { gatherReviews } from './gather-reviews.js'
+import { runsExamples } from './held-out.js'
 import { NOT_OBSERVED, observeFor, pinOfRun } from './observe-gates.js'
 import { needsChanges, phaseChanges } from './phase-changes.js'
 import { keepTests, testFiles } from './pin-tests.js'
@@ -55,8 +58,20 @@ export async function gather(
   app: App,
   contract: Contract,
   state: TaskState,
-  work: { readonly needed: Needs; readonly offer: Offer },
+  work: { readonly needed: Needs; readonly offer: Offer; readonly isAuto?: true },
 ): Promise<Gathered> {
+  const { all, ...gathered } = await gatherBeforeExamples(app, contract, state, work)
+  const about = { contract, state, needed: work.needed, tree: openWorkTree(state.workspace), all }
+  const scene = { ...about, index: gathered.index, isAuto: work.isAuto === true }
+  return { ...gathered, facts: await judgeExamples(app, scene, gathered.facts) }
+}
+
+async function gatherBeforeExamples(
+  app: App,
+  contract: Contract,
+  state: TaskState,
+  work: { readonly needed: Needs; readonly offer: Offer },
+): Promise<Gathered & { readonly all: ReadonlyMap<string, Json> }> {
   const { needed } = work
   const offer = withoutObserved(contract, needed, work.offer)
   const handed = await judgeArtifacts(app, contract, { needed, offer })
@@ -113,6 +128,7 @@ export async function gather(
   return {
     index: compared?.index ?? null,
     vote,
+    all: contents.all,
     blobs: [
       ...[handed, evidence, reviewed, observed, review].flatMap((one) => one.blobs),
       ...[artifact?.blob ?? [], pinnedRun ?? []].flat(),
@@ -184,11 +200,16 @@ async function judgeArtifacts(app: App, contract: Contract, work: { readonly nee
       required?.schema === null || required === undefined
         ? onlyObject
         : await app.contracts.validator(contract.hash, required.schema)
-    const problems = validate(content)
+    const problems = [...validate(content), ...exampleProblems(contract, type, content)]
     offered.push({ type, sha256, bytes: Buffer.byteLength(text), grade: 'reported', problems })
     if (required !== undefined && problems.length === 0) blobs.push({ sha256, content: text })
   }
   return { offered, blobs }
+}
+
+// A contract that runs no examples may mean something else by the word.
+function exampleProblems(contract: Contract, type: string, content: Json): ArtifactOffered['problems'] {
+  return type === 'plan_document' && runsExamples(contract) ? examplesOfPlan(content).problems : []
 }
 
 function onlyObject(value: unknown): readonly { pointer: string; message: string }[] {

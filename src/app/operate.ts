@@ -7,6 +7,7 @@ import type { TaskState } from '../core/state.js'
 import { type App, contextOf, type Once } from './app.js'
 import { rewoundTo } from './content-at-start.js'
 import { AgentBusy, type Handled, type With } from './handle.js'
+import { readHeldOut } from './held-out.js'
 import { withPathLease } from './path-leases.js'
 import { ok, type Result, refuse, refusedBy } from './result.js'
 import { pinUpstream } from './upstream.js'
@@ -31,6 +32,8 @@ export interface TaskRequest {
   readonly take?: readonly string[]
   /** Only this agent may claim it. */
   readonly reservedFor?: string
+  /** Examples that no agent sees. */
+  readonly heldOut?: JsonObject
 }
 
 /** Creates a task under a contract that is known here, named by hash or by name; the newest of that name counts. */
@@ -94,7 +97,15 @@ async function create(
   }
   const pinned = await pinUpstream(app, contract, workspace)
   if (!pinned.ok) return pinned
-  const { contract: _, worktree: __, take: ___, ...fresh } = { ...task, upstream: pinned.value?.ref ?? null }
+  const heldOut = request.heldOut === undefined ? ok(null) : await readHeldOut(app, contract, request.heldOut)
+  if (!heldOut.ok) return heldOut
+  const kept = {
+    upstream: pinned.value?.ref ?? null,
+    ...(heldOut.value === null ? {} : { heldOut: heldOut.value.ref }),
+  }
+  // What was asked for is not what is kept.
+  const { contract: _, worktree: __, take: ___, heldOut: ____, ...asked } = task
+  const fresh = { ...asked, ...kept }
   const { once } = by
   const newTask = made === null ? fresh : { ...fresh, worktree: made.worktree }
   const answerOf = (state: TaskState): JsonObject => ({
@@ -102,7 +113,7 @@ async function create(
     ...(made === null ? {} : { uncommitted: { paths: made.uncommitted.paths, count: made.uncommitted.count } }),
   })
   const created = await app.ledger.create(contract, newTask, contextOf(app, by.actor), {
-    blobs: pinned.value === null ? [] : [pinned.value.blob],
+    blobs: [pinned.value, heldOut.value].flatMap((one) => (one === null ? [] : [one.blob])),
     remember: (done) =>
       once === undefined ? undefined : { ...once, status: 201, answer: { body: answerOf(done.state) } },
   })

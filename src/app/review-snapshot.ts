@@ -5,6 +5,7 @@ import { reviewsAsked } from '../core/review.js'
 import type { KeptArtifact, TaskState } from '../core/state.js'
 import { admitCall, helpOfReviewer } from './agent-call.js'
 import type { App } from './app.js'
+import { heldOutView } from './held-out.js'
 import type { TaskPrincipal } from './identity.js'
 import { ok, type Result, refuse } from './result.js'
 import { reportOf } from './review-report.js'
@@ -26,6 +27,7 @@ export async function reviewSnapshot(app: App, bearer: ReviewBearer): Promise<Re
   const own = state.reviewers.get(bearer.reviewer)
   const isShown = own?.report !== null && own?.report !== undefined && own.report.bytes <= REPORT_BYTES_SHOWN_MAX
   const { artifacts, isCut } = await shownArtifacts(app, state)
+  const heldOut = state.heldOut === undefined ? {} : { held_out: await shownHeldOut(app, state) }
   const cut = (text: string): string => (text.length > TEXT_CHARS_MAX ? `${text.slice(0, TEXT_CHARS_MAX)}…` : text)
   const { allowed_tools = [], next_step = '' } = helpOfReviewer(state)
   return ok({
@@ -47,12 +49,19 @@ export async function reviewSnapshot(app: App, bearer: ReviewBearer): Promise<Re
     reviews: reviewStatuses(state),
     pending_approval: pendingView(state),
     artifacts,
+    ...heldOut,
     report: isShown ? ((await reportOf(app, own.report.sha256)) as unknown as JsonObject) : null,
     subject: await readable(() => subjectOf(app, state)),
     allowed_tools,
     next_step,
     truncated: isCut || state.description.length > TEXT_CHARS_MAX,
   })
+}
+
+// Larger ones are read with `GET /tasks/{id}/held-out`.
+async function shownHeldOut(app: App, state: TaskState): Promise<Json> {
+  const view = await heldOutView(app, state)
+  return JSON.stringify(view).length <= REPORT_BYTES_SHOWN_MAX ? view : { count: view.count ?? 0, examples: null }
 }
 
 // The smallest first: one that is too large to be shown here hides no other.

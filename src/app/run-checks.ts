@@ -63,6 +63,7 @@ export async function runChecks(
       contentAtStart: before,
       start,
       reviews: scene.reviews,
+      hasHeldOut: state.heldOut !== undefined,
       params: blocker.params,
     }
     const outcome = await runCheck(blocker.check, inputs, timeoutSeconds)
@@ -76,13 +77,15 @@ const LEFT_OUT_NAMED_MAX = 5
 // An agent that wonders why its file has no effect is told.
 function withLeftOut(outcome: CheckOutcome, runs: Observed['runs']): CheckOutcome {
   const paths = [...new Set([...runs.values()].flatMap(({ leftOut }) => leftOut ?? []))]
-  if (outcome.result === 'holds' || paths.length === 0) return outcome
+  return outcome.result === 'holds' ? outcome : { ...outcome, found: `${outcome.found}${leftOutText(paths)}` }
+}
+
+/** What a run did not see of the tree, in words to be put after what it said. */
+export function leftOutText(paths: readonly string[]): string {
+  if (paths.length === 0) return ''
   const more = paths.length > LEFT_OUT_NAMED_MAX ? ` and ${paths.length - LEFT_OUT_NAMED_MAX} more` : ''
   const named = `${paths.slice(0, LEFT_OUT_NAMED_MAX).join(', ')}${more}`
-  return {
-    ...outcome,
-    found: `${outcome.found}. Left out of the run, because it came since RED or since work began: ${named}`,
-  }
+  return `. Left out of the run, because it came since RED or since work began: ${named}`
 }
 
 /** What observed evidence relies on and is not as it was, in words. At RED how the tests are run is still to be recorded. */
@@ -155,7 +158,7 @@ export function isOpenSoFar(
 }
 
 const RUN_CHECKS: ReadonlySet<string> = new Set([
-  ...['work_tree_clean', 'committed'],
+  ...['work_tree_clean', 'committed', 'examples_hold'],
   ...['tests_are_failing', 'all_tests_pass', 'no_skipped_tests', 'coverage_threshold_met', 'command_succeeds'],
 ])
 

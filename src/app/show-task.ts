@@ -1,5 +1,6 @@
 import type { JsonObject } from '../core/contract.js'
 import { nextStep } from '../core/next-step.js'
+import type { TaskState } from '../core/state.js'
 import { unavailableMetrics } from '../core/watch.js'
 import { type App, contextOf } from './app.js'
 import { pendingVoteView } from './coordinations/pending-vote.js'
@@ -18,6 +19,7 @@ export async function showTask(app: App, taskId: string): Promise<Result<JsonObj
   const { open, acknowledged } = state.watch
   return ok({
     ...taskView(state),
+    ...heldOutCounts(state),
     checking: app.checking.isChecking(taskId),
     phase_entered_at: state.visit === 0 ? null : isoTime(state.visitStartedAt),
     // Told as a number as well: the clock of whoever asks may be another one.
@@ -30,4 +32,11 @@ export async function showTask(app: App, taskId: string): Promise<Result<JsonObj
     pending_consensus: await pendingVoteView(app, contract, state),
     next_step: nextStep(contract, state),
   })
+}
+
+// What the examples are is an own call: `GET /tasks/{id}/held-out`.
+function heldOutCounts({ heldOut }: TaskState): JsonObject {
+  return heldOut === undefined
+    ? {}
+    : { held_out: { sha256: heldOut.sha256, count: heldOut.count, failures: heldOut.failures } }
 }

@@ -3,6 +3,7 @@ import type { Contract, Json, JsonObject } from '../core/contract.js'
 import type { Grade } from '../core/event.js'
 import { type Baseline, type ObservedRun, type PinnedRun, type RunTrouble, troubleView } from '../core/observed.js'
 import type { WorkTree } from '../tree/work-tree.js'
+import type { ExamplesSeen } from './examples/examples-hold.js'
 import type { GitFacts } from './git-facts.js'
 import type { ReadTree } from './harness/harness.js'
 
@@ -37,6 +38,10 @@ export interface CheckInputs {
   readonly start?: StartOfWork | null
   /** Reports of reviewers in this visit; null where the phase asks for none, and the agent's own word counts. */
   readonly reviews?: readonly ReviewSeen[] | null
+  /** What was seen of the examples of the plan and of the held-out ones; absent while they were not run. */
+  readonly examples?: ExamplesSeen
+  /** The task has held-out examples. */
+  readonly hasHeldOut?: boolean
   readonly params: JsonObject
 }
 

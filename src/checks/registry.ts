@@ -2,6 +2,7 @@ import type { CheckOutcome } from '../core/command.js'
 import type { CheckName } from '../core/contract.js'
 import { noCommentedOutCode } from './commented-out-code.js'
 import { committed, testFilesFollowConvention, testsAreMeaningful, workTreeClean } from './diff-checks.js'
+import { examplesHold } from './examples/examples-hold.js'
 import { expression } from './expression.js'
 import { fileExists, jsonValid, noPattern } from './files.js'
 import { type Check, type CheckInputs, errs } from './inputs.js'
@@ -19,6 +20,7 @@ const CHECKS: ReadonlyMap<CheckName, Check> = new Map<CheckName, Check>([
   ['all_tests_pass', allTestsPass],
   ['no_skipped_tests', noSkippedTests],
   ['tests_unchanged', testsUnchanged],
+  ['examples_hold', examplesHold],
   ['no_blocking_issues', noBlockingIssues],
   ['all_review_models_completed', allReviewModelsCompleted],
   ['review_comments_addressed', reviewCommentsAddressed],

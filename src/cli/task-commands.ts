@@ -3,6 +3,7 @@ import { type Command, InvalidArgumentError } from 'commander'
 import type { JsonObject } from '../core/contract.js'
 import { Client, segment } from './client.js'
 import { type ClientOptions, clientOptions } from './connection.js'
+import { heldOutLines, readHeldOutFile, refuseInsideTree } from './held-out-file.js'
 import { addMergeCommands } from './merge-commands.js'
 import { collect, examples, integer, positiveNumber } from './options.js'
 import { plainLine } from './plain-text.js'
@@ -46,6 +47,7 @@ interface AddOptions extends ClientOptions {
   readonly mode?: string
   readonly priority?: number
   readonly metadata?: JsonObject
+  readonly heldOut?: string
 }
 
 function addAdd(task: Command): void {
@@ -61,22 +63,27 @@ function addAdd(task: Command): void {
     .option('--mode <mode>', 'enforcement mode of this task: strict, permissive or advisory')
     .option('--priority <number>', 'tasks with a higher priority are claimed first (default: 0)', integer)
     .option('--metadata <json>', 'JSON object to store with the task', jsonObject)
+    .option('--held-out <file>', 'YAML or JSON file of examples that no agent sees, run once the tests pass')
     .addHelpText(
       'after',
       examples([
         ['phaselock task add "Add a health endpoint"', ''],
         ['phaselock task add "Write the docs" --depends-on api --priority 5', ''],
+        ['phaselock task add "Add a parser" --held-out ../held-out.yaml', 'with examples that the agent never sees'],
       ]),
     )
     .action(async (title: string, options: AddOptions) => {
       const { id, description, contract, dependsOn, requires, workspace, mode, priority, metadata } = options
-      const { worktree, take } = options
+      const { worktree, take, heldOut } = options
       const body = given({
         ...{ title, id, description, contract, mode, priority, metadata, requires, worktree, take },
         depends_on: dependsOn,
         workspace: workspace === undefined ? undefined : resolve(workspace),
+        held_out: heldOut === undefined ? undefined : readHeldOutFile(heldOut),
       })
-      const added = await new Client(options).post('/tasks', body)
+      const client = new Client(options)
+      const added = await client.post('/tasks', body)
+      if (heldOut !== undefined) await refuseInsideTree(client, added, heldOut)
       if (options.json === true) return printJson(added)
       print(`Added ${line(added.id)}: ${line(added.title)} (${line(added.status)}, starts in ${line(added.phase)})`)
       if (worktree === true) tellTree(added)
@@ -118,8 +125,11 @@ function addShow(task: Command): void {
       const shown = await client.get(`/tasks/${segment(id)}`)
       const reviews = await client.get(`/tasks/${segment(id)}/reviews`)
       const events = await timeline(client, id)
-      if (options.json === true) return printJson({ task: shown, reviews: reviews.reviews ?? [], events })
-      print(showTask(shown, { events, reviews: reviewLines(reviews) }, options.limit))
+      const heldOut = shown.held_out === undefined ? {} : await client.get(`/tasks/${segment(id)}/held-out`)
+      const more = shown.held_out === undefined ? {} : { held_out: heldOut }
+      if (options.json === true) return printJson({ task: shown, reviews: reviews.reviews ?? [], events, ...more })
+      const lines = [...heldOutLines(heldOut), ...reviewLines(reviews)]
+      print(showTask(shown, { events, reviews: lines }, options.limit))
     })
 }
 

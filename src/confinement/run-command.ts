@@ -5,6 +5,8 @@ import type { ChangeSet, Confined, Ended, Job } from './port.js'
 export interface Kept {
   readonly headBytes: number
   readonly tailBytes: number
+  /** What the command reads on its standard input; nothing unless it is given. */
+  readonly stdin?: string
 }
 const SHOWN: Kept = { headBytes: 96 * 1024, tailBytes: 32 * 1024 }
 /** A command that writes more than this is stopped. */
@@ -30,7 +32,9 @@ export interface Starts {
 export async function runCommand(confinement: Starts, job: Job, kept: Kept = SHOWN): Promise<CommandRun> {
   const startedAt = performance.now()
   const confined = await confinement.start(job)
-  confined.stdin.end()
+  // A command need not read it.
+  confined.stdin.on('error', () => undefined)
+  confined.stdin.end(kept.stdin)
   let written = 0
   const count = (bytes: number): void => {
     written += bytes

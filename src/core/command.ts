@@ -5,6 +5,7 @@ import type { Code } from './codes.js'
 import type { ConsensusSeen } from './consensus-plan.js'
 import type { CheckName, JsonObject, Mode } from './contract.js'
 import type { ArtifactRef, Grade } from './event.js'
+import type { HeldOutRef } from './held-out.js'
 import type { TestsCommand } from './tests-command.js'
 import type { NewWorktree } from './tree-event.js'
 import type { ChangedPath, GitAccess } from './writable.js'
@@ -277,6 +278,7 @@ export interface NewTask {
   readonly worktree?: NewWorktree
   /** Only this agent may claim it. */
   readonly reservedFor?: string | null
+  readonly heldOut?: HeldOutRef
 }
 
 /** Where the outcome of one check of one gate (or of one artifact) is found in `GateFacts.checks`. */

@@ -258,6 +258,7 @@ export const CHECK_NAMES = [
   'all_tests_pass',
   'no_skipped_tests',
   'tests_unchanged',
+  'examples_hold',
   'coverage_threshold_met',
   'no_commented_out_code',
   'no_blocking_issues',
@@ -282,6 +283,7 @@ export const CHECK_ARTIFACTS: ReadonlyMap<CheckName, readonly string[]> = new Ma
   ['scope_is_bounded', ['scope_definition', 'plan_document']],
   ['tests_exist_for_acceptance_criteria', ['test_files']],
   ['tests_are_meaningful', ['test_files']],
+  ['examples_hold', ['plan_document']],
   ['test_files_follow_convention', ['test_files']],
   ['tests_are_failing', ['test_run_result']],
   ['all_tests_pass', ['test_run_result']],
@@ -291,9 +293,7 @@ export const CHECK_ARTIFACTS: ReadonlyMap<CheckName, readonly string[]> = new Ma
   ['all_review_models_completed', ['review_report', 'review_results']],
 ])
 
+const TEST_RUN = ['tests_are_failing', 'all_tests_pass', 'no_skipped_tests'] as const
+
 /** Checks whose artifact Phaselock makes itself when `commands.tests` is configured. */
-export const CHECKS_OF_TEST_RUN: ReadonlySet<CheckName> = new Set<CheckName>([
-  'tests_are_failing',
-  'all_tests_pass',
-  'no_skipped_tests',
-])
+export const CHECKS_OF_TEST_RUN: ReadonlySet<CheckName> = new Set<CheckName>(TEST_RUN)

@@ -8,6 +8,7 @@ import { dropAgent } from './crash.js'
 import type { TaskEvent, TaskFact } from './event.js'
 import { evolve } from './evolve.js'
 import { finishTool } from './finish-tool.js'
+import { recordHeldOut } from './held-out.js'
 import {
   acceptTools,
   cancel,
@@ -87,6 +88,8 @@ function follows(contract: Contract, state: TaskState, command: Command, context
       return reportUnledgered(contract, state, command, context)
     case 'record_baseline':
       return recordBaseline(state, command)
+    case 'record_held_out':
+      return recordHeldOut(state, command.run)
     case 'extend_lease':
       return extendLease(contract, state, 'lease_extended')
     case 'renew_token':

@@ -17,6 +17,7 @@ const TYPES: Readonly<Record<TaskFact['type'], true>> = {
   fact_recorded: true,
   gate_blocked: true,
   gate_passed: true,
+  held_out_failed: true,
   lease_extended: true,
   lease_lapsed: true,
   phase_entered: true,

@@ -4,6 +4,7 @@ import type { Code } from './codes.js'
 import type { UpstreamRef } from './command.js'
 import type { ConsensusFact, ConsensusProof } from './consensus-event.js'
 import type { JsonObject, Mode, Severity } from './contract.js'
+import type { HeldOutRef } from './held-out.js'
 import type { QuestionFact } from './question-event.js'
 import type { ReviewFact } from './review-event.js'
 import type { TestsFact } from './tests-event.js'
@@ -107,6 +108,7 @@ export type TaskFact =
       readonly upstream?: UpstreamRef | null
       readonly worktree?: NewWorktree
       readonly reservedFor?: string | null
+      readonly heldOut?: HeldOutRef
     }
   | { readonly type: 'tools_accepted'; readonly upstream: UpstreamRef; readonly reason: string }
   | {

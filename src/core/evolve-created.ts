@@ -47,6 +47,7 @@ export function created(event: TaskEvent & { type: 'task_created' }): TaskState 
     pinnedTests: null,
     pinnedRun: null,
     baseline: null,
+    ...(event.heldOut === undefined ? {} : { heldOut: { ...event.heldOut, failures: 0, run: null } }),
     parkedReason: null,
     stash: null,
     wanted: [],

@@ -1,6 +1,7 @@
 import type { TaskEvent } from './event.js'
 import { voided } from './evolve-approval.js'
 import { newVisit } from './evolve-watch.js'
+import { heldOutLookedAt } from './held-out.js'
 import type { TaskState } from './state.js'
 
 export function rewound(state: TaskState, event: TaskEvent & { type: 'task_rewound' }): TaskState {
@@ -10,6 +11,7 @@ export function rewound(state: TaskState, event: TaskEvent & { type: 'task_rewou
   const checkpoints = new Map([...state.checkpoints].filter(([phase]) => completedPhases.includes(phase)))
   return {
     ...voided(state),
+    ...heldOutLookedAt(state),
     checkpoints,
     phase: event.to,
     epoch: event.epoch,
@@ -45,6 +47,7 @@ export function leaseLost(state: TaskState, event: TaskEvent & { type: 'lease_la
 export function reassigned(state: TaskState, event: TaskEvent & { type: 'task_reassigned' }): TaskState {
   return {
     ...state,
+    ...heldOutLookedAt(state),
     status: 'queued',
     held: null,
     reservedFor: event.agentId,
@@ -66,6 +69,7 @@ export function resumed(state: TaskState, event: TaskEvent & { type: 'task_resum
       : null
   return {
     ...state,
+    ...heldOutLookedAt(state),
     status: held === null ? 'queued' : 'active',
     held,
     parkedReason: null,

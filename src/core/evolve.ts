@@ -24,6 +24,7 @@ import {
 import { questionChanged } from './evolve-question.js'
 import { refusedToReviewer, reviewChanged, withHolder } from './evolve-review.js'
 import { bypassUsed, newVisit, watched, withCall, withProgress } from './evolve-watch.js'
+import { heldOutFailed } from './held-out.js'
 import { isRefusal } from './refusal.js'
 import type { KeptArtifact, TaskState } from './state.js'
 import { unreachable } from './unreachable.js'
@@ -87,6 +88,8 @@ function changed(state: TaskState, event: Exclude<TaskEvent, { type: 'task_creat
       return testsPinned(state, event)
     case 'baseline_recorded':
       return { ...state, baseline: event.run }
+    case 'held_out_failed':
+      return heldOutFailed(state, event)
     case 'checkpoint_passed':
       return checkpointPassed(state, event)
     case 'checkpoint_refused':
@@ -120,6 +123,7 @@ type Handled =
   | 'gate_passed'
   | 'tests_pinned'
   | 'baseline_recorded'
+  | 'held_out_failed'
   | 'checkpoint_passed'
   | 'checkpoint_refused'
   | 'phase_task_finished'

@@ -50,6 +50,8 @@ export const PERMISSIONS = {
   streamEvents: PARTIES,
   getApproval: [...PARTIES, 'reviewer'],
   getArtifact: [...OPERATORS, 'reviewer'],
+  // Never an agent: what it knows, its code can be written to.
+  getHeldOut: [...OPERATORS, 'reviewer'],
   getCoordination: [...OPERATORS, 'participant'],
 
   // What operators look at.

@@ -3,6 +3,7 @@ import type { EvidenceProof } from './checkpoint-event.js'
 import type { ReviewStatus, UpstreamRef } from './command.js'
 import type { JsonObject, Mode } from './contract.js'
 import type { ArtifactRef, BlockerFound } from './event.js'
+import type { HeldOut } from './held-out.js'
 import type { Slot } from './slots.js'
 import type { Watch } from './watch.js'
 import type { Worktree } from './worktree.js'
@@ -193,6 +194,8 @@ export interface TaskState {
   readonly pinnedRun: string | null
   /** Hash under which the tests of the tree that work began with are stored; null: not known yet. */
   readonly baseline: string | null
+  /** Examples that no agent sees; absent: none. */
+  readonly heldOut?: HeldOut
   /** Tests have been seen failing before, in whatever visit: code that was written since is not part of the next RED run. */
   readonly wasRed?: true
   /** How often each way back was taken since an operator last resumed the task. */

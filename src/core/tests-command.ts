@@ -10,6 +10,8 @@ export type TestsCommand =
       readonly flaky: number
       readonly reason: string | null
     }
+  /** Held-out examples failed; `run`: where the outcome of each is stored. */
+  | { readonly type: 'record_held_out'; readonly run: string }
   | { readonly type: 'ask_setup_change'; readonly digest: string; readonly artifact: ArtifactRef }
   | {
       readonly type: 'pin_setup'

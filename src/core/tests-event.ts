@@ -14,6 +14,14 @@ export type TestsFact =
       /** Why there are no tests in it. */
       readonly reason: string | null
     }
+  /** Held-out examples did not hold. What they are and what came is in the store, for operators and reviewers. */
+  | {
+      readonly type: 'held_out_failed'
+      /** Where the outcome of each example is stored. */
+      readonly run: string
+      /** How often they failed since an operator looked at the task, this time included. */
+      readonly failures: number
+    }
   | {
       readonly type: 'tests_pinned'
       readonly files: Readonly<Record<string, string>>

@@ -10,6 +10,7 @@ import type { ConsensusProof } from './consensus-event.js'
 import type { Contract } from './contract.js'
 import type { ArtifactRef, BlockerFound, TaskFact } from './event.js'
 import { bytesHandedIn } from './evolve.js'
+import { parkedByHeldOut } from './held-out.js'
 import { type Needs, needs } from './needs.js'
 import { unledgeredBlockers } from './reconcile.js'
 import { type Decision, decided, modeOf, numbered, withBudget } from './refusal.js'
@@ -161,7 +162,7 @@ function judge(contract: Contract, state: TaskState, one: Case): Decision {
   if (findings.blockers.length > 0) {
     const isOver = consensus.kind === 'blocked' && !voting
     const all = isOver ? [...findings.blockers, consensus.blocker] : findings.blockers
-    return blocked(all, isWaitingForReviews(state, all) ? false : undefined)
+    return parkedByHeldOut(state, blocked(all, isWaitingForReviews(state, all) ? false : undefined))
   }
   const loop = loopIn(contract, state, needed.demand)
   if (loop !== null) return withParked(blocked([loop]), loop)

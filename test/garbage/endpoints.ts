@@ -448,6 +448,12 @@ export const ENDPOINTS: Readonly<Record<string, Endpoint>> = {
       },
     })),
   },
+  getHeldOut: {
+    prepare: async (stage) => {
+      const pair = await stage.pair()
+      return { pair, base: () => ({ params: { id: pair.task }, also: { id: [stage.queued, 'no-such-task'] } }) }
+    },
+  },
   getArtifact: {
     prepare: async (stage) => {
       const pair = await stage.pair()

@@ -1,3 +1,4 @@
+import { showHeldOut } from '../../app/held-out.js'
 import { operate } from '../../app/operate.js'
 import { REVIEW_SHAPE } from '../../app/review-shape.js'
 import { showArtifact } from '../../app/review-snapshot.js'
@@ -101,6 +102,18 @@ export const REVIEW_ROUTES: readonly Route[] = [
       const principal = taskPrincipalOf(call)
       if (principal.kind === 'agent') throw new Error('an agent reached a route that is not for agents')
       return showArtifact(app, principal, { taskId: params.id ?? '', type: params.type ?? '' })
+    },
+  },
+  {
+    method: 'GET',
+    path: '/tasks/:id/held-out',
+    id: 'getHeldOut',
+    summary: 'The held-out examples of a task, and how they last failed',
+    answer: '`{task_id, sha256, count, failures, examples, last_failure}`',
+    handle: async (call) => {
+      const principal = taskPrincipalOf(call)
+      if (principal.kind === 'agent') throw new Error('an agent reached a route that is not for agents')
+      return showHeldOut(call.app, principal, call.params.id ?? '')
     },
   },
 ]

@@ -52,6 +52,11 @@ export const TASK_ROUTES: readonly Route[] = [
         metadata: FIELD.metadata,
         mode: FIELD.mode,
         priority: FIELD.priority,
+        held_out: {
+          type: 'object',
+          description:
+            '`{examples: [{criterion?, run, stdin?, expect}]}`: run at the gate with `examples_hold`, never shown to an agent.',
+        },
       },
       ['title'],
     ),
@@ -75,6 +80,7 @@ export const TASK_ROUTES: readonly Route[] = [
           priority: (body.priority as number | undefined) ?? 0,
           ...(body.worktree === true ? { worktree: true as const } : {}),
           take: (body.take as readonly string[] | undefined) ?? [],
+          ...(body.held_out === undefined ? {} : { heldOut: body.held_out as JsonObject }),
         },
         { actor: operatorOf({ app, body, once, ...call }), once },
       )

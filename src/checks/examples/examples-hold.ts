@@ -1,0 +1,70 @@
+import type { CheckOutcome } from '../../core/command.js'
+import { type CheckInputs, errs, fails, holds } from '../inputs.js'
+import { shown } from './compare.js'
+import type { Example } from './example.js'
+import { examplesOfPlan } from './read-examples.js'
+
+const NAMED_MAX = 3
+
+/** What became of one example; `difference` is null when it holds. */
+export interface ExampleOutcome {
+  readonly example: Example
+  readonly difference: string | null
+}
+
+/** What was seen of the examples of a gate. */
+export interface ExamplesSeen {
+  readonly visible: readonly ExampleOutcome[]
+  readonly heldOut: readonly ExampleOutcome[]
+}
+
+/** Examples are run last: before that, the check only says that there are some. */
+export const examplesHold = ({
+  all,
+  examples,
+  hasHeldOut,
+}: Pick<CheckInputs, 'all' | 'examples' | 'hasHeldOut'>): CheckOutcome => {
+  const { examples: named, problems } = examplesOfPlan(all.get('plan_document'))
+  if (problems.length > 0) return fails(`the examples of the plan cannot be read: ${problems[0]?.message}`)
+  if (named.length === 0 && hasHeldOut !== true) return holds('there are no examples', 'observed')
+  if (examples === undefined) return errs('the examples are run once everything else that the gate asks for holds')
+  const failing = examples.visible.filter((one) => one.difference !== null)
+  if (failing.length > 0) return fails(visibleText(failing), 'observed', VISIBLE)
+  const heldOut = examples.heldOut.filter((one) => one.difference !== null)
+  if (heldOut.length > 0) return fails(heldOutText(heldOut), 'observed', HELD_OUT)
+  return holds(`${examples.visible.length + examples.heldOut.length} examples hold`, 'observed')
+}
+
+function visibleText(failing: readonly ExampleOutcome[]): string {
+  const texts = failing
+    .slice(0, NAMED_MAX)
+    .map(
+      ({ example, difference }) =>
+        `criterion ${example.criterion}, example ${example.number}, ${shown(example.run)}: ${difference}`,
+    )
+  const more = failing.length - NAMED_MAX
+  return `${texts.join(' | ')}${more > 0 ? ` | and ${more} more` : ''}`
+}
+
+// Never the example itself: only whose it is.
+function heldOutText(failing: readonly ExampleOutcome[]): string {
+  const named = [...new Set(failing.map(({ example }) => example.criterion ?? 'the task'))]
+  return named.map((name) => `A held-out example of ${name} does not hold.`).join(' ')
+}
+
+const VISIBLE = {
+  cause: 'an example of the plan does not hold',
+  detail: '',
+  mendedBy: 'agent',
+  remedy: 'Run the command yourself, make the code answer what the plan says, and ask for the transition again.',
+  lastLines: [],
+} as const
+
+const HELD_OUT = {
+  cause: 'a held-out example does not hold',
+  detail: '',
+  mendedBy: 'agent',
+  remedy:
+    'Make the code do what the criterion says for every input, not only for those of the tests and of the examples that you can see, and ask for the transition again. After 5 such failures an operator looks at the task.',
+  lastLines: [],
+} as const

@@ -1,0 +1,71 @@
+import { ViewRefused } from '../../confinement/compose-view.js'
+import { type CommandRun, runCommand } from '../../confinement/run-command.js'
+import type { ShownPlace } from '../observe.js'
+import { oneLine } from '../reports/text.js'
+import { answerDifference, differenceOf, saidText } from './compare.js'
+import type { Example } from './example.js'
+import { exchangeLine, readAnswer, requestBytes } from './http-exchange.js'
+
+/** How long one example may take. */
+const EXAMPLE_MS_MAX = 60_000
+const OUTPUT_KEPT = { headBytes: 1024 * 1024, tailBytes: 0 }
+const WRITTEN_NAMED_MAX = 3
+
+/** Where examples are run, and until when. */
+export interface ExamplePlace extends ShownPlace {
+  readonly env: Readonly<Record<string, string>>
+  /** Of `performance.now()`. */
+  readonly deadline: number
+}
+
+/**
+ * Runs an example in a fresh view, whose writes are thrown away, without a network, and says how its answer differs from what is
+ * expected; null when it does not. The process under test never sees what is expected.
+ */
+export async function runExample(place: ExamplePlace, example: Example): Promise<string | null> {
+  const { http } = example.expect
+  const left = place.deadline - performance.now()
+  if (left <= 0) return 'was not run: the examples of a gate took too long together'
+  const timeoutMs = Math.min(EXAMPLE_MS_MAX, left)
+  const job = {
+    tree: place.tree,
+    argv: ['bash', '-c', http === null ? example.run : exchangeLine(example.run, http)],
+    cwd: '.',
+    env: { CI: '1', ...place.env, ...(http === null ? {} : { PORT: String(http.port) }) },
+    network: false,
+    writes: 'discard',
+    git: 'read',
+    hidden: place.hidden,
+    signal: place.signal,
+    timeoutMs,
+    ...(place.view === undefined ? {} : { composition: place.view.composition }),
+  } as const
+  try {
+    const stdin = http === null ? example.stdin : requestBytes(http)
+    const run = await runCommand(place.confinement, job, { ...OUTPUT_KEPT, stdin })
+    const stopped = whyNotRead(run, { seconds: Math.ceil(timeoutMs / 1000), port: http?.port ?? null })
+    if (stopped !== null) return stopped
+    if (http === null) return differenceOf(example.expect, run)
+    if (run.stdout === '') return `nothing answered on port ${http.port}${saidText(run.stderr)}`
+    const answer = await readAnswer(run.stdout, http)
+    return answer === null ? `what it answered is not HTTP${saidText(run.stderr)}` : answerDifference(http, answer)
+  } catch (error) {
+    if (!(error instanceof ViewRefused)) throw error
+    return `its view of the tree could not be made: ${oneLine(error.message, 200)}`
+  }
+}
+
+function whyNotRead(
+  { stopped, truncated, written, stderr }: CommandRun,
+  { seconds, port }: { readonly seconds: number; readonly port: number | null },
+): string | null {
+  const said = saidText(stderr)
+  if (stopped === 'timeout')
+    return port === null
+      ? `did not end within ${seconds} s${said}`
+      : `nothing answered on port ${port} within ${seconds} s${said}`
+  if (stopped === 'aborted') return 'was ended before it was done'
+  if (stopped !== null || truncated) return 'wrote too much output'
+  if (written.length === 0) return null
+  return `wrote ${written.slice(0, WRITTEN_NAMED_MAX).join(', ')}, which a run may not write, not even if it puts it back`
+}
