@@ -32,6 +32,7 @@ export async function checkTool(app: App, request: ToolRequest): Promise<Result<
 
 /** Decides a tool call, records the decision, runs the tool and records what came of it. */
 export async function executeTool(app: App, request: ToolRequest): Promise<Result<JsonObject>> {
+  const since = performance.now()
   const admitted = await admitCall(app, request.bearer, request.taskId)
   if (!admitted.ok) return admitted
   const call = admitted.value
@@ -41,7 +42,7 @@ export async function executeTool(app: App, request: ToolRequest): Promise<Resul
     })
   // Running from here on: a transition that begins now waits for it.
   const answer = await app.running.run(call.state.id, (signal) => decideAndRun(app, call, { ...request, signal }))
-  return request.isPart === true ? answer : withAdvance(app, call, answer)
+  return request.isPart === true ? answer : withAdvance(app, call, { answer, since })
 }
 
 async function decideAndRun(
@@ -151,6 +152,7 @@ function helpFor(call: AgentCall<Bearer>): JsonObject {
 
 /** Up to 32 calls, each decided on its own, in order; each has its own place under the key of the whole. */
 export async function batchTools(app: App, request: BatchRequest): Promise<Result<JsonObject>> {
+  const since = performance.now()
   const results: JsonObject[] = []
   for (const [index, { tool, args }] of request.calls.entries()) {
     const once = request.once === undefined ? undefined : { ...request.once, key: `${request.once.key}#${index}` }
@@ -167,7 +169,7 @@ export async function batchTools(app: App, request: BatchRequest): Promise<Resul
       })
   }
   const admitted = app.advancing.size === 0 ? null : await admitCall(app, request.bearer, request.taskId)
-  return admitted?.ok === true ? withAdvance(app, admitted.value, ok({ results })) : ok({ results })
+  return admitted?.ok === true ? withAdvance(app, admitted.value, { answer: ok({ results }), since }) : ok({ results })
 }
 
 export interface BatchRequest {
