@@ -62,6 +62,31 @@ describe('a gate that takes longer than clients wait', () => {
     await client.close()
   })
 
+  it('[REQ-LONGGATE-7] an agent CLI is told to wait before it changes files of its own accord, and it counts as nothing', async () => {
+    const { agent, token } = await begin(
+      contractOf(`  - {id: WORK, allowed_tools: [write_files, read_files, bash], gates: ${gateOf(SLOW)}}`),
+    )
+    const hook = async (tool_name: string, tool_input: object) => {
+      const body = { session_id: 's', cwd: run.workspace, hook_event_name: 'PreToolUse', tool_use_id: 'toolu_1' }
+      const answer = await run.call('POST', '/hooks/claude-code', agent, { ...body, tool_name, tool_input })
+      return answer.body.hookSpecificOutput
+    }
+    const write = { file_path: join(run.workspace, 'a.txt'), content: 'a' }
+    const ask = () => run.call('POST', '/tasks/transition', token, { task_id: 't', target_phase: 'DONE' })
+    expect((await ask()).body).toMatchObject({ checking: true })
+    expect(await timed(hook('Write', write))).toMatchObject({
+      permissionDecision: 'deny',
+      permissionDecisionReason: expect.stringContaining('being checked'),
+    })
+    expect(await timed(hook('Read', { file_path: join(run.workspace, 'b.txt') }))).toMatchObject({
+      permissionDecision: 'allow',
+    })
+    expect(await taskOf()).toMatchObject({ refusals: 0 })
+    let answer = await ask()
+    while (answer.body.checking === true) answer = await ask()
+    expect(answer.body).toMatchObject({ allowed: true, status: 'completed' })
+  })
+
   it('[REQ-LONGGATE-5] the lease of an agent that waits for it does not end', async () => {
     const { token } = await begin(
       contractOf(`  - {id: WORK, allowed_tools: [], gates: ${gateOf(SLOW)}}`, 'enforcement: {lease_seconds: 2}\n'),
