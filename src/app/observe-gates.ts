@@ -86,7 +86,9 @@ export async function observeFor(
     redact: (text: string) => String(app.redact(text)),
   }
   const composed =
-    commands.size === 0 ? null : await composedView(app, contract, state, { ...work, index, place: bare, treeHash })
+    commands.size === 0
+      ? null
+      : await composedView(app, contract, state, { ...work, index, place: bare, treeHash, base })
   if (typeof composed === 'string') return { ...NOT_OBSERVED, problems: [composed] }
   const place = composed === null ? bare : { ...bare, view: composed }
   const runs = new Map<string, ObservedRun>()
@@ -153,6 +155,7 @@ async function composedView(
     readonly index: TreeIndex
     readonly place: ShownPlace & { readonly confinement: Pick<Confinement, 'start' | 'provider'> }
     readonly treeHash: string
+    readonly base: Pick<Observed, 'baseline' | 'noBaseline'>
   },
 ): Promise<ComposedView | string> {
   try {
