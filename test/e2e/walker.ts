@@ -21,6 +21,11 @@ export class Walker {
     return (await Walker.takeOver(server, task, `agent-${task}`)).agent
   }
 
+  /** The same agent with its token on a server that was started again. */
+  static goOn(server: Served, { task, token, agentToken }: Walker): Walker {
+    return Object.assign(new Walker(server, task), { token, agentToken })
+  }
+
   /** Another agent on a task that is there already, and what it is warned of. */
   static async takeOver(
     server: Served,
