@@ -62,6 +62,15 @@ export class Walker {
     return body
   }
 
+  /** Asks for a way back, with the claim that it is taken for. */
+  async goBack(target: string, claim: string): Promise<Record<string, unknown>> {
+    const { body } = await this.server.call('POST', '/tasks/transition', this.token, {
+      ...{ task_id: this.task, target_phase: target, claims: { [claim]: true } },
+    })
+    if (typeof body.phase_token === 'string') this.token = body.phase_token
+    return body
+  }
+
   /** Asks for a transition that must be refused, and gives what was in the way. */
   async refused(target: string, artifacts: Record<string, unknown> = {}): Promise<readonly Blocker[]> {
     const body = await this.move(target, artifacts)
