@@ -5,6 +5,7 @@ import { needs } from '../core/needs.js'
 import type { TaskState } from '../core/state.js'
 import type { AgentCall } from './agent-call.js'
 import { type App, contextOf, StoreUnavailable } from './app.js'
+import { whileChecking } from './checking.js'
 import { evidenceFor } from './checkpoint.js'
 import { gather } from './gather.js'
 import { type Grant, grantOf, promptOf, withToken } from './grant.js'
@@ -19,14 +20,14 @@ export function wantAdvance(app: App, call: AgentCall<Bearer>): void {
   if (autoTarget(call.contract, call.state) !== null) app.advancing.add(call.state.id)
 }
 
-/** The answer of an agent's call and, where that call made the gates open, the phase that Phaselock took the task to. */
+/** The answer of an agent's call and, where that call made the gates open, the phase that Phaselock took the task to; `since`: when the call came. */
 export async function withAdvance(
   app: App,
   call: AgentCall<Bearer>,
-  answer: Result<JsonObject>,
+  { answer, since }: { readonly answer: Result<JsonObject>; readonly since: number },
 ): Promise<Result<JsonObject>> {
   if (!answer.ok || call.bearer.kind === 'review' || !app.advancing.has(call.state.id)) return answer
-  const done = await app.longGates.soon(advance(app, call.state.id))
+  const done = await app.longGates.soon(advance(app, call.state.id), since)
   // The next call of the agent finds the task where Phaselock took it.
   if (done === 'later') return { ok: true, value: { ...answer.value, advancing: true } }
   if (done === null || done.state.held?.agentId !== call.bearer.agentId) return completed(answer, done)
@@ -77,16 +78,13 @@ export async function advance(app: App, taskId: string): Promise<Handled | null>
   // Whichever call ends last looks at the gates: a tool that still runs is not ended for something nobody asked for.
   if (app.checking.has(taskId) || app.running.isBusy(taskId)) return null
   app.advancing.delete(taskId)
-  app.checking.begin(taskId, 'gates')
   try {
-    return await move(app, { contract, state, target })
+    return await whileChecking(app, { contract, state }, () => move(app, { contract, state, target }))
   } catch (error) {
     // The call that led here has its answer: that the store is gone for a moment does not undo it.
     if (!(error instanceof StoreUnavailable)) throw error
     app.advancing.add(taskId)
     return null
-  } finally {
-    app.checking.end(taskId)
   }
 }
 

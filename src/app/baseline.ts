@@ -20,18 +20,21 @@ import { unavailable, wallOf } from './wall.js'
 /** Why no baseline can be had, and the older rules hold; null: it was disturbed, and is run again when a gate needs it. */
 export type NoBaseline = { readonly why: string } | null
 
-/** What the tests of the tree say that work on the task began with. Recorded with the task, once. */
+/**
+ * What the tests of the tree say that work on the task began with. Recorded with the task, once. `found` is how the tree was
+ * found at the first claim, for tasks whose start is not recorded.
+ */
 export async function makeBaseline(
   app: App,
   contract: Contract,
   state: TaskState,
-  signal: AbortSignal,
+  { signal, found = null }: { readonly signal: AbortSignal; readonly found?: TreeIndex | null },
 ): Promise<Baseline | NoBaseline> {
   const recorded = await recordedBaseline(app, state)
   if (recorded !== null) return recorded
   const command = contract.commands.get('tests')
   if (command === undefined) return { why: 'the contract does not say how tests are run' }
-  const start = app.trees.marked(state.workspace, state.id, WORK_BEGAN)
+  const start = startOf(app, state, found)
   if (start === null) return { why: 'how the work tree looked when work began was not recorded' }
   const key = hasSources(start) ? await keyOf(contract, state, { command, start }) : null
   const kept = await app.baselines.kept(key, (sha256) => app.ledger.store.blob(sha256))
@@ -54,9 +57,13 @@ function hasSources({ entries }: TreeIndex): boolean {
 }
 
 /** Whether a run is needed at all: a tree without sources has no tests, which costs nothing to find out. */
-export function isWorthRunning(app: App, state: TaskState): boolean {
-  const start = app.trees.marked(state.workspace, state.id, WORK_BEGAN)
+export function isWorthRunning(app: App, state: TaskState, found: TreeIndex | null): boolean {
+  const start = startOf(app, state, found)
   return start !== null && hasSources(start)
+}
+
+function startOf(app: App, state: TaskState, found: TreeIndex | null): TreeIndex | null {
+  return app.trees.marked(state.workspace, state.id, WORK_BEGAN) ?? found
 }
 
 // Null where too much lies beside the project to tell whether it is the same.
@@ -86,10 +93,12 @@ async function runOnStart(
   const confinement = await wallOf(app, contract)
   const refused = unavailable({ contract }, confinement)
   if (refused !== null && !refused.ok) return { why: refused.detail }
-  if (confinement.provider === 'none')
-    return { why: 'commands run in the work tree itself, without a view of their own' }
   const before = (await app.trees.compare(state.workspace)).index
   const moved = differences({ ...start, packages: {} }, { ...before, packages: {} }).map(({ path }) => path)
+  const isInTree = confinement.provider === 'none'
+  const isRecorded = app.trees.marked(state.workspace, state.id, WORK_BEGAN) !== null
+  if (moved.length > 0 && (isInTree || !isRecorded))
+    return { why: `files were changed before the tests had been run without them (${moved[0]})` }
   // A large file that no commit has is shown as it is now.
   const { put, leftOut } = await filesAtStart(app, contract, state, { start, paths: moved })
   const stamps = await stampsOf(state.workspace, before)
@@ -106,7 +115,10 @@ async function runOnStart(
   if (signal.aborted) return null
   // What was written under the run shows through its view: then it is not of the starting tree alone.
   const after = (await app.trees.compare(state.workspace)).index
-  if (differences(before, after).length > 0) return null
+  const changes = differences(before, after)
+  // Where there is no view, the run itself leaves reports and caches in the tree.
+  const isDisturbed = changes.some(({ path, kind }) => !isInTree || kind !== 'created' || isSource(path))
+  if (isDisturbed) return null
   if (touchedSince(stamps, await stampsOf(state.workspace, before)).length > 0) return null
   return baselineOf(run)
 }

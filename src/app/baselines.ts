@@ -5,12 +5,18 @@ import type { Contract } from '../core/contract.js'
 import type { Baseline } from '../core/observed.js'
 import { hasRedGate } from '../core/red-gate.js'
 import type { TaskState } from '../core/state.js'
+import type { TreeIndex } from '../tree/tree-contents.js'
 import type { App } from './app.js'
 import { isWorthRunning, makeBaseline, type NoBaseline } from './baseline.js'
 
 const KEPT_MAX = 500
 /** How often a run in the background is begun again because the agent changed files under it. */
 const BACKGROUND_MAX = 2
+
+/** Whether gates of the contract tell old failures from new ones. */
+export function needsBaseline(contract: Contract): boolean {
+  return contract.commands.has('tests') && hasRedGate(contract)
+}
 
 /** Runs of the trees that work began with: those that go on, and where those lie that other tasks can use. */
 export class Baselines {
@@ -22,15 +28,15 @@ export class Baselines {
     private readonly onFault: (error: unknown) => void,
   ) {}
 
-  /** Begins in the background what RED will wait for. Nobody waits for this. */
-  begin(app: App, contract: Contract, state: TaskState): void {
-    if (!contract.commands.has('tests') || !hasRedGate(contract) || state.baseline !== null) return
+  /** Begins in the background what RED will wait for. Nobody waits for this. `found`: the tree at the first claim, if not recorded. */
+  begin(app: App, contract: Contract, state: TaskState, found: TreeIndex | null): void {
+    if (!needsBaseline(contract) || state.baseline !== null) return
     if (this.#running.has(state.id)) return
     const again = async (): Promise<Baseline | NoBaseline> => {
       await nextTurn()
-      if (!isWorthRunning(app, state)) return null
+      if (!isWorthRunning(app, state, found)) return null
       for (let attempt = 1; ; attempt += 1) {
-        const made = await makeBaseline(app, contract, state, this.#ending.signal)
+        const made = await makeBaseline(app, contract, state, { signal: this.#ending.signal, found })
         if (made !== null || attempt === BACKGROUND_MAX || this.#ending.signal.aborted) return made
       }
     }
@@ -40,7 +46,7 @@ export class Baselines {
   /** Joins the run that goes on, or makes one. Called while nothing else changes the tree. */
   async of(app: App, contract: Contract, state: TaskState): Promise<Baseline | NoBaseline> {
     const joined = await this.#running.get(state.id)?.catch(() => null)
-    return joined ?? this.#run(state.id, () => makeBaseline(app, contract, state, this.#ending.signal))
+    return joined ?? this.#run(state.id, () => makeBaseline(app, contract, state, { signal: this.#ending.signal }))
   }
 
   /** The one that another task has run under the same key; null: none that is still there. */

@@ -9,6 +9,7 @@ import type { Refusal } from '../core/refusal.js'
 import type { Held, TaskState } from '../core/state.js'
 import { keepAgentCliFiles } from './agent-cli-files.js'
 import { type App, contextOf, type Once, TreeUnreadable } from './app.js'
+import { needsBaseline } from './baselines.js'
 import { reconcileResumed } from './compare-tree.js'
 import { type Grant, grantOf, promptOf, withToken } from './grant.js'
 import { AgentBusy } from './handle.js'
@@ -136,8 +137,11 @@ async function tryClaim(app: App, taskId: string, request: Ready): Promise<Resul
   if (walled !== null) return walled
   const uncommittable = lackingRepository(contract, state)
   if (uncommittable !== null) return uncommittable
-  const unreadable = contract.enforcement.reconcile === 'off' ? null : await readTree(app, state)
+  const isCompared = contract.enforcement.reconcile !== 'off'
+  const unreadable = isCompared ? await readTree(app, state) : null
   if (unreadable !== null) return unreadable
+  const isUnrecorded = !isCompared && state.visit === 0 && needsBaseline(contract)
+  const found = isUnrecorded ? await app.trees.compare(state.workspace).catch(() => null) : null
   const { agentId, instance } = request.bearer
   const openDependencies = await unfinished(app, state)
   const who = { agentId, instance, capabilities: request.capabilities, isSpawned: request.isSpawned === true }
@@ -156,7 +160,7 @@ async function tryClaim(app: App, taskId: string, request: Ready): Promise<Resul
     })
     if (handled === null) return refuse('not_found', `There is no task ${JSON.stringify(taskId)}.`)
     if (handled.refusal !== null) return refusedBy(handled.refusal, {}, handled.events.length > 0)
-    const isFirst = !isResumed && contract.enforcement.reconcile !== 'off'
+    const isFirst = !isResumed && isCompared
     if (isFirst) {
       for (const mark of [WORK_BEGAN, handled.state.phase]) app.trees.mark(state.workspace, taskId, mark)
       app.views.begin(taskId, state.workspace, claimedAt)
@@ -166,7 +170,7 @@ async function tryClaim(app: App, taskId: string, request: Ready): Promise<Resul
   try {
     const done = await withPathLease(app, { state, contract, phase: state.phase, agentId }, claimed)
     if (!done.ok) return done
-    app.baselines.begin(app, contract, done.value)
+    app.baselines.begin(app, contract, done.value, found?.index ?? null)
     const warnings = isResumed ? await reconcileResumed(app, contract, done.value) : []
     return ok(await claimAnswer(app, grantOf(done.value, agentId), warnings))
   } catch (error) {

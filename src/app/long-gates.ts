@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto'
 import { canonicalJson } from '../contract/fingerprint.js'
 import type { AgentBearer } from '../core/admit.js'
 import type { Json, JsonObject } from '../core/contract.js'
+import type { TaskState } from '../core/state.js'
 import type { App } from './app.js'
 import { ok, type Result } from './result.js'
 import { allowedTools } from './views.js'
@@ -27,6 +28,16 @@ interface Running {
   readonly work: Promise<Result<JsonObject>>
   /** Somebody was told that it still runs: from then on it can be joined. */
   isTold: boolean
+  /** Where the agent was when the work ended; undefined while it goes on. */
+  endedAt?: string | null
+}
+
+/** How a request is answered. */
+export interface GateWork {
+  readonly work: () => Promise<Result<JsonObject>>
+  readonly checking: () => Promise<JsonObject>
+  /** The task that the agent holds and its epoch; null where it holds none. */
+  readonly positionOf: () => Promise<string | null>
 }
 
 /**
@@ -38,17 +49,13 @@ export class LongGates {
 
   constructor(private readonly withinMs: number = ANSWER_WITHIN_MS) {}
 
-  async answer(
-    request: GateRequest,
-    work: () => Promise<Result<JsonObject>>,
-    checking: () => Promise<JsonObject>,
-  ): Promise<Result<JsonObject>> {
+  async answer(request: GateRequest, { work, checking, positionOf }: GateWork): Promise<Result<JsonObject>> {
     const owner = ownerOf(request)
     const digest = digestOf(request)
-    const found = this.#running.get(owner)
+    const found = await this.#find(request, positionOf)
     const joined = found?.isTold === true && (found.digest === digest || isBare(request)) ? found : undefined
     if (found !== undefined && joined === undefined) return work()
-    const running = joined ?? this.#begin({ owner, digest, work: work(), isTold: false })
+    const running = joined ?? this.#begin({ owner, digest, work: work(), isTold: false }, positionOf)
     const result = await this.soon(running.work)
     if (result === 'later') {
       running.isTold = true
@@ -60,10 +67,22 @@ export class LongGates {
     return result
   }
 
-  #begin(running: Running): Running {
+  // The token of an agent outlives the phase: what it was answered there is not the answer when it comes back.
+  async #find(request: GateRequest, positionOf: GateWork['positionOf']): Promise<Running | undefined> {
+    const found = this.#running.get(ownerOf(request))
+    if (found?.endedAt === undefined || request.bearer.kind === 'phase') return found
+    if (found.endedAt === (await positionOf())) return found
+    this.#drop(found)
+    return undefined
+  }
+
+  #begin(running: Running, positionOf: GateWork['positionOf']): Running {
     this.#running.set(running.owner, running)
-    const forget = () => setTimeout(() => this.#drop(running), KEPT_MS).unref()
-    running.work.then(forget, forget)
+    const end = async () => {
+      setTimeout(() => this.#drop(running), KEPT_MS).unref()
+      running.endedAt = await positionOf().catch(() => null)
+    }
+    running.work.then(end, end)
     return running
   }
 
@@ -71,12 +90,12 @@ export class LongGates {
     if (this.#running.get(running.owner) === running) this.#running.delete(running.owner)
   }
 
-  /** What comes of the work, or 'later' when that takes longer than a client waits: it goes on all the same. */
-  async soon<T>(work: Promise<T>): Promise<T | 'later'> {
+  /** What comes of the work, or 'later' when the client that asked at `since` waits no longer: it goes on all the same. */
+  async soon<T>(work: Promise<T>, since = performance.now()): Promise<T | 'later'> {
     let timer: NodeJS.Timeout | undefined
     work.catch(() => undefined)
     const late = new Promise<'later'>((resolve) => {
-      timer = setTimeout(() => resolve('later'), this.withinMs)
+      timer = setTimeout(() => resolve('later'), Math.max(0, since + this.withinMs - performance.now()))
     })
     try {
       return await Promise.race([work, late])
@@ -106,12 +125,33 @@ export function isChecking(answer: JsonObject): boolean {
   return answer.checking === true && ('allowed' in answer || 'checkpoint_passed' in answer)
 }
 
+/** Answers a request to leave a phase. One whose gates take long is told so, and joined when it is sent again. */
+export function answerSoon(
+  app: App,
+  request: GateRequest,
+  work: () => Promise<Result<JsonObject>>,
+): Promise<Result<JsonObject>> {
+  return app.longGates.answer(request, {
+    work,
+    checking: () => checkingAnswer(app, request),
+    positionOf: async () => {
+      const state = await heldState(app, request)
+      return state === null ? null : `${state.id} ${state.epoch}`
+    },
+  })
+}
+
+async function heldState(app: App, { bearer }: GateRequest): Promise<TaskState | null> {
+  const taskId = bearer.kind === 'phase' ? bearer.taskId : (await app.ledger.store.heldBy(bearer.agentId))?.id
+  return taskId === undefined ? null : app.ledger.peek(taskId)
+}
+
 const CHECKING_TEXT = 'The gates are being checked. Send the same request again to wait for the answer.'
 
 /** What is answered while the gates are still being checked. It is no refusal, and nothing is counted. */
-export async function checkingAnswer(app: App, { kind, bearer }: GateRequest): Promise<JsonObject> {
-  const taskId = bearer.kind === 'phase' ? bearer.taskId : (await app.ledger.store.heldBy(bearer.agentId))?.id
-  const state = taskId === undefined ? null : await app.ledger.peek(taskId)
+async function checkingAnswer(app: App, request: GateRequest): Promise<JsonObject> {
+  const { kind } = request
+  const state = await heldState(app, request)
   const contract = state === null ? null : await app.contracts.get(state.contract.hash)
   const about = {
     checking: true,

@@ -6,13 +6,14 @@ import type { TaskState } from '../core/state.js'
 import { heldBack } from '../core/watch.js'
 import { type AgentCall, admitCall, applyAs, helpOf } from './agent-call.js'
 import type { App, Once } from './app.js'
+import { whileChecking } from './checking.js'
 import { evidenceFor } from './checkpoint.js'
 import { openVote } from './coordinations/consensus.js'
 import { gather } from './gather.js'
 import { type Grant, grantOf, promptOf, withToken } from './grant.js'
 import type { Handled } from './handle.js'
 import { interruptOf } from './interrupts.js'
-import { checkingAnswer } from './long-gates.js'
+import { answerSoon } from './long-gates.js'
 import { committedAtOf } from './newest-commit.js'
 import { type Entering, pathConflict, withPathLease } from './path-leases.js'
 import { ok, type Result, refuse, refusedBy } from './result.js'
@@ -40,12 +41,7 @@ export interface MoveRequest {
 
 /** A request to leave the phase. One whose gates take long is told so, and joined when it is sent again. */
 export function requestTransition(app: App, request: MoveRequest): Promise<Result<JsonObject>> {
-  const asked = { ...request, kind: 'transition' } as const
-  return app.longGates.answer(
-    asked,
-    () => transitionNow(app, request),
-    () => checkingAnswer(app, asked),
-  )
+  return answerSoon(app, { ...request, kind: 'transition' }, () => transitionNow(app, request))
 }
 
 /** Everything that is needed is gathered first, then it is decided once. */
@@ -78,22 +74,19 @@ export async function move(app: App, call: AgentCall, one: Move): Promise<Result
     return refuse('conflict', `The gates of task ${state.id} are being checked.`, {
       next_step: 'Wait for the answer of the running transition request.',
     })
-  app.checking.begin(state.id, 'gates')
-  try {
+  return whileChecking(app, call, async () => {
     await app.running.settle(state.id, TOOLS_WAIT_MS)
     // Nothing is run for a transition that another task is in the way of.
     const taken = await pathConflict(app, enteringOf(call, request.target))
     if (taken !== null) return taken
     const committedAt = await committedAtOf(app, call)
     const held = heldBack(contract, state, { now: app.now(), matches: matchesPattern, committedAt })
-    if (held !== null) return await settle(app, call, { ...one, gathered: null, committedAt })
+    if (held !== null) return settle(app, call, { ...one, gathered: null, committedAt })
     const evidence = await evidenceFor(app, state, { needed, sent: request.evidence })
     const offer = { artifacts: cleaned(app, request.artifacts), evidence }
     const gathered = await gather(app, contract, state, { needed, offer })
-    return await settle(app, call, { ...one, gathered, committedAt })
-  } finally {
-    app.checking.end(state.id)
-  }
+    return settle(app, call, { ...one, gathered, committedAt })
+  })
 }
 
 // Where it stays in its phase the task has what it needs.

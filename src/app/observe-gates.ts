@@ -1,20 +1,13 @@
 import { createHash } from 'node:crypto'
 import { besideTheProject } from '../checks/beside.js'
-import { commandOf } from '../checks/gate-commands.js'
 import { type GitFacts, gitFacts } from '../checks/git-facts.js'
-import { onlyOldTestsFail } from '../checks/green-run.js'
+import { explainedCoverage, greenAgainst, onlyOldTestsFail } from '../checks/green-run.js'
 import { runKey, type ShownPlace } from '../checks/observe.js'
 import { observeRepeatedly } from '../checks/repeat-runs.js'
 import { stampsOf, touchedSince } from '../checks/stamps.js'
 import type { Confinement } from '../confinement/port.js'
 import { canonicalJson } from '../contract/fingerprint.js'
-import {
-  CHECKS_OF_TEST_RUN,
-  type Contract,
-  type Json,
-  type JsonObject,
-  type ObservedCommand,
-} from '../core/contract.js'
+import type { Contract, Json, JsonObject } from '../core/contract.js'
 import type { Needs } from '../core/needs.js'
 import {
   type Baseline,
@@ -23,13 +16,13 @@ import {
   type PinnedRun,
   troubleView,
 } from '../core/observed.js'
-import { observedSource } from '../core/observed-evidence.js'
 import { hasRedGate } from '../core/red-gate.js'
 import type { TaskState } from '../core/state.js'
 import type { Blob } from '../store/port.js'
 import type { TreeIndex } from '../tree/tree-contents.js'
 import type { WorkTree } from '../tree/work-tree.js'
 import type { App } from './app.js'
+import { commandsFor, needsGit } from './commands-for.js'
 import { commitRulesOf } from './commit-rules.js'
 import { type ComposedView, composeViewOf } from './composition.js'
 import { needsRedAgain, runRedAgain } from './red-again.js'
@@ -93,7 +86,9 @@ export async function observeFor(
     redact: (text: string) => String(app.redact(text)),
   }
   const composed =
-    commands.size === 0 ? null : await composedView(app, contract, state, { ...work, index, place: bare, treeHash })
+    commands.size === 0
+      ? null
+      : await composedView(app, contract, state, { ...work, index, place: bare, treeHash, base })
   if (typeof composed === 'string') return { ...NOT_OBSERVED, problems: [composed] }
   const place = composed === null ? bare : { ...bare, view: composed }
   const runs = new Map<string, ObservedRun>()
@@ -115,6 +110,11 @@ export async function observeFor(
     const code = isLaterRed(work.needed, state) ? { code: 'at_start' } : {}
     refs.push({ ...refOf(run, { sha256, isCached: before !== undefined }), ...code })
     blobs.push({ sha256, content })
+  }
+  const [tests, coverage] = [runs.get('tests'), runs.get('coverage')]
+  if (tests !== undefined && coverage !== undefined && base.baseline !== null) {
+    const pinnedRun = await pinnedRunOf(app, state)
+    runs.set('coverage', explainedCoverage(coverage, tests, greenAgainst({ contract, pinnedRun, ...base })))
   }
   const touched = fresh.size === 0 ? [] : touchedSince(untouched, await stampsOf(state.workspace, index))
   // A test that passed before may be flaky: it is run again when the agent asks again.
@@ -155,6 +155,7 @@ async function composedView(
     readonly index: TreeIndex
     readonly place: ShownPlace & { readonly confinement: Pick<Confinement, 'start' | 'provider'> }
     readonly treeHash: string
+    readonly base: Pick<Observed, 'baseline' | 'noBaseline'>
   },
 ): Promise<ComposedView | string> {
   try {
@@ -190,39 +191,6 @@ function touchedText(touched: readonly string[]): readonly string[] {
 export const NOT_OBSERVED: Observed = {
   ...{ runs: new Map(), refs: [], blobs: [], problems: [], git: null },
   ...{ baseline: null, noBaseline: null },
-}
-
-const GIT_CHECKS: ReadonlySet<string> = new Set(['work_tree_clean', 'committed'])
-
-/** Whether a check looks at what git says. Where trees are not compared, only git sees what was changed beside the tools. */
-export function asksGit({ enforcement }: Contract, check: string): boolean {
-  return GIT_CHECKS.has(check) || (check === 'no_commented_out_code' && enforcement.reconcile === 'off')
-}
-
-export function needsGit(contract: Contract, needed: Needs): boolean {
-  return needed.checks.some(({ blocker }) => asksGit(contract, blocker.check))
-}
-
-/** True when a check of this gate can only be judged by running something. */
-export function commandsFor(contract: Contract, needed: Needs): ReadonlyMap<string, ObservedCommand> {
-  const wanted = new Map<string, ObservedCommand>()
-  const want = (name: string): void => {
-    const command = contract.commands.get(name)
-    if (command !== undefined) wanted.set(name, command)
-  }
-  for (const { blocker } of needed.checks) {
-    const { check, params } = blocker
-    if (CHECKS_OF_TEST_RUN.has(check) || check === 'tests_exist_for_acceptance_criteria') want('tests')
-    if (check === 'coverage_threshold_met') want('coverage')
-    if (check === 'expression' && /\bobserved\b/.test(String(params.when ?? '')))
-      for (const name of contract.commands.keys()) want(name)
-    const one = check === 'command_succeeds' ? commandOf(contract, params) : null
-    if (one !== null) wanted.set(one.key, one.command)
-  }
-  if (needed.artifacts.some((one) => one.type === 'test_run_result')) want('tests')
-  for (const [name, field] of needed.evidence)
-    if (field.grade === 'observed') want(observedSource(contract.commands.keys(), name, field.type)?.command ?? '')
-  return wanted
 }
 
 /** The record as reviewers, expressions and the artifact `test_run_result` show it. */

@@ -8,7 +8,7 @@ import type { TaskState } from '../core/state.js'
 import { type AgentCall, admitCall, helpOf } from './agent-call.js'
 import type { App, Once } from './app.js'
 import { completionOf } from './completion.js'
-import { checkingAnswer } from './long-gates.js'
+import { answerSoon } from './long-gates.js'
 import { type Move, move } from './move.js'
 import { completionAnswer } from './phase-answer.js'
 import { criteriaOf, outputsOf, phaseContent, progressOf, tasksView } from './phase-content.js'
@@ -56,11 +56,7 @@ export async function completePhase(app: App, request: CompleteRequest): Promise
   if (wrong !== null) return wrong
   const { bearer, evidence, phase } = request
   const asked = { kind: 'completion', bearer, evidence, target: phase, artifacts: new Map(), claims: [] } as const
-  return app.longGates.answer(
-    asked,
-    () => completeNow(app, request),
-    () => checkingAnswer(app, asked),
-  )
+  return answerSoon(app, asked, () => completeNow(app, request))
 }
 
 async function completeNow(app: App, request: CompleteRequest): Promise<Result<JsonObject>> {

@@ -9,7 +9,7 @@ import { type AdmitOptions, type AgentCall, admitCall, applyAs, helpOf } from '.
 import type { App, Once } from './app.js'
 import { promptOf } from './grant.js'
 import { interruptOf } from './interrupts.js'
-import { checkingAnswer } from './long-gates.js'
+import { answerSoon } from './long-gates.js'
 import { transitionNow } from './move.js'
 import { committedAtOf } from './newest-commit.js'
 import { ok, type Result, refuse, refusedBy } from './result.js'
@@ -39,12 +39,7 @@ export interface NextRequest {
 
 /** Judges the rules, then tries the transition that a claim leads to, or stays. */
 export function nextPrompt(app: App, request: NextRequest): Promise<Result<JsonObject>> {
-  const asked = { ...request, kind: 'next', target: '' } as const
-  return app.longGates.answer(
-    asked,
-    () => nextNow(app, request),
-    () => checkingAnswer(app, asked),
-  )
+  return answerSoon(app, { ...request, kind: 'next', target: '' }, () => nextNow(app, request))
 }
 
 async function nextNow(app: App, request: NextRequest): Promise<Result<JsonObject>> {

@@ -1,5 +1,5 @@
 import { observe, type ShownPlace } from '../checks/observe.js'
-import { failingTests } from '../checks/red-run.js'
+import { observedFailing, type RedInputs } from '../checks/red-run.js'
 import { isTestLike } from '../checks/test-files.js'
 import type { ViewEntry } from '../confinement/port.js'
 import { blocker } from '../core/blockers.js'
@@ -11,6 +11,7 @@ import type { App } from './app.js'
 import { ignoredIn } from './composition.js'
 import { filesAtStart } from './files-at-start.js'
 import { type PinnedFiles, testFiles } from './pin-tests.js'
+import { startOfWork } from './start-of-work.js'
 import { WORK_BEGAN } from './trees.js'
 import { blockerView } from './views.js'
 
@@ -30,13 +31,18 @@ export function redAgainWarnings(app: App, contract: Contract, state: TaskState)
 
 /**
  * Runs RED again for a task whose tests were recorded without what they held: the tests as they are, which must have the recorded
- * hashes, with the code as it was when work began. Keeps them when they fail; else gives why not.
+ * hashes, with the code as it was when work began. Keeps them when new ones among them fail; else gives why not.
  */
 export async function runRedAgain(
   app: App,
   contract: Contract,
   state: TaskState,
-  about: { readonly tree: WorkTree; readonly place: ShownPlace; readonly treeHash: string },
+  about: {
+    readonly tree: WorkTree
+    readonly place: ShownPlace
+    readonly treeHash: string
+    readonly base: Pick<RedInputs, 'baseline' | 'noBaseline'>
+  },
 ): Promise<string | null> {
   const { tree, place, treeHash } = about
   const recorded = state.pinnedTests ?? new Map<string, string>()
@@ -52,7 +58,8 @@ export async function runRedAgain(
     if (typeof view === 'string') return `${view}. ${WAY_OUT}`
     const composition = { ...view, pinned: Object.keys(files), isGuarded: () => false }
     const run = await observe({ ...place, view: { composition, leftOut: [] } }, 'tests', command, { treeHash })
-    const red = failingTests(run, null)
+    const start = startOfWork(app, contract, state)
+    const red = await observedFailing(run, { contract, tree, start, all: new Map(), ...about.base })
     if (red.result !== 'holds') return `RED was run again, and ${red.found}. ${WAY_OUT}`
   }
   await app.views.keepPins(state.id, state.workspace, files)

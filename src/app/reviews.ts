@@ -115,7 +115,7 @@ export async function submitReview(
   const { refusal } = handled.value
   if (refusal !== null) return refusedBy(refusal, helpOfReviewer(state))
   // The last review may be what a gate that advances by itself was waiting for. The token of the new phase is not the reviewer's.
-  await advance(app, state.id)
+  await app.longGates.soon(advance(app, state.id))
   return ok(answerOf(handled.value.state))
 }
 

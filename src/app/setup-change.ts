@@ -1,7 +1,6 @@
 import { createHash } from 'node:crypto'
-import { BaselineTests } from '../checks/baseline-tests.js'
 import { movedSetupFiles } from '../checks/moved-setup.js'
-import { failingTests } from '../checks/red-run.js'
+import { observedFailing } from '../checks/red-run.js'
 import { isTestLike } from '../checks/test-files.js'
 import { canonicalJson } from '../contract/fingerprint.js'
 import type { AgentBearer, Bearer } from '../core/admit.js'
@@ -166,7 +165,9 @@ async function pinAnew(
   const run = observed.runs.get('tests')
   if (observed.problems.length > 0 || run === undefined)
     return failed(`${TOOL}: the tests could not be run: ${observed.problems.join('; ')}`, 'tool_failed')
-  const red = failingTests(run, observed.baseline === null ? null : new BaselineTests(observed.baseline))
+  const start = startOfWork(app, contract, state)
+  const { baseline, noBaseline } = observed
+  const red = await observedFailing(run, { contract, tree, start, all: new Map(), baseline, noBaseline })
   if (red.result !== 'holds')
     return failed(
       `${TOOL}: under this setup the tests do not fail without the code: ${red.found}. Put it back`,

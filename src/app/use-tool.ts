@@ -27,21 +27,23 @@ export interface ToolRequest {
 /** Decides and records a tool call exactly as an execution does, without running it. A refusal is a normal answer here. */
 export async function checkTool(app: App, request: ToolRequest): Promise<Result<JsonObject>> {
   const call = await admitCall(app, request.bearer, request.taskId)
-  return call.ok ? decideCall(app, call.value, { ...request, execute: false }) : call
+  if (!call.ok) return call
+  return (
+    refuseWhileChecking(app, call.value, request.tool) ?? decideCall(app, call.value, { ...request, execute: false })
+  )
 }
 
 /** Decides a tool call, records the decision, runs the tool and records what came of it. */
 export async function executeTool(app: App, request: ToolRequest): Promise<Result<JsonObject>> {
+  const since = performance.now()
   const admitted = await admitCall(app, request.bearer, request.taskId)
   if (!admitted.ok) return admitted
   const call = admitted.value
-  if (app.checking.has(call.state.id) && call.bearer.kind !== 'review' && changesThings(call, request.tool))
-    return refuse('conflict', `The gates of task ${call.state.id} are being checked.`, {
-      next_step: 'Wait for the answer of the running transition request.',
-    })
+  const refused = refuseWhileChecking(app, call, request.tool)
+  if (refused !== null) return refused
   // Running from here on: a transition that begins now waits for it.
   const answer = await app.running.run(call.state.id, (signal) => decideAndRun(app, call, { ...request, signal }))
-  return request.isPart === true ? answer : withAdvance(app, call, answer)
+  return request.isPart === true ? answer : withAdvance(app, call, { answer, since })
 }
 
 async function decideAndRun(
@@ -79,6 +81,14 @@ async function decideAndRun(
   if (done.value.events.some((event) => event.type === 'tool_finished' && (event.changeCount ?? 0) > 0))
     wantAdvance(app, call)
   return answered(app, call, { ...done.value, violation, untold })
+}
+
+// What is being checked must not change meanwhile.
+function refuseWhileChecking(app: App, call: AgentCall<Bearer>, tool: string): Result<never> | null {
+  if (!app.checking.has(call.state.id) || call.bearer.kind === 'review' || !changesThings(call, tool)) return null
+  return refuse('conflict', `The gates of task ${call.state.id} are being checked.`, {
+    next_step: 'Wait for the answer of the running transition request.',
+  })
 }
 
 // What only looks at the tree may go on while gates are checked.
@@ -151,6 +161,7 @@ function helpFor(call: AgentCall<Bearer>): JsonObject {
 
 /** Up to 32 calls, each decided on its own, in order; each has its own place under the key of the whole. */
 export async function batchTools(app: App, request: BatchRequest): Promise<Result<JsonObject>> {
+  const since = performance.now()
   const results: JsonObject[] = []
   for (const [index, { tool, args }] of request.calls.entries()) {
     const once = request.once === undefined ? undefined : { ...request.once, key: `${request.once.key}#${index}` }
@@ -167,7 +178,7 @@ export async function batchTools(app: App, request: BatchRequest): Promise<Resul
       })
   }
   const admitted = app.advancing.size === 0 ? null : await admitCall(app, request.bearer, request.taskId)
-  return admitted?.ok === true ? withAdvance(app, admitted.value, ok({ results })) : ok({ results })
+  return admitted?.ok === true ? withAdvance(app, admitted.value, { answer: ok({ results }), since }) : ok({ results })
 }
 
 export interface BatchRequest {

@@ -2,7 +2,7 @@ import type { CheckOutcome } from '../core/command.js'
 import type { Baseline, ObservedRun, ObservedTest, PinnedRun } from '../core/observed.js'
 import { counted } from '../core/rules/words.js'
 import { BaselineTests, isLeftOut } from './baseline-tests.js'
-import { fails, holds } from './inputs.js'
+import { type CheckInputs, fails, holds } from './inputs.js'
 import { namesText, notLoadedText, whatWentWrong } from './run-words.js'
 
 const NAMED_MAX = 5
@@ -12,6 +12,14 @@ export interface GreenAgainst {
   readonly pinned: PinnedRun | null
   /** Null: none is known, or the contract holds every failure against the task. */
   readonly baseline: Baseline | null
+}
+
+export function greenAgainst({
+  contract,
+  pinnedRun,
+  baseline = null,
+}: Pick<CheckInputs, 'contract' | 'pinnedRun' | 'baseline'>): GreenAgainst {
+  return { pinned: pinnedRun, baseline: contract.tests.baseline === 'forbid' ? null : baseline }
 }
 
 /** GREEN: every new test passes, none is lost, and none that passed before fails. */
@@ -46,6 +54,19 @@ export function observedPassing(run: ObservedRun, { pinned, baseline }: GreenAga
     'observed',
     shown.length === 0 ? [] : [`Failed before the task too${namesText(shown)}`],
   )
+}
+
+/**
+ * A run of the coverage command fails with every test that fails, and does not say which. Where the tests of the same tree pass but for
+ * failures from before the task, those explain it.
+ */
+export function explainedCoverage(coverage: ObservedRun, tests: ObservedRun, against: GreenAgainst): ObservedRun {
+  const isUsual = [tests.exitCode, against.baseline?.exitCode, 1].includes(coverage.exitCode)
+  const isPlain = coverage.exitCode !== 0 && coverage.coverage !== null && !coverage.wasStopped
+  if (!isPlain || !isUsual || tests.exitCode === 0) return coverage
+  if (observedPassing(tests, against).result !== 'holds') return coverage
+  const failing = tests.tests.filter((test) => test.status === 'failed').map((test) => test.id)
+  return { ...coverage, explainedBy: [...failing, ...tests.loadFailures.flatMap(({ file }) => file ?? [])] }
 }
 
 function failedText(

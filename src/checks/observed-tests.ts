@@ -3,6 +3,7 @@ import type { ObservedRun } from '../core/observed.js'
 import { commandOf } from './gate-commands.js'
 import { type Check, errs, fails, field, holds } from './inputs.js'
 import { movedSetup, movedTestSetup } from './moved-setup.js'
+import { namesText } from './run-words.js'
 
 export const commandSucceeds: Check = async (inputs) => {
   const one = commandOf(inputs.contract, inputs.params)
@@ -26,10 +27,12 @@ export const coverageThresholdMet: Check = async (inputs) => {
   if (typeof threshold !== 'number') return errs('the check gives no threshold', 'observed')
   const run = observed.get('coverage')
   if (run === undefined) return errs('the contract has no command "coverage"', 'observed')
-  if (run.exitCode !== 0) return commandFailed(run)
+  if (run.exitCode !== 0 && run.explainedBy === undefined) return commandFailed(run)
   if (run.coverage === null) return fails(run.problem ?? 'no coverage was reported', 'observed', run.trouble)
   const moved = await movedTestSetup(inputs)
   if (moved.length > 0) return fails(moved.join(', '), 'observed')
   const text = `${Math.round(run.coverage * 100) / 100} % of the lines, ${threshold} % asked for`
-  return run.coverage >= threshold ? holds(text, 'observed') : fails(text, 'observed')
+  const { explainedBy = [] } = run
+  const notes = explainedBy.length === 0 ? [] : [`Failed before the task too${namesText(explainedBy)}`]
+  return run.coverage >= threshold ? holds(text, 'observed', notes) : fails(text, 'observed')
 }

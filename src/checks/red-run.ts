@@ -9,8 +9,11 @@ import { isTestPath, namedTests } from './test-files.js'
 
 const FILES_MAX = 200
 
+/** What a RED run is held against. */
+export type RedInputs = Pick<CheckInputs, 'contract' | 'tree' | 'start' | 'baseline' | 'noBaseline' | 'all'>
+
 /** RED: something that the project does not do yet is tested, and fails for that reason. */
-export async function observedFailing(run: ObservedRun, inputs: CheckInputs): Promise<CheckOutcome> {
+export async function observedFailing(run: ObservedRun, inputs: RedInputs): Promise<CheckOutcome> {
   const { baseline = null } = inputs
   const before = baseline === null ? null : new BaselineTests(baseline)
   const failing = failingTests(run, before)
@@ -45,7 +48,7 @@ export function failingTests(run: ObservedRun, before: BaselineTests | null): Ch
 }
 
 /** Why the failures of the run show nothing of this task; null when one of them does. */
-async function provesNothing(run: ObservedRun, inputs: CheckInputs, before: BaselineTests): Promise<string | null> {
+async function provesNothing(run: ObservedRun, inputs: RedInputs, before: BaselineTests): Promise<string | null> {
   // What was skipped or lost on the way here cannot be mended once the tests are held.
   const skipped = before.newlySkippedIn(run)
   if (skipped.length > 0) return `ran before the task and are skipped now${namesText(skipped)}`
@@ -62,7 +65,7 @@ async function provesNothing(run: ObservedRun, inputs: CheckInputs, before: Base
   return `no test that is new or changed fails for want of code${why}`
 }
 
-async function filesWithFailures(run: ObservedRun, inputs: CheckInputs): Promise<ReadonlySet<string>> {
+async function filesWithFailures(run: ObservedRun, inputs: RedInputs): Promise<ReadonlySet<string>> {
   const files = [
     ...namedTests(inputs).map(({ path }) => path),
     ...run.tests.filter((test) => test.status === 'failed').map((test) => test.file),
@@ -79,7 +82,7 @@ async function filesWithFailures(run: ObservedRun, inputs: CheckInputs): Promise
 }
 
 // A runner that names no failing test leaves only the counts: more must fail than before.
-async function failsUnnamed(run: ObservedRun, inputs: CheckInputs, before: BaselineTests): Promise<boolean> {
+async function failsUnnamed(run: ObservedRun, inputs: RedInputs, before: BaselineTests): Promise<boolean> {
   const isNamed = run.tests.some((test) => test.status === 'failed') || run.loadFailures.length > 0
   return (
     !isNamed && (run.counts?.failed ?? 0) > before.baseline.counts.failed && (inputs.contract.tests.repeat ?? 1) === 1
@@ -88,7 +91,7 @@ async function failsUnnamed(run: ObservedRun, inputs: CheckInputs, before: Basel
 
 async function notesAtRed(
   run: ObservedRun,
-  inputs: CheckInputs,
+  inputs: RedInputs,
   before: BaselineTests | null,
 ): Promise<readonly string[]> {
   if (before === null)

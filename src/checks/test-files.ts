@@ -26,7 +26,7 @@ export interface NamedTest {
   readonly criteria: ReadonlyMap<string, readonly string[]>
 }
 
-export function namedTests(inputs: CheckInputs): readonly NamedTest[] {
+export function namedTests(inputs: Pick<CheckInputs, 'all'>): readonly NamedTest[] {
   return asList(field(asObject(inputs.all.get('test_files')), 'test_files')).map((one) => {
     const path = typeof one === 'string' ? one : field(asObject(one), 'path')
     const covers = asList(field(asObject(one), 'covers')).filter(isText)

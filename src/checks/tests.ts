@@ -1,5 +1,5 @@
 import type { JsonObject } from '../core/contract.js'
-import { type GreenAgainst, observedPassing, observedSkipped } from './green-run.js'
+import { greenAgainst, observedPassing, observedSkipped } from './green-run.js'
 import { asObject, type Check, type CheckInputs, errs, fails, field, holds } from './inputs.js'
 import { movedBeforeRed, movedTestSetup } from './moved-setup.js'
 import { observedFailing } from './red-run.js'
@@ -46,15 +46,11 @@ export const testsAreFailing: Check = async (inputs) => {
   return run.failed > 0 ? holds(`${run.failed} failed`) : fails('no test failed')
 }
 
-function againstOf({ contract, pinnedRun, baseline = null }: CheckInputs): GreenAgainst {
-  return { pinned: pinnedRun, baseline: contract.tests.baseline === 'forbid' ? null : baseline }
-}
-
 export const allTestsPass: Check = async (inputs) => {
   const observed = inputs.observed.get('tests')
   if (observed !== undefined) {
     const moved = await movedTestSetup(inputs)
-    return moved.length > 0 ? fails(listed(moved), 'observed') : observedPassing(observed, againstOf(inputs))
+    return moved.length > 0 ? fails(listed(moved), 'observed') : observedPassing(observed, greenAgainst(inputs))
   }
   const run = runOf(inputs)
   if (typeof run === 'string') return fails(run)
@@ -68,7 +64,7 @@ export const noSkippedTests: Check = async (inputs) => {
   if (observed !== undefined) {
     const before = inputs.pinnedRun?.marks
     const marked = before === undefined ? [] : newMarks(before, await marksOf(inputs.tree, inputs.contract))
-    return observedSkipped(observed, againstOf(inputs), marked)
+    return observedSkipped(observed, greenAgainst(inputs), marked)
   }
   const run = runOf(inputs)
   if (typeof run === 'string') return fails(run)

@@ -29,13 +29,16 @@ export function addReviewCommand(program: Command): void {
     .action(async (task: string, options: ReviewOptions) => {
       const client = new Client({ ...options, token: reviewToken(options) })
       const body = given({ report: readReport(options.report), subject: options.subject })
-      const answer = await client.post(`/tasks/${segment(task)}/reviews`, body)
+      const answer = await client.post(`/tasks/${segment(task)}/reviews`, body, REVIEW_MS_MAX)
       if (options.json === true) return printJson(answer)
       const end = answer.finished === true ? 'It is finished, and the token with it.' : 'It can be sent again.'
       const line = (key: string): string => plainLine(textOf(answer[key]))
       print(`The review ${line('reviewer')} of ${line('task_id')} is ${line('status')}. ${end}`)
     })
 }
+
+// The report may open a gate, which the server waits for up to 40 seconds.
+const REVIEW_MS_MAX = 60_000
 
 interface ReviewOptions extends ClientOptions {
   readonly report: string

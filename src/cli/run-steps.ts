@@ -35,6 +35,7 @@ export async function next(claim: string | undefined, options: NextOptions): Pro
   const evidence = options.evidence === undefined ? undefined : evidenceOf(options.evidence)
   const named = claim === undefined ? null : claimsOf(claim)
   const session = openSession(options)
+  const begun = performance.now()
   const waiting = setTimeout(() => process.stderr.isTTY && tell('Waiting for the gates …'), PROGRESS_MS)
   try {
     const answer = await asAgent(session, async (client) => {
@@ -42,7 +43,10 @@ export async function next(claim: string | undefined, options: NextOptions): Pro
       const body = { claims, artifacts, ...(evidence === undefined ? {} : { evidence }) }
       let answered = await client.post('/prompt/next', body, NEXT_MS_MAX)
       // The same request joins the one whose gates are still being checked.
-      while (answered.checking === true) answered = await client.post('/prompt/next', body, NEXT_MS_MAX)
+      while (answered.checking === true) {
+        tell(`The gates of ${textOf(answered.phase)} are still being checked (${secondsSince(begun)} s) …`)
+        answered = await client.post('/prompt/next', body, NEXT_MS_MAX)
+      }
       return answered
     })
     if (options.json !== true && answer.allowed === undefined && !isInterrupt(answer))
@@ -51,6 +55,10 @@ export async function next(claim: string | undefined, options: NextOptions): Pro
   } finally {
     clearTimeout(waiting)
   }
+}
+
+function secondsSince(begun: number): number {
+  return Math.round((performance.now() - begun) / 1000)
 }
 
 /** Prints what the agent is told. An interrupt and a closed gate are no success. */

@@ -97,6 +97,8 @@ export function becoming({ identity, where }: Launch): readonly string[] {
 // Descriptors that others left open are not the command's to have.
 const CLOSE_OTHERS = `for n in /proc/self/fd/*; do n="\${n##*/}"; [ "$n" -gt 2 ] && eval "exec $n>&-"; done; unset n`
 const READ_ENVIRONMENT = `mapfile -d '' -t -u ${ENVIRONMENT_FD} _phaselock && [ "\${#_phaselock[@]}" -gt 0 ] || exit 126`
+// A server that was killed before the launcher asked to die with it: then nobody is left to end the command.
+const END_WITH_SERVER = `read -t 0 -u ${GO_FD} && exit 126`
 // Each word is taken as it is: nothing in a name or a value is expanded. From here on a contract decides what the shell does.
 const EXPORT_ENVIRONMENT = `export -- "\${_phaselock[@]}" || exit 126; unset _phaselock`
 
@@ -107,7 +109,7 @@ const EXPORT_ENVIRONMENT = `export -- "\${_phaselock[@]}" || exit 126; unset _ph
 export function command({ job, limits, where }: Launch, place: 'first' | 'child'): readonly string[] {
   const [program = '', flag, line] = job.argv
   const isLine = program === 'bash' && flag === '-c' && line !== undefined && job.argv.length === 3
-  const start = `${limits} || exit 126; ${READ_ENVIRONMENT}; ${CLOSE_OTHERS}; ${EXPORT_ENVIRONMENT}`
+  const start = `${limits} || exit 126; ${READ_ENVIRONMENT}; ${END_WITH_SERVER}; ${CLOSE_OTHERS}; ${EXPORT_ENVIRONMENT}`
   const run = place === 'child' ? { line: 'eval "$1"', words: 'exec "$@"' } : FIRST
   return [where('bash'), '-c', `${start}; ${isLine ? run.line : run.words}`, 'bash', ...(isLine ? [line] : job.argv)]
 }

@@ -125,9 +125,10 @@ export class Starter {
    */
   become(argv: readonly string[], env: Readonly<Record<string, string>>): void {
     this.#tells = argv.includes('--info-fd')
-    writeFileSync(this.script, `exec ${GO_FD}<&-; exec ${argv.map(quoted).join(' ')}\n`, { mode: 0o600 })
+    writeFileSync(this.script, `exec ${argv.map(quoted).join(' ')}\n`, { mode: 0o600 })
     this.#end(ENVIRONMENT_FD)?.end(environmentBytes(env))
-    this.#end(GO_FD)?.end('go\n')
+    // Stays open as long as the server lives, by which the innermost shell sees that it does.
+    this.#end(GO_FD)?.write('go\n')
   }
 
   #end(fd: number): Writable | null {

@@ -58,6 +58,7 @@ export function observedValue(source: ObservedSource, run: ObservedRun): Observe
 }
 
 function coverageOf(run: ObservedRun): Observed {
-  if (run.exitCode !== 0) return { ok: false, why: `it ended with exit code ${run.exitCode}` }
+  if (run.exitCode !== 0 && run.explainedBy === undefined)
+    return { ok: false, why: `it ended with exit code ${run.exitCode}` }
   return run.coverage === null ? { ok: false, why: 'it tells no coverage' } : { ok: true, value: run.coverage }
 }

@@ -62,6 +62,8 @@ export interface ObservedRun {
   readonly flaky?: readonly string[]
   readonly durationMs: number
   readonly treeHash: string
+  /** Tests that failed before the task and still do, where they alone explain its exit code. */
+  readonly explainedBy?: readonly string[]
 }
 
 /** What the tests said of the tree that work on a task began with. */

@@ -126,14 +126,24 @@ function keepHash(identity: string, digest: string): void {
   hashes.set(identity, digest)
 }
 
+/** Folders of installed packages, in which the interpreter is a link to the one of the machine (`.venv/bin/python`). */
+const INSTALLED = /(?:^|\/)(?:node_modules|\.venv|venv|\.tox|\.nox)\//
+const LINKS_MAX = 8
+
 // A link stands for what it points to: both must stay as they were, and both must be inside.
-async function hashOfLink(root: string, path: string): Promise<string | null> {
+async function hashOfLink(root: string, path: string, links = 1): Promise<string | null> {
   const target = linkTarget(root, path)
   if (target === null) return null
   const pointed = posix.normalize(posix.join(posix.dirname(path), target))
-  if (target.startsWith('/') || pointed.startsWith('..'))
-    throw new TreeUnreadable(`${path} is a link that leaves the work tree`)
+  const isInstalled = INSTALLED.test(path)
+  const leaves = target.startsWith('/') || pointed.startsWith('..')
+  if (leaves && isInstalled) return createHash('sha256').update(`link:${target}`).digest('hex')
+  if (leaves) throw new TreeUnreadable(`${path} is a link that leaves the work tree`)
   const content = await readInside(root, pointed)
+  if (content === null && isInstalled && links < LINKS_MAX && linkTarget(root, pointed) !== null)
+    return createHash('sha256')
+      .update(`link:${target}:${await hashOfLink(root, pointed, links + 1)}`)
+      .digest('hex')
   if (content === null) throw new TreeUnreadable(`${path} is a link to something that is not a file`)
   return createHash('sha256').update(`link:${target}:`).update(content).digest('hex')
 }

@@ -18,16 +18,27 @@ export class Walker {
   static async claim(server: Served, task: string, more: Record<string, unknown> = {}): Promise<Walker> {
     const added = await server.call('POST', '/tasks', server.operator, { title: `Sum up ${task}`, id: task, ...more })
     expect(added, JSON.stringify(added.body)).toMatchObject({ status: 201 })
-    const { body } = await server.call('POST', '/agents', server.operator, { agent_id: `agent-${task}` })
-    const walker = new Walker(server, task)
-    walker.agentToken = String(body.agent_token)
-    const claimed = await server.call('POST', '/tasks/claim', walker.agentToken, {
-      agent_id: `agent-${task}`,
-      task_id: task,
-    })
-    expect(claimed).toMatchObject({ status: 200 })
-    walker.token = String(claimed.body.phase_token)
-    return walker
+    return (await Walker.takeOver(server, task, `agent-${task}`)).agent
+  }
+
+  /** The same agent with its token on a server that was started again. */
+  static goOn(server: Served, { task, token, agentToken }: Walker): Walker {
+    return Object.assign(new Walker(server, task), { token, agentToken })
+  }
+
+  /** Another agent on a task that is there already, and what it is warned of. */
+  static async takeOver(
+    server: Served,
+    task: string,
+    agent_id = `other-${task}`,
+  ): Promise<{ readonly agent: Walker; readonly warnings: string }> {
+    const { body } = await server.call('POST', '/agents', server.operator, { agent_id })
+    const agent = new Walker(server, task)
+    agent.agentToken = String(body.agent_token)
+    const claimed = await server.call('POST', '/tasks/claim', agent.agentToken, { agent_id, task_id: task })
+    expect(claimed, JSON.stringify(claimed.body)).toMatchObject({ status: 200 })
+    agent.token = String(claimed.body.phase_token)
+    return { agent, warnings: JSON.stringify(claimed.body.warnings ?? []) }
   }
 
   use(tool_name: string, args: Record<string, unknown>): Promise<Answer> {
@@ -46,6 +57,15 @@ export class Walker {
       task_id: this.task,
       target_phase: target,
       artifacts,
+    })
+    if (typeof body.phase_token === 'string') this.token = body.phase_token
+    return body
+  }
+
+  /** Asks for a way back, with the claim that it is taken for. */
+  async goBack(target: string, claim: string): Promise<Record<string, unknown>> {
+    const { body } = await this.server.call('POST', '/tasks/transition', this.token, {
+      ...{ task_id: this.task, target_phase: target, claims: { [claim]: true } },
     })
     if (typeof body.phase_token === 'string') this.token = body.phase_token
     return body

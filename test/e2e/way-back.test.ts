@@ -30,14 +30,6 @@ test('a price is rounded', () => assert.equal(cents(0.015), 2))
 const SUM = 'export const sum = (prices) => prices.reduce((all, one) => all + one, 0)\n'
 const ROUNDED = 'export const cents = (euros) => Math.round(euros * 100)\n'
 
-async function goBack(agent: Walker, target: string, claim: string): Promise<Record<string, unknown>> {
-  const { body } = await agent.server.call('POST', '/tasks/transition', agent.token, {
-    ...{ task_id: agent.task, target_phase: target, claims: { [claim]: true } },
-  })
-  if (typeof body.phase_token === 'string') agent.token = body.phase_token
-  return body
-}
-
 /** The observed runs that the ledger names, oldest first. */
 async function observedRuns(agent: Walker): Promise<readonly Record<string, unknown>[]> {
   const { body } = await agent.server.call('GET', `/tasks/${agent.task}/timeline?limit=500`, agent.server.operator)
@@ -82,8 +74,8 @@ describe('the way back from code to tests', () => {
       const { agent, tree } = await withWrongTest()
       const blocked = await agent.refused('REVIEW', implementation('src/sum.js', 'src/price.js'))
       expect(blocked.map((one) => one.check)).toContain('all_tests_pass')
-      expect(await goBack(agent, 'TDD', 'another_claim')).toMatchObject({ allowed: false })
-      expect(await goBack(agent, 'TDD', 'tests_need_change')).toMatchObject({ allowed: true, phase: 'TDD' })
+      expect(await agent.goBack('TDD', 'another_claim')).toMatchObject({ allowed: false })
+      expect(await agent.goBack('TDD', 'tests_need_change')).toMatchObject({ allowed: true, phase: 'TDD' })
       expect((await agent.use('write_files', { path: 'src/sum.js', content: '' })).status).toBe(403)
       await agent.does('write_files', { path: TEST, content: testOf(12) })
       // With the code that is in the tree everything passes.
@@ -107,7 +99,7 @@ describe('the way back from code to tests', () => {
     '[REQ-BACK-2] a test that passes without the code does not open the gate on the way back either',
     async () => {
       const { agent, tree } = await withWrongTest()
-      await goBack(agent, 'TDD', 'tests_need_change')
+      await agent.goBack('TDD', 'tests_need_change')
       const empty = `import { test } from 'node:test'\n\ntest('prices are summed up', () => undefined)\n`
       await agent.does('write_files', { path: TEST, content: empty })
       const blockers = await agent.refused('IMPL', testFiles(TEST))
@@ -127,11 +119,11 @@ describe('the way back from code to tests', () => {
       const before = readFileSync(join(tree, 'package.json'), 'utf8')
       const rigged = before.replace('node --test', 'node --test || test -e src/sum.js')
       await agent.does('write_files', { path: 'package.json', content: rigged })
-      const refused = await goBack(agent, 'TDD', 'tests_need_change')
+      const refused = await agent.goBack('TDD', 'tests_need_change')
       expect(refused).toMatchObject({ allowed: false, phase: 'IMPL' })
       expect(JSON.stringify(refused.blockers)).toContain('package.json (scripts.test) changed since the RED run')
       await agent.does('write_files', { path: 'package.json', content: before })
-      expect(await goBack(agent, 'TDD', 'tests_need_change')).toMatchObject({ allowed: true })
+      expect(await agent.goBack('TDD', 'tests_need_change')).toMatchObject({ allowed: true })
     },
     WALK_MS_MAX,
   )
@@ -140,11 +132,11 @@ describe('the way back from code to tests', () => {
     '[REQ-BACK-1] a review asks for other tests, and the task completes after they were seen failing',
     async () => {
       const { agent } = await withWrongTest()
-      await goBack(agent, 'TDD', 'tests_need_change')
+      await agent.goBack('TDD', 'tests_need_change')
       await agent.does('write_files', { path: TEST, content: testOf(12) })
       await agent.enters('IMPL', testFiles(TEST))
       await agent.enters('REVIEW', implementation('src/sum.js'))
-      expect(await goBack(agent, 'TDD', 'tests_requested')).toMatchObject({ allowed: true, phase: 'TDD' })
+      expect(await agent.goBack('TDD', 'tests_requested')).toMatchObject({ allowed: true, phase: 'TDD' })
       const more = `${testOf(12)}test('nothing costs nothing', () => assert.equal(sum([]), 0))\n`
       await agent.does('write_files', { path: TEST, content: more })
       await agent.enters('IMPL', testFiles(TEST))
@@ -159,10 +151,10 @@ describe('the way back from code to tests', () => {
     async () => {
       const { agent } = await withWrongTest()
       for (let round = 0; round < 10; round += 1) {
-        expect(await goBack(agent, 'TDD', 'tests_need_change')).toMatchObject({ allowed: true })
+        expect(await agent.goBack('TDD', 'tests_need_change')).toMatchObject({ allowed: true })
         await agent.enters('IMPL', testFiles(TEST))
       }
-      const refused = await goBack(agent, 'TDD', 'tests_need_change')
+      const refused = await agent.goBack('TDD', 'tests_need_change')
       expect(refused).toMatchObject({ allowed: false, phase: 'IMPL' })
       expect(JSON.stringify(refused.blockers)).toContain('went back from IMPL to TDD 10 times')
       const parked = await server.call('GET', `/tasks/${agent.task}`, server.operator)

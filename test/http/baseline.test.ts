@@ -169,10 +169,13 @@ describe('the tests of the tree that work began with', () => {
   }, 120_000)
 
   it('[REQ-BASELINE-8] where the start was not recorded the older rules hold, and that is said', async () => {
-    await begin(contractOf({ enforcement: ', reconcile: off' }))
+    await begin(contractOf({ run: 'sleep 1; node --test tests/', enforcement: ', reconcile: off' }))
+    await write('notes.md', 'changed while they ran')
     const red = await told('IMPL')
     expect(red.blockers).toBe('')
-    expect(red.warnings).toContain('There is no baseline: how the work tree looked when work began was not recorded')
+    expect(red.warnings).toContain(
+      'There is no baseline: files were changed before the tests had been run without them',
+    )
     writeFileSync(join(run.workspace, 'src/old.mjs'), 'export const old = () => 2\n')
     expect((await told('DONE')).blockers).toContain('GREEN: 1 failed')
   })
