@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
-import { closeSync, fstatSync, readlinkSync } from 'node:fs'
-import { posix } from 'node:path'
+import { closeSync, constants, fstatSync, readlinkSync, realpathSync, statSync } from 'node:fs'
+import { join, posix, relative } from 'node:path'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { identityOf, inside, type OpenFile, openDirectory, openFile, openParent } from './lookup.js'
 import { errnoOf, TreeUnreadable } from './problems.js'
@@ -37,7 +37,10 @@ export interface WorkTree {
   read(path: string): Promise<Buffer | null>
   /** Regular files and links below the root, in a stable order, without the folders to be left out. */
   list(skipped: Skipped): Promise<readonly Listed[]>
-  /** SHA-256 of the content, for a link of its target as well; null when there is no such file; throws when a link leaves the tree. */
+  /**
+   * SHA-256 of the content, for a link of its target as well; null when there is no such file. Throws when a link leaves the tree,
+   * unless it is the interpreter of a virtual environment.
+   */
   hash(path: string): Promise<string | null>
   /** SHA-256 over every path and content of the project, but for the files named: equal when nothing in it has changed. */
   fingerprint(except?: { has(path: string): boolean }): Promise<string>
@@ -101,6 +104,8 @@ function keepHash(identity: string, digest: string): void {
 async function hashOfLink(root: string, path: string): Promise<string | null> {
   const target = linkTarget(root, path)
   if (target === null) return null
+  const program = interpreterAt(root, path)
+  if (program !== null) return createHash('sha256').update(`program:${target}:${program}`).digest('hex')
   const pointed = posix.normalize(posix.join(posix.dirname(path), target))
   if (target.startsWith('/') || pointed.startsWith('..'))
     throw new TreeUnreadable(`${path} is a link that leaves the work tree`)
@@ -108,6 +113,30 @@ async function hashOfLink(root: string, path: string): Promise<string | null> {
   if (content === null) throw new TreeUnreadable(`${path} is a link to something that is no file`)
   return createHash('sha256').update(`link:${target}:`).update(content).digest('hex')
 }
+
+/**
+ * What a program of a virtual environment leads to outside the tree, as `python -m venv` makes it: the resolved path, and what
+ * changes when the file there is replaced. Null for every other link.
+ */
+function interpreterAt(root: string, path: string): string | null {
+  const [, environment] = /^(.+)\/bin\/[^/]+$/.exec(path) ?? []
+  if (environment === undefined) return null
+  const settings = openFile(root, `${environment}/pyvenv.cfg`)
+  if (!settings.ok) return null
+  closeSync(settings.fd)
+  try {
+    const program = realpathSync(join(root, path))
+    if (!relative(realpathSync(root), program).startsWith('../')) return null
+    const { mode, size, mtimeNs } = statSync(program, { bigint: true })
+    const isProgram = (mode & S_IFMT) === S_IFREG && (mode & 0o111n) !== 0n
+    return isProgram ? `${program}:${size}:${mtimeNs}` : null
+  } catch {
+    return null
+  }
+}
+
+const S_IFMT = BigInt(constants.S_IFMT)
+const S_IFREG = BigInt(constants.S_IFREG)
 
 async function withFile<T>(root: string, path: string, work: (file: OpenFile) => Promise<T>): Promise<T | null> {
   const file = openFile(root, path)
