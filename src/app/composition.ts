@@ -15,6 +15,7 @@ import type { TaskState } from '../core/state.js'
 import { writableOf } from '../core/writable.js'
 import { type Listed, NOT_THE_PROJECT, type WorkTree } from '../tree/work-tree.js'
 import type { App } from './app.js'
+import { inlineView, wholeFiles } from './inline-view.js'
 import { ignoredBy, leftBehind, namedAmong } from './scratch.js'
 import { WORK_BEGAN } from './trees.js'
 
@@ -57,15 +58,17 @@ export async function composeViewOf(
   dependencies.catch(() => undefined)
   const listed = await tree.list(NOT_THE_PROJECT)
   const isHeld = !needed.pinsTests && !contract.tests.allowChanges && state.pinnedTests !== null
-  const pins = isHeld ? (app.views.pinsAgain(state) ?? state.pinnedTests) : null
+  const recorded = isHeld ? (app.views.pinsAgain(state) ?? state.pinnedTests) : null
+  const pins = recorded === null ? null : wholeFiles(recorded)
+  const inline = await inlineView(app, state, { tree, pins: recorded, isIgnored })
   const start = app.trees.marked(state.workspace, state.id, WORK_BEGAN)?.entries ?? null
   const scene: Scene = { app, contract, state, tree, listed, isIgnored, pins, start }
   const tests = listed.map(({ path }) => path).filter((path) => isTestLike(contract, path) && !isIgnored(path))
   const late = pins === null ? [] : await lateTests(scene, { tests, pins })
   const stood = await standingIn(scene, pins === null ? tests : [...pins.keys()])
   const leftOut = [...late, ...stood, ...(await dependencies)].filter((path) => pins?.has(path) !== true)
-  const put = pins === null ? [] : await fromPins(scene, pins, leftOut)
-  const pinned = new Set([...(pins?.keys() ?? tests), ...(await setupPaths(scene, about.pinnedRun))])
+  const put = pins === null ? [] : [...(await fromPins(scene, pins, leftOut)), ...inline.put]
+  const pinned = new Set([...(pins?.keys() ?? tests), ...inline.files, ...(await setupPaths(scene, about.pinnedRun))])
   for (const path of await linkTargets(scene, pinned)) pinned.add(path)
   const isOut = new Set(leftOut)
   for (const path of pinned) if (isReport(contract, path) || isOut.has(path)) pinned.delete(path)
@@ -74,8 +77,8 @@ export async function composeViewOf(
   const isLeft = leftBehind((folder) => app.trees.isSource(state.workspace, folder))
   return {
     composition: { put, leftOut, pinned: [...pinned], programs: await programsOf(contract, tree, pinned), isGuarded },
-    leftOut: leftOut.filter((path) => !isLeft(path, false) && !isLeft(path, true)),
-    digest: digestOf(put, leftOut, pins),
+    leftOut: [...leftOut.filter((path) => !isLeft(path, false) && !isLeft(path, true)), ...inline.late],
+    digest: digestOf(put, leftOut, recorded),
   }
 }
 

@@ -1,3 +1,4 @@
+import { INLINE_LOOKED_FOR, inlineFile, inlineKey, inlineRecord, isRust } from '../checks/inline-tests.js'
 import { importsTestRunner, isSource, isTestLike, isTestPath, textOf } from '../checks/test-files.js'
 import type { Contract } from '../core/contract.js'
 import type { ObservedRun } from '../core/observed.js'
@@ -18,14 +19,36 @@ export async function testFiles(
 ): Promise<PinnedFiles> {
   const named: string[] = []
   const others: string[] = []
+  const sources: string[] = []
   for (const { path, isLink } of await tree.list(NOT_THE_PROJECT)) {
     if (isTestPath(contract, path)) named.push(path)
     else if (isIgnored(path)) continue
     else if (isTestLike(contract, path) || (!isLink && importsTestRunner(path, await sourceOf(tree, path))))
       others.push(path)
+    else if (!isLink && isRust(path)) sources.push(path)
   }
+  const inline = await inlineTests(tree, sources)
+  others.push(...inline.files.filter((path) => !isIgnored(path)))
   // A link that leaves the tree is no test; one that is named as such cannot be recorded.
-  return { ...(await hashesOf(tree, named)), ...(await hashesOf(tree, others, () => null)) }
+  const whole = { ...(await hashesOf(tree, named)), ...(await hashesOf(tree, others, () => null)) }
+  const records = Object.entries(inline.records).filter(([key]) => whole[inlineFile(key) ?? ''] === undefined)
+  return { ...whole, ...Object.fromEntries(records) }
+}
+
+/** The tests inside of sources, and files that only such tests load. */
+async function inlineTests(
+  tree: WorkTree,
+  sources: readonly string[],
+): Promise<{ readonly records: PinnedFiles; readonly files: readonly string[] }> {
+  const records: Record<string, string> = {}
+  const files: string[] = []
+  for (const path of sources) {
+    const record = await inlineRecord(path, (await textOf(tree, path)) ?? '')
+    if (!record.isEmpty) records[inlineKey(path)] = record.hash
+    files.push(...record.files)
+  }
+  if (sources.length > 0) records[INLINE_LOOKED_FOR] = (await inlineRecord('', '')).hash
+  return { records, files }
 }
 
 async function sourceOf(tree: WorkTree, path: string): Promise<string> {
@@ -58,7 +81,8 @@ async function withReported(files: PinnedFiles, run: ObservedRun, tree: WorkTree
 async function holdsCode(tree: WorkTree, path: string): Promise<boolean> {
   if (isTestName(path)) return false
   const text = await sourceOf(tree, path)
-  if (/\.rs$/.test(path)) return /#\[cfg\(test\)\]|^\s*\/\/[/!]/m.test(text)
+  // Cargo names the root of a crate for the tests of all its modules.
+  if (/\.rs$/.test(path)) return /(^|\/)src\//.test(path) || /#\[cfg\(test\)\]|^\s*\/\/[/!]/m.test(text)
   if (/\.py$/.test(path)) return !/^[ \t]*(async[ \t]+)?def[ \t]+test|\bTestCase\b/m.test(text)
   return /import\.meta\.vitest/.test(text)
 }

@@ -1,3 +1,4 @@
+import { inlineFile } from '../checks/inline-tests.js'
 import { observe, type ShownPlace } from '../checks/observe.js'
 import { failingTests } from '../checks/red-run.js'
 import { isTestLike } from '../checks/test-files.js'
@@ -41,7 +42,8 @@ export async function runRedAgain(
   const { tree, place, treeHash } = about
   const recorded = state.pinnedTests ?? new Map<string, string>()
   for (const [path, hash] of recorded)
-    if ((await tree.hash(path)) !== hash) return `${path} is not as it was at RED. ${WAY_OUT}`
+    if (inlineFile(path) === null && (await tree.hash(path)) !== hash)
+      return `${path} is not as it was at RED. ${WAY_OUT}`
   const files = {
     ...(await testFiles(contract, tree, ignoredIn(app, state.workspace))),
     ...Object.fromEntries(recorded),

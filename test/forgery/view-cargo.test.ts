@@ -44,7 +44,10 @@ describe.skipIf(!HAS_CARGO)('cargo in a composed view', () => {
     ],
     [
       'a build script blocks',
-      { ...WRONG, 'build.rs': `fn main() {\n    std::fs::write("tests/z_add.rs", ${JSON.stringify(PASSES)}).unwrap();\n}\n` },
+      {
+        ...WRONG,
+        'build.rs': `fn main() {\n    std::fs::write("tests/z_add.rs", ${JSON.stringify(PASSES)}).unwrap();\n}\n`,
+      },
       [/build\.rs was added/],
     ],
     [
@@ -89,12 +92,16 @@ describe.skipIf(!HAS_CARGO)('cargo in a composed view', () => {
       },
       [/Cargo\.toml \(\[dependencies\]\)/],
     ],
-  ])('[REQ-VIEW-3] %s', async (_, files, patterns) => {
-    const task = await forge.inImpl(CARGO)
-    await task.write(files)
-    await expectRefused(task, ...patterns)
-    expect(task.has('tests/z_add.rs')).toBe(true)
-  }, 300_000)
+  ])(
+    '[REQ-VIEW-3] %s',
+    async (_, files, patterns) => {
+      const task = await forge.inImpl(CARGO)
+      await task.write(files)
+      await expectRefused(task, ...patterns)
+      expect(task.has('tests/z_add.rs')).toBe(true)
+    },
+    300_000,
+  )
 
   it.each<readonly [string, Files, readonly RegExp[]]>([
     [
@@ -106,12 +113,16 @@ describe.skipIf(!HAS_CARGO)('cargo in a composed view', () => {
     ['expectations that were changed', { 'tests/data/sum.txt': '4\n' }, [/tests\/data\/sum\.txt/]],
     ['a test that came after RED', { 'tests/late.rs': PASSES, 'tests/z_add.rs': PASSES }, [/tests\/z_add\.rs/]],
     ['a rust-toolchain file', { 'rust-toolchain.toml': '[toolchain]\npath = "evil"\n' }, [/rust-toolchain\.toml/]],
-  ])('[REQ-VIEW-3] %s, written beside all tools, blocks', async (_, files, patterns) => {
-    const task = await forge.inImpl(CARGO)
-    await task.write(WRONG)
-    task.smuggle(files)
-    await expectRefused(task, ...patterns)
-  }, 300_000)
+  ])(
+    '[REQ-VIEW-3] %s, written beside all tools, blocks',
+    async (_, files, patterns) => {
+      const task = await forge.inImpl(CARGO)
+      await task.write(WRONG)
+      task.smuggle(files)
+      await expectRefused(task, ...patterns)
+    },
+    300_000,
+  )
 
   it('[REQ-VIEW-6] build output that came since is left out', async () => {
     const task = await forge.inImpl(CARGO)
