@@ -8,6 +8,7 @@ import {
   inlineText,
   isRust,
   NO_INLINE_TESTS,
+  withTestsOf,
 } from '../checks/inline-tests.js'
 import { textOf } from '../checks/test-files.js'
 import type { ViewEntry } from '../confinement/port.js'
@@ -69,4 +70,16 @@ export async function inlineView(
 /** The record without the parts of files. */
 export function wholeFiles(pins: ReadonlyMap<string, string>): ReadonlyMap<string, string> {
   return new Map([...pins].filter(([key]) => inlineFile(key) === null))
+}
+
+/** Code from another time with the tests that its files hold now. */
+export async function withInlineTests(tree: WorkTree, put: readonly ViewEntry[]): Promise<readonly ViewEntry[]> {
+  const all: ViewEntry[] = []
+  for (const entry of put) {
+    const now = entry.type === 'file' && isRust(entry.path) ? await textOf(tree, entry.path) : null
+    const text =
+      now === null || entry.type !== 'file' ? null : await withTestsOf(entry.path, String(entry.content), now)
+    all.push(text === null || entry.type !== 'file' ? entry : { ...entry, content: Buffer.from(text) })
+  }
+  return all
 }

@@ -11,6 +11,7 @@ import { NOT_THE_PROJECT, type WorkTree } from '../tree/work-tree.js'
 import type { App } from './app.js'
 import { ignoredIn } from './composition.js'
 import { filesAtStart } from './files-at-start.js'
+import { withInlineTests } from './inline-view.js'
 import { type PinnedFiles, testFiles } from './pin-tests.js'
 import { WORK_BEGAN } from './trees.js'
 import { blockerView } from './views.js'
@@ -84,5 +85,8 @@ async function codeAtStart(
       moved.push(path)
   const { put, unknown } = await filesAtStart(app, contract, state, { start, paths: moved })
   if (unknown[0] !== undefined) return `What ${unknown[0]} held when work began is not known`
-  return { put, leftOut: [...leftOut, ...((await app.views.dependenciesSince(state.id, state.workspace)) ?? [])] }
+  return {
+    put: await withInlineTests(tree, put),
+    leftOut: [...leftOut, ...((await app.views.dependenciesSince(state.id, state.workspace)) ?? [])],
+  }
 }

@@ -61,6 +61,18 @@ export async function inlineRecord(
   }
 }
 
+/** The code of the tests in a file, without the code beside them. */
+export async function inlineCode(path: string, text: string): Promise<string> {
+  const read = await itemsOf(path, text)
+  return (read?.items ?? []).map((item) => item.text).join('\n')
+}
+
+/** A text with the tests of another one, in the place of its own. Null where there is no place for them. */
+export async function withTestsOf(path: string, text: string, other: string): Promise<string | null> {
+  const difference = await inlineDifference(path, text, testsIn(await itemsOf(path, other)))
+  return difference === null ? text : difference.composed
+}
+
 function testsIn(read: InlineItems | null): InlineTests {
   if (read === null) return NO_INLINE_TESTS
   return { items: read.items.map(({ container, name, text }) => [container, name, text]), mentions: read.mentions }
