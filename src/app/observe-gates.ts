@@ -30,6 +30,7 @@ import type { Blob } from '../store/port.js'
 import type { TreeIndex } from '../tree/tree-contents.js'
 import type { WorkTree } from '../tree/work-tree.js'
 import type { App } from './app.js'
+import { goCacheOf } from './baseline.js'
 import { commitRulesOf } from './commit-rules.js'
 import { type ComposedView, composeViewOf } from './composition.js'
 import { needsRedAgain, runRedAgain } from './red-again.js'
@@ -91,6 +92,7 @@ export async function observeFor(
     hidden: reservedIn(app, contract, state.workspace).hidden,
     signal: new AbortController().signal,
     redact: (text: string) => String(app.redact(text)),
+    goCache: goCacheOf(app, state.workspace, confinement),
   }
   const composed =
     commands.size === 0 ? null : await composedView(app, contract, state, { ...work, index, place: bare, treeHash })

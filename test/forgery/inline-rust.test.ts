@@ -123,7 +123,10 @@ describe.skipIf(!HAS_CARGO)('tests inside of Rust sources', () => {
 
   it('[REQ-RED-2] a failing test of another module holds no criterion', async () => {
     const task = await forge.inTdd(INLINE)
-    await task.write({ 'src/first.rs': `${FIRST}${TESTS}`, 'src/lib.rs': 'pub mod first;\n\npub fn check(a: i32) {\n    assert!(a > 0);\n}\n' })
+    await task.write({
+      'src/first.rs': `${FIRST}${TESTS}`,
+      'src/lib.rs': 'pub mod first;\n\npub fn check(a: i32) {\n    assert!(a > 0);\n}\n',
+    })
     const blockers = await task.agent.refused('IMPL', {
       test_files: { test_files: [{ path: 'src/lib.rs', covers: ['AC1'] }] },
     })
