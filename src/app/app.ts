@@ -1,3 +1,4 @@
+import type { GoCache } from '../confinement/go-cache.js'
 import type { Confinement } from '../confinement/port.js'
 import type { ScratchLayers } from '../confinement/scratch-layers.js'
 import { matchesGlob } from '../contract/glob.js'
@@ -58,6 +59,8 @@ export interface App {
   /** The upstream MCP servers of contracts. */
   readonly upstream: () => Upstream
   readonly observations: Observations
+  /** Go's standard library, compiled once for observed runs. */
+  readonly goCache: GoCache
   /** What tests said of the trees that tasks began with. */
   readonly baselines: Baselines
   /** How work trees should look. */

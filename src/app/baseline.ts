@@ -1,9 +1,12 @@
 import { createHash } from 'node:crypto'
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
 import { besideTheProject } from '../checks/beside.js'
 import { runKey } from '../checks/observe.js'
 import { observeRepeatedly } from '../checks/repeat-runs.js'
 import { stampsOf, touchedSince } from '../checks/stamps.js'
 import { isSource } from '../checks/test-files.js'
+import type { Confinement } from '../confinement/port.js'
 import { canonicalJson } from '../contract/fingerprint.js'
 import type { Contract, JsonObject, ObservedCommand } from '../core/contract.js'
 import type { Baseline, ObservedRun } from '../core/observed.js'
@@ -102,12 +105,15 @@ async function runOnStart(
   // A large file that no commit has is shown as it is now.
   const { put, leftOut } = await filesAtStart(app, contract, state, { start, paths: moved })
   const stamps = await stampsOf(state.workspace, before)
+  // In the background, with the claim: gates find it made.
+  if (isGo(state.workspace)) await app.goCache.make()
   const place = {
     confinement,
     tree: state.workspace,
     hidden: reservedIn(app, contract, state.workspace).hidden,
     signal,
     redact: (text: string) => String(app.redact(text)),
+    goCache: goCacheOf(app, state.workspace, confinement),
     view: { composition: { put, leftOut, pinned: [], isGuarded: () => false }, leftOut: [] },
   }
   const about = { name: 'tests', command, treeHash: 'start' }
@@ -121,6 +127,19 @@ async function runOnStart(
   if (isDisturbed) return null
   if (touchedSince(stamps, await stampsOf(state.workspace, before)).length > 0) return null
   return baselineOf(run)
+}
+
+function isGo(tree: string): boolean {
+  return ['go.mod', 'go.work'].some((name) => existsSync(join(tree, name)))
+}
+
+/** What of Go's standard library is compiled already, for a tree of Go and where nobody else can write it. */
+export function goCacheOf(
+  app: Pick<App, 'goCache'>,
+  tree: string,
+  { provider }: Pick<Confinement, 'provider'>,
+): string | null {
+  return provider !== 'none' && isGo(tree) ? app.goCache.ready() : null
 }
 
 const NO_TESTS: Baseline = {

@@ -17,6 +17,7 @@ import type { TaskState } from '../core/state.js'
 import { writableOf } from '../core/writable.js'
 import { type Listed, NOT_THE_PROJECT, type Skipped, type WorkTree } from '../tree/work-tree.js'
 import type { App } from './app.js'
+import { inlineView, wholeFiles } from './inline-view.js'
 import { ignoredBy, leftBehind, namedAmong } from './scratch.js'
 import { WORK_BEGAN } from './trees.js'
 
@@ -65,7 +66,9 @@ export async function composeViewOf(
   const all = await tree.list(WITH_OUTPUT)
   const listed = all.filter(({ path }) => !path.startsWith('dist/'))
   const isHeld = !needed.pinsTests && !contract.tests.allowChanges && state.pinnedTests !== null
-  const pins = isHeld ? (app.views.pinsAgain(state) ?? state.pinnedTests) : null
+  const recorded = isHeld ? (app.views.pinsAgain(state) ?? state.pinnedTests) : null
+  const pins = recorded === null ? null : wholeFiles(recorded)
+  const inline = await inlineView(app, state, { tree, pins: recorded, isIgnored })
   const start = app.trees.marked(state.workspace, state.id, WORK_BEGAN)?.entries ?? null
   const scene: Scene = { app, contract, state, tree, listed, isIgnored, pins, start }
   const tests = listed.map(({ path }) => path).filter((path) => isTestLike(contract, path) && !isIgnored(path))
@@ -74,8 +77,8 @@ export async function composeViewOf(
   const made = compiledBefore(scene, all)
   const told = [...late, ...stood, ...(await dependencies)].filter((path) => pins?.has(path) !== true)
   const leftOut = [...told, ...made.filter((path) => pins?.has(path) !== true)]
-  const put = pins === null ? [] : await fromPins(scene, pins, leftOut)
-  const pinned = new Set([...(pins?.keys() ?? tests), ...(await setupPaths(scene, about.pinnedRun))])
+  const put = pins === null ? [] : [...(await fromPins(scene, pins, leftOut)), ...inline.put]
+  const pinned = new Set([...(pins?.keys() ?? tests), ...inline.files, ...(await setupPaths(scene, about.pinnedRun))])
   for (const path of await linkTargets(scene, pinned)) pinned.add(path)
   const isOut = new Set(leftOut)
   for (const path of pinned) if (isReport(contract, path) || isOut.has(path)) pinned.delete(path)
@@ -84,8 +87,8 @@ export async function composeViewOf(
   const isLeft = leftBehind((folder) => app.trees.isSource(state.workspace, folder))
   return {
     composition: { put, leftOut, pinned: [...pinned], programs: await programsOf(contract, tree, pinned), isGuarded },
-    leftOut: told.filter((path) => !isLeft(path, false) && !isLeft(path, true)),
-    digest: digestOf(put, leftOut, pins),
+    leftOut: [...told.filter((path) => !isLeft(path, false) && !isLeft(path, true)), ...inline.late],
+    digest: digestOf(put, leftOut, recorded),
   }
 }
 

@@ -22,6 +22,7 @@ import type { Blob } from '../store/port.js'
 import type { TreeIndex } from '../tree/tree-contents.js'
 import type { WorkTree } from '../tree/work-tree.js'
 import type { App } from './app.js'
+import { goCacheOf } from './baseline.js'
 import { commandsFor, needsGit } from './commands-for.js'
 import { commitRulesOf } from './commit-rules.js'
 import { type ComposedView, composeViewOf } from './composition.js'
@@ -84,6 +85,7 @@ export async function observeFor(
     hidden: reservedIn(app, contract, state.workspace).hidden,
     signal: new AbortController().signal,
     redact: (text: string) => String(app.redact(text)),
+    goCache: goCacheOf(app, state.workspace, confinement),
   }
   const composed =
     commands.size === 0

@@ -1,3 +1,4 @@
+import { INLINE_LOOKED_FOR, inlineFile, inlineKey, inlineRecord, isRust } from '../checks/inline-tests.js'
 import { importsTestRunner } from '../checks/runner-imports.js'
 import { compiledTests, isSource, isTestLike, isTestPath, textOf } from '../checks/test-files.js'
 import type { Contract } from '../core/contract.js'
@@ -19,6 +20,7 @@ export async function testFiles(
 ): Promise<PinnedFiles> {
   const named: string[] = []
   const others: string[] = []
+  const sources: string[] = []
   const listed = await tree.list(NOT_THE_PROJECT)
   const compiled = compiledTests(
     contract,
@@ -31,9 +33,30 @@ export async function testFiles(
     else if (isIgnored(path)) continue
     else if (isTestLike(contract, path) || (!isLink && (await importsTestRunner(path, await sourceOf(tree, path)))))
       others.push(path)
+    else if (!isLink && isRust(path)) sources.push(path)
   }
+  const inline = await inlineTests(tree, sources)
+  others.push(...inline.files.filter((path) => !isIgnored(path)))
   // A link that leaves the tree is no test; one that is named as such cannot be recorded.
-  return { ...(await hashesOf(tree, named)), ...(await hashesOf(tree, others, () => null)) }
+  const whole = { ...(await hashesOf(tree, named)), ...(await hashesOf(tree, others, () => null)) }
+  const records = Object.entries(inline.records).filter(([key]) => whole[inlineFile(key) ?? ''] === undefined)
+  return { ...whole, ...Object.fromEntries(records) }
+}
+
+/** The tests inside of sources, and files that only such tests load. */
+async function inlineTests(
+  tree: WorkTree,
+  sources: readonly string[],
+): Promise<{ readonly records: PinnedFiles; readonly files: readonly string[] }> {
+  const records: Record<string, string> = {}
+  const files: string[] = []
+  for (const path of sources) {
+    const record = await inlineRecord(path, (await textOf(tree, path)) ?? '')
+    if (!record.isEmpty) records[inlineKey(path)] = record.hash
+    files.push(...record.files)
+  }
+  if (sources.length > 0) records[INLINE_LOOKED_FOR] = (await inlineRecord('', '')).hash
+  return { records, files }
 }
 
 async function sourceOf(tree: WorkTree, path: string): Promise<string> {
@@ -81,7 +104,8 @@ async function withReported({
 async function holdsCode(tree: WorkTree, path: string): Promise<boolean> {
   if (isTestName(path)) return false
   const text = await sourceOf(tree, path)
-  if (/\.rs$/.test(path)) return /#\[cfg\(test\)\]|^\s*\/\/[/!]/m.test(text)
+  // Cargo names the root of a crate for the tests of all its modules.
+  if (/\.rs$/.test(path)) return /(^|\/)src\//.test(path) || /#\[cfg\(test\)\]|^\s*\/\/[/!]/m.test(text)
   if (/\.py$/.test(path)) return !/^[ \t]*(async[ \t]+)?def[ \t]+test|\bTestCase\b/m.test(text)
   return /import\.meta\.vitest/.test(text)
 }

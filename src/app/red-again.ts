@@ -1,3 +1,4 @@
+import { inlineFile } from '../checks/inline-tests.js'
 import { observe, type ShownPlace } from '../checks/observe.js'
 import { observedFailing, type RedInputs } from '../checks/red-run.js'
 import { isTestLike } from '../checks/test-files.js'
@@ -10,6 +11,7 @@ import { NOT_THE_PROJECT, type WorkTree } from '../tree/work-tree.js'
 import type { App } from './app.js'
 import { ignoredIn } from './composition.js'
 import { filesAtStart } from './files-at-start.js'
+import { withInlineTests } from './inline-view.js'
 import { type PinnedFiles, testFiles } from './pin-tests.js'
 import { startOfWork } from './start-of-work.js'
 import { WORK_BEGAN } from './trees.js'
@@ -47,7 +49,8 @@ export async function runRedAgain(
   const { tree, place, treeHash } = about
   const recorded = state.pinnedTests ?? new Map<string, string>()
   for (const [path, hash] of recorded)
-    if ((await tree.hash(path)) !== hash) return `${path} is not as it was at RED. ${WAY_OUT}`
+    if (inlineFile(path) === null && (await tree.hash(path)) !== hash)
+      return `${path} is not as it was at RED. ${WAY_OUT}`
   const files = {
     ...(await testFiles(contract, tree, ignoredIn(app, state.workspace))),
     ...Object.fromEntries(recorded),
@@ -89,5 +92,8 @@ async function codeAtStart(
       moved.push(path)
   const { put, unknown } = await filesAtStart(app, contract, state, { start, paths: moved })
   if (unknown[0] !== undefined) return `What ${unknown[0]} held when work began is not known`
-  return { put, leftOut: [...leftOut, ...((await app.views.dependenciesSince(state.id, state.workspace)) ?? [])] }
+  return {
+    put: await withInlineTests(tree, put),
+    leftOut: [...leftOut, ...((await app.views.dependenciesSince(state.id, state.workspace)) ?? [])],
+  }
 }

@@ -16,9 +16,12 @@ import type { Blob } from '../store/port.js'
 import type { WorkTree } from '../tree/work-tree.js'
 import type { App } from './app.js'
 import { asksGit, commandsFor, needsGit } from './commands-for.js'
+import { ignoredIn } from './composition.js'
 import { contentAtStart } from './content-at-start.js'
 import type { Offer } from './gather.js'
+import { inlineView } from './inline-view.js'
 import { type Observed, observedView, pinnedRunOf, runView } from './observe-gates.js'
+import { needsRedAgain } from './red-again.js'
 import { startOfWork } from './start-of-work.js'
 import { taskView } from './views.js'
 
@@ -44,6 +47,11 @@ export async function runChecks(
   const pinnedRun = await pinnedRunOf(app, state)
   const before = contentAtStart(app, state)
   const start = startOfWork(app, contract, state)
+  const movedInline = async () =>
+    needsRedAgain(app, contract, state)
+      ? []
+      : (await inlineView(app, state, { tree, pins: state.pinnedTests, isIgnored: ignoredIn(app, state.workspace) }))
+          .moved
   const ran = observed.runs.get('tests')
   const shown = ran === undefined ? contents : withRun(contents, ran)
   const checks = new Map<string, CheckOutcome>()
@@ -55,6 +63,7 @@ export async function runChecks(
       task: taskView(state),
       tree,
       pinnedTests: state.pinnedTests,
+      movedInline,
       observed: observed.runs,
       git: observed.git,
       ...{ baseline: observed.baseline, noBaseline: observed.noBaseline },

@@ -10,6 +10,7 @@ import { openWorkTree } from '../tree/work-tree.js'
 import type { App } from './app.js'
 import type { ComposedView } from './composition.js'
 import { filesAtStart } from './files-at-start.js'
+import { withInlineTests } from './inline-view.js'
 import { WORK_BEGAN } from './trees.js'
 
 /**
@@ -47,7 +48,7 @@ export async function withStartingCode(
     ...composed,
     composition: {
       ...composition,
-      put: [...composition.put, ...files.put],
+      put: [...composition.put, ...(await withInlineTests(tree, files.put))],
       leftOut: [...composition.leftOut, ...leftOut],
       pinned: composition.pinned.filter((path) => !leftOut.includes(path)),
     },

@@ -1,12 +1,14 @@
 import { createHash } from 'node:crypto'
 import { closeSync, existsSync, lstatSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
-import { mkdir, open, readdir, readlink, rename, rm } from 'node:fs/promises'
+import { mkdir, open, readdir, readlink, rename, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { type InlineTests, inlineFile, inlineRecord } from '../checks/inline-tests.js'
 import type { ViewEntry } from '../confinement/port.js'
 import type { TaskState } from '../core/state.js'
 import { openFile } from '../tree/lookup.js'
 import { chunksOf } from '../tree/read-bytes.js'
 import { isTargetInside } from '../tree/steps.js'
+import { openWorkTree } from '../tree/work-tree.js'
 import type { PinnedFiles } from './pin-tests.js'
 import type { Trees } from './trees.js'
 
@@ -20,7 +22,7 @@ const DEPENDENCIES = 'dependencies.json.gz'
 const REMOVED = { recursive: true, force: true } as const
 
 /** What is known of a pinned file beside what it holds. */
-type Pin = { readonly mode: number } | { readonly link: string }
+type Pin = { readonly mode: number } | { readonly link: string } | { readonly inline: string }
 type Pins = Record<string, Pin>
 
 /**
@@ -63,6 +65,12 @@ export class TaskViews {
     const pins: Pins = { ...this.#pins(taskId) }
     let bytes = 0
     for (const [path, hash] of Object.entries(files)) {
+      const inline = inlineFile(path)
+      if (inline !== null) {
+        pins[keyOf(path, hash)] = { inline }
+        await this.#keepInline(taskId, { tree, path: inline, hash })
+        continue
+      }
       const stat = lstatSync(join(tree, path))
       bytes += stat.size
       if (bytes > PINNED_BYTES_MAX) throw new Error(`test files take more than ${PINNED_BYTES_MAX} bytes`)
@@ -86,12 +94,22 @@ export class TaskViews {
   /** A pinned file as it was; null when it was not kept, or is not whole. */
   pinned(taskId: string, path: string, hash: string): ViewEntry | null {
     const pin = this.#pins(taskId)[keyOf(path, hash)]
-    if (pin === undefined) return null
+    if (pin === undefined || 'inline' in pin) return null
     if ('link' in pin) return isTargetInside(path, pin.link) ? { path, type: 'link', target: pin.link } : null
+    const content = this.#object(taskId, hash)
+    return content === null ? null : { path, type: 'file', content, mode: pin.mode }
+  }
+
+  /** The tests that RED recorded inside of a file; null when they were not kept, or are not whole. */
+  inlineTests(taskId: string, hash: string): InlineTests | null {
+    const content = this.#object(taskId, hash)
+    return content === null ? null : (JSON.parse(content.toString('utf8')) as InlineTests)
+  }
+
+  #object(taskId: string, hash: string): Buffer | null {
     const file = join(this.#file(taskId, OBJECTS), hash)
     const content = existsSync(file) ? readFileSync(file) : null
-    if (content === null || createHash('sha256').update(content).digest('hex') !== hash) return null
-    return { path, type: 'file', content, mode: pin.mode }
+    return content !== null && createHash('sha256').update(content).digest('hex') === hash ? content : null
   }
 
   /** Which files RED, run again, recorded besides; null where it was not. */
@@ -119,6 +137,13 @@ export class TaskViews {
       const taskId = existsSync(file) ? readFileSync(file, 'utf8') : ''
       if (nameOf(taskId) !== name || (await isOver(taskId))) await rm(join(this.dir, name), REMOVED)
     }
+  }
+
+  async #keepInline(taskId: string, one: { tree: string; path: string; hash: string }): Promise<void> {
+    const text = one.path === '' ? '' : ((await openWorkTree(one.tree).read(one.path))?.toString('utf8') ?? '')
+    const { content, hash } = await inlineRecord(one.path, text)
+    if (hash !== one.hash) throw new Error(`${one.path} was changed meanwhile`)
+    await writeFile(join(this.#file(taskId, OBJECTS), hash), content, { mode: 0o600 })
   }
 
   async #keepObject(taskId: string, one: { tree: string; path: string; hash: string }): Promise<void> {

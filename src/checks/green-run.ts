@@ -3,6 +3,7 @@ import type { Baseline, ObservedRun, ObservedTest, PinnedRun } from '../core/obs
 import { counted } from '../core/rules/words.js'
 import { BaselineTests, isLeftOut } from './baseline-tests.js'
 import { type CheckInputs, fails, holds } from './inputs.js'
+import { rustUnit } from './red-files.js'
 import { namesText, notLoadedText, whatWentWrong } from './run-words.js'
 
 const NAMED_MAX = 5
@@ -102,7 +103,7 @@ function notRun(run: ObservedRun, pinned: PinnedRun | null, old: ReadonlySet<Obs
   const knowsFiles = run.tests.some((test) => test.file !== null && test.status === 'passed')
   const known = new Set(pinned.ids)
   const isMissed = knowsFiles
-    ? (file: string): boolean => !files.has(file)
+    ? (file: string): boolean => !files.has(file) && !ran.some((test) => rustUnit(test, file) === true)
     : (): boolean => run.isComplete && ran.every((test) => known.has(test.id))
   return [...pinned.ids.filter((id) => !passed.has(id)), ...pinned.unloaded.filter(isMissed)]
 }

@@ -23,11 +23,15 @@ export function guardedEnv(env: Readonly<Record<string, string>>): Readonly<Reco
 }
 
 // Node.js does not start without a file that it is told to load. Python does.
-const UNLESS_GUARDED = '[ -r "$1" ] || { echo "phaselock: the guards are not there" >&2; exit 126; }; exec bash -c "$2"'
+const UNLESS_GUARDED =
+  '[ -r "$1" ] || { echo "phaselock: the guards are not there" >&2; exit 126; }; [ -z "$3" ] || cp -rs "$3" "$GOCACHE" 2>/dev/null; exec bash -c "$2"'
 
-/** Runs a shell line where the guards can be read, and nothing where they cannot. */
-export function guardedArgv(line: string): readonly string[] {
-  return ['bash', '-c', UNLESS_GUARDED, 'bash', `${PYTHON_FOLDER}/sitecustomize.py`, line]
+/**
+ * Runs a shell line where the guards can be read, and nothing where they cannot. With a cache of Go, its files are linked to where
+ * the run has its own.
+ */
+export function guardedArgv(line: string, goCache: string | null = null): readonly string[] {
+  return ['bash', '-c', UNLESS_GUARDED, 'bash', `${PYTHON_FOLDER}/sitecustomize.py`, line, goCache ?? '']
 }
 
 function joined(parts: readonly (string | undefined)[], separator: string): string {

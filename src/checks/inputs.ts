@@ -18,6 +18,8 @@ export interface CheckInputs {
   readonly task: JsonObject
   readonly tree: WorkTree
   readonly pinnedTests: ReadonlyMap<string, string> | null
+  /** Tests inside of sources that are not as RED recorded them, in words. */
+  readonly movedInline?: () => Promise<readonly string[]>
   /** What Phaselock ran itself, by the name of the command. */
   readonly observed: ReadonlyMap<string, ObservedRun>
   /** What git says of the tree; null when nobody asked it. */

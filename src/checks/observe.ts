@@ -1,6 +1,8 @@
 import { createHash } from 'node:crypto'
+import { join } from 'node:path'
 import { ViewRefused } from '../confinement/compose-view.js'
 import { NO_CHANGES } from '../confinement/confined.js'
+import { GO_CACHE_INSIDE } from '../confinement/go-cache.js'
 import type { Composition, Confinement } from '../confinement/port.js'
 import { type CommandRun, runCommand } from '../confinement/run-command.js'
 import type { ObservedCommand } from '../core/contract.js'
@@ -25,6 +27,8 @@ export interface ObservePlace {
 /** Where one is run whose output may be shown. */
 export interface ShownPlace extends ObservePlace {
   readonly redact: (text: string) => string
+  /** What of Go's standard library is compiled already; left out or null: nothing. */
+  readonly goCache?: string | null
   /** How the view is composed, and what was left out of it. */
   readonly view?: { readonly composition: Composition; readonly leftOut: readonly string[] }
 }
@@ -83,12 +87,14 @@ async function runInView(
   place: ShownPlace,
   { line, command }: { readonly line: string; readonly command: ObservedCommand },
 ): Promise<{ readonly run: CommandRun; readonly problem: string | null }> {
+  const seed = command.env.GOCACHE === undefined ? (place.goCache ?? null) : null
+  const cached = seed === null ? null : join(seed, 'cache')
   const job = {
     tree: place.tree,
-    argv: guardedArgv(line),
+    argv: guardedArgv(line, cached),
     cwd: '.',
-    env: guardedEnv({ CI: '1', ...command.env }),
-    shown: [GUARDS_FOLDER],
+    env: guardedEnv({ CI: '1', ...(cached === null ? {} : { GOCACHE: GO_CACHE_INSIDE }), ...command.env }),
+    shown: [GUARDS_FOLDER, ...(cached === null ? [] : [cached])],
     network: false,
     writes: 'discard',
     git: 'read',

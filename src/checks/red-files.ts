@@ -4,6 +4,7 @@ import { isTestName } from '../core/pinned-names.js'
 import { assertsSomething } from './assertions.js'
 import { BaselineTests, nameOfTest } from './baseline-tests.js'
 import { reasonAgainst, reasonAgainstLoad } from './failure-reasons.js'
+import { inlineCode, isRust } from './inline-tests.js'
 import type { CheckInputs } from './inputs.js'
 import { isTestPath, textOf } from './test-files.js'
 
@@ -26,7 +27,9 @@ type Inputs = Pick<CheckInputs, 'contract' | 'tree' | 'start' | 'baseline'>
 
 /** Looks at a file with the eyes of the run. Without a baseline (older tasks) everything counts as new. */
 export async function redFile(inputs: Inputs, run: ObservedRun, path: string): Promise<RedFile> {
-  const text = (await textOf(inputs.tree, path)) ?? ''
+  const whole = (await textOf(inputs.tree, path)) ?? ''
+  // Of a source that holds its tests only these say something.
+  const text = isRust(path) && !isTestPath(inputs.contract, path) ? await inlineCode(path, whole) : whole
   const mayHold = isTestPath(inputs.contract, path) || isTestName(path)
   const tests = run.tests.filter((test) => (test.file !== null || mayHold) && isIn(test, path, text))
   const loads = run.loadFailures.filter((failure) => fileOf(failure) === path && !isEmptyFile(failure))
@@ -96,6 +99,9 @@ export function fileOf({ file, message }: ObservedLoadFailure): string | null {
 
 /** Whether a test is one of the file: by what the runner says or, where it does not say, by its name in the text. */
 function isIn(test: ObservedTest, path: string, text: string): boolean {
+  const unit = rustUnit(test, path)
+  if (unit !== null)
+    return unit && new RegExp(`\\bfn\\s+${leafOf(test.id).split('::').at(-1)?.replace(/\W/g, '')}\\b`).test(text)
   if (test.file === path) return true
   if (test.file !== null) {
     const isBuilt = stemOf(test.file) === stemOf(path) && posix.extname(test.file) !== posix.extname(path)
@@ -108,6 +114,18 @@ function isIn(test: ObservedTest, path: string, text: string): boolean {
   }
   const parts = nameOfTest(test.id).split(' > ')
   return parts.every((part) => part !== '' && text.includes(part))
+}
+
+/** Whether a test is one of a module: cargo names the root of the crate for all of them. Null where that is not so. */
+export function rustUnit({ file, id }: ObservedTest, path: string): boolean | null {
+  const [, root] = /^(.*\bsrc\/)(?:lib|main|bin\/[^/]+)\.rs$/.exec(file ?? '') ?? []
+  if (root === undefined || !isRust(path) || !path.startsWith(root)) return null
+  if (path === file) return true
+  const module = path
+    .slice(root.length)
+    .replace(/(\/mod)?\.rs$/, '')
+    .replaceAll('/', '::')
+  return leafOf(id).startsWith(`${module}::`)
 }
 
 // Where the runner does not say the file, two tests of one name cannot be told apart.

@@ -1,5 +1,6 @@
 import type { JsonObject } from '../core/contract.js'
 import { greenAgainst, observedPassing, observedSkipped } from './green-run.js'
+import { inlineFile } from './inline-tests.js'
 import { asObject, type Check, type CheckInputs, errs, fails, field, holds } from './inputs.js'
 import { movedBeforeRed, movedTestSetup } from './moved-setup.js'
 import { observedFailing } from './red-run.js'
@@ -81,9 +82,11 @@ export const testsUnchanged: Check = async (inputs) => {
   if (pinnedTests === null) return errs('no test files were recorded at RED', 'artifact')
   const changed: string[] = []
   for (const [path, hash] of pinnedTests) {
+    if (inlineFile(path) !== null) continue
     const now = await tree.hash(path)
     if (now !== hash) changed.push(`${path} (${now === null ? 'deleted' : 'changed'})`)
   }
+  changed.push(...((await inputs.movedInline?.()) ?? []))
   changed.push(...(await movedTestSetup(inputs)).filter((text) => !changed.some((one) => isSamePath(one, text))))
   if (changed.length === 0) return holds(`${pinnedTests.size} test files unchanged`, 'artifact')
   return fails(listed(changed), 'artifact')

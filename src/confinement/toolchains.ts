@@ -142,7 +142,7 @@ function gradle(around: Surroundings): Toolchain | null {
 }
 
 /** The program that the PATH leads to, wherever links lead from there. */
-function findOnPath({ onPath }: Surroundings, name: string): string | null {
+export function findOnPath({ onPath }: Surroundings, name: string): string | null {
   const found = onPath.map((folder) => join(folder, name)).find((file) => existsSync(file))
   return found === undefined ? null : realpathSync(found)
 }

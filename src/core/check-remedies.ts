@@ -15,6 +15,8 @@ export const CHECK_REMEDIES: Readonly<Record<CheckName, string>> = {
   no_skipped_tests: `Enable the skipped tests, ${AGAIN}`,
   tests_unchanged: `Restore the test files that are named, or go back to the phase that writes tests, ${AGAIN}`,
   coverage_threshold_met: `Cover the untested lines with tests, ${AGAIN}`,
+  examples_hold: `Change the code until every example gives what it expects, ${AGAIN}`,
+  tests_can_fail: `Go back to the phase that writes tests, make each test that is named fail when its expected value is wrong, ${AGAIN}`,
   no_commented_out_code: `Delete the commented-out code in the files that are named, ${AGAIN}`,
   no_blocking_issues: `Fix the blocking issues, get a new review, ${AGAIN}`,
   all_review_models_completed: `Wait until every reviewer has reported, ${AGAIN}`,

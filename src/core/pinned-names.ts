@@ -133,7 +133,7 @@ export function isBelowTestFolder(path: string): boolean {
 }
 
 const TEST_FOLDER =
-  /(^|\/)(tests?|__tests?__|specs?|e2e|testdata|test[_-](data|helpers?|utils?|support)|fixtures|__fixtures__|__snapshots__|__mocks__)\//
+  /(^|\/)(tests?|__tests?__|specs?|e2e|test[_-]?(data|helpers?|utils?|support|kit)|fixtures|__fixtures__|__snapshots__|__mocks__)\//
 
 function nameOf(path: string): string {
   return path.slice(path.lastIndexOf('/') + 1)

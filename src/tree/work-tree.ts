@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
-import { closeSync, fstatSync, lstatSync, readlinkSync } from 'node:fs'
-import { posix } from 'node:path'
+import { closeSync, constants, fstatSync, lstatSync, readlinkSync, realpathSync, statSync } from 'node:fs'
+import { join, posix, relative } from 'node:path'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { identityOf, inside, type OpenFile, openDirectory, openFile, openParent, partsOf } from './lookup.js'
 import { namesByFolder } from './names-by-folder.js'
@@ -38,7 +38,10 @@ export interface WorkTree {
   read(path: string): Promise<Buffer | null>
   /** Regular files and links below the root, in a stable order, without the folders to be left out. */
   list(skipped: Skipped): Promise<readonly Listed[]>
-  /** SHA-256 of the content, for a link of its target as well; null when there is no such file; throws when a link leaves the tree. */
+  /**
+   * SHA-256 of the content, for a link of its target as well; null when there is no such file. Throws when a link leaves the tree,
+   * unless it is the interpreter of a virtual environment.
+   */
   hash(path: string): Promise<string | null>
   /** The same of many files; null also for one that cannot be hashed. */
   hashEach(paths: Iterable<string>): Promise<ReadonlyMap<string, string | null>>
@@ -134,6 +137,8 @@ const LINKS_MAX = 8
 async function hashOfLink(root: string, path: string, links = 1): Promise<string | null> {
   const target = linkTarget(root, path)
   if (target === null) return null
+  const program = interpreterAt(root, path)
+  if (program !== null) return createHash('sha256').update(`program:${target}:${program}`).digest('hex')
   const pointed = posix.normalize(posix.join(posix.dirname(path), target))
   const isInstalled = INSTALLED.test(path)
   const leaves = target.startsWith('/') || pointed.startsWith('..')
@@ -147,6 +152,30 @@ async function hashOfLink(root: string, path: string, links = 1): Promise<string
   if (content === null) throw new TreeUnreadable(`${path} is a link to something that is not a file`)
   return createHash('sha256').update(`link:${target}:`).update(content).digest('hex')
 }
+
+/**
+ * What a program of a virtual environment leads to outside the tree, as `python -m venv` makes it: the resolved path, and what
+ * changes when the file there is replaced. Null for every other link.
+ */
+function interpreterAt(root: string, path: string): string | null {
+  const [, environment] = /^(.+)\/bin\/[^/]+$/.exec(path) ?? []
+  if (environment === undefined) return null
+  const settings = openFile(root, `${environment}/pyvenv.cfg`)
+  if (!settings.ok) return null
+  closeSync(settings.fd)
+  try {
+    const program = realpathSync(join(root, path))
+    if (!relative(realpathSync(root), program).startsWith('../')) return null
+    const { mode, size, mtimeNs } = statSync(program, { bigint: true })
+    const isProgram = (mode & S_IFMT) === S_IFREG && (mode & 0o111n) !== 0n
+    return isProgram ? `${program}:${size}:${mtimeNs}` : null
+  } catch {
+    return null
+  }
+}
+
+const S_IFMT = BigInt(constants.S_IFMT)
+const S_IFREG = BigInt(constants.S_IFREG)
 
 async function withFile<T>(root: string, path: string, work: (file: OpenFile) => Promise<T>): Promise<T | null> {
   const file = openFile(root, path)

@@ -157,8 +157,22 @@ const FREE_PACKAGE_KEYS =
   /^(\[package\]$|(version|description|authors|license|license-file|keywords|categories|repository|homepage|documentation|readme|rust-version)\s*=)/
 
 function isFreeInCargo(table: string, line: string): boolean {
-  if (/^\[dependencies(\.[\w-]+)?\]$/.test(table)) return true
-  return table === '[package]' && FREE_PACKAGE_KEYS.test(line)
+  const [, named] = /^\[dependencies(?:\.([\w-]+))?\]$/.exec(table) ?? [null, null]
+  if (named === null) return table === '[package]' && FREE_PACKAGE_KEYS.test(line)
+  if (line === table || line.startsWith(table)) return !OF_RUST.test(named ?? '')
+  if (named !== undefined) return FREE_DEPENDENCY_KEY.test(line)
+  const [, name = '', more = ''] = FREE_DEPENDENCY.exec(line) ?? []
+  return name !== '' && !OF_RUST.test(name) && !/\\/.test(line) && more.split(/,(?![^[]*\])/).every(isFreeKey)
+}
+
+// A version from the registry. A crate in the project is compiled and run before the tests are, and one with a name of Rust's own
+// is loaded instead of it.
+const FREE_DEPENDENCY = /^([\w-]+)\s*=\s*(?:"[^"]*"|'[^']*'|\{([^{}]*)\})\s*(?:#.*)?$/
+const FREE_DEPENDENCY_KEY = /^(version|features|default-features|optional)\s*=[^\\]*$/
+const OF_RUST = /^(std|core|alloc|test|proc_macro|proc-macro)$/
+
+function isFreeKey(part: string): boolean {
+  return part.trim() === '' || FREE_DEPENDENCY_KEY.test(part.trim())
 }
 
 // What is required is free: what decides is what replaces it.

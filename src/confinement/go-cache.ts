@@ -1,0 +1,99 @@
+import { spawn } from 'node:child_process'
+import { createHash } from 'node:crypto'
+import { existsSync, readFileSync } from 'node:fs'
+import { mkdir, readdir, rename, rm, writeFile } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
+import { findOnPath, surroundingsOf } from './toolchains.js'
+
+const MADE_WITHIN_MS = 10 * 60_000
+const REMOVED = { recursive: true, force: true } as const
+
+// What tests use most. Everything that these packages import is compiled and vetted with them.
+const PACKAGES = [
+  ...[
+    'bufio',
+    'bytes',
+    'context',
+    'encoding/json',
+    'errors',
+    'fmt',
+    'io',
+    'math',
+    'math/rand',
+    'net/http/httptest',
+    'os',
+  ],
+  ...['os/exec', 'path/filepath', 'reflect', 'regexp', 'sort', 'strconv', 'strings', 'sync', 'text/template', 'time'],
+]
+const MODULE = 'module phaselock.example/cache\n\ngo 1.16\n'
+const TEST = `package cache\n\nimport (\n\t"testing"\n${PACKAGES.map((name) => `\t_ "${name}"\n`).join('')})\n\nfunc TestNothing(t *testing.T) {}\n`
+
+/**
+ * The standard library of Go as it is compiled for tests, so that not every observed run compiles it again. It is made by a run in
+ * a module that holds nothing else, outside the reach of agents, and shown to observed runs read-only.
+ */
+export class GoCache {
+  #making: Promise<string | null> | null = null
+
+  constructor(
+    private readonly dir: string,
+    private readonly environment: NodeJS.ProcessEnv,
+  ) {}
+
+  /** The folder, if it was made for the Go that is installed now. */
+  ready(): string | null {
+    const go = this.#program()
+    const folder = go === null ? null : this.#folderFor(go)
+    return folder !== null && existsSync(folder) ? folder : null
+  }
+
+  /** Makes it where there is none. Null: there is no Go, or it cannot be made, and runs do without. */
+  make(): Promise<string | null> {
+    const folder = this.ready()
+    if (folder !== null) return Promise.resolve(folder)
+    this.#making ??= this.#compile().catch(() => null)
+    return this.#making
+  }
+
+  async #compile(): Promise<string | null> {
+    const go = this.#program()
+    if (go === null) return null
+    const folder = this.#folderFor(go)
+    const making = `${folder}.new`
+    for (const name of await readdir(this.dir).catch(() => [])) await rm(join(this.dir, name), REMOVED)
+    await mkdir(join(making, 'module'), { recursive: true, mode: 0o755 })
+    await writeFile(join(making, 'module', 'go.mod'), MODULE)
+    await writeFile(join(making, 'module', 'cache_test.go'), TEST)
+    if (!(await this.#runs(go, making))) return null
+    await rm(join(making, 'module'), REMOVED)
+    await rename(making, folder)
+    return folder
+  }
+
+  #runs(go: string, making: string): Promise<boolean> {
+    const { PATH = '' } = this.environment
+    const env = {
+      ...{ PATH, HOME: making, GOCACHE: join(making, 'cache'), GOPATH: join(making, 'path') },
+      ...{ GOENV: 'off', GOFLAGS: '', GOTOOLCHAIN: 'local', GOPROXY: 'off', GOWORK: 'off' },
+    }
+    const cwd = join(making, 'module')
+    return new Promise((resolve) => {
+      const child = spawn(go, ['test', '.'], { cwd, env, stdio: 'ignore', timeout: MADE_WITHIN_MS })
+      child.once('error', () => resolve(false))
+      child.once('close', (code) => resolve(code === 0))
+    })
+  }
+
+  #program(): string | null {
+    return findOnPath(surroundingsOf(this.environment), 'go')
+  }
+
+  #folderFor(go: string): string {
+    const version = join(dirname(dirname(go)), 'VERSION')
+    const about = `${go} ${existsSync(version) ? readFileSync(version, 'utf8') : ''}`
+    return join(this.dir, createHash('sha256').update(about).digest('hex').slice(0, 16))
+  }
+}
+
+/** Where an observed run has its cache of Go: its own temporary folder, filled with links to what was compiled before. */
+export const GO_CACHE_INSIDE = '/tmp/phaselock-go-cache'

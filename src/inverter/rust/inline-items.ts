@@ -1,0 +1,92 @@
+import { parseFile, type Syntax } from '../parse.js'
+import { fieldOf } from '../syntax.js'
+
+/** An item that is only compiled for tests, with its attributes. */
+export interface InlineItem {
+  /** The modules and `impl` blocks around it, from outside: `mod inner`, `impl Cart`. */
+  readonly container: string
+  /** What it is called there: `mod_item tests`. */
+  readonly name: string
+  readonly text: string
+  readonly start: number
+  readonly end: number
+}
+
+export interface InlineItems {
+  readonly items: readonly InlineItem[]
+  /** Where a new item of a container is put: before what closes it. */
+  readonly ends: ReadonlyMap<string, number>
+  /** How often the rest of the file asks whether it is compiled for tests. */
+  readonly mentions: number
+  /** Modules in files of their own that only tests have, by name or by `#[path]`. */
+  readonly modules: readonly { readonly name: string; readonly path: string | null }[]
+}
+
+const PARSE_MS_MAX = 5_000
+const ONLY_TESTS = /^#\[\s*cfg\s*\(\s*(test\s*\)|all\s*\((?:[^()]*,)?\s*test\s*[,)])/
+const IS_TEST = /^#\[\s*((\w+::)*test|rstest|test_case|wasm_bindgen_test)\s*[\](]/
+const MENTIONS = /\bcfg(?:_attr)?\s*!?\s*[({[][^;{}]{0,300}?\btest\b/g
+
+/** Whether a file of Rust may hold tests beside its code: a quick look before it is parsed. */
+export function mayHoldTests(text: string): boolean {
+  return /\bcfg(_attr)?\s*!?\s*[({[]|#\[\s*[\w:]*test/.test(text)
+}
+
+/** The items of a file that only tests have. Null: it cannot be parsed. */
+export async function readInlineItems(text: string): Promise<InlineItems | null> {
+  const parsed = await parseFile('rust', text, performance.now() + PARSE_MS_MAX)
+  if (typeof parsed === 'string') return null
+  const items: InlineItem[] = []
+  const ends = new Map<string, number>([['', parsed.root.end]])
+  const modules: { name: string; path: string | null }[] = []
+  const visit = (list: Syntax, container: string): void => {
+    let attributes: Syntax[] = []
+    for (const node of list.children) {
+      if (/comment/.test(node.type)) continue
+      if (node.type === 'attribute_item') {
+        attributes.push(node)
+        continue
+      }
+      const isOnlyTests = attributes.some(({ text: one }) => ONLY_TESTS.test(one) || IS_TEST.test(one))
+      if (isOnlyTests && node.isNamed) {
+        const start = attributes[0]?.start ?? node.start
+        const name = nameIn(items, container, node)
+        items.push({ container, name, text: text.slice(start, node.end), start, end: node.end })
+        if (node.type === 'mod_item' && fieldOf(node, 'body') === null)
+          modules.push({ name: fieldOf(node, 'name')?.text ?? '', path: pathIn(attributes) })
+      } else enter(node, container)
+      attributes = []
+    }
+  }
+  const enter = (node: Syntax, container: string): void => {
+    const body = fieldOf(node, 'body')
+    if (body === null || (node.type !== 'mod_item' && node.type !== 'impl_item')) return
+    const head = node.type === 'mod_item' ? `mod ${fieldOf(node, 'name')?.text ?? ''}` : headOf(text, node, body)
+    const inner = container === '' ? head : `${container} / ${head}`
+    ends.set(inner, body.end - 1)
+    visit(body, inner)
+  }
+  visit(parsed.root, '')
+  const rest = items.reduceRight((left, { start, end }) => left.slice(0, start) + left.slice(end), text)
+  return { items, ends, modules, mentions: rest.match(MENTIONS)?.length ?? 0 }
+}
+
+function headOf(text: string, node: Syntax, body: Syntax): string {
+  return text.slice(node.start, body.start).replace(/\s+/g, ' ').trim()
+}
+
+function pathIn(attributes: readonly Syntax[]): string | null {
+  for (const { text } of attributes) {
+    const [, path] = /^#\[\s*path\s*=\s*"([^"\n]{1,400})"/.exec(text) ?? []
+    if (path !== undefined) return path
+  }
+  return null
+}
+
+// Two of one name are told apart by their order.
+function nameIn(items: readonly InlineItem[], container: string, node: Syntax): string {
+  const own = fieldOf(node, 'name')?.text ?? node.text.replace(/\s+/g, ' ')
+  const name = `${node.type} ${own}`
+  const same = items.filter((one) => one.container === container && one.name.replace(/ #\d+$/, '') === name).length
+  return same === 0 ? name : `${name} #${same + 1}`
+}
