@@ -1,24 +1,29 @@
 'use strict'
 // Loaded by NODE_OPTIONS before anything of the project, in every Node.js process of an observed run.
 const { isMainThread } = require('node:worker_threads')
+const { leaveNoTrace } = require('./leave-no-trace.cjs')
 const { lockAssertions } = require('./lock-assertions.cjs')
-const { lockLibraries, lockVitest } = require('./lock-libraries.cjs')
+const { isVitestWorker, lockLibraries, lockVitest } = require('./lock-libraries.cjs')
 const { lockLoading } = require('./lock-loading.cjs')
 
-// A program that a test starts inherits both names from the test process, and may end as it likes.
-const OWNER = 'PHASELOCK_TEST_PROCESS'
-
 function start() {
-  if (process.env[OWNER] !== undefined) return
   const isTestFile = process.env.NODE_TEST_CONTEXT !== undefined
+  if (isTestFile && !isMainThread) return
   const real = lockAssertions()
   lockLoading(real, { isTestFile, onLoaded: lockLibraries })
-  lockVitest()
-  if (!isTestFile || !isMainThread) return
-  process.env[OWNER] = '1'
-  const { watchHarness } = require('./watch-harness.cjs')
-  const { guardExit } = require('./guard-exit.cjs')
-  guardExit(watchHarness())
+  if (isTestFile) {
+    const { watchHarness } = require('./watch-harness.cjs')
+    const { guardExit } = require('./guard-exit.cjs')
+    guardExit(watchHarness())
+  } else if (isVitestWorker()) lockVitest()
+  else if (isMainThread) {
+    const { separateChildren } = require('./separate.cjs')
+    const { tellRuns } = require('./tell-runs.cjs')
+    separateChildren()
+    tellRuns()
+    return
+  }
+  leaveNoTrace()
 }
 
 start()

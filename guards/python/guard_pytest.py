@@ -67,8 +67,13 @@ def wrap(state, prove):
 
     wrap_session = session_main.wrap_session
 
+    channel, plugin = state["channel"], _plugin(state["channel"])
+
     def noted_session(settings, doit):
+        if channel.begin("pytest"):
+            settings.pluginmanager.register(plugin)
         status = wrap_session(settings, doit)
+        channel.end()
         if int(status) == 0:
             failed = [name for name, item in raised.items() if not is_marked(item)]
             # Tests of unittest note by themselves; pytest may run them again and then they count anew.
@@ -81,6 +86,10 @@ def wrap(state, prove):
     found = (_found(*name.split(":")) for name in CLASSES)
     modules = (_found(name) for name in MODULES)
     return [one for one in found if isinstance(one, type)], [one for one in modules if one is not None]
+
+
+def _plugin(channel):
+    return sys.modules[type(channel).__module__].Plugin(channel)
 
 
 # Whoever answers one of these decides whether a test passes.

@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs'
 import { delimiter } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
@@ -5,7 +6,7 @@ import { fileURLToPath } from 'node:url'
 export const GUARDS_FOLDER = fileURLToPath(new URL('../../guards', import.meta.url))
 
 /** Part of what a kept run depends on: one that was made under weaker guards is not taken for one of these. */
-export const GUARDS_VERSION = 2
+export const GUARDS_VERSION = 3
 
 const NODE_GUARD = `${GUARDS_FOLDER}/node/guard.cjs`
 const PYTHON_FOLDER = `${GUARDS_FOLDER}/python`
@@ -23,11 +24,14 @@ export function guardedEnv(env: Readonly<Record<string, string>>): Readonly<Reco
 }
 
 // Node.js does not start without a file that it is told to load. Python does.
-const UNLESS_GUARDED = '[ -r "$1" ] || { echo "phaselock: the guards are not there" >&2; exit 126; }; exec bash -c "$2"'
+const UNLESS_GUARDED =
+  'l="$2"; [ -r "$1" ] || { echo "phaselock: the guards are not there" >&2; exit 126; }; shift 2; exec "$@" bash -c "$l"'
+/** Keeps what it runs away from the memory of processes that ran before. */
+const ENTER = existsSync('/usr/bin/perl') ? [`${GUARDS_FOLDER}/enter/run`] : []
 
 /** Runs a shell line where the guards can be read, and nothing where they cannot. */
 export function guardedArgv(line: string): readonly string[] {
-  return ['bash', '-c', UNLESS_GUARDED, 'bash', `${PYTHON_FOLDER}/sitecustomize.py`, line]
+  return ['bash', '-c', UNLESS_GUARDED, 'bash', `${PYTHON_FOLDER}/sitecustomize.py`, line, ...ENTER]
 }
 
 function joined(parts: readonly (string | undefined)[], separator: string): string {
