@@ -20,8 +20,8 @@ function start() {
     const { separateChildren } = require('./separate.cjs')
     const { tellRuns } = require('./tell-runs.cjs')
     separateChildren()
-    tellRuns()
-    return
+    // Of the runners that are asked here only jest may run tests in this process.
+    if (tellRuns() !== 'jest' && process.env.JEST_WORKER_ID === undefined) return
   }
   leaveNoTrace()
 }

@@ -11,13 +11,18 @@ const SHELLS = ['sh', 'bash', 'dash', 'zsh']
  * Other programs are started as ever, so that one that is missing is still said to be missing.
  */
 function separateChildren() {
-  if (!existsSync('/usr/bin/perl') || !existsSync(ENTER)) return
+  const canEnter = existsSync('/usr/bin/perl') && existsSync(ENTER)
   const { spawn } = ChildProcess.prototype
+  const { NODE_OPTIONS } = process.env
   ChildProcess.prototype.spawn = function (options) {
     const { file, args } = options
     if (!Array.isArray(args) || (file !== process.execPath && !SHELLS.includes(basename(String(file)))))
       return spawn.call(this, options)
-    return spawn.call(this, { ...options, file: ENTER, args: [ENTER, file, ...args.slice(1)] })
+    // The main process of jest has no trace of the guard, because it may run tests itself; its workers are guarded.
+    const isJestWorker = options.envPairs?.some((pair) => pair.startsWith('JEST_WORKER_ID='))
+    const envPairs = isJestWorker ? [...options.envPairs, `NODE_OPTIONS=${NODE_OPTIONS}`] : options.envPairs
+    const entered = canEnter ? { file: ENTER, args: [ENTER, file, ...args.slice(1)] } : {}
+    return spawn.call(this, { ...options, envPairs, ...entered })
   }
 }
 

@@ -9,13 +9,15 @@ const VITEST = /[\\/]vitest[\\/](?:vitest\.mjs|dist[\\/]cli\.js)$/
 const JEST = /[\\/]jest(?:-cli)?[\\/]bin[\\/]jest\.js$/
 const WITHOUT_TESTS = ['bench', 'init', 'list']
 
-/** In the main process of a runner: has it tell Phaselock of its tests, beside its own report. */
+/** In the main process of a runner: has it tell Phaselock of its tests, beside its own report. Says which one of these it is. */
 function tellRuns() {
   if (process.execArgv.includes('--test')) return tellNodeTest()
   const program = programOf(process.argv[1])
   if (VITEST.test(program) && !WITHOUT_TESTS.includes(process.argv[2]))
     return addReporter('--reporter', 'vitest-reporter.mjs', /^(?:vitest|vite)\.(?:config|workspace)\./)
-  if (JEST.test(program)) return addReporter('--reporters', 'jest-reporter.cjs', /^jest\.config\./)
+  if (!JEST.test(program)) return null
+  addReporter('--reporters', 'jest-reporter.cjs', /^jest\.config\./)
+  return 'jest'
 }
 
 function programOf(path) {

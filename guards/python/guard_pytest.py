@@ -67,7 +67,7 @@ def wrap(state, prove):
 
     wrap_session = session_main.wrap_session
 
-    channel, plugin = state["channel"], _plugin(state["channel"])
+    channel, plugin = state["channel"], state["plugin"]
 
     def noted_session(settings, doit):
         if channel.begin("pytest"):
@@ -86,10 +86,6 @@ def wrap(state, prove):
     found = (_found(*name.split(":")) for name in CLASSES)
     modules = (_found(name) for name in MODULES)
     return [one for one in found if isinstance(one, type)], [one for one in modules if one is not None]
-
-
-def _plugin(channel):
-    return sys.modules[type(channel).__module__].Plugin(channel)
 
 
 # Whoever answers one of these decides whether a test passes.

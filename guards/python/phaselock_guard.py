@@ -106,7 +106,9 @@ def _watch(secret, write, has_pytest):
 
     owner = os.getpid()
     state = {"failed": set(), "ran": set(), "problems": [], "is_proved": False}
-    state["channel"] = _load("guard_channel").Channel()
+    channels = _load("guard_channel")
+    state["channel"] = channels.Channel()
+    state["plugin"] = channels.Plugin(state["channel"])
     send, getpid = os.write, os.getpid
 
     def prove(is_good):
