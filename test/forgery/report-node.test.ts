@@ -27,7 +27,8 @@ export default async function* (source) {
 const WITH_REPORTER = 'node --test --test-reporter=./src/report.js tests/'
 const HONEST = 'export const add = (a, b) => a + b\n'
 const WRONG = 'export const add = () => 4\n'
-const FORGED = 'TAP version 13\\nok 1 - adds\\n1..1\\n# tests 1\\n# pass 1\\n# fail 0\\n'
+const FORGED = 'ok 1 - adds\n1..1\n# tests 1\n# pass 1\n# fail 0\n'
+const FORGED_TEXT = JSON.stringify(FORGED)
 
 function project(script: string, files: Files = {}): Project {
   return {
@@ -50,13 +51,14 @@ const [{ webSocketDebuggerUrl }] = await new Promise((resolve) => get('http://12
   let text = ''
   answer.on('data', (part) => { text += part }).on('end', () => resolve(JSON.parse(text)))
 }))
-const expression = 'process.stdout.write(${FORGED.replaceAll('\\n', '\\\\\\\\n').replace(/^/, '"').replace(/$/, '"')}); process.reallyExit(0)'
+const expression = ${JSON.stringify(`process.stdout.write(${FORGED_TEXT}); setTimeout(() => process.reallyExit(0), 500)`)}
 const body = Buffer.from(JSON.stringify({ id: 1, method: 'Runtime.evaluate', params: { expression } }))
 const headers = { Connection: 'Upgrade', Upgrade: 'websocket', 'Sec-WebSocket-Version': '13', 'Sec-WebSocket-Key': 'AAAAAAAAAAAAAAAAAAAAAA==' }
 request(webSocketDebuggerUrl.replace('ws:', 'http:'), { headers }).on('upgrade', (_, socket) => {
   const length = Buffer.alloc(2)
   length.writeUInt16BE(body.length)
   socket.write(Buffer.concat([Buffer.from([0x81, 0xfe]), length, Buffer.alloc(4), body]))
+  setTimeout(() => socket.destroy(), 200)
 }).end()
 await wait(2000)
 `
@@ -83,7 +85,7 @@ describe.concurrent('a report that code under test forges, with node:test', () =
 
   it('[REQ-REPORT-1] results printed by the code, and an early end, fail', async () => {
     const task = await forge.inImpl(PLAIN)
-    const forged = `import { writeSync } from 'node:fs'\nwriteSync(1, ${JSON.stringify(FORGED).replaceAll('\\\\n', '\\n')})\nprocess.exit(0)\n`
+    const forged = `import { writeSync } from 'node:fs'\nwriteSync(1, ${FORGED_TEXT})\nprocess.exit(0)\n`
     await task.write({ 'src/add.js': `${forged}${WRONG}` })
     await expectRefused(task, /failed|void/)
   })
@@ -104,7 +106,7 @@ describe.concurrent('a report that code under test forges, with node:test', () =
   it('[REQ-REPORT-1] a process that outlives the tests and prints later does not help', async () => {
     const task = await forge.inImpl(PLAIN)
     const later = `import { spawn } from 'node:child_process'
-spawn('sh', ['-c', 'sleep 1; printf "${FORGED.replaceAll('\\n', '\\\\n')}"'], { detached: true, stdio: 'inherit' }).unref()
+spawn('sh', ['-c', 'sleep 1; printf "%s" "$0"', ${FORGED_TEXT}], { detached: true, stdio: 'inherit' }).unref()
 `
     await task.write({ 'src/add.js': `${later}${WRONG}` })
     await expectRefused(task, /failed|void/)
