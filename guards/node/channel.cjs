@@ -5,7 +5,9 @@ const { existsSync, writeSync } = require('node:fs')
 const { connect } = require('node:net')
 
 const AT = '/run/phaselock/report.sock'
+// Taken before a test replaces any of them.
 const { stringify } = JSON
+const toBytes = Buffer.from
 const NESTED = ['JEST_WORKER_ID', 'VITEST_POOL_ID', 'VITEST_WORKER_ID', 'NODE_TEST_CONTEXT']
 
 /** The way to tell of tests, or null where nobody listens, or where a test started this runner. */
@@ -16,18 +18,22 @@ function openChannel(runner) {
   socket.unref()
   const fd = socket._handle?.fd
   const tell = (message) => {
-    const bytes = Buffer.from(`${stringify(message)}\n`)
+    const bytes = toBytes(`${stringify(message)}\n`)
     for (let sent = 0; sent < bytes.length; ) {
       try {
         sent += writeSync(fd, bytes, sent)
       } catch (error) {
-        if (error?.code !== 'EAGAIN') return
+        if (error?.code === 'EAGAIN') continue
+        // A test may have put another file system in place.
+        socket.write(bytes.subarray(sent))
+        return
       }
     }
   }
   tell({ runner })
   return {
-    test: (name, status, isParent = false) => tell(isParent ? { test: name, status, isParent } : { test: name, status }),
+    test: (name, status, isParent = false) =>
+      tell(isParent ? { test: name, status, isParent } : { test: name, status }),
     end: () => tell({ end: true }),
   }
 }

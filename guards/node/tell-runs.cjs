@@ -82,7 +82,10 @@ function addReporter(option, file, configuration) {
   const at = argv.indexOf('--')
   const end = at < 0 ? argv.length : at
   const isNamed = argv.slice(2, end).some((word) => word === option || word.startsWith(`${option}=`))
-  if (!isNamed && (isConfigured(configuration) || argv.some((word) => /^(?:-c|-r|--config|--root|--rootDir)\b/.test(word))))
+  if (
+    !isNamed &&
+    (isConfigured(configuration) || argv.some((word) => /^(?:-c|-r|--config|--root|--rootDir)\b/.test(word)))
+  )
     return
   argv.splice(end, 0, ...(isNamed ? [] : [`${option}=default`]), `${option}=${join(__dirname, file)}`)
 }

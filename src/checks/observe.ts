@@ -54,7 +54,8 @@ export async function observe(
     wasStopped: run.stopped !== null,
     ...(place.view === undefined ? {} : { leftOut: place.view.leftOut }),
   }
-  if (started.problem !== null) return { ...about, ...UNKNOWN, ...voidBy(started.problem, WRITTEN_REMEDY, run.exitCode) }
+  if (started.problem !== null)
+    return { ...about, ...UNKNOWN, ...voidBy(started.problem, WRITTEN_REMEDY, run.exitCode) }
 
   const troubled = { ...run, timeoutSeconds: command.timeoutSeconds, redact: place.redact }
   if (run.stopped !== null) {
@@ -75,8 +76,7 @@ export async function observe(
     root: place.tree,
     outputCut: run.truncated,
   })
-  const differs =
-    reading.result === 'unreadable' ? null : findDisagreement(reading.report, run.exitCode, started.told)
+  const differs = reading.result === 'unreadable' ? null : findDisagreement(reading.report, run.exitCode, started.told)
   if (differs !== null) return { ...about, ...UNKNOWN, ...voidBy(differs, FORGED_REMEDY, run.exitCode) }
   const found = read(reading)
   const wantsCounts = name === 'tests' || command.format !== 'auto' || report !== null

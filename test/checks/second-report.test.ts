@@ -59,9 +59,9 @@ describe('some', () => { test('one', () => {}); test.skip('later', () => {}); te
     const { told, run } = await stand.hear(files, 'npm test')
     expect(run.exitCode).toBe(1)
     expect(told).toMatchObject([{ runner: 'node', hasEnded: true }])
-    expect(told[0]?.tests.map(({ name, status, isParent }) => `${name} ${status}${isParent ? ' parent' : ''}`)).toEqual([
-      ...['part passed', 'whole passed parent', 'one passed', 'later skipped', 'broken failed', 'some failed parent'],
-    ])
+    expect(told[0]?.tests.map(({ name, status, isParent }) => `${name} ${status}${isParent ? ' parent' : ''}`)).toEqual(
+      [...['part passed', 'whole passed parent', 'one passed', 'later skipped', 'broken failed', 'some failed parent']],
+    )
     expect(lookedIn(run.stdout)).toEqual({ names: [], modules: [], flags: [], memory: 'EACCES', signal: 'EPERM' })
   }, 60_000)
 
@@ -118,29 +118,46 @@ test('bad', () => expect(1).toBe(2))
     { name: 'bad', status: 'failed' },
   ]
 
-  it.runIf(isFullDepth())('[REQ-REPORT-1] mocha tells of its tests', async () => {
-    const found = installed('mocha', ['mocha@11', 'chai@5'])
-    if (!found.ok) throw new Error(found.reason)
-    const files = { 'package.json': '{}', 'test/a.spec.cjs': spec }
-    const { told, run } = await stand.hear(files, 'npx mocha test/*.cjs', join(found.dir, 'node_modules'))
-    expect(told).toMatchObject([{ runner: 'mocha', hasEnded: true, tests: expected }])
-    expect(lookedIn(run.stdout)).toMatchObject({ names: [], modules: [], flags: [], signal: 'EPERM' })
-  }, 60_000)
+  it.runIf(isFullDepth())(
+    '[REQ-REPORT-1] mocha tells of its tests',
+    async () => {
+      const found = installed('mocha', ['mocha@11', 'chai@5'])
+      if (!found.ok) throw new Error(found.reason)
+      const files = { 'package.json': '{}', 'test/a.spec.cjs': spec }
+      const { told, run } = await stand.hear(files, 'npx mocha test/*.cjs', join(found.dir, 'node_modules'))
+      expect(told).toMatchObject([{ runner: 'mocha', hasEnded: true, tests: expected }])
+      expect(lookedIn(run.stdout)).toMatchObject({ names: [], modules: [], flags: [], signal: 'EPERM' })
+    },
+    60_000,
+  )
 
-  it.runIf(isFullDepth())('[REQ-REPORT-1] jest tells of its tests', async () => {
-    const found = installed('jest', ['jest@30'])
-    if (!found.ok) throw new Error(found.reason)
-    const files = { 'package.json': '{}', 'test/a.test.js': spec, 'test/b.test.js': 'test("other", () => {})\n' }
-    const { told } = await stand.hear(files, 'npx jest', join(found.dir, 'node_modules'))
-    expect(told).toMatchObject([{ runner: 'jest', hasEnded: true }])
-    const names = told[0]?.tests.map(({ name, status }) => `${name} ${status}`).sort()
-    expect(names).toEqual(['bad failed', 'good passed', 'other passed'])
-  }, 60_000)
+  it.runIf(isFullDepth())(
+    '[REQ-REPORT-1] jest tells of its tests',
+    async () => {
+      const found = installed('jest', ['jest@30'])
+      if (!found.ok) throw new Error(found.reason)
+      const files = { 'package.json': '{}', 'test/a.test.js': spec, 'test/b.test.js': 'test("other", () => {})\n' }
+      const { told } = await stand.hear(files, 'npx jest', join(found.dir, 'node_modules'))
+      expect(told).toMatchObject([{ runner: 'jest', hasEnded: true }])
+      const names = told[0]?.tests.map(({ name, status }) => `${name} ${status}`).sort()
+      expect(names).toEqual(['bad failed', 'good passed', 'other passed'])
+    },
+    60_000,
+  )
 })
 
 describe('a report held against what the runner told', () => {
   const report = (passed: number, failed: number, names: readonly string[] = []): TestReport => ({
-    ...{ format: 'tap', source: 'output', passed, failed, skipped: 0, complete: true, loadFailures: [], truncated: false },
+    ...{
+      format: 'tap',
+      source: 'output',
+      passed,
+      failed,
+      skipped: 0,
+      complete: true,
+      loadFailures: [],
+      truncated: false,
+    },
     tests: names.map((id) => ({ id, status: 'passed', file: null, message: null })),
   })
   const told = (...lines: readonly object[]) => {

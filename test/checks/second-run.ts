@@ -38,7 +38,8 @@ export async function openStand(only: ProviderName | null = null): Promise<Stand
   // A project whose packages lie elsewhere is shown them.
   const showing = (packages?: string): Pick<Confinement, 'start' | 'provider'> => ({
     provider: confinement.provider,
-    start: (job) => confinement.start({ ...job, shown: [...(job.shown ?? []), ...(packages === undefined ? [] : [packages])] }),
+    start: (job) =>
+      confinement.start({ ...job, shown: [...(job.shown ?? []), ...(packages === undefined ? [] : [packages])] }),
   })
   return {
     hear: async (files, line, packages) => {
@@ -57,7 +58,13 @@ export async function openStand(only: ProviderName | null = null): Promise<Stand
       }
     },
     observe: (files, command, packages) => {
-      const place = { confinement: showing(packages), tree: makeTree(files, packages), hidden: [], signal, redact: String }
+      const place = {
+        confinement: showing(packages),
+        tree: makeTree(files, packages),
+        hidden: [],
+        signal,
+        redact: String,
+      }
       const whole = { run: '', format: 'auto', report: null, env: {}, timeoutSeconds: 60, ...command }
       return observe(place, 'tests', whole as ObservedCommand, { treeHash: '' })
     },

@@ -74,7 +74,10 @@ describe.concurrent('a report that code under test forges, with node:test', () =
     const task = await forge.inImpl(project(WITH_REPORTER, REPORTER))
     const lying = `process.on('exit', () => { process.exitCode = 0 })\n${REPORTER['src/line.js']?.replace('not ok', 'ok')}`
     await task.write({ 'src/add.js': WRONG, 'src/line.js': lying })
-    await expectRefused(task, /the run is void: the report says 1 passed and 0 failed, node itself told .* of 0 passed and 1 failed/)
+    await expectRefused(
+      task,
+      /the run is void: the report says 1 passed and 0 failed, node itself told .* of 0 passed and 1 failed/,
+    )
   })
 
   it('[REQ-REPORT-2] the debugger of npm cannot be started', async () => {

@@ -2,7 +2,14 @@ import type { SecondReport, ToldTest } from '../second-report.js'
 import { ID_CHARS_MAX, type RunnerFormat, type TestReport } from './report.js'
 
 const TOLD_BY: Readonly<Record<RunnerFormat, readonly string[]>> = {
-  ...{ node: ['node'], vitest: ['vitest'], jest: ['jest'], mocha: ['mocha'], pytest: ['pytest'], unittest: ['unittest'] },
+  ...{
+    node: ['node'],
+    vitest: ['vitest'],
+    jest: ['jest'],
+    mocha: ['mocha'],
+    pytest: ['pytest'],
+    unittest: ['unittest'],
+  },
   ...{ tap: ['node', 'vitest', 'mocha'], junit: ['node', 'vitest', 'jest', 'mocha', 'pytest'], go: [], cargo: [] },
 }
 
@@ -39,7 +46,9 @@ function firstUnknown(report: TestReport, told: readonly ToldTest[]): string | n
   for (const { id, status } of report.tests) {
     if (status !== 'passed' || id.length >= ID_CHARS_MAX) continue
     const letters = lettersOf(id.replace(/ #\d+$/, ''))
-    const length = lengths.find((one) => one <= letters.length && (left.get(letters.slice(letters.length - one)) ?? 0) > 0)
+    const length = lengths.find(
+      (one) => one <= letters.length && (left.get(letters.slice(letters.length - one)) ?? 0) > 0,
+    )
     if (length === undefined) return id
     const name = letters.slice(letters.length - length)
     left.set(name, (left.get(name) ?? 0) - 1)
