@@ -34,6 +34,7 @@ export const FULL_ONLY: Readonly<Record<string, string>> = {
   'cli/spawn': 'agents started, watched and stopped on the command line; spawn/spawn covers the same over REST',
   'cli/watch': 'what watch prints of a live server; http/operating covers the events',
   'cli/workflow': 'every command of a run; docs/workflow runs the documented ones, http/rules covers the rules',
+  'confinement/observed': 'signals, memory and surroundings of observed runs with every provider; checks/second-report covers the main path',
   'confinement/resources': 'fork bombs, endless output and other exhaustion with every provider',
   'confinement/scratch-kill': 'kills a server while it writes the scratch layer; e2e/kill covers recovery in general',
   'confinement/sockets': 'sockets into the sandbox with every provider; doors/agent-socket covers the main path',
@@ -43,6 +44,8 @@ export const FULL_ONLY: Readonly<Record<string, string>> = {
   'demo/leaving': 'interrupts the demo at many points',
   'e2e/stash-kill': 'kills a server at every step of a stash; e2e/kill covers recovery in general',
   'forgery/red-go': 'RED with Go, which builds its standard library for every run; forgery/red-node covers the rules',
+  'forgery/report-node': 'forged reports of node:test through a server; checks/second-report covers what runners tell',
+  'forgery/report-others': 'forged reports of pytest, vitest and mocha; checks/second-report covers what runners tell',
   'garbage/endpoints-rest':
     'malformed requests to every second endpoint; garbage/endpoints covers about half of the others',
   'garbage/pages': 'pages and cursors with malformed values; garbage/endpoints covers malformed requests',

@@ -47,7 +47,7 @@ function lookedIn(output: string): Readonly<Record<string, unknown>> {
 }
 
 describe('what a runner tells Phaselock itself', () => {
-  it('[REQ-REPORT-1] node:test tells of every test with its parts, and code under test finds no trace of the guard', async () => {
+  it('[REQ-WITNESS-1] node:test tells of every test with its parts, and code under test finds no trace of the guard', async () => {
     const test = `${LOOK_JS}const { describe, test } = require('node:test')
 test('whole', async (t) => { await t.test('part', () => {}) })
 describe('some', () => { test('one', () => {}); test.skip('later', () => {}); test('broken', () => { throw new Error('no') }) })
@@ -65,7 +65,7 @@ describe('some', () => { test('one', () => {}); test.skip('later', () => {}); te
     expect(lookedIn(run.stdout)).toEqual({ names: [], modules: [], flags: [], memory: 'EACCES', signal: 'EPERM' })
   }, 60_000)
 
-  it('[REQ-REPORT-1] pytest and unittest tell of their tests', async () => {
+  it('[REQ-WITNESS-1] pytest and unittest tell of their tests', async () => {
     const test = `${LOOK_PY}
 def test_good(): pass
 def test_bad(): assert 1 == 2
@@ -87,7 +87,7 @@ def test_bad(): assert 1 == 2
     expect(unittest.told).toMatchObject([{ runner: 'unittest', hasEnded: true, tests: [{ status: 'passed' }] }])
   }, 60_000)
 
-  it('[REQ-REPORT-1] vitest tells of its tests from its main process', async () => {
+  it('[REQ-WITNESS-1] vitest tells of its tests from its main process', async () => {
     const test = `import { createRequire } from 'node:module'
 import { expect, test } from 'vitest'
 const require = createRequire(import.meta.url)
@@ -119,7 +119,7 @@ test('bad', () => expect(1).toBe(2))
   ]
 
   it.runIf(isFullDepth())(
-    '[REQ-REPORT-1] mocha tells of its tests',
+    '[REQ-WITNESS-1] mocha tells of its tests',
     async () => {
       const found = installed('mocha', ['mocha@11', 'chai@5'])
       if (!found.ok) throw new Error(found.reason)
@@ -132,7 +132,7 @@ test('bad', () => expect(1).toBe(2))
   )
 
   it.runIf(isFullDepth())(
-    '[REQ-REPORT-1] jest tells of its tests',
+    '[REQ-WITNESS-1] jest tells of its tests',
     async () => {
       const found = installed('jest', ['jest@30'])
       if (!found.ok) throw new Error(found.reason)
@@ -168,7 +168,7 @@ describe('a report held against what the runner told', () => {
   const BAD = { test: 'adds', status: 'failed' }
   const END = { end: true }
 
-  it('[REQ-REPORT-1] both must name the same numbers', () => {
+  it('[REQ-WITNESS-1] both must name the same numbers', () => {
     expect(findDisagreement(report(1, 0, ['s > adds']), 0, told(GOOD, END))).toBeNull()
     expect(findDisagreement(report(0, 1), 1, told(BAD, END))).toBeNull()
     expect(findDisagreement(report(1, 0), 0, told(BAD, END))).toMatch(/1 passed and 0 failed, .*0 passed and 1 failed/)
@@ -177,7 +177,7 @@ describe('a report held against what the runner told', () => {
     expect(findDisagreement(report(1, 0), 0, told(GOOD, { ...GOOD, test: 'more' }, END))).toMatch(/of 2 passed/)
   })
 
-  it('[REQ-REPORT-1] a runner that did not end contradicts exit code 0, and nothing that was told can be taken back', () => {
+  it('[REQ-WITNESS-1] a runner that did not end contradicts exit code 0, and nothing that was told can be taken back', () => {
     expect(findDisagreement(report(1, 0), 0, told(GOOD))).toMatch(/did not come to its end/)
     expect(findDisagreement(report(0, 1), 137, told(GOOD))).toBeNull()
     const forged = { ...told(GOOD, END)[0], runner: 'node' } as ReturnType<typeof told>[number]
@@ -185,11 +185,11 @@ describe('a report held against what the runner told', () => {
     expect(findDisagreement(report(1, 0), 0, [...told(BAD), forged])).toMatch(/did not come to its end/)
   })
 
-  it('[REQ-REPORT-1] a test that the runner never ran is named', () => {
+  it('[REQ-WITNESS-1] a test that the runner never ran is named', () => {
     expect(findDisagreement(report(1, 0, ['s > subtracts']), 0, told(GOOD, END))).toMatch(/"s > subtracts" passed/)
   })
 
-  it('[REQ-REPORT-3] parts of tests, equal names and escaped names agree; a silent runner contradicts nothing', () => {
+  it('[REQ-WITNESS-3] parts of tests, equal names and escaped names agree; a silent runner contradicts nothing', () => {
     const parts = told(GOOD, { test: 'whole', status: 'passed', isParent: true }, END)
     expect(findDisagreement(report(1, 0), 0, parts)).toBeNull()
     expect(findDisagreement(report(2, 0), 0, parts)).toBeNull()

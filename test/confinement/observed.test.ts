@@ -71,7 +71,7 @@ async function onStage<T>(
 const PROVIDERS = ['overlay+bubblewrap', 'bubblewrap', 'unshare'] as const
 
 describe.skipIf(process.arch !== 'x64').each(PROVIDERS)('an observed run with %s', (provider) => {
-  it('[REQ-REPORT-2] sends no SIGUSR1 in any way, and every other signal; an agent sends both', async () => {
+  it('[REQ-WITNESS-2] sends no SIGUSR1 in any way, and every other signal; an agent sends both', async () => {
     await onStage(provider, async (run) => {
       const argv = ['bash', '-c', 'perl send.pl | sort']
       const lines = (usr1: string): string =>
@@ -81,7 +81,7 @@ describe.skipIf(process.arch !== 'x64').each(PROVIDERS)('an observed run with %s
     })
   }, 60_000)
 
-  it('[REQ-REPORT-4] has no way into the memory of processes before it, and can move files between folders', async () => {
+  it('[REQ-WITNESS-4] has no way into the memory of processes before it, and can move files between folders', async () => {
     await onStage(provider, async (run) => {
       const line =
         'for p in 1 $PPID; do { : 3<>/proc/$p/mem; } 2>/dev/null && echo "$p open"; done; mkdir a b; echo x >a/x; mv a/x b/x; ln b/x a/y; cat a/y; { : 3<>/proc/self/mem; } && echo own'
@@ -95,7 +95,7 @@ describe.skipIf(process.arch !== 'x64').each(PROVIDERS)('an observed run with %s
 })
 
 describe('the surroundings of an observed run', () => {
-  it('[REQ-REPORT-5] differ from those of an agent\u2019s command in a few things that are listed', async () => {
+  it('[REQ-WITNESS-5] differ from those of an agent\u2019s command in a few things that are listed', async () => {
     await onStage('overlay+bubblewrap', async (run) => {
       const channel = await openSecondChannel()
       const line = 'node dump.cjs'
@@ -121,7 +121,7 @@ describe('the surroundings of an observed run', () => {
     })
   }, 60_000)
 
-  it('[REQ-REPORT-2] have a filter on both kinds of processors', () => {
+  it('[REQ-WITNESS-2] have a filter on both kinds of processors', () => {
     for (const arch of ['x64', 'arm64'])
       expect(seccompFilter('observed', arch)?.length).toBeGreaterThan(seccompFilter('agent', arch)?.length ?? Infinity)
     expect(seccompFilter('observed', 'mips')).toBeNull()

@@ -64,13 +64,13 @@ await wait(2000)
 `
 
 describe.concurrent('a report that code under test forges, with node:test', () => {
-  it('[REQ-REPORT-1] an honest implementation completes, with a reporter of the project too', async () => {
+  it('[REQ-WITNESS-1] an honest implementation completes, with a reporter of the project too', async () => {
     const task = await forge.inImpl(project(WITH_REPORTER, REPORTER))
     await task.write({ 'src/add.js': HONEST })
     await task.completes()
   })
 
-  it('[REQ-REPORT-1] a reporter of the project that says "ok" and resets the exit code makes the run void', async () => {
+  it('[REQ-WITNESS-1] a reporter of the project that says "ok" and resets the exit code makes the run void', async () => {
     const task = await forge.inImpl(project(WITH_REPORTER, REPORTER))
     const lying = `process.on('exit', () => { process.exitCode = 0 })\n${REPORTER['src/line.js']?.replace('not ok', 'ok')}`
     await task.write({ 'src/add.js': WRONG, 'src/line.js': lying })
@@ -80,33 +80,33 @@ describe.concurrent('a report that code under test forges, with node:test', () =
     )
   })
 
-  it('[REQ-REPORT-2] the debugger of npm cannot be started', async () => {
+  it('[REQ-WITNESS-2] the debugger of npm cannot be started', async () => {
     const task = await forge.inImpl(PLAIN)
     await task.write({ 'src/add.js': `${DEBUG_NPM}${WRONG}` })
     await expectRefused(task, /1 failed/)
   })
 
-  it('[REQ-REPORT-1] results printed by the code, and an early end, fail', async () => {
+  it('[REQ-WITNESS-1] results printed by the code, and an early end, fail', async () => {
     const task = await forge.inImpl(PLAIN)
     const forged = `import { writeSync } from 'node:fs'\nwriteSync(1, ${FORGED_TEXT})\nprocess.exit(0)\n`
     await task.write({ 'src/add.js': `${forged}${WRONG}` })
     await expectRefused(task, /failed|void/)
   })
 
-  it('[REQ-REPORT-1] an exit code that a hook sets back fails', async () => {
+  it('[REQ-WITNESS-1] an exit code that a hook sets back fails', async () => {
     const task = await forge.inImpl(PLAIN)
     await task.write({ 'src/add.js': `process.on('exit', () => { process.exitCode = 0 })\n${WRONG}` })
     await expectRefused(task, /1 failed/)
   })
 
-  it('[REQ-REPORT-1] standard output that is closed and opened again fails', async () => {
+  it('[REQ-WITNESS-1] standard output that is closed and opened again fails', async () => {
     const task = await forge.inImpl(PLAIN)
     const reopened = `import { closeSync, openSync } from 'node:fs'\ncloseSync(1)\nopenSync('/dev/null', 'w')\n`
     await task.write({ 'src/add.js': `${reopened}${WRONG}` })
     await expectRefused(task, /failed|void|did not/)
   })
 
-  it('[REQ-REPORT-1] a process that outlives the tests and prints later does not help', async () => {
+  it('[REQ-WITNESS-1] a process that outlives the tests and prints later does not help', async () => {
     const task = await forge.inImpl(PLAIN)
     const later = `import { spawn } from 'node:child_process'
 spawn('sh', ['-c', 'sleep 1; printf "%s" "$0"', ${FORGED_TEXT}], { detached: true, stdio: 'inherit' }).unref()
@@ -115,7 +115,7 @@ spawn('sh', ['-c', 'sleep 1; printf "%s" "$0"', ${FORGED_TEXT}], { detached: tru
     await expectRefused(task, /failed|void/)
   })
 
-  it('[REQ-REPORT-3] honest code that starts a process, writes output and sends other signals completes', async () => {
+  it('[REQ-WITNESS-3] honest code that starts a process, writes output and sends other signals completes', async () => {
     const task = await forge.inImpl(PLAIN)
     const busy = `import { spawnSync } from 'node:child_process'
 process.once('SIGUSR2', () => undefined)

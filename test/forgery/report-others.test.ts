@@ -23,7 +23,7 @@ describe('a report that code under test forges, with pytest and unittest', () =>
       { run: 'python3 -m pytest -v', format: 'pytest' },
     )
 
-  it('[REQ-REPORT-3] honest code completes: hooks at the end, patched times and sockets, output of its own', async () => {
+  it('[REQ-WITNESS-3] honest code completes: hooks at the end, patched times and sockets, output of its own', async () => {
     const busy = `import atexit, json, socket, time
 atexit.register(print, "bye")
 time.time = lambda: 0.0
@@ -59,7 +59,7 @@ for one in gc.get_objects():
 `,
     ],
   ])(
-    '[REQ-REPORT-1] code that %s does not turn the run green',
+    '[REQ-WITNESS-1] code that %s does not turn the run green',
     async (_, trick) => {
       expect(isGreen(await run(`${trick}${WRONG}`))).toBe(false)
     },
@@ -77,11 +77,11 @@ describe('a report that code under test forges, with vitest', () => {
     )
   const SUMMARY = ' ✓ add.test.mjs (1 test) 1ms\\n\\n Test Files  1 passed (1)\\n      Tests  1 passed (1)\\n'
 
-  it('[REQ-REPORT-3] honest code completes', async () => {
+  it('[REQ-WITNESS-3] honest code completes', async () => {
     expect(isGreen(await run('export const add = (a, b) => a + b\n'))).toBe(true)
   }, 60_000)
 
-  it('[REQ-REPORT-1] a printed summary and an early end do not turn the run green', async () => {
+  it('[REQ-WITNESS-1] a printed summary and an early end do not turn the run green', async () => {
     const trick = `import { writeSync } from 'node:fs'\nwriteSync(1, '${SUMMARY}')\nprocess.exit(0)\n`
     expect(isGreen(await run(`${trick}export const add = () => 4\n`))).toBe(false)
   }, 60_000)
@@ -98,7 +98,7 @@ describe('a report that code under test forges, with mocha', () => {
     )
 
   it.skipIf(!found.ok)(
-    '[REQ-REPORT-3] honest code completes: faked timers, file system and network',
+    '[REQ-WITNESS-3] honest code completes: faked timers, file system and network',
     async () => {
       const busy = `const fs = require('fs'), http = require('http')
 globalThis.setTimeout = globalThis.setImmediate = () => 0
@@ -112,7 +112,7 @@ http.request = () => { throw new Error('mocked') }
   )
 
   it.skipIf(!found.ok)(
-    '[REQ-REPORT-1] a printed report and an early end do not turn the run green',
+    '[REQ-WITNESS-1] a printed report and an early end do not turn the run green',
     async () => {
       const trick = `require('fs').writeSync(1, '\\n  ✔ adds\\n\\n  1 passing (1ms)\\n\\n')\nprocess.exit(0)\n`
       expect(isGreen(await run(`${trick}exports.add = () => 4\n`))).toBe(false)
@@ -121,7 +121,7 @@ http.request = () => { throw new Error('mocked') }
   )
 
   it.skipIf(!found.ok)(
-    '[REQ-REPORT-1] a reporter of the project that hides failures makes the run void',
+    '[REQ-WITNESS-1] a reporter of the project that hides failures makes the run void',
     async () => {
       const lying = `const { Spec } = require('mocha').reporters
 module.exports = class { constructor(runner) { console.log('\\n  ✔ adds\\n\\n  1 passing (1ms)\\n'); process.on('exit', () => { process.exitCode = 0 }) } }
