@@ -61,13 +61,18 @@ function hear(stream, channel) {
     value(type, data) {
       if (type === 'test:pass' || type === 'test:fail') {
         // Parts of a test are told of before the test itself.
-        channel.test(String(data.name), statusOf(type, data), before > data.nesting || data.details?.type === 'suite')
+        channel.test(String(data.name), statusOf(type, data), isUncounted(data, before))
         before = data.nesting
       }
       // biome-ignore lint/complexity/noArguments: spreading asks an iterator, which can be replaced.
       return apply(emit, this, arguments)
     },
   })
+}
+
+// Reporters differ in whether they count these.
+function isUncounted({ nesting, details, expectFailure }, before) {
+  return before > nesting || details?.type === 'suite' || (expectFailure !== undefined && expectFailure !== false)
 }
 
 function statusOf(type, { skip, todo }) {

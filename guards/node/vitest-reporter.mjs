@@ -15,7 +15,9 @@ export default class {
       if (module.state() === 'failed' && module.errors().length > 0) this.channel?.test(module.moduleId, 'failed', true)
       for (const test of module.children.allTests()) {
         const { state } = test.result()
-        this.channel?.test(test.name, test.options.mode === 'todo' ? 'todo' : (STATUS[state] ?? 'skipped'))
+        const status = test.options.mode === 'todo' ? 'todo' : (STATUS[state] ?? 'skipped')
+        // Reporters differ in whether a test that is expected to fail counts as passed.
+        this.channel?.test(test.name, status, test.options.fails === true)
       }
     }
     this.channel?.end()

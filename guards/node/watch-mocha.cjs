@@ -8,6 +8,7 @@ const INTERFACE = (
   'describe context it specify before after beforeEach afterEach xdescribe xcontext xit xspecify ' +
   'suite test setup teardown suiteSetup suiteTeardown run'
 ).split(' ')
+const PARALLEL = /[\\/]mocha[\\/]lib[\\/]nodejs[\\/]worker\.js$/
 let isWatched = false
 
 /** Counts failures at the place where mocha does, and lets the process end with exit code 0 only after mocha ended without any. */
@@ -59,7 +60,8 @@ function tellTests(runner, channel) {
 function begin(seen, suite) {
   if (seen.suite !== null) return
   seen.suite = suite
-  seen.channel = openChannel('mocha')
+  // With --parallel each worker runs many files, and none of them knows all tests.
+  if (!PARALLEL.test(process.argv[1] ?? '')) seen.channel = openChannel('mocha')
   const { closeObjectPrototype } = require('./watch-harness.cjs')
   leaveNoTrace()
   closeObjectPrototype()

@@ -31,8 +31,8 @@ class Channel:
             self._tell({"runner": runner})
         return self._depth == 1
 
-    def test(self, name, status):
-        self._tell({"test": name, "status": status})
+    def test(self, name, status, is_uncounted=False):
+        self._tell({"test": name, "status": status, "isParent": is_uncounted})
 
     def end(self):
         self._depth -= 1
@@ -49,7 +49,9 @@ class Plugin:
     def pytest_runtest_logreport(self, report):
         if report.when == "call" or report.outcome != "passed":
             name = report.nodeid.split("::", 1)[-1].replace("::", " ")
-            self._channel.test(name, report.outcome)
+            # pytest counts parts of a test, and tests that were expected to fail, apart from those that passed.
+            is_uncounted = type(report).__name__ != "TestReport" or hasattr(report, "wasxfail")
+            self._channel.test(name, report.outcome, is_uncounted)
 
     def pytest_collectreport(self, report):
         if report.failed:

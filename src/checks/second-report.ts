@@ -15,7 +15,7 @@ export interface SecondReport {
 export interface ToldTest {
   readonly name: string
   readonly status: 'passed' | 'failed' | 'skipped' | 'todo'
-  /** A suite, a hook, or a test with parts: runners differ in whether they count it. */
+  /** A suite, a hook, a test with parts, or one that is expected to fail: reporters differ in whether they count it. */
   readonly isParent: boolean
 }
 
@@ -32,7 +32,8 @@ const BYTES_MAX = 16 * 1024 * 1024
 const LAST_WORDS_MS_MAX = 2000
 
 export async function openSecondChannel(): Promise<SecondChannel> {
-  const dir = mkdtempSync(join(tmpdir(), 'phaselock-report-'))
+  // The path of a socket has at most 107 bytes.
+  const dir = mkdtempSync(join(tmpdir().length > 60 ? '/tmp' : tmpdir(), 'phaselock-report-'))
   const path = join(dir, 's')
   const texts: { text: string; isCut: boolean }[] = []
   const open = new Set<Socket>()
