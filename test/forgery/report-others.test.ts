@@ -35,6 +35,26 @@ print("=== 3 failed in 1s ===")
     expect(isGreen(await run(`${busy}${HONEST}`))).toBe(true)
   }, 60_000)
 
+  it('[REQ-WITNESS-3] parts of tests, expected failures and parameters agree in both reports', async () => {
+    const odd = `import pytest, unittest
+def test_parts(subtests):
+    for i in range(3):
+        with subtests.test(i=i): pass
+@pytest.mark.xfail
+def test_fails(): assert 0
+@pytest.mark.xfail
+def test_passes(): assert 1
+@pytest.mark.parametrize("value", ["a b", "ü-1"])
+def test_values(value): pass
+class Cases(unittest.TestCase):
+    def test_parts(self):
+        for i in range(2):
+            with self.subTest(i=i): pass
+`
+    const ran = await stand.observe({ 'test_odd.py': odd }, { run: 'python3 -m pytest -v', format: 'pytest' })
+    expect(ran).toMatchObject({ exitCode: 0, problem: null, counts: { failed: 0 } })
+  }, 60_000)
+
   it.each([
     [
       'leaves with os._exit',
@@ -79,6 +99,17 @@ describe('a report that code under test forges, with vitest', () => {
 
   it('[REQ-WITNESS-3] honest code completes', async () => {
     expect(isGreen(await run('export const add = (a, b) => a + b\n'))).toBe(true)
+    const odd = `import { expect, test } from 'vitest'
+test('one', () => expect(1).toBe(1))
+test.fails('expected', () => expect(1).toBe(2))
+test.todo('later')
+test.each([1, 2])('each %i', () => {})
+`
+    const files = { 'package.json': '{}', 'odd.test.mjs': odd }
+    const command = { run: 'node node_modules/vitest/vitest.mjs run --no-color', format: 'vitest' } as const
+    expect(await stand.observe(files, command, OWN_PACKAGES)).toMatchObject({
+      ...{ exitCode: 0, problem: null, counts: { passed: 3, failed: 0 } },
+    })
   }, 60_000)
 
   it('[REQ-WITNESS-1] a printed summary and an early end do not turn the run green', async () => {
@@ -107,6 +138,19 @@ fs.readFileSync = fs.writeSync = () => { throw new Error('mocked') }
 http.request = () => { throw new Error('mocked') }
 `
       expect(isGreen(await run(`${busy}exports.add = (a, b) => a + b\n`))).toBe(true)
+    },
+    60_000,
+  )
+
+  it.skipIf(!found.ok)(
+    '[REQ-WITNESS-3] files that run in parallel agree',
+    async () => {
+      const test = `it('one', () => {})\nit('other', function () { this.skip() })\n`
+      const files = { 'package.json': '{}', 'test/a.spec.cjs': test, 'test/b.spec.cjs': test, 'test/c.spec.cjs': test }
+      const command = { run: 'npx mocha --parallel -j 2 test/*.cjs', format: 'mocha' } as const
+      expect(await stand.observe(files, command, join(found.ok ? found.dir : '', 'node_modules'))).toMatchObject({
+        ...{ exitCode: 0, problem: null, counts: { passed: 3, failed: 0 } },
+      })
     },
     60_000,
   )
