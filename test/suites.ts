@@ -35,6 +35,8 @@ export const FULL_ONLY: Readonly<Record<string, string>> = {
   'cli/spawn': 'agents started, watched and stopped on the command line; spawn/spawn covers the same over REST',
   'cli/watch': 'what watch prints of a live server; http/operating covers the events',
   'cli/workflow': 'every command of a run; docs/workflow runs the documented ones, http/rules covers the rules',
+  'confinement/observed':
+    'signals, memory and surroundings of observed runs with every provider; checks/second-report covers the main path',
   'confinement/resources': 'fork bombs, endless output and other exhaustion with every provider',
   'confinement/scratch-kill': 'kills a server while it writes the scratch layer; e2e/kill covers recovery in general',
   'confinement/sockets': 'sockets into the sandbox with every provider; doors/agent-socket covers the main path',
@@ -47,6 +49,8 @@ export const FULL_ONLY: Readonly<Record<string, string>> = {
   'forgery/red-node':
     'every rule of RED with node:test; forgery/mocha, vitest, jest and typescript try one of each class',
   'forgery/view-node': 'further forgeries with node:test; forgery/node and forgery/mocha cover each class',
+  'forgery/report-node': 'forged reports of node:test through a server; checks/second-report covers what runners tell',
+  'forgery/report-others': 'forged reports of pytest, vitest and mocha; checks/second-report covers what runners tell',
   'garbage/endpoints-rest':
     'malformed requests to every second endpoint; garbage/endpoints covers about half of the others',
   'garbage/pages': 'pages and cursors with malformed values; garbage/endpoints covers malformed requests',

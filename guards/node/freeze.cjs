@@ -149,6 +149,7 @@ function isPlumbing(file) {
 
 module.exports = {
   apply,
+  caller,
   defineProperty,
   free,
   freezeDeep,

@@ -1,27 +1,32 @@
 'use strict'
 // Loaded by NODE_OPTIONS before anything of the project, in every Node.js process of an observed run.
 const { isMainThread } = require('node:worker_threads')
+const { leaveNoTrace } = require('./leave-no-trace.cjs')
 const { lockAssertions } = require('./lock-assertions.cjs')
-const { lockLibraries, lockVitest } = require('./lock-libraries.cjs')
+const { isVitestWorker, lockLibraries, lockVitest } = require('./lock-libraries.cjs')
 const { lockLoading } = require('./lock-loading.cjs')
 
-// A program that a test starts inherits both names from the test process, and may end as it likes.
-const OWNER = 'PHASELOCK_TEST_PROCESS'
-
 function start() {
-  if (process.env[OWNER] !== undefined) return
   const isTestFile = process.env.NODE_TEST_CONTEXT !== undefined
+  if (isTestFile && !isMainThread) return
   const real = lockAssertions()
   lockLoading(real, { isTestFile, onLoaded: lockLibraries })
-  lockVitest()
-  if (!isTestFile || !isMainThread) return
-  process.env[OWNER] = '1'
-  const { parentStartedMs, refuseLateTests, startedWith } = require('./written-tests.cjs')
-  const [file, startedMs] = [startedWith(), parentStartedMs()]
-  if (file !== null && startedMs !== null) refuseLateTests(file, startedMs)
-  const { watchHarness } = require('./watch-harness.cjs')
-  const { guardExit } = require('./guard-exit.cjs')
-  guardExit(watchHarness())
+  if (isTestFile) {
+    const { parentStartedMs, refuseLateTests, startedWith } = require('./written-tests.cjs')
+    const [file, startedMs] = [startedWith(), parentStartedMs()]
+    if (file !== null && startedMs !== null) refuseLateTests(file, startedMs)
+    const { watchHarness } = require('./watch-harness.cjs')
+    const { guardExit } = require('./guard-exit.cjs')
+    guardExit(watchHarness())
+  } else if (isVitestWorker()) lockVitest()
+  else if (isMainThread) {
+    const { separateChildren } = require('./separate.cjs')
+    const { tellRuns } = require('./tell-runs.cjs')
+    separateChildren()
+    // Of the runners that are asked here only jest may run tests in this process.
+    if (tellRuns() !== 'jest' && process.env.JEST_WORKER_ID === undefined) return
+  }
+  leaveNoTrace()
 }
 
 start()

@@ -72,12 +72,16 @@ function isReplaceable(target, name) {
   return Object.getOwnPropertyDescriptor(target, name)?.configurable === true
 }
 
+const isWorker = () => VITEST_WORKER.test(process.argv[1] ?? '')
+// A thread does not know yet which file it is to run.
+const isThread = !isMainThread && process.env.VITEST !== undefined
+
+function isVitestWorker() {
+  return isWorker() || isThread
+}
+
 /** In a worker of vitest: once its own matchers are there, which is before the first test file is, nobody replaces them. */
 function lockVitest() {
-  const isWorker = () => VITEST_WORKER.test(process.argv[1] ?? '')
-  // A thread does not know yet which file it is to run.
-  const isThread = !isMainThread && process.env.VITEST !== undefined
-  if (!isWorker() && !isThread) return
   const wait = async () => {
     if (isThread) await turnOfLoop()
     if (!isWorker()) return
@@ -100,4 +104,4 @@ function turnOfLoop() {
   return new Promise((next) => setImmediate(next).unref())
 }
 
-module.exports = { lockLibraries, lockVitest }
+module.exports = { isVitestWorker, lockLibraries, lockVitest }

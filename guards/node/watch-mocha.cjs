@@ -1,18 +1,22 @@
 'use strict'
+const { openChannel } = require('./channel.cjs')
 const { apply, keepFromProject } = require('./freeze.cjs')
+const { guardExit } = require('./guard-exit.cjs')
+const { leaveNoTrace } = require('./leave-no-trace.cjs')
 const { watchTests } = require('./written-tests.cjs')
 
 const INTERFACE = (
   'describe context it specify before after beforeEach afterEach xdescribe xcontext xit xspecify ' +
   'suite test setup teardown suiteSetup suiteTeardown run'
 ).split(' ')
+const PARALLEL = /[\\/]mocha[\\/]lib[\\/]nodejs[\\/]worker\.js$/
 let isWatched = false
 
 /** Counts failures at the place where mocha does, and lets the process end with exit code 0 only after mocha ended without any. */
 function watchMocha(Mocha, beforeFiles) {
   if (typeof Mocha?.prototype?.loadFilesAsync !== 'function' || isWatched) return
   isWatched = true
-  const seen = { hasEnded: false, failed: 0 }
+  const seen = { hasEnded: false, failed: 0, suite: null, channel: null }
   const { fail, run } = Mocha.Runner.prototype
   Mocha.Runner.prototype.fail = function (test, ...rest) {
     if (!test?.isPending?.() || rest[1] === true) seen.failed++
@@ -24,6 +28,7 @@ function watchMocha(Mocha, beforeFiles) {
       seen.failed = Math.max(seen.failed, failures)
       return done?.(seen.failed)
     }
+    if (this.suite === seen.suite) tellTests(this, seen.channel)
     return apply(run, this, [noted, ...rest])
   }
   holdFiles(Mocha, seen, beforeFiles)
@@ -38,7 +43,7 @@ function watchMocha(Mocha, beforeFiles) {
 function holdFiles(Mocha, seen, beforeFiles) {
   const { loadFilesAsync } = Mocha.prototype
   Mocha.prototype.loadFilesAsync = async function (...rest) {
-    begin(seen)
+    begin(seen, this.suite)
     await beforeFiles()
     const changed = watchTests(this.files)
     const result = await apply(loadFilesAsync, this, rest)
@@ -48,10 +53,22 @@ function holdFiles(Mocha, seen, beforeFiles) {
   }
 }
 
-function begin(seen) {
-  const { guardExit } = require('./guard-exit.cjs')
+// The runner that runs the files of the command; a test may make others.
+function tellTests(runner, channel) {
+  const tell = (status) => (test) => channel?.test(test.title, status, test.type === 'hook')
+  runner.on('pass', tell('passed'))
+  runner.on('fail', tell('failed'))
+  runner.on('pending', tell('skipped'))
+  runner.on('end', () => channel?.end())
+}
+
+function begin(seen, suite) {
+  if (seen.suite !== null) return
+  seen.suite = suite
+  // With --parallel each worker runs many files, and none of them knows all tests.
+  if (!PARALLEL.test(process.argv[1] ?? '')) seen.channel = openChannel('mocha')
   const { closeObjectPrototype } = require('./watch-harness.cjs')
-  process.env.PHASELOCK_TEST_PROCESS = '1'
+  leaveNoTrace()
   closeObjectPrototype()
   keepFromProject(globalThis, INTERFACE)
   guardExit({

@@ -67,8 +67,13 @@ def wrap(state, prove):
 
     wrap_session = session_main.wrap_session
 
+    channel, plugin = state["channel"], state["plugin"]
+
     def noted_session(settings, doit):
+        if channel.begin("pytest"):
+            settings.pluginmanager.register(plugin)
         status = wrap_session(settings, doit)
+        channel.end()
         if int(status) == 0:
             failed = [name for name, item in raised.items() if not is_marked(item)]
             # Tests of unittest note by themselves; pytest may run them again and then they count anew.

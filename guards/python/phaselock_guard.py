@@ -33,6 +33,7 @@ def guard(is_pytest):
         os.close(write)
         _keep(child, read, secret)
     os.close(read)
+    _load("guard_channel").leave_ancestors()
     _watch(secret, write, is_pytest and "pytest" in sys.modules)
 
 
@@ -105,6 +106,9 @@ def _watch(secret, write, has_pytest):
 
     owner = os.getpid()
     state = {"failed": set(), "ran": set(), "problems": [], "is_proved": False}
+    channels = _load("guard_channel")
+    state["channel"] = channels.Channel()
+    state["plugin"] = channels.Plugin(state["channel"])
     send, getpid = os.write, os.getpid
 
     def prove(is_good):
@@ -182,18 +186,31 @@ def _wrap_unittest(state, prove):
     run_tests = main.TestProgram.runTests
 
     def runTests(self):
+        is_first = state["channel"].begin("unittest")
         try:
             run_tests(self)
         except SystemExit as end:
             result = getattr(self, "result", None)
+            _tell_counts(state["channel"], result, is_first)
             is_good = result is not None and not end.code and not state["failed"]
             if not end.code and state["failed"]:
                 state["problems"].append("%d tests failed that were reported as passed" % len(state["failed"]))
             prove(is_good)
             raise
+        _tell_counts(state["channel"], getattr(self, "result", None), is_first)
         prove(not state["failed"])
 
     main.TestProgram.runTests = runTests
+
+
+def _tell_counts(channel, result, is_first):
+    if result is not None and is_first:
+        failed = len(result.failures) + len(result.errors) + len(result.unexpectedSuccesses)
+        skipped = len(result.skipped) + len(result.expectedFailures)
+        for count, status in ((failed, "failed"), (skipped, "skipped"), (result.testsRun - failed - skipped, "passed")):
+            for _ in range(max(count, 0)):
+                channel.test("", status)
+    channel.end()
 
 
 def _is_expected(test, method):

@@ -2,8 +2,6 @@
 
 import sys
 
-# A program that a test starts inherits this, and may end as it likes.
-OWNER = "PHASELOCK_PYTHON_TEST_PROCESS"
 RUNNERS = ("unittest", "pytest", "py.test")
 
 
@@ -13,12 +11,28 @@ def _start():
     try:
         _ignore_compiled()
         runners = _runners()
-        if os.environ.get(OWNER) is None and runners:
-            os.environ[OWNER] = "1"
+        if runners:
+            _leave_no_trace()
             _load("phaselock_guard").guard(runners != {"unittest"})
     except BaseException as error:  # Python itself would go on without a guard.
         os.write(2, ("phaselock: the guard of Python did not start: %r\n" % error).encode())
         os._exit(1)
+
+
+def _leave_no_trace():
+    """Programs that tests start are not guarded and may end as they like; no variable and no module names the guard."""
+    import os
+
+    own = os.path.dirname(os.path.abspath(__file__))
+    folders = [one for one in os.environ.pop("PYTHONPATH", "").split(os.pathsep) if one not in ("", own)]
+    if folders:
+        os.environ["PYTHONPATH"] = os.pathsep.join(folders)
+    guard = os.path.join(os.path.dirname(own), "node", "guard.cjs")
+    for name in ("NODE_OPTIONS", "npm_config_node_options"):
+        rest = os.environ.pop(name, "").replace('--require "%s"' % guard, "").strip()
+        if rest:
+            os.environ[name] = rest
+    sys.path[:] = [one for one in sys.path if os.path.abspath(one) != own]
 
 
 def _ignore_compiled():

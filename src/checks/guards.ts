@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs'
 import { delimiter } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
@@ -24,14 +25,16 @@ export function guardedEnv(env: Readonly<Record<string, string>>): Readonly<Reco
 
 // Node.js does not start without a file that it is told to load. Python does.
 const UNLESS_GUARDED =
-  '[ -r "$1" ] || { echo "phaselock: the guards are not there" >&2; exit 126; }; [ -z "$3" ] || cp -rs "$3" "$GOCACHE" 2>/dev/null; exec bash -c "$2"'
+  'l="$2"; c="$3"; [ -r "$1" ] || { echo "phaselock: the guards are not there" >&2; exit 126; }; [ -z "$c" ] || cp -rs "$c" "$GOCACHE" 2>/dev/null; shift 3; exec "$@" bash -c "$l"'
+/** Keeps what it runs away from the memory of processes that ran before. */
+const ENTER = existsSync('/usr/bin/perl') ? [`${GUARDS_FOLDER}/enter/run`] : []
 
 /**
  * Runs a shell line where the guards can be read, and nothing where they cannot. With a cache of Go, its files are linked to where
  * the run has its own.
  */
 export function guardedArgv(line: string, goCache: string | null = null): readonly string[] {
-  return ['bash', '-c', UNLESS_GUARDED, 'bash', `${PYTHON_FOLDER}/sitecustomize.py`, line, goCache ?? '']
+  return ['bash', '-c', UNLESS_GUARDED, 'bash', `${PYTHON_FOLDER}/sitecustomize.py`, line, goCache ?? '', ...ENTER]
 }
 
 function joined(parts: readonly (string | undefined)[], separator: string): string {

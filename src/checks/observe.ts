@@ -9,16 +9,18 @@ import type { ObservedCommand } from '../core/contract.js'
 import type { ObservedRun } from '../core/observed.js'
 import type { WorkTree } from '../tree/work-tree.js'
 import { GUARDS_FOLDER, GUARDS_VERSION, guardedArgv, guardedEnv } from './guards.js'
+import { findDisagreement } from './reports/agreement.js'
 import { readCoverage } from './reports/coverage.js'
 import { readReport } from './reports/read-report.js'
 import type { ReportReading, TestFormat } from './reports/report.js'
 import { commandFailed, explainRun, noCounts, noCoverage, type TroubledRun, unreliable } from './reports/run-trouble.js'
+import { openSecondChannel, type SecondReport } from './second-report.js'
 
 const OUTPUT_KEPT = { headBytes: 1024 * 1024, tailBytes: 3 * 1024 * 1024 }
 
 /** Where a command of the contract is run. */
 export interface ObservePlace {
-  readonly confinement: Pick<Confinement, 'start'>
+  readonly confinement: Pick<Confinement, 'start' | 'provider'>
   readonly tree: string
   readonly hidden: readonly string[]
   readonly signal: AbortSignal
@@ -56,7 +58,8 @@ export async function observe(
     wasStopped: run.stopped !== null,
     ...(place.view === undefined ? {} : { leftOut: place.view.leftOut }),
   }
-  if (started.problem !== null) return { ...about, ...UNKNOWN, ...voidBy(started.problem, run.exitCode) }
+  if (started.problem !== null)
+    return { ...about, ...UNKNOWN, ...voidBy(started.problem, WRITTEN_REMEDY, run.exitCode) }
 
   const troubled = { ...run, timeoutSeconds: command.timeoutSeconds, redact: place.redact }
   if (run.stopped !== null) {
@@ -77,6 +80,8 @@ export async function observe(
     root: place.tree,
     outputCut: run.truncated,
   })
+  const differs = reading.result === 'unreadable' ? null : findDisagreement(reading.report, run.exitCode, started.told)
+  if (differs !== null) return { ...about, ...UNKNOWN, ...voidBy(differs, FORGED_REMEDY, run.exitCode) }
   const found = read(reading)
   const wantsCounts = name === 'tests' || command.format !== 'auto' || report !== null
   return { ...about, ...found, ...troubleIn(found, troubled, wantsCounts ? 'counts' : 'exit code') }
@@ -86,7 +91,9 @@ export async function observe(
 async function runInView(
   place: ShownPlace,
   { line, command }: { readonly line: string; readonly command: ObservedCommand },
-): Promise<{ readonly run: CommandRun; readonly problem: string | null }> {
+): Promise<{ readonly run: CommandRun; readonly problem: string | null; readonly told: readonly SecondReport[] }> {
+  // Sockets are given to commands in a sandbox only.
+  const channel = place.confinement.provider === 'none' ? null : await openSecondChannel()
   const seed = command.env.GOCACHE === undefined ? (place.goCache ?? null) : null
   const cached = seed === null ? null : join(seed, 'cache')
   const job = {
@@ -95,9 +102,11 @@ async function runInView(
     cwd: '.',
     env: guardedEnv({ CI: '1', ...(cached === null ? {} : { GOCACHE: GO_CACHE_INSIDE }), ...command.env }),
     shown: [GUARDS_FOLDER, ...(cached === null ? [] : [cached])],
+    sockets: channel === null ? [] : [channel.socket],
     network: false,
     writes: 'discard',
     git: 'read',
+    isObserved: true,
     hidden: place.hidden,
     signal: place.signal,
     timeoutMs: command.timeoutSeconds * 1000,
@@ -106,10 +115,13 @@ async function runInView(
   } as const
   try {
     const run = await runCommand(place.confinement, job, OUTPUT_KEPT)
-    return { run, problem: run.written.length === 0 ? null : writtenText(run.written) }
+    const told = (await channel?.told()) ?? []
+    return { run, problem: run.written.length === 0 ? null : writtenText(run.written), told }
   } catch (error) {
     if (!(error instanceof ViewRefused)) throw error
-    return { run: NOT_RUN, problem: `its view of the tree could not be made: ${error.message}` }
+    return { run: NOT_RUN, problem: `its view of the tree could not be made: ${error.message}`, told: [] }
+  } finally {
+    channel?.close()
   }
 }
 
@@ -124,9 +136,12 @@ function writtenText(written: readonly string[]): string {
   return `${written.slice(0, WRITTEN_NAMED_MAX).join(', ')}${more}: written while the command ran. A run may not write tests, what lies with them, or what decides how they are run, not even if it puts them back`
 }
 
-function voidBy(problem: string, exitCode: number) {
-  const remedy =
-    'Find what writes these files when the command runs (a test, the code, a script or a plugin) and write to the temporary directory or to an ignored path instead.'
+const WRITTEN_REMEDY =
+  'Find what writes these files when the command runs (a test, the code, a script or a plugin) and write to the temporary directory or to an ignored path instead.'
+const FORGED_REMEDY =
+  'Find what writes results to the output or the report beside the test runner, or ends the runner early (the code, a test, a reporter or a plugin of the project), remove it, and call run_tests.'
+
+function voidBy(problem: string, remedy: string, exitCode: number) {
   const trouble = { cause: 'the run is void', detail: problem, mendedBy: 'agent', remedy, lastLines: [] } as const
   return {
     exitCode: exitCode === 0 ? 1 : exitCode,

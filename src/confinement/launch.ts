@@ -18,7 +18,8 @@ export interface Launch {
   readonly covered: readonly { readonly at: string; readonly type: 'file' | 'directory' }[]
   /** The limits of each process, as a line for the shell. */
   readonly limits: string
-  readonly hasFilter: boolean
+  /** The descriptor that the filter is read from; null where there is none. */
+  readonly filterFd: number | null
   /** Where programs of the machine lie; looking for them along a long PATH takes a while. */
   readonly where: (program: string) => string
 }
@@ -27,8 +28,10 @@ export interface Launch {
 export const FILTER_FD = 3
 export const GO_FD = 4
 export const INFO_FD = 5
-/** What the command's environment is read from, by the innermost shell alone. The last of these descriptors. */
+/** What the command's environment is read from, by the innermost shell alone. */
 export const ENVIRONMENT_FD = 6
+/** The filter of an observed run. The last of these descriptors. */
+export const OBSERVED_FILTER_FD = 7
 
 /** The whole environment of everything that runs before the command: nothing of the server's own, nothing of a contract. */
 export const LAUNCHER_ENVIRONMENT = { PATH: '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin' }

@@ -9,8 +9,7 @@ import { controlGroups, defaultLimits } from './limits.js'
 import { startOpenly } from './none.js'
 import { type Confinement, GUARANTEES, type Guarantee, type Missing, type ProviderName } from './port.js'
 import { findProgram, probe } from './probes.js'
-import { Sandbox, writeFilter } from './sandbox.js'
-import { seccompFilter } from './seccomp.js'
+import { Sandbox, writeFilters } from './sandbox.js'
 import { filterLoader, unshare } from './unshare.js'
 
 export interface Options {
@@ -92,8 +91,7 @@ async function assemble(
   else await keeper.ask(`rm -rf ${quoted(keeper.dir)}/*`)
   const view = hostView()
   const base = await makeBaseRoot(keeper, view)
-  const filter = seccompFilter()
-  const canFilter = filter !== null && (kind.launcher === bubblewrap || filterLoader() !== null)
+  const canFilter = kind.launcher === bubblewrap || filterLoader() !== null
   const groups = controlGroups()
   const sandbox = new Sandbox({
     keeper,
@@ -102,7 +100,7 @@ async function assemble(
     view,
     launcher: kind.launcher,
     trees: kind.trees,
-    filter: canFilter ? writeFilter(join(stateDir, 'seccomp.bpf'), filter) : null,
+    filters: canFilter ? writeFilters(stateDir) : null,
     limits: defaultLimits(),
     groups,
     stateDir,

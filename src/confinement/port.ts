@@ -87,6 +87,8 @@ export interface Job {
   readonly collect?: readonly string[]
   /** How its view is composed. Needs `keep` or `discard`; without a sandbox it is only watched what is written. */
   readonly composition?: Composition
+  /** A run that a gate is decided by: it cannot send SIGUSR1, which starts the debugger of Node.js in other programs. */
+  readonly isObserved?: boolean
   /** Relative paths that must not be readable inside. */
   readonly hidden: readonly string[]
   readonly signal: AbortSignal

@@ -11,13 +11,14 @@ import { type Child, cleanEnv, confinedOf, NO_CHANGES } from './confined.js'
 import type { HostView } from './host-view.js'
 import type { Identity } from './identity.js'
 import type { Keeper } from './keeper.js'
-import type { Launch, Launcher } from './launch.js'
+import { FILTER_FD, type Launch, type Launcher, OBSERVED_FILTER_FD } from './launch.js'
 import { type Groups, type Limits, limitsLine } from './limits.js'
 import type { ChangeSet, Composition, Confined, Job } from './port.js'
 import { ChangesRefused, readChanges } from './read-changes.js'
 import { copy, kindOf, MERGED, overlay, plain, type Run, remove, TOUCHED } from './runs.js'
+import { seccompFilter } from './seccomp.js'
 import { checkSockets } from './sockets.js'
-import { type Starter, Starters } from './starters.js'
+import { type Filters, type Starter, Starters } from './starters.js'
 import { isInside } from './toolchains.js'
 import { foldersToHold, watchView } from './watch-view.js'
 
@@ -28,8 +29,8 @@ export interface Parts {
   readonly view: HostView
   readonly launcher: Launcher
   readonly trees: 'overlay' | 'copy'
-  /** File of the seccomp filter; null where there is none for this processor. */
-  readonly filter: string | null
+  /** Files of the seccomp filters; null where there is none for this processor. */
+  readonly filters: Filters | null
   readonly limits: Limits
   readonly groups: Groups | null
   readonly stateDir: string
@@ -49,8 +50,8 @@ export class Sandbox {
   readonly #starters: Starters
 
   constructor(private readonly parts: Parts) {
-    const { filter, groups, limits } = parts
-    this.#starters = new Starters({ dir: parts.stateDir, filter, groups, limits })
+    const { filters, groups, limits } = parts
+    this.#starters = new Starters({ dir: parts.stateDir, filters, groups, limits })
   }
 
   close(): Promise<void> {
@@ -142,7 +143,7 @@ export class Sandbox {
         ...(view === job.tree || trees === 'copy' ? [...mounted].flatMap((name) => socketsIn(job.tree, name)) : []),
       ],
       limits: limitsLine({ ...limits, processes }, job.timeoutMs),
-      hasFilter: this.parts.filter !== null,
+      filterFd: this.parts.filters === null ? null : job.isObserved === true ? OBSERVED_FILTER_FD : FILTER_FD,
       where: this.parts.where,
     }
   }
@@ -229,7 +230,15 @@ function refusedWhole(problem: string): Change {
   return { path: '.', kind: 'modified', type: 'directory', bytes: null, sha256: null, problem }
 }
 
-export function writeFilter(file: string, filter: Buffer): string {
-  writeFileSync(file, filter, { mode: 0o600 })
-  return file
+/** Null where the processor is not known. */
+export function writeFilters(dir: string): Filters | null {
+  const write = (name: string, use: 'agent' | 'observed'): string | null => {
+    const filter = seccompFilter(use)
+    if (filter === null) return null
+    writeFileSync(join(dir, name), filter, { mode: 0o600 })
+    return join(dir, name)
+  }
+  const agent = write('seccomp.bpf', 'agent')
+  const observed = write('seccomp-observed.bpf', 'observed')
+  return agent === null || observed === null ? null : { agent, observed }
 }

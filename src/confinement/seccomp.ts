@@ -1,7 +1,10 @@
-/** The machine words of a seccomp filter, or null where the syscall numbers of the processor are not known here. */
-export function seccompFilter(arch: string = process.arch): Buffer | null {
+/**
+ * The machine words of a seccomp filter, or null where the syscall numbers of the processor are not known here. In an observed run
+ * SIGUSR1 cannot be sent either: it starts the debugger of Node.js in the program that gets it, and Node.js 20 has no switch for that.
+ */
+export function seccompFilter(use: 'agent' | 'observed' = 'agent', arch: string = process.arch): Buffer | null {
   const machine = MACHINES.get(arch)
-  return machine === undefined ? null : assemble(machine)
+  return machine === undefined ? null : assemble(machine, use === 'observed' ? refuseSignal(machine) : [])
 }
 
 interface Machine {
@@ -11,6 +14,9 @@ interface Machine {
   readonly clone3: number
   readonly ioctl: number
   readonly socket: number
+  readonly fcntl: number
+  /** Calls that send a signal, by the argument that names it. */
+  readonly signals: Readonly<Record<'second' | 'third', readonly number[]>>
   /** The lowest number of a foreign convention that shares the audit value (x32); 0 when there is none. */
   readonly foreign: number
   readonly denied: readonly number[]
@@ -135,6 +141,7 @@ const NEWER: Readonly<Record<string, number>> = {
 }
 const NEWER_NUMBERS = Object.values(NEWER)
 const CLONE3 = 435
+const PIDFD_SEND_SIGNAL = 424
 
 const MACHINES: ReadonlyMap<string, Machine> = new Map([
   [
@@ -145,6 +152,9 @@ const MACHINES: ReadonlyMap<string, Machine> = new Map([
       clone3: CLONE3,
       ioctl: 16,
       socket: 41,
+      fcntl: 72,
+      // kill, tkill, rt_sigqueueinfo; tgkill, rt_tgsigqueueinfo.
+      signals: { second: [62, 200, 129, PIDFD_SEND_SIGNAL], third: [234, 297] },
       foreign: 0x40000000,
       denied: [...Object.values(X64), ...NEWER_NUMBERS],
     },
@@ -157,6 +167,8 @@ const MACHINES: ReadonlyMap<string, Machine> = new Map([
       clone3: CLONE3,
       ioctl: 29,
       socket: 198,
+      fcntl: 25,
+      signals: { second: [129, 130, 138, PIDFD_SEND_SIGNAL], third: [131, 240] },
       foreign: 0,
       denied: [...Object.values(ARM64), ...NEWER_NUMBERS],
     },
@@ -168,6 +180,7 @@ const NUMBER_AT = 0
 const ARCH_AT = 4
 const ARG0_AT = 16
 const ARG1_AT = 24
+const ARG2_AT = 32
 const LOAD = 0x20
 const JUMP_EQUAL = 0x15
 const JUMP_GREATER_EQUAL = 0x35
@@ -189,10 +202,35 @@ const AF_INET6 = 10
 const AF_NETLINK = 16
 const TIOCSTI = 0x5412
 const TIOCLINUX = 0x541c
+const SIGUSR1 = 10
+// The signal that a descriptor sends to its owner, who may be somebody else.
+const F_SETSIG = 10
 
 type Instruction = readonly [code: number, jumpTrue: number, jumpFalse: number, value: number]
 
-function assemble(machine: Machine): Buffer {
+function refuseSignal({ signals, fcntl }: Machine): readonly Instruction[] {
+  const named = (calls: readonly number[], argument: number): readonly Instruction[] =>
+    calls.flatMap((call): Instruction[] => [
+      [JUMP_EQUAL, 0, 4, call],
+      [LOAD, 0, 0, argument],
+      [JUMP_EQUAL, 0, 1, SIGUSR1],
+      [RETURN, 0, 0, FAIL | EPERM],
+      [RETURN, 0, 0, ALLOW],
+    ])
+  return [
+    ...named(signals.second, ARG1_AT),
+    ...named(signals.third, ARG2_AT),
+    [JUMP_EQUAL, 0, 6, fcntl],
+    [LOAD, 0, 0, ARG1_AT],
+    [JUMP_EQUAL, 0, 3, F_SETSIG],
+    [LOAD, 0, 0, ARG2_AT],
+    [JUMP_EQUAL, 0, 1, SIGUSR1],
+    [RETURN, 0, 0, FAIL | EPERM],
+    [RETURN, 0, 0, ALLOW],
+  ]
+}
+
+function assemble(machine: Machine, more: readonly Instruction[]): Buffer {
   const program: Instruction[] = [
     [LOAD, 0, 0, ARCH_AT],
     [JUMP_EQUAL, 1, 0, machine.audit],
@@ -202,6 +240,7 @@ function assemble(machine: Machine): Buffer {
   if (machine.foreign !== 0) program.push([JUMP_GREATER_EQUAL, 0, 1, machine.foreign], [RETURN, 0, 0, KILL])
   for (const number of machine.denied) program.push([JUMP_EQUAL, 0, 1, number], [RETURN, 0, 0, FAIL | EPERM])
   program.push(
+    ...more,
     // Its flags lie in memory where a filter cannot look: without it, libraries fall back to clone.
     [JUMP_EQUAL, 0, 1, machine.clone3],
     [RETURN, 0, 0, FAIL | ENOSYS],

@@ -3,16 +3,22 @@ import { closeSync, existsSync, openSync, readdirSync, readFileSync, rmSync, wri
 import { join } from 'node:path'
 import type { Readable, Writable } from 'node:stream'
 import { quoted } from './keeper.js'
-import { ENVIRONMENT_FD, environmentBytes, GO_FD, INFO_FD, LAUNCHER_ENVIRONMENT } from './launch.js'
+import { ENVIRONMENT_FD, environmentBytes, GO_FD, INFO_FD, LAUNCHER_ENVIRONMENT, OBSERVED_FILTER_FD } from './launch.js'
 import type { Group, Groups, Limits } from './limits.js'
 
 const PREPARE_LATER_MS = 5
 
+/** Files of the seccomp filters: of what agents run, and of observed runs. */
+export interface Filters {
+  readonly agent: string
+  readonly observed: string
+}
+
 /** What every starter of a server is made of. */
 export interface StarterParts {
   readonly dir: string
-  /** File of the seccomp filter; null when none is used. */
-  readonly filter: string | null
+  /** Files of the seccomp filters; null when none is used. */
+  readonly filters: Filters | null
   readonly groups: Groups | null
   readonly limits: Limits
 }
@@ -70,15 +76,17 @@ export class Starters {
   }
 
   #spawn(script: string): ChildProcess {
-    const { filter } = this.parts
-    const filterFd = filter === null ? null : openSync(filter, 'r')
+    const { filters } = this.parts
+    const opened = filters === null ? [] : [openSync(filters.agent, 'r'), openSync(filters.observed, 'r')]
+    const [agent = 'ignore', observed = 'ignore'] = opened
     const waits = `read _ <&${GO_FD} || exit 1; . ${quoted(script)}`
-    const stdio: StdioOptions = ['pipe', 'pipe', 'pipe', filterFd ?? 'ignore', 'pipe', 'pipe', 'pipe', ...this.#covered]
+    const own: StdioOptions = ['pipe', 'pipe', 'pipe', agent, 'pipe', 'pipe', 'pipe', observed]
+    const stdio = [...own, ...this.#covered]
     try {
       // A session of its own: whoever is in the server's process group can signal it, from whatever namespace, and has its terminal.
       return spawn('/bin/sh', ['-c', waits], { stdio, env: LAUNCHER_ENVIRONMENT, cwd: '/', detached: true })
     } finally {
-      if (filterFd !== null) closeSync(filterFd)
+      for (const fd of opened) closeSync(fd)
     }
   }
 }
@@ -206,12 +214,12 @@ function sweep(dir: string): void {
 function coverForeign(): readonly (number | 'ignore')[] {
   const foreign = readdirSync('/proc/self/fd')
     .map(Number)
-    .filter((fd) => fd > ENVIRONMENT_FD && isInherited(fd))
+    .filter((fd) => fd > OBSERVED_FILTER_FD && isInherited(fd))
   if (foreign.length === 0) return []
   const nothing = openSync('/dev/null', 'r')
   const last = Math.min(Math.max(...foreign), DESCRIPTORS_MAX)
-  return Array.from({ length: last - ENVIRONMENT_FD }, (_, index) =>
-    foreign.includes(index + ENVIRONMENT_FD + 1) ? nothing : 'ignore',
+  return Array.from({ length: last - OBSERVED_FILTER_FD }, (_, index) =>
+    foreign.includes(index + OBSERVED_FILTER_FD + 1) ? nothing : 'ignore',
   )
 }
 

@@ -6,7 +6,6 @@ import {
   becoming,
   command,
   entering,
-  FILTER_FD,
   KERNEL_SECRETS,
   KERNEL_SETTINGS,
   type Launch,
@@ -144,16 +143,16 @@ const LOOPBACK_UP =
 
 // Without bubblewrap somebody else must load the filter: perl can make the call, and so can python.
 const WITH_PERL =
-  `my $n=$ARGV[0];shift;open(F,"<&=",${FILTER_FD})||die"no filter\\n";local $/;my $f=<F>;close F;` +
+  `my $n=shift;my $d=shift;open(F,"<&=",$d)||die"no filter\\n";local $/;my $f=<F>;close F;` +
   'my $p=pack("S x![Q] P",length($f)/8,$f);' +
   'syscall($n,38,1,0,0,0)==0||die"no_new_privs\\n";syscall($n,22,2,$p)==0||die"filter refused\\n";exec @ARGV;die"exec: $!\\n"'
 const WITH_PYTHON = [
   'import ctypes,os,sys',
-  `f=os.fdopen(${FILTER_FD},"rb").read();b=ctypes.create_string_buffer(f,len(f))`,
+  'f=os.fdopen(int(sys.argv[2]),"rb").read();b=ctypes.create_string_buffer(f,len(f))',
   'class P(ctypes.Structure):_fields_=[("n",ctypes.c_ushort),("p",ctypes.c_void_p)]',
   'c=ctypes.CDLL(None,use_errno=True);p=P(len(f)//8,ctypes.addressof(b))',
   'if c.prctl(38,1,0,0,0)!=0 or c.prctl(22,2,ctypes.byref(p),0,0)!=0:sys.exit("filter refused")',
-  'os.execvp(sys.argv[2],sys.argv[2:])',
+  'os.execvp(sys.argv[3],sys.argv[3:])',
 ].join('\n')
 const PRCTL: Readonly<Record<string, number>> = { x64: 157, arm64: 167 }
 
@@ -172,8 +171,9 @@ function final(launch: Launch): readonly string[] {
           'KILL',
         ]
       : becoming(launch)
-  const loader = launch.hasFilter ? filterLoader() : null
-  return [...nested, ...(loader ?? []), ...command(launch, 'first')]
+  const loader = launch.filterFd === null ? null : filterLoader()
+  const filtered = loader === null ? [] : [...loader, String(launch.filterFd)]
+  return [...nested, ...filtered, ...command(launch, 'first')]
 }
 
 /** The program that loads the filter and goes on as the command; null where none is installed. */

@@ -1,0 +1,21 @@
+'use strict'
+const { delimiter, join } = require('node:path')
+
+const PYTHON = join(__dirname, '..', 'python')
+const OURS = /--require "(?:[^"\\]|\\.)*[\\/]guards[\\/]node[\\/]guard\.cjs" ?/g
+
+/** In a process that runs tests: programs that they start are not guarded, and neither variables nor modules name the guard. */
+function leaveNoTrace() {
+  for (const name of ['NODE_OPTIONS', 'npm_config_node_options'])
+    setOrDelete(name, process.env[name]?.replace(OURS, ''))
+  const folders = process.env.PYTHONPATH?.split(delimiter).filter((folder) => folder !== PYTHON)
+  setOrDelete('PYTHONPATH', folders?.join(delimiter))
+  for (const file of Object.keys(require.cache)) if (file.startsWith(__dirname)) delete require.cache[file]
+}
+
+function setOrDelete(name, value) {
+  if (value === undefined || value.trim() === '') delete process.env[name]
+  else process.env[name] = value
+}
+
+module.exports = { leaveNoTrace }

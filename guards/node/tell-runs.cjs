@@ -1,0 +1,107 @@
+'use strict'
+const { existsSync, readFileSync, realpathSync } = require('node:fs')
+const { join } = require('node:path')
+const { Readable } = require('node:stream')
+const { apply, caller, defineProperty, getPrototypeOf, hold, startsWith } = require('./freeze.cjs')
+const { openChannel } = require('./channel.cjs')
+
+const VITEST = /[\\/]vitest[\\/](?:vitest\.mjs|dist[\\/]cli\.js)$/
+const JEST = /[\\/]jest(?:-cli)?[\\/]bin[\\/]jest\.js$/
+const WITHOUT_TESTS = ['bench', 'init', 'list']
+
+/** In the main process of a runner: has it tell Phaselock of its tests, beside its own report. Says which one of these it is. */
+function tellRuns() {
+  if (process.execArgv.includes('--test')) return tellNodeTest()
+  const program = programOf(process.argv[1])
+  if (VITEST.test(program) && !WITHOUT_TESTS.includes(process.argv[2]))
+    return addReporter('--reporter', 'vitest-reporter.mjs', /^(?:vitest|vite)\.(?:config|workspace)\./)
+  if (!JEST.test(program)) return null
+  addReporter('--reporters', 'jest-reporter.cjs', /^jest\.config\./)
+  return 'jest'
+}
+
+function programOf(path) {
+  try {
+    return path === undefined ? '' : realpathSync(path)
+  } catch {
+    return ''
+  }
+}
+
+/** Of `node --test`: each file runs in a process of its own, and this one runs none of them. */
+function tellNodeTest() {
+  const channel = openChannel('node')
+  if (channel === null) return
+  let isHeard = false
+  hold(
+    Readable.prototype,
+    'on',
+    (on) =>
+      function (event) {
+        const isReport = typeof event === 'string' && startsWith(event, 'test:')
+        if (isReport && !isHeard && startsWith(caller(isEvents), 'node:internal/')) {
+          isHeard = true
+          hear(this, channel)
+        }
+        // biome-ignore lint/complexity/noArguments: spreading asks an iterator, which can be replaced.
+        return apply(on, this, arguments)
+      },
+  )
+  process.on('exit', () => channel.end())
+}
+
+function isEvents(file) {
+  return startsWith(file, 'node:events')
+}
+
+function hear(stream, channel) {
+  const emit = getPrototypeOf(stream).emit
+  let before = 0
+  defineProperty(stream, 'emit', {
+    value(type, data) {
+      if (type === 'test:pass' || type === 'test:fail') {
+        // Parts of a test are told of before the test itself.
+        channel.test(String(data.name), statusOf(type, data), isUncounted(data, before))
+        before = data.nesting
+      }
+      // biome-ignore lint/complexity/noArguments: spreading asks an iterator, which can be replaced.
+      return apply(emit, this, arguments)
+    },
+  })
+}
+
+// Reporters differ in whether they count these.
+function isUncounted({ nesting, details, expectFailure }, before) {
+  return before > nesting || details?.type === 'suite' || (expectFailure !== undefined && expectFailure !== false)
+}
+
+function statusOf(type, { skip, todo }) {
+  if (skip !== undefined && skip !== false) return 'skipped'
+  if (todo !== undefined && todo !== false) return 'todo'
+  return type === 'test:pass' ? 'passed' : 'failed'
+}
+
+// A reporter on the command line replaces those of the configuration: where that names some, none is added.
+function addReporter(option, file, configuration) {
+  const { argv } = process
+  const at = argv.indexOf('--')
+  const end = at < 0 ? argv.length : at
+  const isNamed = argv.slice(2, end).some((word) => word === option || word.startsWith(`${option}=`))
+  if (
+    !isNamed &&
+    (isConfigured(configuration) || argv.some((word) => /^(?:-c|-r|--config|--root|--rootDir)\b/.test(word)))
+  )
+    return
+  argv.splice(end, 0, ...(isNamed ? [] : [`${option}=default`]), `${option}=${join(__dirname, file)}`)
+}
+
+function isConfigured(configuration) {
+  const { readdirSync } = require('node:fs')
+  const texts = readdirSync(process.cwd())
+    .filter((name) => configuration.test(name))
+    .map((name) => readFileSync(name, 'utf8'))
+  const own = existsSync('package.json') ? JSON.parse(readFileSync('package.json', 'utf8')).jest : undefined
+  return [...texts, JSON.stringify(own ?? '')].some((text) => /reporters|preset|extends|['"]\.\.?\//.test(text))
+}
+
+module.exports = { tellRuns }

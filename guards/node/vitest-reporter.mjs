@@ -1,0 +1,38 @@
+import { createRequire } from 'node:module'
+
+const { openChannel } = createRequire(import.meta.url)('./channel.cjs')
+const STATUS = { passed: 'passed', pass: 'passed', failed: 'failed', fail: 'failed', todo: 'todo' }
+
+/** Tells Phaselock what the main process of vitest knows of its tests. */
+export default class {
+  constructor() {
+    this.channel = openChannel('vitest')
+  }
+
+  /** Since vitest 3. */
+  onTestRunEnd(modules) {
+    for (const module of modules) {
+      if (module.state() === 'failed' && module.errors().length > 0) this.channel?.test(module.moduleId, 'failed', true)
+      for (const test of module.children.allTests()) {
+        const { state } = test.result()
+        const status = test.options.mode === 'todo' ? 'todo' : (STATUS[state] ?? 'skipped')
+        // Reporters differ in whether a test that is expected to fail counts as passed.
+        this.channel?.test(test.name, status, test.options.fails === true)
+      }
+    }
+    this.channel?.end()
+    this.isDone = true
+  }
+
+  onFinished(files) {
+    if (this.isDone) return
+    for (const file of files) this.#tell(file)
+    this.channel?.end()
+  }
+
+  #tell(task) {
+    if (task.type === 'test') this.channel?.test(task.name, STATUS[task.result?.state] ?? 'skipped')
+    else if (task.result?.errors?.length > 0) this.channel?.test(task.name, 'failed', true)
+    for (const one of task.tasks ?? []) this.#tell(one)
+  }
+}
