@@ -22,9 +22,10 @@ import { compareTree } from './compare-tree.js'
 import { ignoredIn } from './composition.js'
 import { lookAtVote, type Vote } from './coordinations/consensus.js'
 import { gatherReviews } from './gather-reviews.js'
-import { NOT_OBSERVED, observeFor, pinOfRun } from './observe-gates.js'
+import { NOT_OBSERVED, observeFor } from './observe-gates.js'
 import { needsChanges, phaseChanges } from './phase-changes.js'
 import { keepTests, testFiles } from './pin-tests.js'
+import { pinOfRun } from './pinned-run.js'
 import { reviewChanges } from './review-changes.js'
 import {
   isOpenSoFar,

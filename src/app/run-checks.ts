@@ -6,6 +6,7 @@ import { canonicalJson } from '../contract/fingerprint.js'
 import type { ArtifactOffered, CheckOutcome } from '../core/command.js'
 import { comesOfReviews } from '../core/consensus-plan.js'
 import type { Contract, Json } from '../core/contract.js'
+import { gradeOfRun, isObserved } from '../core/inverted.js'
 import type { Needs } from '../core/needs.js'
 import type { ObservedRun } from '../core/observed.js'
 import { observedSource } from '../core/observed-evidence.js'
@@ -17,7 +18,8 @@ import type { WorkTree } from '../tree/work-tree.js'
 import type { App } from './app.js'
 import { contentAtStart } from './content-at-start.js'
 import type { Offer } from './gather.js'
-import { asksGit, commandsFor, needsGit, type Observed, observedView, pinnedRunOf, runView } from './observe-gates.js'
+import { asksGit, commandsFor, needsGit, type Observed, observedView, runView } from './observe-gates.js'
+import { pinnedRunOf } from './pinned-run.js'
 import { startOfWork } from './start-of-work.js'
 import { taskView } from './views.js'
 
@@ -66,7 +68,7 @@ export async function runChecks(
       params: blocker.params,
     }
     const outcome = await runCheck(blocker.check, inputs, timeoutSeconds)
-    checks.set(key, outcome.grade === 'observed' ? withLeftOut(outcome, observed.runs) : outcome)
+    checks.set(key, isObserved(outcome.grade) ? withLeftOut(outcome, observed.runs) : outcome)
   }
   return checks
 }
@@ -155,7 +157,7 @@ export function isOpenSoFar(
 }
 
 const RUN_CHECKS: ReadonlySet<string> = new Set([
-  ...['work_tree_clean', 'committed'],
+  ...['work_tree_clean', 'committed', 'tests_can_fail'],
   ...['tests_are_failing', 'all_tests_pass', 'no_skipped_tests', 'coverage_threshold_met', 'command_succeeds'],
 ])
 
@@ -182,7 +184,7 @@ export function observedArtifact(
   const sha256 = createHash('sha256').update(content).digest('hex')
   const bytes = Buffer.byteLength(content)
   return {
-    offered: { type: 'test_run_result', sha256, bytes, grade: 'observed', problems: [] },
+    offered: { type: 'test_run_result', sha256, bytes, grade: gradeOfRun(run), problems: [] },
     blob: { sha256, content },
   }
 }

@@ -28,7 +28,7 @@ type Inputs = Pick<CheckInputs, 'contract' | 'tree' | 'start' | 'baseline'>
 export async function redFile(inputs: Inputs, run: ObservedRun, path: string): Promise<RedFile> {
   const text = (await textOf(inputs.tree, path)) ?? ''
   const mayHold = isTestPath(inputs.contract, path) || isTestName(path)
-  const tests = run.tests.filter((test) => (test.file !== null || mayHold) && isIn(test, path, text))
+  const tests = run.tests.filter((test) => (test.file !== null || mayHold) && isTestIn(test, path, text))
   const loads = run.loadFailures.filter((failure) => fileOf(failure) === path && !isEmptyFile(failure))
   const before = inputs.baseline === null || inputs.baseline === undefined ? null : new BaselineTests(inputs.baseline)
   const isChanged = await isChangedFile(inputs, path)
@@ -95,7 +95,7 @@ export function fileOf({ file, message }: ObservedLoadFailure): string | null {
 }
 
 /** Whether a test is one of the file: by what the runner says or, where it does not say, by its name in the text. */
-function isIn(test: ObservedTest, path: string, text: string): boolean {
+export function isTestIn(test: ObservedTest, path: string, text: string): boolean {
   if (test.file === path) return true
   if (test.file !== null) {
     const isBuilt = stemOf(test.file) === stemOf(path) && posix.extname(test.file) !== posix.extname(path)

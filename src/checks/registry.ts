@@ -5,6 +5,7 @@ import { committed, testFilesFollowConvention, testsAreMeaningful, workTreeClean
 import { expression } from './expression.js'
 import { fileExists, jsonValid, noPattern } from './files.js'
 import { type Check, type CheckInputs, errs } from './inputs.js'
+import { testsCanFail } from './inverted/tests-can-fail.js'
 import { commandSucceeds, coverageThresholdMet } from './observed-tests.js'
 import { noOpenQuestions, planHasAcceptanceCriteria, scopeIsBounded, testsExistForAcceptanceCriteria } from './plan.js'
 import { allReviewModelsCompleted, noBlockingIssues, reviewCommentsAddressed } from './review.js'
@@ -19,6 +20,7 @@ const CHECKS: ReadonlyMap<CheckName, Check> = new Map<CheckName, Check>([
   ['all_tests_pass', allTestsPass],
   ['no_skipped_tests', noSkippedTests],
   ['tests_unchanged', testsUnchanged],
+  ['tests_can_fail', testsCanFail],
   ['no_blocking_issues', noBlockingIssues],
   ['all_review_models_completed', allReviewModelsCompleted],
   ['review_comments_addressed', reviewCommentsAddressed],

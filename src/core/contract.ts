@@ -258,6 +258,7 @@ export const CHECK_NAMES = [
   'all_tests_pass',
   'no_skipped_tests',
   'tests_unchanged',
+  'tests_can_fail',
   'coverage_threshold_met',
   'no_commented_out_code',
   'no_blocking_issues',
@@ -293,7 +294,5 @@ export const CHECK_ARTIFACTS: ReadonlyMap<CheckName, readonly string[]> = new Ma
 
 /** Checks whose artifact Phaselock makes itself when `commands.tests` is configured. */
 export const CHECKS_OF_TEST_RUN: ReadonlySet<CheckName> = new Set<CheckName>([
-  'tests_are_failing',
-  'all_tests_pass',
-  'no_skipped_tests',
+  ...(['tests_are_failing', 'all_tests_pass', 'no_skipped_tests', 'tests_can_fail'] as const),
 ])
