@@ -38,8 +38,10 @@ export function readTests(reading: Reading, root: Fields): ContractDocument['tes
 
 /** `inverted: strict`, or a map. */
 function readInverted(fields: Fields): NonNullable<ContractDocument['tests']['inverted']> | null {
-  if (fields.get('inverted')?.kind === 'scalar')
-    return fields.choice('inverted', ['strict', 'default'], 'default') === 'strict' ? { strict: true } : null
+  if (fields.get('inverted')?.kind === 'scalar') {
+    fields.choice('inverted', ['strict'], 'strict')
+    return { strict: true }
+  }
   const inner = fields.inner('inverted', ['max_seconds', 'strict'])
   if (inner === null) return null
   const inverted = {

@@ -1,3 +1,4 @@
+import type { CheckOutcome } from '../../core/command.js'
 import type { Contract } from '../../core/contract.js'
 import type { InvertedRun, JudgedTest } from '../../core/inverted.js'
 import { counted } from '../../core/rules/words.js'
@@ -12,9 +13,8 @@ const NAMED_MAX = 5
 /** New and changed tests fail once what they expect is changed, and each criterion has one that does. */
 export const testsCanFail: Check = (inputs) => {
   const run = inputs.observed.get('tests')
-  if (run === undefined) return errs('the tests were not run: what else is missing comes first', 'observed')
-  const { inverted } = run
-  if (inverted === undefined) return fails('the tests must pass first', 'observed')
+  const inverted = run?.inverted
+  if (inverted === undefined) return beforeGreen(inputs, run !== undefined)
   const isStrict = inputs.contract.tests.inverted?.strict === true
   if (inverted.problem !== null) return notJudged(inverted.problem, isStrict)
   const survived = inverted.tests.filter((test) => test.verdict === 'survived' && test.isOld !== true)
@@ -25,7 +25,20 @@ export const testsCanFail: Check = (inputs) => {
   return holds(`${counted(proved.length, 'test')} proved`, proved.length > 0 ? 'proved' : 'observed', notesOf(inverted))
 }
 
-function notJudged(problem: string, isStrict: boolean): ReturnType<typeof holds> {
+// Where all_tests_pass holds the same gate, it says alone what is missing.
+function beforeGreen({ contract, task }: CheckInputs, hasRun: boolean): CheckOutcome {
+  const gates = contract.phases.get(String(task.phase))?.gates ?? []
+  const asking = gates.filter(({ blockers }) => blockers.some(({ check }) => check === 'tests_can_fail'))
+  const isHeld = asking.every(({ blockers }) =>
+    blockers.some(({ check, severity }) => check === 'all_tests_pass' && severity === 'blocking'),
+  )
+  if (asking.length > 0 && isHeld) return holds('not judged while the tests do not pass', 'observed')
+  return hasRun
+    ? fails('the tests must pass first', 'observed')
+    : errs('the tests were not run: what else is missing comes first', 'observed')
+}
+
+function notJudged(problem: string, isStrict: boolean): CheckOutcome {
   const text = `The new tests were not judged: ${problem}`
   return isStrict ? fails(text, 'observed') : holds('not judged', 'observed', [text])
 }
