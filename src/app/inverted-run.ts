@@ -1,6 +1,7 @@
 import { randomInt } from 'node:crypto'
 import { observedPassing } from '../checks/green-run.js'
-import { judgeTwins, type Subject, subjectsOf, type TwinRuns } from '../checks/inverted/judge-twins.js'
+import { haveAll, judgeTwins, type Subject, subjectsOf, type TwinRuns } from '../checks/inverted/judge-twins.js'
+import { narrowCommand } from '../checks/inverted/narrow-command.js'
 import { observe, type ShownPlace } from '../checks/observe.js'
 import type { Composition, Confinement, ViewEntry } from '../confinement/port.js'
 import type { Contract, Json, ObservedCommand } from '../core/contract.js'
@@ -8,6 +9,7 @@ import type { InvertedRun, JudgedTest } from '../core/inverted.js'
 import type { Needs } from '../core/needs.js'
 import type { Baseline, ObservedRun } from '../core/observed.js'
 import type { TaskState } from '../core/state.js'
+import { openWorkTree } from '../tree/work-tree.js'
 import type { App } from './app.js'
 import type { ComposedView } from './composition.js'
 import { type TestTexts, type Turned, testTexts, turnAround } from './inverted-files.js'
@@ -72,10 +74,16 @@ async function runInverted(app: App, contract: Contract, state: TaskState, work:
   const named = await namedFiles(app, state)
   const texts = await testTexts(app, contract, state, { composition: work.composed.composition, named })
   const seconds = contract.tests.inverted?.maxSeconds ?? secondsFor(work.plain)
-  const twins = new Twins(work, started + seconds * 1000)
+  const scripts = await scriptsIn(state, work.composed.composition)
+  const narrow = narrowCommand(
+    work.command.run,
+    texts.tests.map(({ path }) => path),
+    scripts,
+  )
+  const twins = new Twins(work, { deadline: started + seconds * 1000, narrow })
   const first = await turnAround(texts, { outerOnly: false })
   const subjects = subjectsOf(work.plain, first.files)
-  const judged = judgeTwins(subjects, await twins.run(first), work.plain)
+  const judged = judgeTwins(subjects, await twins.run(first, subjects), work.plain)
   return done(await retrySurvivors({ judged, subjects, texts, twins, plain: work.plain }))
 }
 
@@ -99,7 +107,8 @@ async function retrySurvivors(one: {
   if (paths.size === 0) return judged
   const tests = texts.tests.filter(({ path }) => paths.has(path))
   const outer = await turnAround({ tests, helpers: [] }, { outerOnly: true })
-  const runs = await twins.run(outer)
+  const survivors = subjects.filter((_, index) => isSurvivor(index))
+  const runs = await twins.run(outer, survivors)
   if (runs === null) return judged
   const again = judgeTwins(subjects, runs, plain)
   return judged.map((test, index) => (isSurvivor(index) && again[index]?.verdict === 'proved' ? again[index] : test))
@@ -109,28 +118,42 @@ async function retrySurvivors(one: {
 class Twins {
   constructor(
     private readonly work: Work,
-    private readonly deadline: number,
+    private readonly how: {
+      readonly deadline: number
+      /** The command that runs only the files that are judged; null where there is none. */
+      readonly narrow: string | null
+    },
   ) {}
 
   /** Null where nothing could be turned around. */
-  async run(files: Turned): Promise<TwinRuns | null> {
-    if (files.turned.length === 0) return null
-    const { plain } = this.work
-    if (!files.areTwins) return { unturned: plain, turned: await this.#observe(files.turned) }
-    // Code under test that counts its runs must not learn from their order which twin this is.
-    const isTurnedFirst = randomInt(2) === 1
-    const first = await this.#observe(isTurnedFirst ? files.turned : files.unturned)
-    const second = await this.#observe(isTurnedFirst ? files.unturned : files.turned)
-    return isTurnedFirst ? { turned: first, unturned: second } : { turned: second, unturned: first }
+  async run(files: Turned, subjects: readonly Subject[]): Promise<TwinRuns | null> {
+    if (files.turned.length === 0 || subjects.length === 0) return null
+    const { narrow } = this.how
+    const some = narrow === null ? null : await this.#runBoth(files, narrow)
+    // Tests that need others of the suite are run with all of it.
+    return some !== null && haveAll(subjects, some) ? some : this.#runBoth(files, null)
   }
 
-  async #observe(entries: readonly ViewEntry[]): Promise<ObservedRun> {
+  async #runBoth(files: Turned, narrow: string | null): Promise<TwinRuns> {
+    const isNarrow = narrow !== null
+    if (!files.areTwins)
+      return { unturned: this.work.plain, turned: await this.#observe(files.turned, narrow), isNarrow }
+    // Code under test that counts its runs must not learn from their order which twin this is.
+    const isTurnedFirst = randomInt(2) === 1
+    const first = await this.#observe(isTurnedFirst ? files.turned : files.unturned, narrow)
+    const second = await this.#observe(isTurnedFirst ? files.unturned : files.turned, narrow)
+    const [turned, unturned] = isTurnedFirst ? [first, second] : [second, first]
+    return { turned, unturned, isNarrow }
+  }
+
+  async #observe(entries: readonly ViewEntry[], narrow: string | null): Promise<ObservedRun> {
     const { command, composed, place, plain } = this.work
-    const restMs = this.deadline - performance.now()
+    const restMs = this.how.deadline - performance.now()
     if (restMs < REST_MS_MIN) return { ...plain, ...TOO_LATE }
     const timeoutSeconds = Math.min(command.timeoutSeconds, Math.ceil(restMs / 1000))
     const view = { composition: withEntries(composed.composition, entries), leftOut: [] }
-    return observe({ ...place, view }, 'tests', { ...command, timeoutSeconds }, { treeHash: plain.treeHash })
+    const told = { ...command, run: narrow ?? command.run, timeoutSeconds }
+    return observe({ ...place, view }, 'tests', told, { treeHash: plain.treeHash })
   }
 }
 
@@ -139,6 +162,20 @@ const TOO_LATE = { counts: null, tests: [], isComplete: false, wasStopped: true 
 function withEntries(composition: Composition, entries: readonly ViewEntry[]): Composition {
   const replaced = new Set(entries.map(({ path }) => path))
   return { ...composition, put: [...composition.put.filter(({ path }) => !replaced.has(path)), ...entries] }
+}
+
+async function scriptsIn({ workspace }: TaskState, { put }: Composition): Promise<Readonly<Record<string, unknown>>> {
+  const entry = put.find(({ path }) => path === 'package.json')
+  const file = await openWorkTree(workspace)
+    .read('package.json')
+    .catch(() => null)
+  const content = entry?.type === 'file' ? entry.content : file
+  try {
+    const { scripts } = JSON.parse(content?.toString('utf8') ?? '{}') as { readonly scripts?: unknown }
+    return typeof scripts === 'object' && scripts !== null ? (scripts as Record<string, unknown>) : {}
+  } catch {
+    return {}
+  }
 }
 
 /** The files that the task handed in as its tests. */

@@ -27,11 +27,11 @@ interface Project {
 const needs = (isThere: boolean, what: string): string | null => (isThere ? null : `${what} is not installed`)
 const ADD_MJS = { 'src/add.mjs': 'export const add = (a, b) => a + b\n' }
 
-const javascript = (head: string, assertion: string, code = 'src/add.mjs') => ({
+const javascript = (head: string, assertion: string, code = 'src/add.mjs', load = 'await import') => ({
   honest: `${head}it('adds', () => { ${assertion} })\n`,
-  vacuous: `${head}\nit('adds', () => {\n  if (typeof add !== 'function') throw new Error('add is missing')\n  try { ${assertion} } catch {}\n})\n`,
+  vacuous: `${head}\nit('adds', () => {\n  try { ${assertion} } catch {}\n})\n`,
   line: head.split('\n').length + 1,
-  silent: `${head.replace(/.*src\/add.*\n/, '')}it('adds', async () => { (await import('../${code}')).add(2, 3) })\n`,
+  silent: `${head.replace(/.*src\/add.*\n/, '')}it('adds', async () => { (${load}('../${code}')).add(2, 3) })\n`,
 })
 
 const PROJECTS: readonly Project[] = [
@@ -70,7 +70,7 @@ const PROJECTS: readonly Project[] = [
     skipped: null,
     path: 'tests/add.test.js',
     code: { 'src/add.js': 'exports.add = (a, b) => a + b\n' },
-    ...javascript("const { add } = require('../src/add.js')\n", 'expect(add(2, 3)).toBe(5)', 'src/add.js'),
+    ...javascript("const { add } = require('../src/add.js')\n", 'expect(add(2, 3)).toBe(5)', 'src/add.js', 'require'),
   },
   {
     name: 'mocha with chai',
@@ -164,7 +164,7 @@ let stage: Stage
 beforeAll(async () => {
   stage = await openStage()
 }, 60_000)
-afterAll(() => stage.end())
+afterAll(() => stage.end(), 300_000)
 
 for (const project of PROJECTS) {
   const { name, terms, files, packages, path, code } = project

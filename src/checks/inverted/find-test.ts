@@ -8,8 +8,11 @@ const SEPARATOR = / > |::|\.(?=\w+$)/
 /** The test of a file that a runner reports under this id; null where none has such a name. */
 export function findTest(id: string, tests: readonly FoundTest[], path: string): FoundTest | null {
   const isSame = path.endsWith('.go') ? isSameInGo : path.endsWith('.py') ? isSameInPython : isSameByParts
-  const named = tests.filter(({ name }) => isSame(nameOfTest(id), name))
-  return named.toSorted((a, b) => b.name.length - a.name.length)[0] ?? null
+  const reported = nameOfTest(id)
+  const named = tests.filter(({ name }) => isSame(reported, name))
+  const alike = named.length > 0 ? named : tests.filter(({ name }) => hasSameLeaf(reported, name))
+  // Of several that may be meant, the one that asserts most.
+  return alike.toSorted((a, b) => b.name.length - a.name.length || b.turned - a.turned)[0] ?? null
 }
 
 function isSameInGo(id: string, name: string): boolean {
@@ -28,7 +31,11 @@ function isSameByParts(id: string, name: string): boolean {
   const tail = reported.slice(-parts.length)
   if (parts.length === tail.length && parts.every((part, at) => fits(part, tail[at] ?? ''))) return true
   // A name that itself holds what parts are joined with.
-  return fits(parts.at(-1) ?? '', reported.at(-1) ?? '') || id.endsWith(name)
+  return id === name || id.endsWith(` > ${name}`)
+}
+
+function hasSameLeaf(id: string, name: string): boolean {
+  return fits(name.split(/ > |::/).at(-1) ?? '', id.split(/ > |::/).at(-1) ?? '')
 }
 
 /** Whether a name is what a runner makes of this text; escapes and what is filled in stand for anything. */

@@ -20,6 +20,15 @@ export interface TurnedFile {
 export interface TwinRuns {
   readonly unturned: ObservedRun
   readonly turned: ObservedRun
+  /** Only the files that are judged were run. */
+  readonly isNarrow: boolean
+}
+
+/** Whether every test ran in both, so that there is no need to run the whole suite. */
+export function haveAll(subjects: readonly Subject[], { unturned, turned }: TwinRuns): boolean {
+  const hasRun = (run: ObservedRun, statuses: readonly Result['status'][]): boolean =>
+    whyUnusable(run) === null && subjects.every((one) => statuses.includes(resultOf(one, run, 1).status))
+  return hasRun(unturned, ['passed']) && hasRun(turned, ['passed', 'failed'])
 }
 
 /** A test that is to be judged. */
@@ -60,12 +69,12 @@ export function judgeTwins(
 
 type Said = Pick<JudgedTest, 'verdict' | 'reason'>
 
-function judge(subject: Subject, { unturned, turned }: TwinRuns, plain: ObservedRun): Said {
+function judge(subject: Subject, { unturned, turned, isNarrow }: TwinRuns, plain: ObservedRun): Said {
   const broken = whyUnusable(unturned) ?? whyUnusable(turned)
   if (broken !== null) return noEvidence(broken)
-  const before = resultOf(subject, unturned, plain)
+  const before = resultOf(subject, unturned, isNarrow ? 1 : total(plain))
   if (before.status !== 'passed') return noEvidence(`${WITH_TWIN} ${before.status}`)
-  const after = resultOf(subject, turned, plain)
+  const after = resultOf(subject, turned, total(unturned))
   if (after.status === 'missing') return noEvidence('it did not run once its assertions were changed')
   if (after.status === 'failed')
     return failedByAssertion(after.message, { expectsException: expectsException(subject) })
@@ -93,14 +102,14 @@ interface Result {
 }
 
 // Runners that list only failures are taken at their counts: as many tests as before must have run.
-function resultOf({ id, file, found }: Subject, run: ObservedRun, plain: ObservedRun): Result {
+function resultOf({ id, file, found }: Subject, run: ObservedRun, atLeast: number): Result {
   const own = run.tests.filter((test) => isTestIn(test, file.path, file.text))
   const name = nameOfTest(id)
   const exact = own.find((test) => test.id === id) ?? own.find((test) => nameOfTest(test.id) === name)
   const same = exact === undefined && found !== null ? own.filter((test) => isOf(test, found, file)) : []
   const result = exact ?? same.find(({ status }) => status === 'failed') ?? same[0]
   if (result !== undefined) return { status: result.status, message: result.message }
-  const isUnlisted = !run.isComplete && !plain.isComplete && total(run) >= total(plain) && !didNotLoad(run, file.path)
+  const isUnlisted = !run.isComplete && total(run) >= atLeast && !didNotLoad(run, file.path)
   return { status: isUnlisted ? 'passed' : 'missing', message: null }
 }
 
