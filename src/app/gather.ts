@@ -25,9 +25,10 @@ import { lookAtVote, type Vote } from './coordinations/consensus.js'
 import { judgeExamples } from './example-runs.js'
 import { gatherReviews } from './gather-reviews.js'
 import { runsExamples } from './held-out.js'
-import { NOT_OBSERVED, observeFor, pinOfRun } from './observe-gates.js'
+import { NOT_OBSERVED, observeFor } from './observe-gates.js'
 import { needsChanges, phaseChanges } from './phase-changes.js'
 import { keepTests, testFiles } from './pin-tests.js'
+import { pinOfRun } from './pinned-run.js'
 import { reviewChanges } from './review-changes.js'
 import {
   isOpenSoFar,

@@ -8,14 +8,9 @@ import { stampsOf, touchedSince } from '../checks/stamps.js'
 import type { Confinement } from '../confinement/port.js'
 import { canonicalJson } from '../contract/fingerprint.js'
 import type { Contract, Json, JsonObject } from '../core/contract.js'
+import { gradeOfRun, invertedView } from '../core/inverted.js'
 import type { Needs } from '../core/needs.js'
-import {
-  type Baseline,
-  type ObservedRun,
-  type ObservedRunMember,
-  type PinnedRun,
-  troubleView,
-} from '../core/observed.js'
+import { type Baseline, type ObservedRun, type ObservedRunMember, troubleView } from '../core/observed.js'
 import { hasRedGate } from '../core/red-gate.js'
 import type { TaskState } from '../core/state.js'
 import type { Blob } from '../store/port.js'
@@ -26,28 +21,15 @@ import { goCacheOf } from './baseline.js'
 import { commandsFor, needsGit } from './commands-for.js'
 import { commitRulesOf } from './commit-rules.js'
 import { type ComposedView, composeViewOf } from './composition.js'
+import { type Inverted, invertedFor } from './inverted-run.js'
+import { pinnedRunOf } from './pinned-run.js'
 import { needsRedAgain, runRedAgain } from './red-again.js'
 import { reservedIn } from './reserved.js'
 import { withStartingCode } from './starting-code.js'
 import { unavailable, wallOf } from './wall.js'
 
-const KEPT_MAX = 200
 const TESTS_TOLD_MAX = 2000
 const TOUCHED_NAMED_MAX = 5
-
-/** Runs that were observed, by what they depend on: a tree that did not change is not tested twice. */
-export class Observations {
-  readonly #runs = new Map<string, ObservedRun>()
-
-  get(key: string): ObservedRun | undefined {
-    return this.#runs.get(key)
-  }
-
-  set(key: string, run: ObservedRun): void {
-    if (this.#runs.size >= KEPT_MAX) this.#runs.delete(this.#runs.keys().next().value ?? '')
-    this.#runs.set(key, run)
-  }
-}
 
 export interface Observed {
   readonly runs: ReadonlyMap<string, ObservedRun>
@@ -97,15 +79,20 @@ export async function observeFor(
   const refs: JsonObject[] = []
   const blobs: Blob[] = []
   const fresh = new Map<string, ObservedRun>()
+  let wasInverted: Inverted | null = null
   for (const [name, command] of commands) {
     const times = name === 'tests' ? (contract.tests.repeat ?? 1) : 1
     const inputs = `${await runKey(work.tree, treeHash, command)} ${beside} ${composed?.digest} ${times}`
     const key = beside === null ? null : inputs
     const before = key === null ? undefined : app.observations.get(key)
-    const run = before ?? (await observeRepeatedly(place, { name, command, treeHash }, times))
+    const plain = before ?? (await observeRepeatedly(place, { name, command, treeHash }, times))
     // A run that was stopped or is void says nothing of the tree; the next one may be luckier.
-    const isUnusable = run.wasStopped || run.isVoid === true
-    if (before === undefined) fresh.set(isUnusable || key === null ? '' : key, run)
+    const isUnusable = plain.wasStopped || plain.isVoid === true
+    if (before === undefined) fresh.set(isUnusable || key === null ? '' : key, plain)
+    const turned = { plain, command, composed, place, key, needed: work.needed, baseline: base.baseline }
+    const inverted = name === 'tests' ? await invertedFor(app, contract, state, turned) : null
+    if (inverted?.isFresh === true) wasInverted = inverted
+    const run = inverted === null ? plain : { ...plain, inverted: inverted.run }
     const content = canonicalJson(runView(run))
     const sha256 = createHash('sha256').update(content).digest('hex')
     runs.set(name, run)
@@ -118,9 +105,11 @@ export async function observeFor(
     const pinnedRun = await pinnedRunOf(app, state)
     runs.set('coverage', explainedCoverage(coverage, tests, greenAgainst({ contract, pinnedRun, ...base })))
   }
-  const touched = fresh.size === 0 ? [] : touchedSince(untouched, await stampsOf(state.workspace, index))
+  const touched =
+    fresh.size === 0 && wasInverted === null ? [] : touchedSince(untouched, await stampsOf(state.workspace, index))
   // A test that passed before may be flaky: it is run again when the agent asks again.
   const isKept = (run: ObservedRun): boolean => base.baseline === null || !onlyOldTestsFail(run, base.baseline)
+  if (touched.length === 0) wasInverted?.keep()
   if (touched.length === 0)
     for (const [key, run] of fresh) if (key !== '' && isKept(run)) app.observations.set(key, run)
   const git = asksGit ? await gitFacts(place, index, await commitRulesOf(app, contract, state)) : null
@@ -212,9 +201,10 @@ export function runView(run: ObservedRun): { readonly [K in ObservedRunMember]?:
     ...(run.problem === null ? {} : { problem: run.problem }),
     ...(run.trouble === undefined ? {} : troubleView(run.trouble)),
     ...leftOutView(run),
+    ...(run.inverted === undefined ? {} : { inverted: invertedView(run.inverted, TESTS_TOLD_MAX) }),
     duration_ms: run.durationMs,
     tree_hash: run.treeHash,
-    grade: 'observed',
+    grade: gradeOfRun(run),
   }
 }
 
@@ -235,34 +225,13 @@ function refOf(run: ObservedRun, about: { readonly sha256: string; readonly isCa
     skipped: counts?.skipped ?? null,
     problem: run.problem,
     ...leftOutView(run),
+    ...(run.inverted === undefined ? {} : { inverted: invertedView(run.inverted, 0) }),
     duration_ms: run.durationMs,
     tree_hash: run.treeHash,
-    grade: 'observed',
+    grade: gradeOfRun(run),
     sha256: about.sha256,
     cached: about.isCached,
   }
-}
-
-/** What a RED run pins: the tests that ran, the files that could not be loaded yet, and what decided how they were run. */
-export function pinOfRun(run: ObservedRun, around: Pick<PinnedRun, 'harness' | 'commands' | 'marks'>): Blob {
-  const unloaded = run.loadFailures.flatMap(({ file }) => (file === null ? [] : [file]))
-  const ran = run.tests.filter((test) => test.status === 'passed' || test.status === 'failed')
-  // Names that a runner shows only now and then cannot be asked for again.
-  const pinned: PinnedRun = {
-    ids: run.isComplete ? ran.map((test) => test.id) : [],
-    unloaded: [...new Set(unloaded)],
-    ...around,
-  }
-  const content = canonicalJson(pinned as unknown as JsonObject)
-  return { sha256: createHash('sha256').update(content).digest('hex'), content }
-}
-
-/** What the RED run of this task pinned; null when none was observed. */
-export async function pinnedRunOf(app: App, state: TaskState): Promise<PinnedRun | null> {
-  if (state.pinnedRun === null) return null
-  const content = await app.ledger.store.blob(state.pinnedRun)
-  if (content === null) throw new Error('the tests that were recorded at RED are not in the store')
-  return JSON.parse(content) as PinnedRun
 }
 
 export function observedView(runs: ReadonlyMap<string, ObservedRun>): Readonly<Record<string, Json>> {

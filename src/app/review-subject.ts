@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import { canonicalJson } from '../contract/fingerprint.js'
 import type { ArtifactOffered } from '../core/command.js'
+import { isObserved } from '../core/inverted.js'
 import type { TaskState } from '../core/state.js'
 import type { App } from './app.js'
 import { boundTree } from './bound-tree.js'
@@ -18,9 +19,9 @@ export async function subjectOf(
 ): Promise<string> {
   const artifacts: Record<string, string> = {}
   for (const { type, sha256, grade, visit } of state.artifacts.values())
-    if (visit === state.visit && grade !== 'observed') artifacts[type] = sha256
+    if (visit === state.visit && !isObserved(grade)) artifacts[type] = sha256
   for (const { type, sha256, grade, problems } of offered)
-    if (problems.length === 0 && grade !== 'observed') artifacts[type] = sha256
+    if (problems.length === 0 && !isObserved(grade)) artifacts[type] = sha256
   const tree = seen ?? (await boundTree(app, state.workspace))
   return createHash('sha256')
     .update(canonicalJson({ task: state.id, visit: state.visit, artifacts, tree }))

@@ -6,6 +6,7 @@ import { canonicalJson } from '../contract/fingerprint.js'
 import type { ArtifactOffered, CheckOutcome } from '../core/command.js'
 import { comesOfReviews } from '../core/consensus-plan.js'
 import type { Contract, Json } from '../core/contract.js'
+import { gradeOfRun, isObserved } from '../core/inverted.js'
 import type { Needs } from '../core/needs.js'
 import type { ObservedRun } from '../core/observed.js'
 import { observedSource } from '../core/observed-evidence.js'
@@ -20,7 +21,8 @@ import { ignoredIn } from './composition.js'
 import { contentAtStart } from './content-at-start.js'
 import type { Offer } from './gather.js'
 import { inlineView } from './inline-view.js'
-import { type Observed, observedView, pinnedRunOf, runView } from './observe-gates.js'
+import { type Observed, observedView, runView } from './observe-gates.js'
+import { pinnedRunOf } from './pinned-run.js'
 import { needsRedAgain } from './red-again.js'
 import { startOfWork } from './start-of-work.js'
 import { taskView } from './views.js'
@@ -77,7 +79,7 @@ export async function runChecks(
       params: blocker.params,
     }
     const outcome = await runCheck(blocker.check, inputs, timeoutSeconds)
-    checks.set(key, outcome.grade === 'observed' ? withLeftOut(outcome, observed.runs) : outcome)
+    checks.set(key, isObserved(outcome.grade) ? withLeftOut(outcome, observed.runs) : outcome)
   }
   return checks
 }
@@ -168,7 +170,7 @@ export function isOpenSoFar(
 }
 
 const RUN_CHECKS: ReadonlySet<string> = new Set([
-  ...['work_tree_clean', 'committed', 'examples_hold'],
+  ...['work_tree_clean', 'committed', 'examples_hold', 'tests_can_fail'],
   ...['tests_are_failing', 'all_tests_pass', 'no_skipped_tests', 'coverage_threshold_met', 'command_succeeds'],
 ])
 
@@ -195,7 +197,7 @@ export function observedArtifact(
   const sha256 = createHash('sha256').update(content).digest('hex')
   const bytes = Buffer.byteLength(content)
   return {
-    offered: { type: 'test_run_result', sha256, bytes, grade: 'observed', problems: [] },
+    offered: { type: 'test_run_result', sha256, bytes, grade: gradeOfRun(run), problems: [] },
     blob: { sha256, content },
   }
 }

@@ -2,6 +2,7 @@ import { canonicalJson } from '../contract/fingerprint.js'
 import { matchesPattern } from '../contract/patterns.js'
 import type { EvidenceProof } from '../core/checkpoint-event.js'
 import type { EvidenceField, Json, JsonObject } from '../core/contract.js'
+import { gradeOfRun } from '../core/inverted.js'
 import type { ObservedRun } from '../core/observed.js'
 import { observedSource, observedValue } from '../core/observed-evidence.js'
 import type { PhaseTask } from '../core/phase-document.js'
@@ -120,7 +121,7 @@ function judgeObserved({ name, field, value }: Given, asked: EvidenceAsked, seen
   const broken = brokenRule(field, observed.value)
   if (broken !== null)
     return problem(`validation failed: ${field.description || broken}; observed ${shown(observed.value)}`)
-  return { kind: 'holds', value: observed.value, proof: { grade: 'observed', command: source.command } }
+  return { kind: 'holds', value: observed.value, proof: { grade: gradeOfRun(run), command: source.command } }
 }
 
 function judgeFiles(value: Json, seen: EvidenceSeen): Verdict {

@@ -8,9 +8,9 @@ import { textOf } from './test-files.js'
 const ASSERTION = /\bAssertionError\b|^assert\b|^(?:Error: )?expect(?:ed)?\b|\bstrictly (?:deep-)?equal|\bReceived:/i
 // An assertion that only passes on what went wrong elsewhere.
 const PASSED_ON = /\bGot unwanted (?:exception|rejection)/
-const CONNECTION =
+export const CONNECTION =
   /\b(?:ECONNREFUSED|ECONNRESET|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|ENETUNREACH|ENETDOWN)\b|\bgetaddrinfo\b|connection refused|ConnectionRefusedError|Failed to establish a new connection|Max retries exceeded|Name or service not known|Temporary failure in name resolution|Network is unreachable|\bfetch failed\b|\bdial (?:tcp|unix)\b|socket hang up|could not connect to/i
-const TIMEOUT =
+export const TIMEOUT =
   /\btimed out\b|\bETIMEDOUT\b|\btimeout of \d{1,9} ?ms\b|\bexceeded timeout\b|\bTimeoutError\b|\bdeadline exceeded\b/i
 
 /** Why the failure of a test says nothing of what the project does; null when it may. */

@@ -3,7 +3,7 @@ import type { Contract, Json, JsonObject } from '../core/contract.js'
 import type { ObservedRun } from '../core/observed.js'
 import { isRedPhase } from '../core/red-gate.js'
 import { asList, asObject, type Check, type CheckInputs, fails, field, holds, isText } from './inputs.js'
-import { openCriteria } from './red-criteria.js'
+import { type Criterion, openCriteria } from './red-criteria.js'
 import { isTestPath, type NamedTest, namedTests } from './test-files.js'
 
 export const planHasAcceptanceCriteria: Check = ({ all }) => {
@@ -80,6 +80,18 @@ export const testsExistForAcceptanceCriteria: Check = async (inputs) => {
   const ranNothing = run !== null && !(ran > 0) && !(Number(field(run, 'exit_code')) !== 0)
   if (ranNothing) return fails('the reported test run ran no test')
   return holds(`${criteria.length} criteria covered by ${files.length} files`)
+}
+
+/** The criteria of the plan, and whether all named test files stand for each of them. */
+export function planCriteria(inputs: Pick<CheckInputs, 'all' | 'contract'>): {
+  readonly criteria: readonly Criterion[]
+  readonly isTogether: boolean
+} {
+  const criteria = criteriaOf(asObject(inputs.all.get('plan_document')))
+  return {
+    criteria: criteria.map((one) => ({ names: namesOf(one), shown: nameOf(one) })),
+    isTogether: takesPathsAlone(inputs.contract.schemas, testFilesSchemas(inputs.contract)),
+  }
 }
 
 function namesOf(criterion: JsonObject): readonly string[] {

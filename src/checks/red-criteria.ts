@@ -71,7 +71,7 @@ async function whyNot(
 }
 
 async function whyNoneMatches(inputs: CheckInputs, red: RedFile, patterns: readonly string[]): Promise<string | null> {
-  const isMatching = (id: string): boolean => patterns.some((pattern) => matches(pattern, id))
+  const isMatching = (id: string): boolean => patterns.some((pattern) => matchesTest(pattern, id))
   if (red.failing.some(isMatching)) return null
   if (red.waits) {
     const text = (await textOf(inputs.tree, red.path)) ?? ''
@@ -96,7 +96,7 @@ function noneFails({ passing, refused }: RedFile): string {
 }
 
 /** Whether a test is meant: by its id, by its name, or by a pattern with `*` for anything. */
-function matches(pattern: string, id: string): boolean {
+export function matchesTest(pattern: string, id: string): boolean {
   return [id, leafOf(id), id.split('::').at(-1) ?? ''].some((name) => fits(pattern, name))
 }
 

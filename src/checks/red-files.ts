@@ -31,7 +31,7 @@ export async function redFile(inputs: Inputs, run: ObservedRun, path: string): P
   // Of a source that holds its tests only these say something.
   const text = isRust(path) && !isTestPath(inputs.contract, path) ? await inlineCode(path, whole) : whole
   const mayHold = isTestPath(inputs.contract, path) || isTestName(path)
-  const tests = run.tests.filter((test) => (test.file !== null || mayHold) && isIn(test, path, text))
+  const tests = run.tests.filter((test) => (test.file !== null || mayHold) && isTestIn(test, path, text))
   const loads = run.loadFailures.filter((failure) => fileOf(failure) === path && !isEmptyFile(failure))
   const before = inputs.baseline === null || inputs.baseline === undefined ? null : new BaselineTests(inputs.baseline)
   const isChanged = await isChangedFile(inputs, path)
@@ -98,7 +98,7 @@ export function fileOf({ file, message }: ObservedLoadFailure): string | null {
 }
 
 /** Whether a test is one of the file: by what the runner says or, where it does not say, by its name in the text. */
-function isIn(test: ObservedTest, path: string, text: string): boolean {
+export function isTestIn(test: ObservedTest, path: string, text: string): boolean {
   const unit = rustUnit(test, path)
   if (unit !== null)
     return unit && new RegExp(`\\bfn\\s+${leafOf(test.id).split('::').at(-1)?.replace(/\W/g, '')}\\b`).test(text)

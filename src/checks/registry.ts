@@ -6,6 +6,7 @@ import { examplesHold } from './examples/examples-hold.js'
 import { expression } from './expression.js'
 import { fileExists, jsonValid, noPattern } from './files.js'
 import { type Check, type CheckInputs, errs } from './inputs.js'
+import { testsCanFail } from './inverted/tests-can-fail.js'
 import { commandSucceeds, coverageThresholdMet } from './observed-tests.js'
 import { noOpenQuestions, planHasAcceptanceCriteria, scopeIsBounded, testsExistForAcceptanceCriteria } from './plan.js'
 import { allReviewModelsCompleted, noBlockingIssues, reviewCommentsAddressed } from './review.js'
@@ -21,6 +22,7 @@ const CHECKS: ReadonlyMap<CheckName, Check> = new Map<CheckName, Check>([
   ['no_skipped_tests', noSkippedTests],
   ['tests_unchanged', testsUnchanged],
   ['examples_hold', examplesHold],
+  ['tests_can_fail', testsCanFail],
   ['no_blocking_issues', noBlockingIssues],
   ['all_review_models_completed', allReviewModelsCompleted],
   ['review_comments_addressed', reviewCommentsAddressed],

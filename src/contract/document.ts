@@ -11,7 +11,13 @@ export interface ContractDocument {
   phases: PhaseDocument[]
   transitions: TransitionDocument[]
   enforcement: EnforcementDocument
-  tests: { patterns: string[]; allow_changes: boolean; baseline?: 'tolerate' | 'forbid'; repeat?: number }
+  tests: {
+    patterns: string[]
+    allow_changes: boolean
+    baseline?: 'tolerate' | 'forbid'
+    repeat?: number
+    inverted?: { max_seconds?: number; strict?: true }
+  }
   schemas: Record<string, JsonObject | boolean>
   guides: Record<string, string>
   agent_startable: boolean

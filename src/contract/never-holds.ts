@@ -38,6 +38,8 @@ export function neverHolds(scene: CheckScene, owner: CheckOwner): Never | null {
     case 'all_tests_pass':
     case 'no_skipped_tests':
       return neverRun(scene, check, key)
+    case 'tests_can_fail':
+      return neverInverted(scene.document, key)
     case 'tests_unchanged':
       return scene.afterRed.has(scene.phase.id) ? null : neverRecorded(key)
     case 'expression':
@@ -88,6 +90,16 @@ function neverRun(scene: CheckScene, check: CheckName, key: string): Never | nul
     }
   const needs = { test_run_result: REPORTED_RUN_NEEDS.get(check) ?? [] }
   return neverInArtifact(scene, { check, key, needs })
+}
+
+function neverInverted(document: ContractDocument, key: string): Never | null {
+  const command = commandOf(document, 'tests')
+  if (command !== undefined && !reportsCoverage(command)) return null
+  return {
+    key,
+    why: 'tests_can_fail runs the new tests once more, and commands.tests does not say how',
+    remedy: 'Add commands.tests, for example {run: npm test}, or remove the check.',
+  }
 }
 
 function neverRecorded(key: string): Never {

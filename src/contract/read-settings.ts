@@ -8,9 +8,10 @@ import type { Reading } from './reading.js'
 const TEST_PATTERNS = ['tests/**', '**/*.test.*', '**/*.spec.*', '**/__tests__/**']
 
 const REPEAT_MAX = 20
+const INVERTED_SECONDS_DEFAULT = 60
 
 export function readTests(reading: Reading, root: Fields): ContractDocument['tests'] {
-  const fields = root.inner('tests', ['patterns', 'allow_changes', 'baseline', 'repeat'])
+  const fields = root.inner('tests', ['patterns', 'allow_changes', 'baseline', 'repeat', 'inverted'])
   if (fields === null) return { patterns: [...TEST_PATTERNS], allow_changes: false }
   const patterns = fields.texts('patterns') ?? [...TEST_PATTERNS]
   if (patterns.length === 0)
@@ -23,14 +24,31 @@ export function readTests(reading: Reading, root: Fields): ContractDocument['tes
   const baseline = fields.choice('baseline', ['tolerate', 'forbid'], 'tolerate')
   const repeat = fields.positive('repeat', 1)
   if (repeat > REPEAT_MAX) fields.bad('repeat', 'contract.invalid_value', `Tests are run at most ${REPEAT_MAX} times.`)
+  const inverted = readInverted(fields)
   const tests = {
     patterns,
     allow_changes: fields.flag('allow_changes', false),
     // Defaults are left out: a contract that says nothing of them keeps its fingerprint.
     ...(baseline === 'tolerate' ? {} : { baseline }),
     ...(repeat === 1 ? {} : { repeat }),
+    ...(inverted === null ? {} : { inverted }),
   }
   return reading.made(tests, fields.node)
+}
+
+/** `inverted: strict`, or a map. */
+function readInverted(fields: Fields): NonNullable<ContractDocument['tests']['inverted']> | null {
+  if (fields.get('inverted')?.kind === 'scalar') {
+    fields.choice('inverted', ['strict'], 'strict')
+    return { strict: true }
+  }
+  const inner = fields.inner('inverted', ['max_seconds', 'strict'])
+  if (inner === null) return null
+  const inverted = {
+    ...(inner.has('max_seconds') ? { max_seconds: inner.positive('max_seconds', INVERTED_SECONDS_DEFAULT) } : {}),
+    ...(inner.flag('strict', false) ? { strict: true as const } : {}),
+  }
+  return Object.keys(inverted).length === 0 ? null : inverted
 }
 
 export function readWeb(reading: Reading, root: Fields): ContractDocument['web'] {

@@ -4,6 +4,7 @@ import { type CheckOutcome, checkKey, type GateFacts } from './command.js'
 import { comesOfReviews } from './consensus-plan.js'
 import type { Blocker, Mode, RequiredArtifact } from './contract.js'
 import type { BlockerFound } from './event.js'
+import { isObserved } from './inverted.js'
 import type { Needs } from './needs.js'
 import { remedyOf } from './refusal.js'
 import { REVIEW_ARTIFACTS, reviewsKey } from './review.js'
@@ -107,7 +108,7 @@ function artifactBlockers(state: TaskState, required: RequiredArtifact, facts: G
 // What was assembled for an earlier request does not count: reports are replaced, and reviewers revoked.
 function reviewBlockers(needed: Needs, required: RequiredArtifact, facts: GateFacts): readonly BlockerFound[] {
   const remedy = `Wait for the reviewers. Phaselock makes ${required.type} from their reports; what you send as ${required.type} does not count.`
-  const assembled = facts.artifacts.find((one) => one.type === required.type && one.grade === 'observed')
+  const assembled = facts.artifacts.find((one) => one.type === required.type && isObserved(one.grade))
   if (assembled === undefined)
     return [
       blocker('missing_artifact', {
@@ -162,10 +163,10 @@ function checkBlocker(asked: Blocker, outcome: CheckOutcome | undefined): Blocke
   if (outcome.result === 'holds') return null
   const code = outcome.result === 'fails' ? 'check_failed' : 'check_error'
   const message = `${words}: ${outcome.found}`
-  const run = outcome.result === 'fails' ? outcome.run : undefined
+  const { run, remedy } = outcome.result === 'fails' ? outcome : {}
   const about = { check, severity, message, grade: outcome.grade }
   if (run !== undefined) return blocker(code, { ...about, remedy: String(run.remedy), run })
-  return blocker(code, code === 'check_failed' ? { ...about, remedy: CHECK_REMEDIES[check] } : about)
+  return blocker(code, code === 'check_failed' ? { ...about, remedy: remedy ?? CHECK_REMEDIES[check] } : about)
 }
 
 // An artifact that the phase does not ask for could replace one that an earlier gate has judged: it is told, and not kept.

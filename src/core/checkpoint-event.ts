@@ -7,7 +7,7 @@ export type EvidenceProof =
       readonly grade: 'artifact'
       readonly files: readonly { readonly path: string; readonly sha256: string; readonly bytes: number }[]
     }
-  | { readonly grade: 'observed'; readonly command: string }
+  | { readonly grade: 'observed' | 'proved'; readonly command: string }
 
 /** Evidence as it was handed in; the whole of it lies in the store under `sha256`. */
 interface EvidenceGiven {

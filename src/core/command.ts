@@ -36,7 +36,13 @@ export type CheckOutcome =
   /** `notes`: what is worth knowing and blocks nothing. */
   | { readonly result: 'holds'; readonly found: string; readonly grade: Grade; readonly notes?: readonly string[] }
   /** `run`: the run that the check failed for, in the words of the wire. */
-  | { readonly result: 'fails'; readonly found: string; readonly grade: Grade; readonly run?: JsonObject }
+  | {
+      readonly result: 'fails'
+      readonly found: string
+      readonly grade: Grade
+      readonly run?: JsonObject
+      readonly remedy?: string
+    }
   | { readonly result: 'error'; readonly found: string; readonly grade: Grade }
 
 export interface UnledgeredPath {

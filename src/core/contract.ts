@@ -259,6 +259,7 @@ export const CHECK_NAMES = [
   'no_skipped_tests',
   'tests_unchanged',
   'examples_hold',
+  'tests_can_fail',
   'coverage_threshold_met',
   'no_commented_out_code',
   'no_blocking_issues',
@@ -293,7 +294,7 @@ export const CHECK_ARTIFACTS: ReadonlyMap<CheckName, readonly string[]> = new Ma
   ['all_review_models_completed', ['review_report', 'review_results']],
 ])
 
-const TEST_RUN = ['tests_are_failing', 'all_tests_pass', 'no_skipped_tests'] as const
+const TEST_RUN = ['tests_are_failing', 'all_tests_pass', 'no_skipped_tests', 'tests_can_fail'] as const
 
 /** Checks whose artifact Phaselock makes itself when `commands.tests` is configured. */
 export const CHECKS_OF_TEST_RUN: ReadonlySet<CheckName> = new Set<CheckName>(TEST_RUN)

@@ -12,7 +12,7 @@ import type { NewWorktree, TreeFact } from './tree-event.js'
 import type { WatchFact } from './watch-event.js'
 
 /** How strongly a fact is known: the agent said so, Phaselock read a file, Phaselock ran it. */
-export type Grade = 'reported' | 'artifact' | 'observed'
+export type Grade = 'reported' | 'artifact' | 'observed' | 'proved'
 
 /** One reason why a gate stays closed, or, among warnings, what was found but does not close it. */
 export interface BlockerFound {

@@ -25,6 +25,7 @@ import { questionChanged } from './evolve-question.js'
 import { refusedToReviewer, reviewChanged, withHolder } from './evolve-review.js'
 import { bypassUsed, newVisit, watched, withCall, withProgress } from './evolve-watch.js'
 import { heldOutFailed } from './held-out.js'
+import { isObserved } from './inverted.js'
 import { isRefusal } from './refusal.js'
 import type { KeptArtifact, TaskState } from './state.js'
 import { unreachable } from './unreachable.js'
@@ -258,7 +259,7 @@ function withGate(state: TaskState, outcome: 'passed' | 'blocked'): TaskState {
 
 /** What the agent sent itself: what Phaselock made is bounded otherwise. */
 export function bytesHandedIn(artifacts: readonly ArtifactRef[]): number {
-  return artifacts.reduce((sum, one) => sum + (one.grade === 'observed' ? 0 : one.bytes), 0)
+  return artifacts.reduce((sum, one) => sum + (isObserved(one.grade) ? 0 : one.bytes), 0)
 }
 
 function requested(state: TaskState, event: TaskEvent & { type: 'transition_requested' }): TaskState {

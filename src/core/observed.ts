@@ -1,4 +1,5 @@
 import type { JsonObject } from './contract.js'
+import type { InvertedRun } from './inverted.js'
 
 /** One test of an observed run. */
 export interface ObservedTest {
@@ -60,6 +61,8 @@ export interface ObservedRun {
   readonly leftOut?: readonly string[]
   /** Ids of tests whose result differed between runs of this tree, where it was run more than once. */
   readonly flaky?: readonly string[]
+  /** What the inverted run of new and changed tests showed; missing where none was made. */
+  readonly inverted?: InvertedRun
   readonly durationMs: number
   readonly treeHash: string
   /** Tests that failed before the task and still do, where they alone explain its exit code. */

@@ -1,3 +1,11 @@
+/** How the inverted run of new and changed tests is made. */
+export interface InvertedRules {
+  /** Seconds for all of it; missing: three times the plain run, at least 60. */
+  readonly maxSeconds?: number
+  /** Whether criteria whose language or assertion library has no rules stay closed too. */
+  readonly strict?: true
+}
+
 /** Which files are tests, and how they are held from RED to GREEN. */
 export interface TestRules {
   readonly patterns: readonly string[]
@@ -6,4 +14,5 @@ export interface TestRules {
   readonly baseline?: 'tolerate' | 'forbid'
   /** How often the tests are run on one tree, to find those whose result differs. */
   readonly repeat?: number
+  readonly inverted?: InvertedRules
 }

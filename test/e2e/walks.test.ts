@@ -131,7 +131,7 @@ describe.each(LANGUAGES)('the five phases in $name', (language) => {
     await agent.does('write_files', { path: language.code.path, content: language.code.text })
     await agent.does('bash', { command: language.command })
     const entered = await agent.enters('REVIEW')
-    expect(entered.artifacts).toContainEqual(expect.objectContaining({ type: 'test_run_result', grade: 'observed' }))
+    expect(entered.artifacts).toContainEqual(expect.objectContaining({ type: 'test_run_result', grade: 'proved' }))
     await agent.finish('Sum up prices')
     expect(git(place.workspace, 'log', '-1', '--format=%s').trim()).toBe('Sum up prices')
     const names = git(place.workspace, 'show', '--name-only', '--format=', 'HEAD').trim().split('\n').sort()

@@ -74,6 +74,7 @@ export const PARTS: Readonly<Record<string, (scene: Scene) => Part>> = {
       blockers: [
         ...(isRed ? checks('tests_are_failing') : checks('all_tests_pass', 'no_skipped_tests')),
         ...(hadRed && !isRed ? checks('tests_unchanged') : []),
+        ...(observed && !isRed ? checks('tests_can_fail') : []),
         ...(observed ? [expression(`observed.tests.exit_code ${isRed ? '!=' : '=='} 0`)] : []),
       ],
       ...(observed ? {} : { hands: { test_run_result: isRed ? RED : GREEN } }),

@@ -4,6 +4,7 @@ import { canonicalJson } from '../../contract/fingerprint.js'
 import { phaseOf } from '../../core/access.js'
 import type { ArtifactOffered } from '../../core/command.js'
 import type { Contract, Json, JsonObject } from '../../core/contract.js'
+import { isObserved } from '../../core/inverted.js'
 import type { Needs } from '../../core/needs.js'
 import { REVIEW_ARTIFACTS } from '../../core/review.js'
 import { firstChars } from '../../core/rounds/code-points.js'
@@ -128,7 +129,7 @@ function artifactsOf({ state, needed, ofVisit }: WorkScene): readonly (readonly 
   const isMade = (type: string): boolean =>
     REVIEW_ARTIFACTS.includes(type) ||
     (needed.observesTests && type === 'test_run_result') ||
-    state.artifacts.get(type)?.grade === 'observed'
+    isObserved(state.artifacts.get(type)?.grade)
   return [...ofVisit].filter(([type]) => !isMade(type)).sort(([a], [b]) => (a < b ? -1 : 1))
 }
 

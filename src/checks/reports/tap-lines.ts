@@ -92,8 +92,14 @@ export function detailsAt(lines: readonly string[], index: number): Details {
   }
 }
 
-/** What a failure says in few words: the text of its `error` or `message`. */
+/** What a failure says in few words: the text of its `error` or `message`, with the kind of error where it is no assertion. */
 export function messageOf(text: readonly string[]): string {
+  const message = textOfError(text)
+  const kind = text.map((line) => /^name: '?(\w{1,80}Error)'?$/.exec(line)?.[1]).find((name) => name !== undefined)
+  return kind === undefined || kind === 'AssertionError' || message.includes(kind) ? message : `${kind}: ${message}`
+}
+
+function textOfError(text: readonly string[]): string {
   const start = text.findIndex((line) => /^(?:error|message): ?[^ ]/.test(line))
   const first = unquoted((text[start] ?? '').replace(/^\w{1,20}: ?/, ''))
   return first === '|-' || first === '|' ? text.slice(start + 1, start + 4).join(' ') : first

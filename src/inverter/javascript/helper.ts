@@ -98,7 +98,7 @@ const {#offered}@any = (() => {
       case 'number': return $number($v, $how);
       case 'string': return $string($v, $how);
       case 'boolean': return !$v;
-      case 'bigint': return $v + $Bi($by) * $Bi($how === 2 ? 1234567 : 1);
+      case 'bigint': return $v + $Bi($by * ($how === 2 ? 1234567 : 1));
       case 'undefined': case 'symbol': return $word;
       case 'function': return $routine($v);
     }

@@ -10,6 +10,10 @@ interface KnownModule {
   readonly role: Role
 }
 
+/** Modules that assert in ways that no rule knows. */
+export const OTHER_LIBRARIES =
+  /^(should|must|unexpected|expect\.js|jasmine|qunit|sinon-assert|japa|zora|lab|@hapi\/code|@japa\/assert|earl)$/
+
 const KNOWN: readonly KnownModule[] = [
   { module: /^(node:)?assert(\/strict)?$|^power-assert$/, library: 'node:assert', role: 'assert' },
   { module: /^uvu\/assert$/, library: 'uvu', role: 'assert' },
@@ -22,12 +26,7 @@ const KNOWN: readonly KnownModule[] = [
   { module: /^tap$|^@tapjs\//, library: 'tap', role: 'test' },
   { module: /^ava$/, library: 'ava', role: 'test' },
   { module: /^supertest$/, library: 'supertest', role: 'supertest' },
-  {
-    module:
-      /^(should|must|unexpected|expect\.js|jasmine|qunit|sinon-assert|japa|zora|lab|@hapi\/code|@japa\/assert|earl)$/,
-    library: '',
-    role: 'unknown',
-  },
+  { module: OTHER_LIBRARIES, library: '', role: 'unknown' },
 ]
 
 export interface Binding {

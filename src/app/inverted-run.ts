@@ -1,0 +1,189 @@
+import { randomInt } from 'node:crypto'
+import { observedPassing } from '../checks/green-run.js'
+import { haveAll, judgeTwins, type Subject, subjectsOf, type TwinRuns } from '../checks/inverted/judge-twins.js'
+import { narrowCommand } from '../checks/inverted/narrow-command.js'
+import { observe, type ShownPlace } from '../checks/observe.js'
+import type { Composition, Confinement, ViewEntry } from '../confinement/port.js'
+import type { Contract, Json, ObservedCommand } from '../core/contract.js'
+import type { InvertedRun, JudgedTest } from '../core/inverted.js'
+import type { Needs } from '../core/needs.js'
+import type { Baseline, ObservedRun } from '../core/observed.js'
+import type { TaskState } from '../core/state.js'
+import { openWorkTree } from '../tree/work-tree.js'
+import type { App } from './app.js'
+import type { ComposedView } from './composition.js'
+import { type TestTexts, type Turned, testTexts, turnAround } from './inverted-files.js'
+import { pinnedRunOf } from './pinned-run.js'
+
+const SECONDS_MIN = 60
+const PLAIN_RUNS = 3
+const REST_MS_MIN = 1000
+
+interface Work {
+  readonly plain: ObservedRun
+  readonly command: ObservedCommand
+  readonly composed: ComposedView
+  readonly place: ShownPlace & { readonly confinement: Pick<Confinement, 'start' | 'provider'> }
+}
+
+export interface Inverted {
+  readonly run: InvertedRun
+  readonly isFresh: boolean
+  /** Remembers it: the same tests, code and setup are not run again in this visit. */
+  keep(): void
+}
+
+/** The inverted run that a gate asks for; null where none does, or the tests do not pass yet. */
+export async function invertedFor(
+  app: App,
+  contract: Contract,
+  state: TaskState,
+  work: Omit<Work, 'composed'> & {
+    readonly composed: ComposedView | null
+    readonly needed: Needs
+    readonly baseline: Baseline | null
+    /** What the plain run depends on; null where that cannot be told. */
+    readonly key: string | null
+  },
+): Promise<Inverted | null> {
+  const { plain, composed, needed } = work
+  if (composed === null || !needed.checks.some(({ blocker }) => blocker.check === 'tests_can_fail')) return null
+  const baseline = contract.tests.baseline === 'forbid' ? null : work.baseline
+  const pinned = await pinnedRunOf(app, state)
+  if (observedPassing(plain, { pinned, baseline }).result !== 'holds') return null
+  const tests = state.artifacts.get('test_files')?.sha256
+  const key = JSON.stringify([work.key, state.id, state.visit, tests, contract.hash])
+  const before = work.key === null ? undefined : app.observations.inverted(key)
+  if (before !== undefined) return { run: before, isFresh: false, keep: () => undefined }
+  const run = await runInverted(app, contract, state, { ...work, composed })
+  // One that was too slow or disturbed may be luckier next time.
+  const isSettled = work.key !== null && run.tests.every(({ verdict }) => verdict !== 'no_evidence')
+  return { run, isFresh: true, keep: () => (isSettled ? app.observations.setInverted(key, run) : undefined) }
+}
+
+/**
+ * Runs new and changed tests twice more, each time in a view of its own: once rewritten and unturned, once turned around. What
+ * these runs print and write is seen by nobody.
+ */
+async function runInverted(app: App, contract: Contract, state: TaskState, work: Work): Promise<InvertedRun> {
+  const started = performance.now()
+  const done = (tests: readonly JudgedTest[], problem: string | null = null): InvertedRun => ({
+    ...{ tests, problem, durationMs: Math.round(performance.now() - started) },
+  })
+  if (work.place.confinement.provider === 'none') return done([], NEEDS_SANDBOX)
+  const named = await namedFiles(app, state)
+  const texts = await testTexts(app, contract, state, { composition: work.composed.composition, named })
+  const seconds = contract.tests.inverted?.maxSeconds ?? secondsFor(work.plain)
+  const scripts = await scriptsIn(state, work.composed.composition)
+  const narrow = narrowCommand(
+    work.command.run,
+    texts.tests.map(({ path }) => path),
+    scripts,
+  )
+  const twins = new Twins(work, { deadline: started + seconds * 1000, narrow })
+  const first = await turnAround(texts, { outerOnly: false })
+  const subjects = subjectsOf(work.plain, first.files)
+  const judged = judgeTwins(subjects, await twins.run(first, subjects), work.plain)
+  return done(await retrySurvivors({ judged, subjects, texts, twins, plain: work.plain }))
+}
+
+const NEEDS_SANDBOX = 'the inverted run needs the sandbox, and commands run without it here'
+
+function secondsFor({ durationMs }: ObservedRun): number {
+  return Math.max(SECONDS_MIN, Math.ceil((PLAIN_RUNS * durationMs) / 1000))
+}
+
+/** Tests that survived are turned once more, in their outer assertions only: two turned assertions may have cancelled out. */
+async function retrySurvivors(one: {
+  readonly judged: readonly JudgedTest[]
+  readonly subjects: readonly Subject[]
+  readonly texts: TestTexts
+  readonly twins: Twins
+  readonly plain: ObservedRun
+}): Promise<readonly JudgedTest[]> {
+  const { judged, subjects, texts, twins, plain } = one
+  const isSurvivor = (index: number): boolean => judged[index]?.verdict === 'survived'
+  const paths = new Set(subjects.filter((_, index) => isSurvivor(index)).map(({ file }) => file.path))
+  if (paths.size === 0) return judged
+  const tests = texts.tests.filter(({ path }) => paths.has(path))
+  const outer = await turnAround({ tests, helpers: [] }, { outerOnly: true })
+  const survivors = subjects.filter((_, index) => isSurvivor(index))
+  const runs = await twins.run(outer, survivors)
+  if (runs === null) return judged
+  const again = judgeTwins(subjects, runs, plain)
+  return judged.map((test, index) => (isSurvivor(index) && again[index]?.verdict === 'proved' ? again[index] : test))
+}
+
+/** Makes the runs of both twins, within what is left of the time. */
+class Twins {
+  constructor(
+    private readonly work: Work,
+    private readonly how: {
+      readonly deadline: number
+      /** The command that runs only the files that are judged; null where there is none. */
+      readonly narrow: string | null
+    },
+  ) {}
+
+  /** Null where nothing could be turned around. */
+  async run(files: Turned, subjects: readonly Subject[]): Promise<TwinRuns | null> {
+    if (files.turned.length === 0 || subjects.length === 0) return null
+    const { narrow } = this.how
+    const some = narrow === null ? null : await this.#runBoth(files, narrow)
+    // Tests that need others of the suite are run with all of it.
+    return some !== null && haveAll(subjects, some) ? some : this.#runBoth(files, null)
+  }
+
+  async #runBoth(files: Turned, narrow: string | null): Promise<TwinRuns> {
+    const isNarrow = narrow !== null
+    if (!files.areTwins)
+      return { unturned: this.work.plain, turned: await this.#observe(files.turned, narrow), isNarrow }
+    // Code under test that counts its runs must not learn from their order which twin this is.
+    const isTurnedFirst = randomInt(2) === 1
+    const first = await this.#observe(isTurnedFirst ? files.turned : files.unturned, narrow)
+    const second = await this.#observe(isTurnedFirst ? files.unturned : files.turned, narrow)
+    const [turned, unturned] = isTurnedFirst ? [first, second] : [second, first]
+    return { turned, unturned, isNarrow }
+  }
+
+  async #observe(entries: readonly ViewEntry[], narrow: string | null): Promise<ObservedRun> {
+    const { command, composed, place, plain } = this.work
+    const restMs = this.how.deadline - performance.now()
+    if (restMs < REST_MS_MIN) return { ...plain, ...TOO_LATE }
+    const timeoutSeconds = Math.min(command.timeoutSeconds, Math.ceil(restMs / 1000))
+    const view = { composition: withEntries(composed.composition, entries), leftOut: [] }
+    const told = { ...command, run: narrow ?? command.run, timeoutSeconds }
+    return observe({ ...place, view }, 'tests', told, { treeHash: plain.treeHash })
+  }
+}
+
+const TOO_LATE = { counts: null, tests: [], isComplete: false, wasStopped: true } as const
+
+function withEntries(composition: Composition, entries: readonly ViewEntry[]): Composition {
+  const replaced = new Set(entries.map(({ path }) => path))
+  return { ...composition, put: [...composition.put.filter(({ path }) => !replaced.has(path)), ...entries] }
+}
+
+async function scriptsIn({ workspace }: TaskState, { put }: Composition): Promise<Readonly<Record<string, unknown>>> {
+  const entry = put.find(({ path }) => path === 'package.json')
+  const file = await openWorkTree(workspace)
+    .read('package.json')
+    .catch(() => null)
+  const content = entry?.type === 'file' ? entry.content : file
+  try {
+    const { scripts } = JSON.parse(content?.toString('utf8') ?? '{}') as { readonly scripts?: unknown }
+    return typeof scripts === 'object' && scripts !== null ? (scripts as Record<string, unknown>) : {}
+  } catch {
+    return {}
+  }
+}
+
+/** The files that the task handed in as its tests. */
+async function namedFiles(app: App, state: TaskState): Promise<readonly string[]> {
+  const kept = state.artifacts.get('test_files')
+  const content = kept === undefined ? null : await app.ledger.store.blob(kept.sha256)
+  const { test_files } = (content === null ? {} : JSON.parse(content)) as { readonly test_files?: Json }
+  if (!Array.isArray(test_files)) return []
+  const paths = test_files.map((one) => (typeof one === 'string' ? one : (one as { path?: Json } | null)?.path))
+  return paths.filter((path) => typeof path === 'string')
+}

@@ -1,0 +1,54 @@
+import type { FoundTest } from '../../inverter/types.js'
+import { nameOfTest } from '../baseline-tests.js'
+
+// What a runner fills in: `adds %i`, `adds $a`, `adds ${a}`.
+const FILLED = /%(?:\.\d)?[a-zA-Z#%]|\$\{[^}]{0,200}\}|\$[\w.#]{1,80}/g
+const SEPARATOR = / > |::|\.(?=\w+$)/
+
+/** The test of a file that a runner reports under this id; null where none has such a name. */
+export function findTest(id: string, tests: readonly FoundTest[], path: string): FoundTest | null {
+  const isSame = path.endsWith('.go') ? isSameInGo : path.endsWith('.py') ? isSameInPython : isSameByParts
+  const reported = nameOfTest(id)
+  const named = tests.filter(({ name }) => isSame(reported, name))
+  const alike = named.length > 0 ? named : tests.filter(({ name }) => hasSameLeaf(reported, name))
+  // Of several that may be meant, the one that asserts most.
+  return alike.toSorted((a, b) => b.name.length - a.name.length || b.turned - a.turned)[0] ?? null
+}
+
+function isSameInGo(id: string, name: string): boolean {
+  return /(?:^|[^\w])((?:Test|Fuzz|Example)\w*)/.exec(id.replace(/^.* > /, ''))?.[1] === name
+}
+
+function isSameInPython(id: string, name: string): boolean {
+  const plain = id.replace(/\[.*\]$/s, '')
+  const parts = name.split('::')
+  return plain.split(SEPARATOR).at(-1) === parts.at(-1) && parts.every((part) => plain.includes(part))
+}
+
+function isSameByParts(id: string, name: string): boolean {
+  const reported = id.split(/ > |::/)
+  const parts = name.split(/ > |::/)
+  const tail = reported.slice(-parts.length)
+  if (parts.length === tail.length && parts.every((part, at) => fits(part, tail[at] ?? ''))) return true
+  // A name that itself holds what parts are joined with.
+  return id === name || id.endsWith(` > ${name}`)
+}
+
+function hasSameLeaf(id: string, name: string): boolean {
+  return fits(name.split(/ > |::/).at(-1) ?? '', id.split(/ > |::/).at(-1) ?? '')
+}
+
+/** Whether a name is what a runner makes of this text; escapes and what is filled in stand for anything. */
+function fits(text: string, name: string): boolean {
+  if (text === name) return true
+  const [first = '', ...rest] = text.replace(/\\./g, '%s').split(FILLED)
+  if (rest.length === 0 || !name.startsWith(first)) return false
+  let at = first.length
+  for (const part of rest.slice(0, -1)) {
+    const found = name.indexOf(part, at)
+    if (found < 0) return false
+    at = found + part.length
+  }
+  const last = rest.at(-1) ?? ''
+  return name.length - last.length >= at && name.endsWith(last)
+}

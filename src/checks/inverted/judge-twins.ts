@@ -1,0 +1,166 @@
+import type { JudgedTest } from '../../core/inverted.js'
+import type { ObservedRun, ObservedTest } from '../../core/observed.js'
+import { isWithoutRules } from '../../inverter/libraries.js'
+import type { FoundTest, Inversion, NotJudgedReason } from '../../inverter/types.js'
+import { nameOfTest } from '../baseline-tests.js'
+import { isTestIn } from '../red-files.js'
+import { failedByAssertion } from './failed-by-assertion.js'
+import { findTest } from './find-test.js'
+
+/** A test file, and what became of it when it was turned around. */
+export interface TurnedFile {
+  readonly path: string
+  readonly text: string
+  readonly inversion: Inversion
+  /** Names of tests that were there before the task and whose text is the same. */
+  readonly old: ReadonlySet<string>
+}
+
+/** The two runs. Where no file has twins, the plain run stands for the unturned one. */
+export interface TwinRuns {
+  readonly unturned: ObservedRun
+  readonly turned: ObservedRun
+  /** Only the files that are judged were run. */
+  readonly isNarrow: boolean
+}
+
+/** Whether every test ran in both, so that there is no need to run the whole suite. */
+export function haveAll(subjects: readonly Subject[], { unturned, turned }: TwinRuns): boolean {
+  const hasRun = (run: ObservedRun, statuses: readonly Result['status'][]): boolean =>
+    whyUnusable(run) === null && subjects.every((one) => statuses.includes(resultOf(one, run, 1).status))
+  return hasRun(unturned, ['passed']) && hasRun(turned, ['passed', 'failed'])
+}
+
+/** A test that is to be judged. */
+export interface Subject {
+  readonly id: string
+  readonly file: TurnedFile
+  readonly found: FoundTest | null
+}
+
+/** The tests of these files that passed in the plain run. Where it lists none that pass, those that the files define. */
+export function subjectsOf(plain: ObservedRun, files: readonly TurnedFile[]): readonly Subject[] {
+  const listed = plain.tests.filter(({ status }) => status === 'passed')
+  return files.flatMap((file) => {
+    const { tests } = file.inversion
+    const its = listed.filter((test) => isTestIn(test, file.path, file.text))
+    if (its.length > 0 || plain.isComplete)
+      return its.map(({ id }) => ({ id, file, found: findTest(id, tests, file.path) }))
+    return tests.map((found) => ({ id: found.name, file, found }))
+  })
+}
+
+/** What the twins show of each test; null for the runs where nothing could be turned around. */
+export function judgeTwins(
+  subjects: readonly Subject[],
+  runs: TwinRuns | null,
+  plain: ObservedRun,
+): readonly JudgedTest[] {
+  return subjects.map((subject) => {
+    const { id, file, found } = subject
+    const said = runs === null ? notTurned(subject) : judge(subject, runs, plain)
+    return {
+      ...{ id, file: file.path, line: found?.line ?? null, ...said },
+      ...(found !== null && file.old.has(found.name) ? { isOld: true as const } : {}),
+      ...(said.verdict === 'not_judged' && isUnknown(file.inversion) ? { hasNoRules: true as const } : {}),
+    }
+  })
+}
+
+type Said = Pick<JudgedTest, 'verdict' | 'reason'>
+
+function judge(subject: Subject, { unturned, turned, isNarrow }: TwinRuns, plain: ObservedRun): Said {
+  const broken = whyUnusable(unturned) ?? whyUnusable(turned)
+  if (broken !== null) return noEvidence(broken)
+  const before = resultOf(subject, unturned, isNarrow ? 1 : total(plain))
+  if (before.status !== 'passed') return noEvidence(`${WITH_TWIN} ${before.status}`)
+  const after = resultOf(subject, turned, total(unturned))
+  if (after.status === 'missing') return noEvidence('it did not run once its assertions were changed')
+  if (after.status === 'failed')
+    return failedByAssertion(after.message, { expectsException: expectsException(subject) })
+      ? { verdict: 'proved', reason: null }
+      : noEvidence('once its assertions were changed, it failed for another reason than an assertion')
+  if (after.status !== 'passed') return noEvidence(`it was ${after.status} once its assertions were changed`)
+  return isTurned(subject) ? { verdict: 'survived', reason: null } : notTurned(subject)
+}
+
+const WITH_TWIN = 'with its text rewritten, and what it expects unchanged, it'
+
+function noEvidence(reason: string): Said {
+  return { verdict: 'no_evidence', reason }
+}
+
+function whyUnusable(run: ObservedRun): string | null {
+  if (run.wasStopped) return 'the inverted run took too long'
+  if (run.isVoid === true) return 'the inverted run wrote files that it is judged by'
+  return run.counts === null || run.problem !== null ? 'the inverted run could not be read' : null
+}
+
+interface Result {
+  readonly status: ObservedTest['status'] | 'missing'
+  readonly message: string | null
+}
+
+// Runners that list only failures are taken at their counts: as many tests as before must have run.
+function resultOf({ id, file, found }: Subject, run: ObservedRun, atLeast: number): Result {
+  const own = run.tests.filter((test) => isTestIn(test, file.path, file.text))
+  const name = nameOfTest(id)
+  const exact = own.find((test) => test.id === id) ?? own.find((test) => nameOfTest(test.id) === name)
+  const same = exact === undefined && found !== null ? own.filter((test) => isOf(test, found, file)) : []
+  const result = exact ?? same.find(({ status }) => status === 'failed') ?? same[0]
+  if (result !== undefined) return { status: result.status, message: result.message }
+  const isUnlisted = !run.isComplete && total(run) >= atLeast && !didNotLoad(run, file.path)
+  return { status: isUnlisted ? 'passed' : 'missing', message: null }
+}
+
+function isOf(test: ObservedTest, found: FoundTest, file: TurnedFile): boolean {
+  return findTest(test.id, file.inversion.tests, file.path)?.name === found.name
+}
+
+function total({ counts }: ObservedRun): number {
+  return counts === null ? 0 : counts.passed + counts.failed + counts.skipped
+}
+
+function didNotLoad({ loadFailures }: ObservedRun, path: string): boolean {
+  return loadFailures.some(({ file }) => file === null || file === path)
+}
+
+// A test that cannot be found in its file may hold any of its assertions.
+function isTurned({ found, file }: Subject): boolean {
+  if (file.inversion.outcome !== 'rewritten') return false
+  return found === null ? file.inversion.turnedAssertions.length > 0 : found.turned > 0 || found.helpers.length > 0
+}
+
+const EXCEPTIONS = /^(?:raises|warns|assertRaises\w*|assertWarns\w*)$/
+
+function expectsException({ found, file }: Subject): boolean {
+  return file.inversion.turnedAssertions.some(
+    ({ test, assertion }) => (test === null || found === null || test === found.name) && EXCEPTIONS.test(assertion),
+  )
+}
+
+function notTurned({ file: { inversion } }: Subject): Said {
+  return { verdict: 'not_judged', reason: whyNotJudged(inversion) }
+}
+
+function isUnknown({ libraries, ...inversion }: Inversion): boolean {
+  const isUnknownLanguage = inversion.outcome === 'not_judged' && inversion.reason === 'unknown_language'
+  return isUnknownLanguage || libraries.some(isWithoutRules)
+}
+
+function whyNotJudged({ libraries, ...inversion }: Inversion): string {
+  const unknown = libraries.filter(isWithoutRules)
+  if (unknown.length > 0) return `there are no rules for assertions of ${unknown.join(', ')}`
+  const reason = inversion.outcome === 'not_judged' ? inversion.reason : 'no_known_assertion'
+  const used = libraries.length === 0 ? '' : ` (the file uses ${libraries.join(', ')})`
+  return reason === 'no_known_assertion' ? `it has no assertion that is known${used}` : REASONS[reason]
+}
+
+const REASONS: Readonly<Record<Exclude<NotJudgedReason, 'no_known_assertion'>, string>> = {
+  unknown_language: 'there are no rules for its language',
+  too_large: 'its file is too large',
+  too_deep: 'its file is nested too deeply',
+  took_too_long: 'turning its file around took too long',
+  not_parsed: 'its file could not be parsed',
+  rewrite_not_parsed: 'its file could not be rewritten',
+}

@@ -1,0 +1,108 @@
+import { posix } from 'node:path'
+
+/** Runners that can be told which files to run, and how. */
+interface Runner {
+  /** The words that the command begins with. */
+  readonly words: RegExp
+  /** Flags that take the next word as their value. */
+  readonly valued: ReadonlySet<string>
+  /** What stands for the files, behind the flags; null: these files cannot be named. */
+  readonly select: (files: readonly string[]) => readonly string[] | null
+}
+
+const asTheyAre = (files: readonly string[]): readonly string[] => files
+
+const RUNNERS: readonly Runner[] = [
+  {
+    words: /^node(?: --[\w=./:-]+)* --test(?= |$)/,
+    valued: new Set(['--import', '--require', '-r', '--loader', '--test-reporter', '--test-name-pattern']),
+    select: asTheyAre,
+  },
+  {
+    words: /^(?:npx )?vitest (?:run|--run)(?= |$)/,
+    valued: new Set(['--config', '-c', '--reporter', '--project', '--environment', '--root', '-r']),
+    select: asTheyAre,
+  },
+  {
+    words: /^(?:npx )?jest(?= |$)/,
+    valued: new Set(['--config', '-c', '--projects', '--testPathPattern', '--testPathPatterns', '--reporters']),
+    select: (files) => ['--runTestsByPath', ...files],
+  },
+  {
+    words: /^(?:npx )?mocha(?= |$)/,
+    valued: new Set(['--require', '-r', '--reporter', '-R', '--config', '--ui', '-u', '--timeout', '-t', '--import']),
+    select: asTheyAre,
+  },
+  {
+    words: /^(?:python3? -m )?pytest(?= |$)/,
+    valued: new Set(['-p', '-k', '-m', '-c', '-o', '-n', '--rootdir', '--tb', '-W']),
+    select: asTheyAre,
+  },
+  {
+    words: /^go test(?= |$)/,
+    valued: new Set(['-run', '-tags', '-timeout', '-mod', '-p', '-count']),
+    select: (files) => [...new Set(files.map((file) => `./${posix.dirname(file)}`))],
+  },
+  {
+    words: /^cargo test(?= |$)/,
+    valued: new Set(['--features', '-F', '-p', '--package', '--profile', '--target', '-j']),
+    select: (files) =>
+      files.every((file) => /^tests\/[^/]+\.rs$/.test(file))
+        ? files.flatMap((file) => ['--test', posix.basename(file, '.rs')])
+        : null,
+  },
+]
+
+// Anything that a shell reads otherwise than as a plain word.
+const PLAIN = /^[\w@%+=:,./ -]+$/
+const SCRIPT = /^(?:npm|pnpm|yarn)(?: run)? ([\w:-]+)(?: --silent| -s)?$/
+
+/**
+ * The command with which only these files are run; null where the runner is not known, or cannot be told. `scripts` are those
+ * of package.json.
+ */
+export function narrowCommand(
+  run: string,
+  files: readonly string[],
+  scripts: Readonly<Record<string, unknown>>,
+): string | null {
+  const line = run.trim()
+  if (files.length === 0 || !files.every((file) => PLAIN.test(file) && !file.startsWith('-'))) return null
+  const [, name] = SCRIPT.exec(line) ?? []
+  if (name === undefined) return narrowed(line, files)
+  const script = scripts[name === 't' ? 'test' : name]
+  if (typeof script !== 'string') return null
+  const runner = runnerOf(script.trim())
+  // Files of the script itself cannot be taken back.
+  if (runner === undefined || wordsBehind(script.trim(), runner).others.length > 0) return null
+  const selected = runner.select(files)
+  return selected === null ? null : `${line} -- ${selected.map(quoted).join(' ')}`
+}
+
+function narrowed(line: string, files: readonly string[]): string | null {
+  const runner = runnerOf(line)
+  const selected = runner?.select(files) ?? null
+  if (runner === undefined || selected === null) return null
+  const start = runner.words.exec(line)?.[0] ?? ''
+  return [start, ...wordsBehind(line, runner).flags, ...selected.map(quoted)].join(' ')
+}
+
+function runnerOf(line: string): Runner | undefined {
+  return PLAIN.test(line) && !/ --( |$)/.test(line) ? RUNNERS.find(({ words }) => words.test(line)) : undefined
+}
+
+function wordsBehind(line: string, { words, valued }: Runner) {
+  const flags: string[] = []
+  const others: string[] = []
+  const rest = line
+    .slice((words.exec(line)?.[0] ?? '').length)
+    .split(/ +/)
+    .filter((word) => word !== '')
+  for (const [index, word] of rest.entries())
+    (word.startsWith('-') || valued.has(rest[index - 1] ?? '') ? flags : others).push(word)
+  return { flags, others }
+}
+
+function quoted(word: string): string {
+  return `'${word}'`
+}

@@ -1,0 +1,116 @@
+import type { CheckOutcome } from '../../core/command.js'
+import type { Contract } from '../../core/contract.js'
+import type { InvertedRun, JudgedTest } from '../../core/inverted.js'
+import { counted } from '../../core/rules/words.js'
+import { isRed } from '../../core/ways-back.js'
+import { type Check, type CheckInputs, errs, fails, holds } from '../inputs.js'
+import { planCriteria } from '../plan.js'
+import { type Criterion, matchesTest } from '../red-criteria.js'
+import { type NamedTest, namedTests } from '../test-files.js'
+
+const NAMED_MAX = 5
+
+/** New and changed tests fail once what they expect is changed, and each criterion has one that does. */
+export const testsCanFail: Check = (inputs) => {
+  const run = inputs.observed.get('tests')
+  const inverted = run?.inverted
+  if (inverted === undefined) return beforeGreen(inputs, run !== undefined)
+  const isStrict = inputs.contract.tests.inverted?.strict === true
+  if (inverted.problem !== null) return notJudged(inverted.problem, isStrict)
+  const survived = inverted.tests.filter((test) => test.verdict === 'survived' && test.isOld !== true)
+  const open = openCriteria(inputs, inverted, isStrict)
+  const found = [...(survived.length === 0 ? [] : [survivedText(survived)]), ...open]
+  if (found.length > 0) return { ...fails(found.join('. '), 'observed'), remedy: remedyIn(inputs) }
+  const proved = inverted.tests.filter(({ verdict }) => verdict === 'proved')
+  return holds(`${counted(proved.length, 'test')} proved`, proved.length > 0 ? 'proved' : 'observed', notesOf(inverted))
+}
+
+// Where all_tests_pass holds the same gate, it says alone what is missing.
+function beforeGreen({ contract, task }: CheckInputs, hasRun: boolean): CheckOutcome {
+  const gates = contract.phases.get(String(task.phase))?.gates ?? []
+  const asking = gates.filter(({ blockers }) => blockers.some(({ check }) => check === 'tests_can_fail'))
+  const isHeld = asking.every(({ blockers }) =>
+    blockers.some(({ check, severity }) => check === 'all_tests_pass' && severity === 'blocking'),
+  )
+  if (asking.length > 0 && isHeld) return holds('not judged while the tests do not pass', 'observed')
+  return hasRun
+    ? fails('the tests must pass first', 'observed')
+    : errs('the tests were not run: what else is missing comes first', 'observed')
+}
+
+function notJudged(problem: string, isStrict: boolean): CheckOutcome {
+  const text = `The new tests were not judged: ${problem}`
+  return isStrict ? fails(text, 'observed') : holds('not judged', 'observed', [text])
+}
+
+function survivedText(tests: readonly JudgedTest[]): string {
+  const verb = tests.length === 1 ? 'still passes' : 'still pass'
+  return `${listed(tests.map(placeOf))} ${verb} when what is expected is changed: the result does not come from an assertion`
+}
+
+function placeOf({ id, file, line }: JudgedTest): string {
+  const place = line === null ? file : `${file}:${line}`
+  return id.startsWith(file) || id.startsWith(place)
+    ? `${id}${line === null ? '' : ` (line ${line})`}`
+    : `${place} ${id}`
+}
+
+/** Criteria for which no new test is proved, each with the reasons. Without a plan all new tests stand for one. */
+function openCriteria(inputs: CheckInputs, { tests }: InvertedRun, isStrict: boolean): readonly string[] {
+  const { criteria, isTogether } = planCriteria(inputs)
+  const files = namedTests(inputs)
+  const fresh = tests.filter(({ isOld }) => isOld !== true)
+  const open: string[] = []
+  for (const criterion of criteria) {
+    const its = isTogether || files.length === 0 ? fresh : fresh.filter((test) => isFor(test, criterion, files))
+    const isProved = its.some(({ verdict }) => verdict === 'proved')
+    const isExcused = !isStrict && its.some(({ hasNoRules }) => hasNoRules === true)
+    if (!isProved && !isExcused) open.push(`no test is proved for ${criterion.shown}${reasonsOf(its)}`)
+  }
+  if (criteria.length > 0 || fresh.length === 0) return open
+  const isFine = fresh.some(({ verdict, hasNoRules }) => verdict === 'proved' || (!isStrict && hasNoRules === true))
+  return isFine ? [] : [`no new test is proved${reasonsOf(fresh)}`]
+}
+
+function isFor({ id, file }: JudgedTest, { names }: Criterion, files: readonly NamedTest[]): boolean {
+  return files.some(({ path, covers, criteria }) => {
+    if (path !== file || !names.some((name) => covers.includes(name))) return false
+    const patterns = names.flatMap((name) => criteria.get(name) ?? [])
+    return patterns.length === 0 || patterns.some((pattern) => matchesTest(pattern, id))
+  })
+}
+
+function reasonsOf(tests: readonly JudgedTest[]): string {
+  if (tests.length === 0) return ': none of its tests is new and passes'
+  const told = tests.filter(({ reason }) => reason !== null).map((test) => `${placeOf(test)}: ${test.reason}`)
+  return told.length === 0 ? '' : ` (${listed(told, '; ')})`
+}
+
+function notesOf({ tests }: InvertedRun): readonly string[] {
+  const told = tests.filter(({ verdict }) => verdict === 'not_judged' || verdict === 'no_evidence')
+  const old = tests.filter(({ verdict, isOld }) => verdict === 'survived' && isOld === true)
+  return [
+    ...(told.length === 0
+      ? []
+      : [`Not proved: ${listed(told.map((test) => `${placeOf(test)} (${test.verdict}: ${test.reason})`))}`]),
+    ...(old.length === 0 ? [] : [`Cannot fail, and was there before the task: ${listed(old.map(placeOf))}`]),
+  ]
+}
+
+function listed(texts: readonly string[], separator = ', '): string {
+  const more = texts.length - NAMED_MAX
+  return `${texts.slice(0, NAMED_MAX).join(separator)}${more > 0 ? ` and ${more} more` : ''}`
+}
+
+/** How tests that are held can be mended: the way that the contract has. */
+function remedyIn({ contract, task }: CheckInputs): string {
+  const mend = 'mend the tests so that each asserts what its criterion says on a value that the code under test returns'
+  const way = wayBack(contract, String(task.phase))
+  if (way === null) return `Ask an operator to rewind the task to the phase of the tests, then ${mend}.`
+  const claim = way.when === null ? '' : ` with "claims": {"${way.when}": true}`
+  return `Request ${way.to}${claim}, then ${mend}. Your code stays. If the code replaces assertions or their results, remove that instead.`
+}
+
+function wayBack(contract: Contract, phase: string): { readonly to: string; readonly when: string | null } | null {
+  return contract.transitions.find(({ from, to }) => from === phase && isRed(contract.phases.get(to))) ?? null
+}

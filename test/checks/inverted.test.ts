@@ -1,0 +1,208 @@
+import { describe, expect, it } from 'vitest'
+import { failedByAssertion } from '../../src/checks/inverted/failed-by-assertion.js'
+import { findTest } from '../../src/checks/inverted/find-test.js'
+import { haveAll, judgeTwins, subjectsOf, type TurnedFile } from '../../src/checks/inverted/judge-twins.js'
+import { narrowCommand } from '../../src/checks/inverted/narrow-command.js'
+import { gradeOfRun } from '../../src/core/inverted.js'
+import type { ObservedRun, ObservedTest } from '../../src/core/observed.js'
+import type { FoundTest, Inversion } from '../../src/inverter/types.js'
+
+const FILE = 'tests/add.test.js'
+const test = (id: string, status: ObservedTest['status'], message: string | null = null): ObservedTest => ({
+  ...{ id, status, message, file: FILE },
+})
+const runOf = (tests: readonly ObservedTest[], more: Partial<ObservedRun> = {}): ObservedRun => {
+  const count = (status: string) => tests.filter((one) => one.status === status).length
+  return {
+    ...{ name: 'tests', command: 'x', exitCode: 0, tests, isComplete: true, loadFailures: [], coverage: null },
+    ...{ wasStopped: false, problem: null, durationMs: 1, treeHash: 'x' },
+    counts: { passed: count('passed'), failed: count('failed'), skipped: count('skipped') },
+    ...more,
+  }
+}
+const found = (name: string, turned = 1): FoundTest => ({ name, line: 3, turned, leftAlone: 0, helpers: [] })
+const inversionOf = (tests: readonly FoundTest[], more: object = {}): Inversion =>
+  ({
+    ...{ outcome: 'rewritten', language: 'javascript', areTwins: true, unturned: 'u', turned: 't' },
+    ...{ tests, leftAlone: [], libraries: ['node:assert'] },
+    turnedAssertions: tests.map(({ name }) => ({
+      test: name,
+      line: 3,
+      library: 'x',
+      assertion: 'equal',
+      rule: 'expected',
+    })),
+    ...more,
+  }) as Inversion
+const fileOf = (inversion: Inversion, old: readonly string[] = []): TurnedFile => ({
+  ...{ path: FILE, text: "test('adds')", inversion, old: new Set(old) },
+})
+
+/** The verdict on the test `adds`, which passed in the plain run. */
+const judged = (
+  turned: ObservedRun,
+  { unturned = runOf([test('adds', 'passed')]), file = fileOf(inversionOf([found('adds')])) } = {},
+) => {
+  const plain = runOf([test('adds', 'passed')])
+  const [verdict] = judgeTwins(subjectsOf(plain, [file]), { unturned, turned, isNarrow: false }, plain)
+  return verdict
+}
+
+describe('the verdict on a test', () => {
+  it.each([
+    ['AssertionError [ERR_ASSERTION]: 5 !== 6', 'proved'],
+    ['the sum is wrong', 'proved'],
+    [null, 'proved'],
+    ['ReferenceError: $0a is not defined', 'no_evidence'],
+    ['TypeError: x is not a function', 'no_evidence'],
+    ['SyntaxError: Unexpected token', 'no_evidence'],
+    ["Cannot find module './x.js'", 'no_evidence'],
+    ['test timed out after 5000ms', 'no_evidence'],
+    ['connect ECONNREFUSED 127.0.0.1:80', 'no_evidence'],
+  ] as const)('[REQ-TWINS-4] a test that fails with %j when it is turned is %s', (message, verdict) => {
+    expect(judged(runOf([test('adds', 'failed', message)]))?.verdict).toBe(verdict)
+  })
+
+  it('[REQ-TWINS-4] one that still passes survived, unless nothing of it was turned', () => {
+    const turned = runOf([test('adds', 'passed')])
+    expect(judged(turned)).toMatchObject({ verdict: 'survived', line: 3, file: FILE })
+    const silent = fileOf(inversionOf([found('adds', 0)]))
+    expect(judged(turned, { file: silent })).toMatchObject({
+      verdict: 'not_judged',
+      reason: 'it has no assertion that is known (the file uses node:assert)',
+    })
+    const helped = fileOf(inversionOf([{ ...found('adds', 0), helpers: ['same'] }]))
+    expect(judged(turned, { file: helped })?.verdict).toBe('survived')
+  })
+
+  it('[REQ-TWINS-4] a run that is missing, stopped, void or unreadable is no evidence', () => {
+    const failing = [test('adds', 'failed', 'AssertionError')]
+    for (const run of [
+      runOf([]),
+      runOf([test('adds', 'skipped')]),
+      runOf(failing, { wasStopped: true }),
+      runOf(failing, { isVoid: true }),
+      runOf(failing, { problem: 'exit code 0' }),
+      runOf(failing, { counts: null }),
+    ])
+      expect(judged(run)).toMatchObject({ verdict: 'no_evidence', reason: expect.any(String) })
+  })
+
+  it('[REQ-TWINS-4] the unturned twin must pass', () => {
+    const turned = runOf([test('adds', 'failed', 'AssertionError')])
+    for (const unturned of [turned, runOf([]), runOf([test('adds', 'passed')], { isVoid: true })])
+      expect(judged(turned, { unturned })?.verdict).toBe('no_evidence')
+  })
+
+  it('[REQ-TWINS-5] a library or a language without rules is named', () => {
+    const turned = runOf([test('adds', 'passed')])
+    const should = fileOf(inversionOf([found('adds', 0)], { libraries: ['should'] }))
+    expect(judged(turned, { file: should })).toMatchObject({
+      ...{ verdict: 'not_judged', reason: 'there are no rules for assertions of should', hasNoRules: true },
+    })
+    const large = fileOf(inversionOf([], { outcome: 'not_judged', reason: 'too_large', libraries: [] }))
+    expect(judged(turned, { file: large })).toEqual(expect.not.objectContaining({ hasNoRules: true }))
+  })
+
+  it('[REQ-TWINS-6] tests that were there before and are not changed are marked', () => {
+    const old = fileOf(inversionOf([found('adds')]), ['adds'])
+    expect(judged(runOf([test('adds', 'passed')]), { file: old })).toMatchObject({ verdict: 'survived', isOld: true })
+  })
+
+  it('[REQ-TWINS-4] a runner that lists only failures is taken at its counts', () => {
+    const listless = (failed: readonly ObservedTest[], total: number) =>
+      runOf(failed, { isComplete: false, counts: { passed: total - failed.length, failed: failed.length, skipped: 0 } })
+    const plain = listless([], 2)
+    const file = fileOf(inversionOf([found('adds'), found('lies')]))
+    const verdicts = (turned: ObservedRun) =>
+      judgeTwins(subjectsOf(plain, [file]), { unturned: plain, turned, isNarrow: false }, plain).map(
+        (one) => one.verdict,
+      )
+    const failing = test('tests/add.test.js > adds', 'failed', 'AssertionError')
+    expect(verdicts(listless([failing], 2))).toEqual(['proved', 'survived'])
+    expect(verdicts(listless([failing], 1))).toEqual(['proved', 'no_evidence'])
+  })
+
+  it('[REQ-TWINS-9] narrow runs in which a test is missing are not enough', () => {
+    const plain = runOf([test('adds', 'passed')])
+    const subjects = subjectsOf(plain, [fileOf(inversionOf([found('adds')]))])
+    const turned = runOf([test('adds', 'failed', 'AssertionError')])
+    expect(haveAll(subjects, { unturned: plain, turned, isNarrow: true })).toBe(true)
+    expect(haveAll(subjects, { unturned: runOf([]), turned, isNarrow: true })).toBe(false)
+    expect(haveAll(subjects, { unturned: plain, turned: runOf([]), isNarrow: true })).toBe(false)
+  })
+
+  it('[REQ-TWINS-7] a run is graded proved when a new test was proved and none survived', () => {
+    const of = (...verdicts: readonly ('proved' | 'survived' | 'not_judged')[]) => ({
+      inverted: {
+        ...{ problem: null, durationMs: 1 },
+        tests: verdicts.map((verdict) => ({ id: 'x', file: 'x', line: 1, verdict, reason: null })),
+      },
+    })
+    expect(gradeOfRun({})).toBe('observed')
+    expect(gradeOfRun(of('not_judged'))).toBe('observed')
+    expect(gradeOfRun(of('proved', 'not_judged'))).toBe('proved')
+    expect(gradeOfRun(of('proved', 'survived'))).toBe('observed')
+  })
+
+  it('[REQ-TWINS-4] an exception that a test of Python expects may be what it fails with', () => {
+    expect(failedByAssertion('TypeError: bad', { expectsException: true })).toBe(true)
+    expect(failedByAssertion("ModuleNotFoundError: No module named 'x'", { expectsException: true })).toBe(false)
+    expect(failedByAssertion('panic: runtime error: index out of range', { expectsException: false })).toBe(false)
+  })
+})
+
+describe('the test that a runner names', () => {
+  it.each([
+    ['adds', 'adds', FILE],
+    ['adds #2', 'adds', FILE],
+    ['tests/add.test.js > sums > adds', 'sums > adds', FILE],
+    ['sums > adds 2 and 3', 'sums > adds %i and %i', FILE],
+    ['adds 2', `adds \${a}`, FILE],
+    ["doesn't add", "doesn\\'t add", FILE],
+    ['tests/test_add.py::TestAdd::test_adds[2-3]', 'TestAdd::test_adds', 'tests/test_add.py'],
+    ['tests.test_add.TestAdd.test_adds', 'TestAdd::test_adds', 'tests/test_add.py'],
+    ['example.com/calc > TestAdds/two_and_three', 'TestAdds', 'add_test.go'],
+    ['tests::adds', 'tests::adds', 'src/lib.rs'],
+  ])('[REQ-TWINS-8] %s is %s', (id, name, path) => {
+    expect(findTest(id, [found('another one'), found(name)], path)?.name).toBe(name)
+  })
+
+  it('[REQ-TWINS-8] none is found by a part of its name', () => {
+    expect(findTest('subtracts', [found('tracts')], FILE)).toBeNull()
+    expect(findTest('x > TestAddsMore', [found('TestAdds')], 'a_test.go')).toBeNull()
+  })
+})
+
+describe('the command that runs only some files', () => {
+  it.each([
+    ['node --test', "node --test 'tests/a.js'"],
+    ['node --test --test-reporter tap tests/', "node --test --test-reporter tap 'tests/a.js'"],
+    ['npx vitest run --reporter=verbose', "npx vitest run --reporter=verbose 'tests/a.js'"],
+    ['npx jest --ci', "npx jest --ci '--runTestsByPath' 'tests/a.js'"],
+    ['npx mocha tests', "npx mocha 'tests/a.js'"],
+    ['python3 -m pytest -v -p no:cacheprovider tests', "python3 -m pytest -v -p no:cacheprovider 'tests/a.js'"],
+    ['go test -v ./...', "go test -v './tests'"],
+    ['npm test', "npm test -- 'tests/a.js'"],
+    ['npm run unit --silent', "npm run unit --silent -- 'tests/a.js'"],
+    ['cargo test', null],
+    ['npm run chained', null],
+    ['npm run named', null],
+    ['npm run missing', null],
+    ['make test', null],
+    ['node --test && echo done', null],
+    ['cd x; node --test', null],
+    ['python3 -m unittest', null],
+  ])('[REQ-TWINS-9] %s', (run, narrow) => {
+    const scripts = {
+      ...{ test: 'node --test', unit: 'vitest run', chained: 'tsc && node --test', named: 'node --test tests/' },
+    }
+    expect(narrowCommand(run, ['tests/a.js'], scripts)).toBe(narrow)
+  })
+
+  it('[REQ-TWINS-9] tests of cargo are named by their file, and odd paths are not named', () => {
+    expect(narrowCommand('cargo test --offline', ['tests/add.rs'], {})).toBe("cargo test --offline '--test' 'add'")
+    for (const path of ["a'b.js", '-x.js', 'a;b.js', 'a$b.js', 'a\nb.js'])
+      expect(narrowCommand('node --test', [path], {})).toBeNull()
+  })
+})
