@@ -103,13 +103,12 @@ describe('what was installed, built and generated before work began', () => {
       await expectRefused(task, /test_cents/)
       const code = 'from carts._generated import RATE\n\n\ndef cents(euros):\n    return euros * RATE\n'
       await task.write({ 'src/carts/__init__.py': code })
+      await task.completes()
+      expect(await task.agent.goBack('IMPL', 'changes_requested')).toMatchObject({ allowed: true })
       const python = join(task.dir, '.venv/bin/python')
       rmSync(python)
       symlinkSync('/usr/bin/true', python)
       await expectRefused(task, /\.venv\/bin\/python/)
-      const other = await forge.inImpl(PYTHON)
-      await other.write({ 'src/carts/__init__.py': code })
-      await other.completes()
     },
     WALK_MS_MAX,
   )
