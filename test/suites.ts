@@ -44,7 +44,13 @@ export const FULL_ONLY: Readonly<Record<string, string>> = {
   'coordination/kill': 'kills a server in the middle of a council; e2e/kill covers recovery in general',
   'demo/faults': 'the demo with planted faults: it has to notice each',
   'demo/leaving': 'interrupts the demo at many points',
+  'e2e/baseline-kill': 'kills a server while the tests of the starting tree run; http/baseline covers restarts',
+  'e2e/earlier-version':
+    'the state directory of an earlier version; forgery/view-task covers tests recorded without contents',
   'e2e/stash-kill': 'kills a server at every step of a stash; e2e/kill covers recovery in general',
+  'e2e/way-back-criteria': 'criteria in a later visit; e2e/way-back covers the way back',
+  'forgery/built-at-start':
+    'editable installs, generated code and built workspaces; forgery/view-task covers dependencies',
   'forgery/red-go': 'RED with Go, which builds its standard library for every run; forgery/red-node covers the rules',
   'forgery/red-node':
     'every rule of RED with node:test; forgery/mocha, vitest, jest and typescript try one of each class',
@@ -54,6 +60,8 @@ export const FULL_ONLY: Readonly<Record<string, string>> = {
   'garbage/endpoints-rest':
     'malformed requests to every second endpoint; garbage/endpoints covers about half of the others',
   'garbage/pages': 'pages and cursors with malformed values; garbage/endpoints covers malformed requests',
+  'http/baseline-coverage': 'coverage commands with old failures; http/baseline covers the rules',
+  'http/baseline-unrecorded': 'baselines without a recorded start or a sandbox; http/baseline covers the rules',
   'http/commented-out-code':
     'commented-out code in every language and in odd places; http/git-checks covers the main case',
   'http/consensus-restart': 'votes across restarts; http/consensus covers the rules, e2e/kill recovery in general',
@@ -62,6 +70,8 @@ export const FULL_ONLY: Readonly<Record<string, string>> = {
   'http/harness-pins':
     'every kind of test setup through a server; checks/harness covers what is pinned, http/redirected-commands the gates',
   'http/knowledge-reserved': 'contract files in the knowledge index; mcp/hidden-documents covers what an agent sees',
+  'http/long-gates-agents':
+    'long gates with leases, reviewers, hooks and later visits; http/long-gates and app/long-gates cover the rules',
   'http/odd-trees': 'trees with every kind of odd entry; tools/files/hostile-paths covers single paths',
   'http/phase-diff': 'what a phase changed in every combination; http/git-checks covers the main case',
   'http/phases-grades': 'grades of evidence in every combination; http/phases covers the main path',
@@ -79,6 +89,7 @@ export const FULL_ONLY: Readonly<Record<string, string>> = {
   'lying/red': 'what does not open RED in one workflow; forgery/red-node and forgery/red-python cover the rules',
   'mcp/conformance': 'runs the official MCP conformance suite, which has to be installed first',
   'mcp/inspector': 'drives the official MCP inspector, which has to be installed first',
+  'mcp/long-gates': 'a gate of three minutes over every entrance; http/long-gates covers the rules with short times',
   'mcp/participant-programs': 'programs in a council over MCP; participants/command-participant covers the main path',
   'mcp/reviewer': 'reviewers over MCP; http/reviews covers the rules, spawn/reviewer-program what they run',
   'mcp/stubborn': 'an agent CLI that refuses to use the workflow tools; participants/turn covers the same answers',
