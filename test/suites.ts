@@ -57,6 +57,14 @@ export const FULL_ONLY: Readonly<Record<string, string>> = {
   'forgery/view-node': 'further forgeries with node:test; forgery/node and forgery/mocha cover each class',
   'forgery/report-node': 'forged reports of node:test through a server; checks/second-report covers what runners tell',
   'forgery/report-others': 'forged reports of pytest, vitest and mocha; checks/second-report covers what runners tell',
+  'forgery/inline-rust': 'every way to change tests inside of Rust sources; forgery/cargo covers the main one',
+  'forgery/red-go': 'RED with Go, which builds its standard library for every run; forgery/red-node covers the rules',
+  'forgery/view-cargo':
+    'every setup of cargo through a server; forgery/cargo covers tests inside of sources, checks/harness what is pinned',
+  'forgery/view-go':
+    'every setup of Go through a server, which compiles for each run; forgery/view-node covers the rules',
+  'forgery/view-python-setup':
+    'every setup of pytest and unittest through a server; forgery/view-python covers the rules',
   'garbage/endpoints-rest':
     'malformed requests to every second endpoint; garbage/endpoints covers about half of the others',
   'garbage/pages': 'pages and cursors with malformed values; garbage/endpoints covers malformed requests',

@@ -4,7 +4,7 @@ import { type GitFacts, gitFacts } from '../checks/git-facts.js'
 import { explainedCoverage, greenAgainst, onlyOldTestsFail } from '../checks/green-run.js'
 import { runKey, type ShownPlace } from '../checks/observe.js'
 import { observeRepeatedly } from '../checks/repeat-runs.js'
-import { stampsOf, touchedSince } from '../checks/stamps.js'
+import { stampsOf, touchedSince, touchedText } from '../checks/stamps.js'
 import type { Confinement } from '../confinement/port.js'
 import { canonicalJson } from '../contract/fingerprint.js'
 import type { Contract, Json, JsonObject } from '../core/contract.js'
@@ -29,7 +29,6 @@ import { withStartingCode } from './starting-code.js'
 import { unavailable, wallOf } from './wall.js'
 
 const TESTS_TOLD_MAX = 2000
-const TOUCHED_NAMED_MAX = 5
 
 export interface Observed {
   readonly runs: ReadonlyMap<string, ObservedRun>
@@ -170,13 +169,6 @@ function isLaterRed(needed: Needs, state: TaskState): boolean {
 
 const NEEDS_SANDBOX =
   'Tests that were seen failing before are run with the code that the task started from, which needs the sandbox'
-
-// What was changed under a run, and maybe changed back, is not what the run is said to be of.
-function touchedText(touched: readonly string[]): readonly string[] {
-  if (touched.length === 0) return []
-  const more = touched.length > TOUCHED_NAMED_MAX ? ` and ${touched.length - TOUCHED_NAMED_MAX} more` : ''
-  return [`Touched while the commands ran: ${touched.slice(0, TOUCHED_NAMED_MAX).join(', ')}${more}. Ask again`]
-}
 
 /** Before anything was run. */
 export const NOT_OBSERVED: Observed = {

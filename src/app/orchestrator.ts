@@ -1,6 +1,6 @@
 import { existsSync, realpathSync } from 'node:fs'
 import { basename, dirname, isAbsolute, join, relative, resolve } from 'node:path'
-import { GoCache } from '../confinement/go-cache.js'
+import { GO_CACHE, GoCache } from '../confinement/go-cache.js'
 import type { Confinement, ProviderName } from '../confinement/port.js'
 import type { Contract, Enforcement, JsonObject } from '../core/contract.js'
 import { FIRST_OPERATOR } from '../core/registry.js'
@@ -135,7 +135,7 @@ export async function openOrchestrator(options: OrchestratorOptions): Promise<Or
     running: workshop.running,
     upstream: workshop.upstream,
     ...{ observations: new Observations(), baselines: new Baselines(join(options.stateDir, 'baselines'), onFault) },
-    goCache: new GoCache(join(options.stateDir, 'go-cache'), options.environment),
+    goCache: new GoCache(join(options.stateDir, GO_CACHE), options.environment),
     ...{ scratch: workshop.scratch, views: workshop.views, library: workshop.library },
     transcripts: new Transcripts(
       options.stateDir,

@@ -29,3 +29,12 @@ export async function stampsOf(root: string, index: TreeIndex): Promise<Stamps> 
 export function touchedSince(before: Stamps, after: Stamps): readonly string[] {
   return [...before].filter(([path, stamp]) => after.get(path) !== stamp).map(([path]) => path)
 }
+
+const TOUCHED_NAMED_MAX = 5
+
+/** What was changed under a run, and maybe changed back: the run is not of what it is said to be of. */
+export function touchedText(touched: readonly string[]): readonly string[] {
+  if (touched.length === 0) return []
+  const more = touched.length > TOUCHED_NAMED_MAX ? ` and ${touched.length - TOUCHED_NAMED_MAX} more` : ''
+  return [`Touched while the commands ran: ${touched.slice(0, TOUCHED_NAMED_MAX).join(', ')}${more}. Ask again`]
+}

@@ -5,6 +5,8 @@ import { mkdir, readdir, rename, rm, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { findOnPath, surroundingsOf } from './toolchains.js'
 
+/** Its folder in the state directory. */
+export const GO_CACHE = 'go-cache'
 const MADE_WITHIN_MS = 10 * 60_000
 const REMOVED = { recursive: true, force: true } as const
 

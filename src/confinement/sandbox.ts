@@ -8,6 +8,7 @@ import { coverLate } from './base-root.js'
 import { commitChanges } from './commit-changes.js'
 import { composeView } from './compose-view.js'
 import { type Child, cleanEnv, confinedOf, NO_CHANGES } from './confined.js'
+import { GO_CACHE } from './go-cache.js'
 import type { HostView } from './host-view.js'
 import type { Identity } from './identity.js'
 import type { Keeper } from './keeper.js'
@@ -107,7 +108,9 @@ export class Sandbox {
   }
 
   // Whoever wrote the tree may have had a say in what is shown with it: never what lies above the tree, or the keys of the server.
+  // Of the state directory only what Go's own library was compiled to.
   #mayShow(path: string, tree: string): boolean {
+    if (isInside(join(this.parts.stateDir, GO_CACHE), path)) return true
     return !isInside(path, tree) && !isInside(path, this.parts.stateDir) && !isInside(this.parts.stateDir, path)
   }
 

@@ -53,11 +53,10 @@ export class Walker {
   }
 
   async move(target: string, artifacts: Record<string, unknown> = {}): Promise<Record<string, unknown>> {
-    const { body } = await this.server.call('POST', '/tasks/transition', this.token, {
-      task_id: this.task,
-      target_phase: target,
-      artifacts,
-    })
+    const request = { task_id: this.task, target_phase: target, artifacts }
+    let { body } = await this.server.call('POST', '/tasks/transition', this.token, request)
+    // Gates that take long: asking again joins the same run.
+    while (body.checking === true) ({ body } = await this.server.call('POST', '/tasks/transition', this.token, request))
     if (typeof body.phase_token === 'string') this.token = body.phase_token
     return body
   }

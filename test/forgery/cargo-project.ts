@@ -34,6 +34,31 @@ fn adds() {
 }
 export const CARGO: Project = { files: FILES, run: 'cargo test', tests: TESTS }
 
-const ADD = 'pub fn add(a: i32, b: i32) -> i32 {\n    a + b\n}\n'
-export const HONEST: Files = { 'src/lib.rs': `pub mod first;\n\n${ADD}` }
+const SUM = 'pub fn add(a: i32, b: i32) -> i32 {\n    a + b\n}\n'
+export const HONEST: Files = { 'src/lib.rs': `pub mod first;\n\n${SUM}` }
 export const WRONG: Files = { 'src/lib.rs': 'pub mod first;\n\npub fn add(_: i32, _: i32) -> i32 {\n    4\n}\n' }
+
+/** Tests beside the code, in a contract that lets TDD write sources. */
+export const FIRST = FILES['src/first.rs'] ?? ''
+export const INLINE_TESTS = `
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn adds() {
+        assert_eq!(add(2, 3), 5);
+    }
+}
+`
+export const INLINE_ADD = '\npub fn add(a: i32, b: i32) -> i32 {\n    a + b\n}\n'
+export const INLINE_WRONG = '\npub fn add(_: i32, _: i32) -> i32 {\n    4\n}\n'
+// Of the bundled contract only tests can be written in TDD; this one lets sources be written too.
+export const contract = (text: string): string =>
+  text.replace('["tests/**", "test/**", "**/*.test', '["src/**", "tests/**", "test/**", "**/*.test')
+export const INLINE: Project = {
+  files: FILES,
+  run: 'cargo test',
+  tests: { 'src/first.rs': `${FIRST}${INLINE_TESTS}` },
+  contract,
+}
