@@ -6,7 +6,8 @@ const TICK_MS = 10
 /** Starts are known to about two ticks of the clock, and no program runs a test that soon. */
 const SLACK_MS = 30
 const FILES_MAX = 5000
-const TEST_FOLDER = /^(tests?|__tests?__|specs?|e2e|testdata|test[_-](data|helpers?|utils?|support)|fixtures|__fixtures__)$/
+const TEST_FOLDER =
+  /^(tests?|__tests?__|specs?|e2e|testdata|test[_-](data|helpers?|utils?|support)|fixtures|__fixtures__)$/
 const IMPORTS = /(?:from|import|require)\s{0,20}\(?\s{0,20}['"`](\.{1,2}\/[^'"`\n]{1,500})['"`]/g
 
 /**

@@ -36,7 +36,7 @@ describe('a file that imports the module of a runner', () => {
   })
 
   it('[REQ-VIEW-13] where a file cannot be parsed, its words decide', async () => {
-    expect(await importsTestRunner('src/a.js', "const {{ from = \"import { test } from 'node:test'\"\n")).toBe(true)
+    expect(await importsTestRunner('src/a.js', 'const {{ from = "import { test } from \'node:test\'"\n')).toBe(true)
     expect(await importsTestRunner('src/a.py', "import { test } from 'node:test'\n")).toBe(false)
   })
 })

@@ -105,7 +105,9 @@ export function judgesIn(whole: string): readonly string[] {
 function filesIn(text: string, keys: RegExp): readonly string[] {
   const values = [...text.matchAll(keys)].map(([, value = '']) => value)
   // A key and its path may be one word, or hold signs that a shell reads as its own.
-  const quoted = values.flatMap((value) => [...value.matchAll(/['"`]([^'"`\n]{1,500})['"`]/g)].map(([, one = '']) => one))
+  const quoted = values.flatMap((value) =>
+    [...value.matchAll(/['"`]([^'"`\n]{1,500})['"`]/g)].map(([, one = '']) => one),
+  )
   return filesOf([...values.flatMap((value) => wordsOf(value).map((word) => word.text)), ...quoted])
 }
 
