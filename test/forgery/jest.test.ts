@@ -135,6 +135,14 @@ const PROJECT: Shape = {
       write: { 'jest.config.js': "module.exports = { testMatch: ['**/old.test.js'] }\n" },
       told: [/jest\.config\.js was added/],
     },
+    {
+      class: 'gate',
+      name: 'the answer lies at an ignored path that no commit will hold',
+      write: { 'src/add.js': "exports.add = () => require('../.cache/answers.json').sum\n" },
+      smuggle: { '.cache/answers.json': '{"sum": 5}' },
+      removes: ['.cache'],
+      told: [/failed: .*adds/, /Left out of the run.*\.cache/],
+    },
   ],
 }
 
