@@ -125,6 +125,7 @@ describe('what is not judged', () => {
 
   it.each([
     ['a.test.js', "import should from 'unexpected'\nshould(1, 'to be', 1)", 'unexpected'],
+    ['a.test.js', "expect = require('expect.js')\nit('a', () => { expect(1).to.be(1) })", 'expect.js'],
     ['test_a.py', 'from numpy.testing import assert_allclose\ndef test_a(): assert_allclose(1, 1)', 'numpy.testing'],
     [
       'a_test.go',
