@@ -22,7 +22,10 @@ function separateChildren() {
     const isJestWorker = options.envPairs?.some((pair) => pair.startsWith('JEST_WORKER_ID='))
     const envPairs = isJestWorker ? [...options.envPairs, `NODE_OPTIONS=${NODE_OPTIONS}`] : options.envPairs
     const entered = canEnter ? { file: ENTER, args: [ENTER, file, ...args.slice(1)] } : {}
-    return spawn.call(this, { ...options, envPairs, ...entered })
+    const result = spawn.call(this, { ...options, envPairs, ...entered })
+    this.spawnfile = file
+    this.spawnargs = args
+    return result
   }
 }
 
