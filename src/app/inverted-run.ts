@@ -1,6 +1,13 @@
 import { randomInt } from 'node:crypto'
 import { observedPassing } from '../checks/green-run.js'
-import { haveAll, judgeTwins, type Subject, subjectsOf, type TwinRuns } from '../checks/inverted/judge-twins.js'
+import {
+  haveAll,
+  judgeTwins,
+  type Subject,
+  subjectsOf,
+  type TurnedFile,
+  type TwinRuns,
+} from '../checks/inverted/judge-twins.js'
 import { narrowCommand } from '../checks/inverted/narrow-command.js'
 import { observe, type ShownPlace } from '../checks/observe.js'
 import type { Composition, Confinement, ViewEntry } from '../confinement/port.js'
@@ -57,7 +64,7 @@ export async function invertedFor(
   if (before !== undefined) return { run: before, isFresh: false, keep: () => undefined }
   const run = await runInverted(app, contract, state, { ...work, composed })
   // One that was too slow or disturbed may be luckier next time.
-  const isSettled = work.key !== null && run.tests.every(({ verdict }) => verdict !== 'no_evidence')
+  const isSettled = work.key !== null && run.isUnsettled !== true
   return { run, isFresh: true, keep: () => (isSettled ? app.observations.setInverted(key, run) : undefined) }
 }
 
@@ -67,10 +74,7 @@ export async function invertedFor(
  */
 async function runInverted(app: App, contract: Contract, state: TaskState, work: Work): Promise<InvertedRun> {
   const started = performance.now()
-  const done = (tests: readonly JudgedTest[], problem: string | null = null): InvertedRun => ({
-    ...{ tests, problem, durationMs: Math.round(performance.now() - started) },
-  })
-  if (work.place.confinement.provider === 'none') return done([], NEEDS_SANDBOX)
+  if (work.place.confinement.provider === 'none') return { tests: [], problem: NEEDS_SANDBOX, durationMs: 0 }
   const named = await namedFiles(app, state)
   const texts = await testTexts(app, contract, state, { composition: work.composed.composition, named })
   const seconds = contract.tests.inverted?.maxSeconds ?? secondsFor(work.plain)
@@ -84,7 +88,14 @@ async function runInverted(app: App, contract: Contract, state: TaskState, work:
   const first = await turnAround(texts, { outerOnly: false })
   const subjects = subjectsOf(work.plain, first.files)
   const judged = judgeTwins(subjects, await twins.run(first, subjects), work.plain)
-  return done(await retrySurvivors({ judged, subjects, texts, twins, plain: work.plain }))
+  const tests = await retrySurvivors({ judged, subjects, texts, twins, plain: work.plain })
+  const isUnsettled = first.files.some(isCutShort) || tests.some(({ verdict }) => verdict === 'no_evidence')
+  const durationMs = Math.round(performance.now() - started)
+  return { tests, problem: null, durationMs, ...(isUnsettled ? { isUnsettled } : {}) }
+}
+
+function isCutShort({ inversion }: TurnedFile): boolean {
+  return inversion.outcome === 'not_judged' && /^(?:took_too_long|not_parsed)$/.test(inversion.reason)
 }
 
 const NEEDS_SANDBOX = 'the inverted run needs the sandbox, and commands run without it here'

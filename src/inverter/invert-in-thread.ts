@@ -4,6 +4,8 @@ import type { Inversion, NotJudgedReason } from './types.js'
 
 const WORKER_FILE = new URL('../../dist/inverter/invert-worker.js', import.meta.url)
 const FILE_MS_MAX = 10_000
+// A busy machine takes long to start a thread and to load a grammar; no text of an agent is looked at meanwhile.
+const START_MS_MAX = 120_000
 const THREAD_MEMORY = { maxOldGenerationSizeMb: 512 }
 
 /** Turns test files around on a thread of its own, one after the other. A file that breaks it or takes too long is not judged. */
@@ -12,8 +14,9 @@ export async function invertInThread(requests: readonly InvertRequest[]): Promis
   let worker: Worker | null = null
   try {
     for (const request of requests) {
-      worker ??= new Worker(WORKER_FILE, { execArgv: [], resourceLimits: THREAD_MEMORY })
-      const made = await askWorker(worker, request)
+      worker ??= startWorker()
+      const started = await askWorker(worker, { path: request.path, text: '', seed: '' }, START_MS_MAX)
+      const made = typeof started === 'string' ? started : await askWorker(worker, request, FILE_MS_MAX)
       inversions.push(typeof made === 'string' ? notJudged(made) : made)
       if (typeof made !== 'string') continue
       await worker.terminate()
@@ -25,20 +28,29 @@ export async function invertInThread(requests: readonly InvertRequest[]): Promis
   return inversions
 }
 
-async function askWorker(worker: Worker, request: InvertRequest): Promise<Inversion | NotJudgedReason> {
-  let timer: NodeJS.Timeout | undefined
-  try {
-    return await new Promise((resolve) => {
-      timer = setTimeout(() => resolve('took_too_long'), FILE_MS_MAX)
-      worker.once('message', resolve)
-      worker.once('error', () => resolve('not_parsed'))
-      worker.once('exit', () => resolve('not_parsed'))
-      worker.postMessage(request)
-    })
-  } finally {
-    clearTimeout(timer)
-    worker.removeAllListeners()
-  }
+function startWorker(): Worker {
+  const worker = new Worker(WORKER_FILE, { execArgv: [], resourceLimits: THREAD_MEMORY })
+  // An error between two questions would otherwise end this process.
+  worker.on('error', () => undefined)
+  return worker
+}
+
+function askWorker(worker: Worker, request: InvertRequest, msMax: number): Promise<Inversion | NotJudgedReason> {
+  return new Promise((resolve) => {
+    const answer = (made: Inversion | NotJudgedReason): void => {
+      clearTimeout(timer)
+      worker.off('message', answer)
+      worker.off('error', broke)
+      worker.off('exit', broke)
+      resolve(made)
+    }
+    const broke = (): void => answer('not_parsed')
+    const timer = setTimeout(() => answer('took_too_long'), msMax)
+    worker.on('message', answer)
+    worker.on('error', broke)
+    worker.on('exit', broke)
+    worker.postMessage(request)
+  })
 }
 
 function notJudged(reason: NotJudgedReason): Inversion {

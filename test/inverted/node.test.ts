@@ -1,4 +1,8 @@
+import { execFileSync } from 'node:child_process'
+import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { invertInThread } from '../../src/inverter/invert-in-thread.js'
 import { openStage, type Stage } from './stage.js'
 
 const HEAD =
@@ -12,7 +16,17 @@ const VACUOUS = `${HEAD}test('adds', () => {
 `
 const CODE = 'export const add = (a, b) => a + b\n'
 const NODE = { run: 'node --test tests/', format: 'node' }
-const COVERS = { 'tests/add.test.mjs': ['AC-1'] }
+const PATH = 'tests/add.test.mjs'
+const COVERS = { [PATH]: ['AC-1'] }
+
+describe('the thread that turns files around', () => {
+  it('[REQ-TWINS-4] answers for each file, and one that it cannot take stops no other', async () => {
+    const deep = `${'['.repeat(50_000)}${']'.repeat(50_000)}`
+    const texts = [HONEST, deep, HONEST, 'x'.repeat(2_000_000)]
+    const made = await invertInThread(texts.map((text, at) => ({ path: `tests/${at}.test.mjs`, text, seed: 'x' })))
+    expect(made.map(({ outcome }) => outcome)).toEqual(['rewritten', 'not_judged', 'rewritten', 'not_judged'])
+  }, 60_000)
+})
 
 describe('the inverted run with node:test', () => {
   let stage: Stage
@@ -21,7 +35,7 @@ describe('the inverted run with node:test', () => {
   })
   afterAll(() => stage.end())
 
-  it('[REQ-INVERT-1] an honest test is proved, and the record says so', async () => {
+  it('[REQ-TWINS-1] an honest test is proved, and the record says so', async () => {
     const task = await stage.task({}, NODE)
     await task.write({ 'tests/add.test.mjs': HONEST })
     await task.red(COVERS)
@@ -30,7 +44,7 @@ describe('the inverted run with node:test', () => {
     expect(await task.ran()).toMatchObject({ grade: 'proved', inverted: { proved: 1, survived: 0 } })
   })
 
-  it('[REQ-INVERT-2] a test that cannot fail blocks with its line, and the way back leads on', async () => {
+  it('[REQ-TWINS-2] a test that cannot fail blocks with its line, and the way back leads on', async () => {
     const task = await stage.task({}, NODE)
     await task.write({ 'tests/add.test.mjs': VACUOUS })
     await task.red(COVERS)
@@ -47,4 +61,31 @@ describe('the inverted run with node:test', () => {
     expect(await task.green()).toEqual([])
     expect(await task.ran()).toMatchObject({ grade: 'proved' })
   })
+
+  it('[REQ-TWINS-11] nothing of the rewritten text is left anywhere', async () => {
+    const spy = `import { readFileSync, writeFileSync } from 'node:fs'
+const text = readFileSync('${PATH}', 'utf8')
+for (const place of ['/tmp/spied', 'spied.txt', 'node_modules/spied', '.cache/spied', process.env.HOME + '/spied'])
+  try { writeFileSync(place, text) } catch {}
+console.log(text)
+console.error(text)
+${CODE}`
+    const test = HONEST.replace('5))', "5, 'sums up'))")
+    const task = await stage.task({ '.gitignore': 'node_modules/\n.cache/\n' }, NODE)
+    await task.write({ [PATH]: test })
+    await task.red(COVERS)
+    await task.write({ 'src/add.mjs': spy })
+    const seen = [JSON.stringify(await task.green()), JSON.stringify(task.answer().body)]
+    const timeline = await stage.run.call('GET', `/tasks/${task.id}/timeline`, stage.run.operator)
+    seen.push(JSON.stringify(timeline.body))
+    // The helper of the rewritten text captures this; no other text of the task does.
+    const MARK = 'getOwnPropertyDescriptors'
+    for (const text of seen) expect(text).not.toContain(MARK)
+    for (const dir of [task.dir, stage.run.stateDir]) {
+      const found = execFileSync('sh', ['-c', `grep -rlaF ${MARK} . || true`], { cwd: dir, encoding: 'utf8' })
+      expect(found).toBe('')
+    }
+    expect(readdirSync(task.dir)).not.toContain('spied.txt')
+    expect(readFileSync(join(task.dir, PATH), 'utf8')).toBe(test)
+  }, 60_000)
 })

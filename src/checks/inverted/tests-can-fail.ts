@@ -20,7 +20,7 @@ export const testsCanFail: Check = (inputs) => {
   const survived = inverted.tests.filter((test) => test.verdict === 'survived' && test.isOld !== true)
   const open = openCriteria(inputs, inverted, isStrict)
   const found = [...(survived.length === 0 ? [] : [survivedText(survived)]), ...open]
-  if (found.length > 0) return { ...fails(found.join('. '), 'observed'), remedy: remedyIn(inputs) }
+  if (found.length > 0) return { ...fails(found.join('. '), 'observed'), remedy: remedyIn(inputs, inverted) }
   const proved = inverted.tests.filter(({ verdict }) => verdict === 'proved')
   return holds(`${counted(proved.length, 'test')} proved`, proved.length > 0 ? 'proved' : 'observed', notesOf(inverted))
 }
@@ -103,13 +103,17 @@ function listed(texts: readonly string[], separator = ', '): string {
 }
 
 /** How tests that are held can be mended: the way that the contract has. */
-function remedyIn({ contract, task }: CheckInputs): string {
+function remedyIn({ contract, task }: CheckInputs, { tests, isUnsettled }: InvertedRun): string {
+  if (isUnsettled === true && tests.every(({ verdict }) => verdict !== 'survived')) return RUN_AGAIN
   const mend = 'mend the tests so that each asserts what its criterion says on a value that the code under test returns'
   const way = wayBack(contract, String(task.phase))
   if (way === null) return `Ask an operator to rewind the task to the phase of the tests, then ${mend}.`
   const claim = way.when === null ? '' : ` with "claims": {"${way.when}": true}`
   return `Request ${way.to}${claim}, then ${mend}. Your code stays. If the code replaces assertions or their results, remove that instead.`
 }
+
+const RUN_AGAIN =
+  'Ask again: the tests are run once more. If the reason stays, make the tests pass by themselves and faster, or ask an operator for a contract with a larger tests.inverted.max_seconds or with severity: warning for tests_can_fail.'
 
 function wayBack(contract: Contract, phase: string): { readonly to: string; readonly when: string | null } | null {
   return contract.transitions.find(({ from, to }) => from === phase && isRed(contract.phases.get(to))) ?? null
