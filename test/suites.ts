@@ -51,18 +51,17 @@ export const FULL_ONLY: Readonly<Record<string, string>> = {
   'e2e/way-back-criteria': 'criteria in a later visit; e2e/way-back covers the way back',
   'forgery/built-at-start':
     'editable installs, generated code and built workspaces; forgery/view-task covers dependencies',
+  'forgery/inline-rust': 'every way to change tests inside of Rust sources; forgery/cargo covers the main one',
   'forgery/red-go': 'RED with Go, which builds its standard library for every run; forgery/red-node covers the rules',
   'forgery/red-node':
     'every rule of RED with node:test; forgery/mocha, vitest, jest and typescript try one of each class',
-  'forgery/view-node': 'further forgeries with node:test; forgery/node and forgery/mocha cover each class',
   'forgery/report-node': 'forged reports of node:test through a server; checks/second-report covers what runners tell',
   'forgery/report-others': 'forged reports of pytest, vitest and mocha; checks/second-report covers what runners tell',
-  'forgery/inline-rust': 'every way to change tests inside of Rust sources; forgery/cargo covers the main one',
-  'forgery/red-go': 'RED with Go, which builds its standard library for every run; forgery/red-node covers the rules',
   'forgery/view-cargo':
     'every setup of cargo through a server; forgery/cargo covers tests inside of sources, checks/harness what is pinned',
   'forgery/view-go':
     'every setup of Go through a server, which compiles for each run; forgery/view-node covers the rules',
+  'forgery/view-node': 'further forgeries with node:test; forgery/node and forgery/mocha cover each class',
   'forgery/view-python-setup':
     'every setup of pytest and unittest through a server; forgery/view-python covers the rules',
   'garbage/endpoints-rest':
@@ -89,11 +88,11 @@ export const FULL_ONLY: Readonly<Record<string, string>> = {
   'http/scratch': 'every kind of ignored path; confinement/scratch covers the layer itself',
   'http/stash': 'tasks put aside and brought back in every state; core covers the rules',
   'http/status-runs': 'status.json of many runs; runs/run-files covers how it is written',
-  'inverter/all-runs': 'real runs of further runners; inverter/runs covers node:test, vitest and unittest',
-  'inverter/libraries': 'installs jest, mocha, chai, tape, ava and testify to run their assertions turned around',
   'inverted/forgeries': 'code that replaces comparisons with every runner; inverted/node covers the gate',
   'inverted/gate': 'every verdict through a server; checks/inverted covers the verdicts, inverted/node the gate',
   'inverted/runners': 'installs jest, mocha and vitest and builds with Go and cargo; inverted/node covers the gate',
+  'inverter/all-runs': 'real runs of further runners; inverter/runs covers node:test, vitest and unittest',
+  'inverter/libraries': 'installs jest, mocha, chai, tape, ava and testify to run their assertions turned around',
   'knowledge/recall': 'how well searches find paraphrases; knowledge/search covers the order of results',
   'knowledge/search':
     'the order of results over a whole corpus; http/knowledge and knowledge/index cover the main path',
