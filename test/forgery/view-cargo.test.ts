@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { Files } from '../e2e/projects.js'
-import { CARGO, FILES, HAS_CARGO, HONEST, RUST_HOMES, WRONG } from './cargo-project.js'
+import { CARGO, FILES, HAS_CARGO, HONEST, RUST_HOMES, TESTS, WRONG } from './cargo-project.js'
 import { expectRefused, type Forge, openForge } from './forge.js'
 
 let forge: Forge
@@ -137,4 +137,37 @@ describe.skipIf(!HAS_CARGO)('cargo in a composed view', () => {
     expect(spawnSync('tar', ['xJ', '--touch', '-C', task.dir], { input: packed }).status).toBe(0)
     await expectRefused(task, /1 failed/, /Left out of the run.*target/)
   }, 300_000)
+})
+
+describe.skipIf(!HAS_CARGO)('RED with cargo', () => {
+  const named = (path: string) => ({ test_files: { test_files: [{ path, covers: ['AC1'] }] } })
+
+  it.each<readonly [string, string, string, RegExp]>([
+    ['a file that is no test', 'tests/data/sum.txt', '5\n', /tests\/data\/sum\.txt/],
+    ['an old test', 'tests/a_first.rs', FILES['tests/a_first.rs'] ?? '', /exit code 0|no new test fails/],
+    [
+      'a test that passes',
+      'tests/z.rs',
+      '#[test]\nfn adds() {\n    assert_eq!(adder::first::first(), 1);\n}\n',
+      /passes|exit code 0/,
+    ],
+    ['a test without an assertion', 'tests/z.rs', '#[test]\nfn adds() {\n    adder::add(2, 3);\n}\n', /no assertion/],
+    [
+      'a crate that is not installed',
+      'tests/z.rs',
+      '#[test]\nfn adds() {\n    assert_eq!(serde::json::sum(2, 3), 5);\n}\n',
+      /is not installed/,
+    ],
+    ['a syntax error', 'tests/z.rs', '#[test]\nfn adds( {\n    assert_eq!(adder::add(2, 3), 5);\n}\n', /syntax error/],
+  ])(
+    '[REQ-RED-4] %s opens no RED, and an honest test does',
+    async (_, path, text, reason) => {
+      const task = await forge.inTdd(CARGO)
+      await task.write({ [path]: text })
+      expect(JSON.stringify(await task.agent.refused('IMPL', named(path)))).toMatch(reason)
+      await task.write({ ...(path === 'tests/z.rs' ? { [path]: TESTS['tests/z_add.rs'] ?? '' } : {}), ...TESTS })
+      await task.agent.enters('IMPL', named('tests/z_add.rs'))
+    },
+    300_000,
+  )
 })
