@@ -45,7 +45,7 @@ const FORGERIES: readonly Forgery[] = [
   },
   {
     name: 'vitest: an equality tester that accepts everything',
-    by: 'tests_can_fail',
+    by: 'all_tests_pass',
     terms: { run: 'npx vitest run --reporter=verbose', format: 'vitest' },
     packages: ['vitest@4'],
     files: { 'package.json': '{"type": "module"}' },
@@ -88,7 +88,7 @@ export const user = () => 'nobody'
   },
   {
     name: 'node:test: an object whose comparison is replaced',
-    by: 'tests_can_fail',
+    by: 'all_tests_pass',
     terms: NODE,
     path: 'tests/user.test.mjs',
     test: OBJECT,
