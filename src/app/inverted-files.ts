@@ -31,6 +31,8 @@ export interface TestTexts {
   readonly tests: readonly TestText[]
   /** Files of their helpers. These may assert too, and have no tests. */
   readonly helpers: readonly TestText[]
+  /** Test files that are as they were. */
+  readonly others: readonly TestText[]
 }
 
 /** The new and changed files among the tests of a view, and the helper files that they name. */
@@ -62,7 +64,8 @@ export async function testTexts(
     if (isChanged && (named.includes(path) || looksLikeTest(path, text))) tests.push(one)
   }
   if (tests.length > FILES_MAX) throw new Error(`more than ${FILES_MAX} test files are new or changed`)
-  return { tests, helpers: helpersOf(tests, texts) }
+  const others = [...texts.values()].filter((one) => !tests.includes(one) && looksLikeTest(one.path, one.text))
+  return { tests, helpers: helpersOf(tests, texts), others }
 }
 
 // A source that holds its tests beside the code is no pinned file.
@@ -111,7 +114,7 @@ export interface Turned {
 
 /** Turns the files around with a seed that exists nowhere else. */
 export async function turnAround(
-  { tests, helpers }: TestTexts,
+  { tests, helpers }: Pick<TestTexts, 'tests' | 'helpers'>,
   { outerOnly }: { readonly outerOnly: boolean },
 ): Promise<Turned> {
   const all = [...tests, ...helpers]

@@ -86,7 +86,7 @@ async function runInverted(app: App, contract: Contract, state: TaskState, work:
   )
   const twins = new Twins(work, { deadline: started + seconds * 1000, narrow })
   const first = await turnAround(texts, { outerOnly: false })
-  const subjects = subjectsOf(work.plain, first.files)
+  const subjects = subjectsOf(work.plain, first.files, texts.others)
   const judged = judgeTwins(subjects, await twins.run(first, subjects), work.plain)
   const tests = await retrySurvivors({ judged, subjects, texts, twins, plain: work.plain })
   const isUnsettled = first.files.some(isCutShort) || tests.some(({ verdict }) => verdict === 'no_evidence')

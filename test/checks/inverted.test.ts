@@ -152,6 +152,16 @@ describe('the verdict on a test', () => {
   })
 })
 
+describe('a test whose file the runner does not say', () => {
+  it('[REQ-TWINS-6] is taken for the one in a file that is not changed', () => {
+    const plain = runOf([{ ...test('adds', 'passed'), file: null }])
+    const file = fileOf(inversionOf([found('adds')]))
+    expect(subjectsOf(plain, [file])).toHaveLength(1)
+    expect(subjectsOf(plain, [file], [{ path: 'tests/old.test.js', text: "test('adds')" }])).toEqual([])
+    expect(subjectsOf(plain, [file], [{ path: 'tests/old.test.js', text: "test('more')" }])).toHaveLength(1)
+  })
+})
+
 describe('the test that a runner names', () => {
   it.each([
     ['adds', 'adds', FILE],
