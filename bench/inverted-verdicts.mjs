@@ -7,7 +7,7 @@ const ARTEFACT =
   /^(?:Uncaught )?(?:\w{1,80}\.){0,5}(?:Reference|Type|Name|Syntax|Indentation|UnboundLocal|Import|ModuleNotFound|Recursion|Range|Internal|Attribute)Error\b|^panic: (?!testing: )|runtime error: |^\S+ is not (?:defined|a function|iterable)\b|^Cannot read propert|\btimed out\b|\btimeout of \d+ ?ms\b|\bexceeded timeout\b|\bTimeoutError\b|\bECONN\w+\b|socket hang up/i
 // How runners word a failed assertion. What fits neither pattern is counted as proved and listed by --sample first.
 const ASSERTION =
-  /\bAssertionError\b|\bERR_ASSERTION\b|^assert\b|^assertion\b|\bassertion .{0,80}failed|^expect(?:ed)?\b|\bexpected\b.*\b(?:got|to|but|actual)\b|\bshould\b|\bDID NOT (?:RAISE|WARN)\b|^Failed: |\bPattern\b.*\bdid not match|did not match the regular expression|\bReceived:|^Error Trace:|\bNot equal\b|evaluated to a falsy value| (?:==|===|!=|!==|deepEqual) |\bpanicked at\b|^Missing expected (?:exception|rejection)|^Got unwanted/i
+  /\bAssertionError\b|\bERR_ASSERTION\b|^assert\b|^assertion\b|\bassertion .{0,80}failed|^(?:Error: )?expect(?:ed)?\b|\bexpected\b.*\b(?:got|to|but|actual)\b|\bshould\b|\bDID NOT (?:RAISE|WARN)\b|^Failed: |\bPattern\b.*\bdid not match|did not match the regular expression|\bReceived:|^Error Trace:|\bNot equal\b|evaluated to a falsy value| (?:==|===|!=|!==|deepEqual) |\bpanicked at\b|^Missing expected (?:exception|rejection)|^Got unwanted/i
 
 /** `assertion`, `other`, or `unclear` where the message says neither. */
 export function kindOfFailure(message, expectsException) {
