@@ -53,6 +53,7 @@ const PYTEST: readonly Fixture[] = [
   ['with raises((ValueError, KeyError)): boom()', 'raises', 'expected_apart'],
   ['pytest.raises(ValueError, boom)', 'raises', 'expected_apart'],
   ['with pytest.warns(UserWarning): warnings.warn("careful")', 'warns', 'expected_apart'],
+  ['pytest.warns(UserWarning, lambda: warnings.warn("old"))', 'warns', 'expected_apart'],
   ['with pytest.deprecated_call(): warnings.warn("old", DeprecationWarning)', 'deprecated_call', 'expected_apart'],
   [
     'with pytest.deprecated_call(match="old"): warnings.warn("old", DeprecationWarning)',

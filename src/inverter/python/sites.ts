@@ -152,7 +152,7 @@ function editCall(call: Call, all: readonly Syntax[], positional: readonly Synta
       return [replace(method, rule.method), { ...insert(first.end, ", $pick('', $word)"), closes: true }]
     }
     case 'match':
-      return name === 'deprecated_call' ? editDeprecated(call.list, all, first) : editMatch(all, first, second)
+      return name === 'deprecated_call' ? editDeprecated(call.list, all, first) : editMatch(name, all, [first, second])
     case 'called_with': {
       const given = first ?? fieldOf(all[0], 'value')
       return given === null ? pickMethod(callee, name, 'assert_not_called') : wrap(given, '$value(', ')')
@@ -164,15 +164,19 @@ function editCall(call: Call, all: readonly Syntax[], positional: readonly Synta
 
 // pytest.raises(E), pytest.raises(E, match='…'), pytest.raises(E, function, …)
 function editMatch(
+  name: string,
   all: readonly Syntax[],
-  first: Syntax | undefined,
-  second: Syntax | undefined,
+  [first, second]: readonly (Syntax | undefined)[],
 ): readonly Edit[] | null {
-  if (second !== undefined) return wrap(second, '$quiet(', ')')
+  if (second !== undefined) return name === 'raises' ? wrap(second, '$quiet(', ')') : callNothing(second)
   const match = all.find((node) => fieldOf(node, 'name')?.text === 'match')
   const pattern = fieldOf(match, 'value')
   if (pattern !== null) return wrap(pattern, '$regex(', ')')
   return first === undefined ? null : [{ ...insert(first.end, ', match=$pick(None, $word)'), closes: true }]
+}
+
+function callNothing(routine: Syntax): readonly Edit[] {
+  return wrap(routine, '$pick(', ', lambda *_, **__: None)')
 }
 
 // pytest.deprecated_call(), pytest.deprecated_call(match='…'), pytest.deprecated_call(function, …)
@@ -181,8 +185,8 @@ function editDeprecated(
   all: readonly Syntax[],
   first: Syntax | undefined,
 ): readonly Edit[] | null {
-  if (first !== undefined) return wrap(first, '$quiet(', ')')
-  if (all.length > 0) return editMatch(all, undefined, undefined)
+  if (first !== undefined) return callNothing(first)
+  if (all.length > 0) return editMatch('deprecated_call', all, [])
   return list === null ? null : [insert(list.start + 1, 'match=$pick(None, $word)')]
 }
 
