@@ -90,6 +90,7 @@ export const FULL_ONLY: Readonly<Record<string, string>> = {
   'http/status-runs': 'status.json of many runs; runs/run-files covers how it is written',
   'inverted/forgeries': 'code that replaces comparisons with every runner; inverted/node covers the gate',
   'inverted/gate': 'every verdict through a server; checks/inverted covers the verdicts, inverted/node the gate',
+  'inverted/kill': 'kills a server during the inverted run; e2e/kill covers recovery in general',
   'inverted/runners': 'installs jest, mocha and vitest and builds with Go and cargo; inverted/node covers the gate',
   'inverter/all-runs': 'real runs of further runners; inverter/runs covers node:test, vitest and unittest',
   'inverter/libraries': 'installs jest, mocha, chai, tape, ava and testify to run their assertions turned around',
