@@ -54,9 +54,12 @@ test.each([
   ['the same packages', { one: ONE, two: TWO }, { one: ONE, two: TWO }],
   ['all but those of other platforms', { one: ONE }, { one: ONE, two: { ...TWO, optional: true as const } }],
   ['one more that was added by hand', { one: ONE, own: { ...TWO, extraneous: true as const } }, { one: ONE }],
-])('[REQ-CLI-24] npm start installs nothing where %s are installed, however new the lock file is', (_what, installed, locked) => {
-  expect(install(installed, locked)).toMatchObject({ status: 0, asked: null })
-})
+])(
+  '[REQ-CLI-24] npm start installs nothing where %s are installed, however new the lock file is',
+  (_what, installed, locked) => {
+    expect(install(installed, locked)).toMatchObject({ status: 0, asked: null })
+  },
+)
 
 test.each([
   ['nothing', null, { one: ONE }],
