@@ -1,12 +1,11 @@
 import { readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { depth } from '../depth.js'
 import { git } from '../e2e/projects.js'
 import { Committer, commitAll, committingContract, inNewest, put } from './committing.js'
 import { type Running, start } from './harness.js'
 
-describe.each(depth(['block'], ['block', 'off']))('changes from before the task, with reconcile: %s', (reconcile) => {
+describe.each(['block', 'off'])('changes from before the task, with reconcile: %s', (reconcile) => {
   let run: Running
   let tree = ''
   let tasks = 0
