@@ -73,12 +73,14 @@ export const FULL_ONLY: Readonly<Record<string, string>> = {
     'commented-out code in every language and in odd places; http/git-checks covers the main case',
   'http/consensus-restart': 'votes across restarts; http/consensus covers the rules, e2e/kill recovery in general',
   'http/consensus-reviews': 'votes of reviewers in every state; http/consensus covers the rules',
+  'http/earlier-changes': 'uncommitted changes from before a task; core/commit-scope covers which paths count',
   'http/git-submodules': 'commits in repositories with submodules in every state',
   'http/harness-pins':
     'every kind of test setup through a server; checks/harness covers what is pinned, http/redirected-commands the gates',
   'http/knowledge-reserved': 'contract files in the knowledge index; mcp/hidden-documents covers what an agent sees',
   'http/long-gates-agents':
     'long gates with leases, reviewers, hooks and later visits; http/long-gates and app/long-gates cover the rules',
+  'http/long-tools': 'calls of tools that run tests for long over every entrance; http/long-gates covers the main path',
   'http/odd-trees': 'trees with every kind of odd entry; tools/files/hostile-paths covers single paths',
   'http/phase-diff': 'what a phase changed in every combination; http/git-checks covers the main case',
   'http/phases-grades': 'grades of evidence in every combination; http/phases covers the main path',
