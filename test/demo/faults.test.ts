@@ -69,3 +69,26 @@ it(
   },
   SHOWING_MS_MAX,
 )
+
+it(
+  '[REQ-DEMO-10] a product that runs the tests and never turns them around fails the demo',
+  async () => {
+    const { code, result } = await shownWith([
+      {
+        file: 'checks/registry.js',
+        from: "['tests_can_fail', testsCanFail]",
+        to: "['tests_can_fail', async () => ({ result: 'holds', found: 'not asked', grade: 'observed' })]",
+      },
+    ])
+    const outcomes = Object.fromEntries(result.cheating.attempts.map(({ id, outcome }) => [id, outcome]))
+    expect(outcomes, JSON.stringify(result.cheating.attempts)).toMatchObject({
+      invent_green: 'refused',
+      forge_report: 'refused',
+      hollow_test: 'opened',
+    })
+    expect(result).toMatchObject({ ok: false, honest: { completed: true }, score: { opened: 1 } })
+    expect(code).toBe(1)
+    expect(room.leftovers()).toEqual([])
+  },
+  SHOWING_MS_MAX,
+)
