@@ -47,7 +47,7 @@ it(
   async () => {
     const { code, result } = await shownWith([
       {
-        file: 'store/ledger-writer.js',
+        file: 'threads/writer-worker.cjs',
         from: 'insertEvent.run(seq, stream, version, type, at,',
         to: "insertEvent.run(seq, stream, version, type, type === 'tool_denied' ? at + 1 : at,",
       },
