@@ -174,7 +174,9 @@ test('[REQ-WALL-17] doctor names programs on the PATH that commands do not see',
   const env = { PATH: `${hidden}:${process.env.PATH ?? ''}` }
   const cwd = folder('with-tools', { 'package.json': '{"devDependencies": {"vitest": "4"}}' })
   const ended = await place.run(['doctor', '--port', '0', '--json'], { cwd, env })
-  const { findings } = JSON.parse(ended.stdout) as { findings: { name: string; status: string; detail: string; remedy: string }[] }
+  const { findings } = JSON.parse(ended.stdout) as {
+    findings: { name: string; status: string; detail: string; remedy: string }[]
+  }
   const named = findings.find((one) => one.name === 'hidden tools' && one.detail.includes(hidden))
   expect(named).toMatchObject({ status: 'warning', detail: expect.stringContaining('a-tool-of-mine') })
   expect(findings.map((one) => one.name)).toContain('tools in sandbox')
