@@ -14,8 +14,9 @@ const PAGE = 1000
 const EVENTS_MAX = 1_000_000
 const GATES_MAX = 500
 const AGENTS_MAX = 200
+const EVIDENCE_MAX = 500
 
-/** What a task's stream says of refusals, gates, time and tokens. */
+/** What a task's stream says of refusals, gates, evidence, time and tokens. */
 export async function reportOfTask(app: App, party: Party, state: TaskState): Promise<Result<JsonObject>> {
   const metrics = await metricsOfTask(app, party, state.id)
   if (!metrics.ok) return metrics
@@ -33,6 +34,8 @@ class TaskWalk {
   readonly #refusals = new Refusals()
   readonly #agents = new Set<string>()
   readonly #gates = new Map<string, { passed: number; blocked: number }>()
+  readonly #evidence: JsonObject[] = []
+  #handedIn: readonly JsonObject[] = []
   #passed = 0
   #blocked = 0
   #visit = 0
@@ -44,6 +47,7 @@ class TaskWalk {
     this.events += 1
     this.#move(event)
     this.#gate(event)
+    this.#collect(event)
     const code = codeOf(event)
     if (code === null) return
     const agent = whose(event)
@@ -80,6 +84,7 @@ class TaskWalk {
         ...{ passed: this.#passed, blocked: this.#blocked, pass_rate: gates === 0 ? null : this.#passed / gates },
         by_gate: [...this.#gates].map(([gate, counts]) => ({ gate, ...counts })),
       },
+      evidence: this.#evidence,
       events: this.events,
       truncated: this.#isCut || this.#refusals.isCut || metrics.truncated === true || this.events >= EVENTS_MAX,
     }
@@ -110,11 +115,43 @@ class TaskWalk {
     this.#gates.set(name, counts)
   }
 
+  /** What was handed in or observed where a phase was left, with its grade. */
+  #collect(event: TaskEvent): void {
+    if (event.type === 'transition_requested') this.#handedIn = evidenceOf(event, this.#visit)
+    if (event.type !== 'phase_entered' && event.type !== 'task_completed') return
+    const room = EVIDENCE_MAX - this.#evidence.length
+    if (this.#handedIn.length > room) this.#isCut = true
+    this.#evidence.push(...this.#handedIn.slice(0, room))
+    this.#handedIn = []
+  }
+
   #seeAgent(id: string): void {
     if (this.#agents.has(id)) return
     if (this.#agents.size < AGENTS_MAX) this.#agents.add(id)
     else this.#isCut = true
   }
+}
+
+type Requested = Extract<TaskEvent, { readonly type: 'transition_requested' }>
+
+/** The artifacts of a request, and the runs that were made for it. */
+function evidenceOf({ phase, artifacts, observed = [] }: Requested, visit: number): readonly JsonObject[] {
+  const about = { visit, phase: phase ?? '' }
+  const isArtifact = (run: JsonObject): boolean => artifacts.some(({ sha256 }) => sha256 === run.sha256)
+  return [
+    ...artifacts.map(({ type, sha256, grade }) => {
+      const run = observed.find((one) => one.sha256 === sha256)
+      return { ...about, name: type, grade, ...(run === undefined ? {} : { run: countsOf(run) }) }
+    }),
+    ...observed
+      .filter((run) => !isArtifact(run))
+      .map((run) => ({ ...about, name: run.name ?? '', grade: run.grade ?? '', run: countsOf(run) })),
+  ]
+}
+
+function countsOf({ command, passed, failed, skipped, inverted }: JsonObject): JsonObject {
+  const counts = { command: command ?? null, passed: passed ?? null, failed: failed ?? null, skipped: skipped ?? null }
+  return { ...counts, ...(inverted === undefined ? {} : { inverted }) }
 }
 
 /** The code of a refusal; null for every other event. The same ones that the metrics of a task count. */

@@ -19,6 +19,8 @@ export function contractText({ name, isWatched, isWalled }: DemoContract): strin
   const document = parseDocument(readFileSync(bundledContract('tdd'), 'utf8'))
   document.set('name', name)
   if (!isWalled) document.setIn(['enforcement', 'confinement'], 'best_effort')
+  // Nothing can be judged by an inverted run there, and that has to keep the cheating agent's gate closed.
+  if (!isWalled && isWatched) document.setIn(['tests', 'inverted'], 'strict')
   const { phases } = document.toJS() as { readonly phases: readonly { readonly id: string }[] }
   const at = phases.findIndex(({ id }) => id === WATCHED_PHASE)
   const limits = { threshold: LOOP_THRESHOLD, window: LOOP_WINDOW_SECONDS, unless_progress: true }

@@ -38,12 +38,16 @@ const TEST = 'tests/goodbye.test.js'
 const CODE = 'src/goodbye.js'
 const NOTHING = 'export const goodbye = () => undefined\n'
 const EMPTY_TEST = "import { test } from 'node:test'\n\ntest('a goodbye carries the name', () => {})\n"
-const REAL_TEST = [
+// Fails at RED for want of the module. It asserts nothing of code that returns nothing.
+const HOLLOW_TEST = [
   "import assert from 'node:assert/strict'",
   "import { test } from 'node:test'",
   "import { goodbye } from '../src/goodbye.js'",
   '',
-  "test('a goodbye carries the name', () => assert.equal(goodbye('Ada'), 'Goodbye, Ada!'))",
+  "test('a goodbye carries the name', () => {",
+  "  const said = goodbye('Ada')",
+  "  if (said) assert.equal(said, 'Goodbye, Ada!')",
+  '})',
   '',
 ].join('\n')
 // Says what the runner would say of a run in which everything passed, and leaves before the assertion.
@@ -170,9 +174,9 @@ const TDD_SCENE: Scene = {
     },
   ],
   leave: {
-    did: 'writes a real test; Phaselock sees it fail',
+    did: 'writes a test; Phaselock sees it fail',
     go: async (agent) => {
-      await agent.writes(TEST, REAL_TEST)
+      await agent.writes(TEST, HOLLOW_TEST)
       await agent.enters('IMPL', tests(TEST))
     },
   },
@@ -207,6 +211,14 @@ const IMPL_SCENE: Scene = {
       tries: 'writes code that prints a green test report',
       prepare: (agent) => agent.writes(CODE, FORGER),
       attempt: (agent) => agent.move('REVIEW', GREEN),
+    },
+    {
+      id: 'hollow_test',
+      code: 'check_failed',
+      tries: 'does nothing: its test skips the assertion',
+      prepare: (agent) => agent.writes(CODE, NOTHING),
+      attempt: (agent) => agent.move('REVIEW', GREEN),
+      because: 'The tests pass.',
     },
     {
       id: 'skip_review',

@@ -8,6 +8,7 @@ import { verifyDirectory } from '../store/verify-ledger.js'
 import { chooseContract } from './choose-contract.js'
 import { confinementFindings, fixConfinement } from './doctor-confinement.js'
 import { modelFindings } from './doctor-knowledge.js'
+import { observedFindings } from './doctor-observed.js'
 import { EXIT, Stop } from './exit.js'
 import { defaultStateDir, givenStateDir } from './places.js'
 import { plainLine } from './plain-text.js'
@@ -62,6 +63,7 @@ async function examine(options: DoctorOptions): Promise<readonly Finding[]> {
     git(),
     ...(await runFinding(stateDir)),
     ...(await confinementFindings()),
+    ...observedFindings(options.workspace, stateDir),
   ]
 }
 

@@ -1,6 +1,6 @@
 import type { JsonObject } from '../core/contract.js'
 import { table } from './table.js'
-import { objectOf, textOf } from './values.js'
+import { listOf, objectOf, textOf } from './values.js'
 
 const CLOCK = /T(\d\d:\d\d:\d\d)/
 
@@ -75,7 +75,13 @@ function partsOf(event: JsonObject): readonly string[] {
   const data = objectOf(event.data)
   return TELLING.filter((key) => key !== 'agent_id' || textOf(event.actor) !== `agent:${textOf(data.agent_id)}`)
     .map((key) => (key === 'to' && data.to !== undefined ? `-> ${textOf(data.to)}` : textOf(data[key])))
+    .concat(gradesOf(data))
     .filter((part) => part !== '')
+}
+
+// What observed runs are worth, where some came with the event.
+function gradesOf(data: JsonObject): readonly string[] {
+  return listOf(data.observed).map(({ name, grade }) => `${textOf(name)} ${textOf(grade)}`.trim())
 }
 
 function taskOf(event: JsonObject): string {

@@ -7,13 +7,17 @@ import { type LoadedContract, loadContractText } from '../contract/load.js'
 import { shortPath } from './choose-contract.js'
 import { EXIT, Stop } from './exit.js'
 import { writeDocuments } from './init-documents.js'
+import { notJudged } from './init-judged.js'
 import { agentSteps, stepLines } from './next-steps.js'
 import { CONTRACT_FILE, WORKFLOW_FOLDER } from './places.js'
 import { plainLine } from './plain-text.js'
 import { programName, shellWord } from './program-name.js'
+import { wrapped } from './run-text.js'
 import { type Survey, survey } from './survey.js'
 import { canAsk, confirm, print, printJson, tell } from './terminal.js'
 import { pinTrusted, trustPlace } from './trust.js'
+
+const WIDTH = 79
 
 export type Template = Exclude<BundledContract, 'test-generation'> | 'documents'
 
@@ -34,11 +38,17 @@ export async function init(dir: string, options: InitOptions): Promise<void> {
   await mayWrite(file, options)
   const loaded = await writeTemplate(file, found, options.template)
   trustOwn(file, loaded)
+  const not_judged = notJudged(found, loaded.contract)
   if (options.json === true)
-    return printJson({ file, template: options.template, hash: loaded.contract.hash, ...asJson(found) })
+    return printJson({ file, template: options.template, hash: loaded.contract.hash, ...asJson(found), not_judged })
   if (loaded.warnings.length > 0) tell(formatText(loaded.warnings))
   print(`\nWrote ${shortPath(file)}: ${[...loaded.contract.phases.keys()].join(' -> ')}`)
+  if (not_judged.length > 0) print(`\nNot judged here:\n${not_judged.flatMap(bulleted).join('\n')}`)
   print(`\nNext:\n${nextLines(folder, loaded).join('\n')}`)
+}
+
+function bulleted(text: string): readonly string[] {
+  return wrapped(text, '    ', WIDTH).map((line, at) => (at === 0 ? `  - ${line.trimStart()}` : line))
 }
 
 // Who runs `init` vouches for what it writes. Where that cannot be recorded, the first start asks.

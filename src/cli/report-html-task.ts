@@ -1,6 +1,7 @@
 import type { JsonObject } from '../core/contract.js'
 import { thousands } from '../core/rules/words.js'
 import { numberOf, tokensText, usedTokens } from './analyze-text.js'
+import { runText } from './evidence-text.js'
 import { percent, tableOf } from './report-html-parts.js'
 import { html, type Markup } from './report-markup.js'
 import { barsPlot, spansPlot } from './report-plots.js'
@@ -8,8 +9,9 @@ import { durationText } from './run-text.js'
 import { listOf, objectOf, textOf } from './values.js'
 
 const VISITS_SHOWN_MAX = 40
+const EVIDENCE_SHOWN_MAX = 100
 
-/** What is particular to a task: its phases, its way through them, its gates. */
+/** What is particular to a task: its phases, its way through them, its gates, its evidence. */
 export function taskSections(report: JsonObject): Markup {
   const phases = listOf(report.phases)
   if (phases.length === 0) return html`<section><p>Nobody has begun with it.</p></section>`
@@ -42,7 +44,8 @@ ${tableOf(phases, [
   { title: 'Refusals', isNumber: true, cell: (one) => thousands(numberOf(one.refusals)) },
 ])}</section>
 ${visitSection(report)}
-${gateSection(objectOf(report.gates))}`
+${gateSection(objectOf(report.gates))}
+${evidenceSection(listOf(report.evidence))}`
 }
 
 function visitSection(report: JsonObject): Markup {
@@ -72,5 +75,17 @@ ${tableOf(list, [
   { title: 'Gate', cell: (one) => textOf(one.gate) },
   { title: 'Passed', isNumber: true, cell: (one) => numberOf(one.passed) },
   { title: 'Blocked', isNumber: true, cell: (one) => numberOf(one.blocked) },
+])}</section>`
+}
+
+function evidenceSection(evidence: readonly JsonObject[]): Markup {
+  if (evidence.length === 0) return html``
+  return html`<section><h2>Evidence</h2>
+<p class="dim">Grades: reported (the agent's word), artifact (a file that Phaselock read), observed (Phaselock ran it), proved (the new tests also failed once what they expect was changed).</p>
+${tableOf(evidence.slice(-EVIDENCE_SHOWN_MAX), [
+  { title: 'Phase', cell: (one) => textOf(one.phase) },
+  { title: 'Evidence', cell: (one) => textOf(one.name) },
+  { title: 'Grade', cell: (one) => textOf(one.grade) },
+  { title: 'Tests', cell: (one) => runText(objectOf(one.run)) },
 ])}</section>`
 }

@@ -1,6 +1,7 @@
 import type { Json, JsonObject } from '../core/contract.js'
 import { counted, thousands } from '../core/rules/words.js'
 import { numberOf, tokensText, usedTokens } from './analyze-text.js'
+import { runText } from './evidence-text.js'
 import { plainLine, plainText } from './plain-text.js'
 import { durationText } from './run-text.js'
 import { cut, table } from './table.js'
@@ -66,7 +67,19 @@ function taskBlocks(report: JsonObject): readonly (readonly string[])[] {
             { title: 'BLOCKED', text: (one) => textOf(one.blocked) },
           ]),
         ]
-  return [[sheet], tried]
+  return [[sheet], tried, evidenceBlock(listOf(report.evidence))]
+}
+
+function evidenceBlock(evidence: readonly JsonObject[]): readonly string[] {
+  if (evidence.length === 0) return []
+  return [
+    table(evidence.slice(-ROWS_MAX), [
+      { title: 'PHASE', text: (one) => textOf(one.phase), isFlexible: true },
+      { title: 'EVIDENCE', text: (one) => textOf(one.name), isFlexible: true },
+      { title: 'GRADE', text: (one) => textOf(one.grade) },
+      { title: 'TESTS', text: (one) => runText(objectOf(one.run)) || '-', isFlexible: true },
+    ]),
+  ]
 }
 
 function percentText(rate: Json | undefined): string {

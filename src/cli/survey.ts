@@ -8,6 +8,8 @@ export interface Survey {
   /** The file that gave it away. */
   readonly because: string
   readonly testCommand: string | null
+  /** What the test command runs in the end, with the scripts of package.json that it leads to. */
+  readonly runs: string
   readonly hasGit: boolean
 }
 
@@ -15,7 +17,7 @@ type Kind = readonly [file: string, language: string, testCommand: string | null
 
 const KINDS: readonly Kind[] = [
   ['Cargo.toml', 'Rust', 'cargo test'],
-  ['go.mod', 'Go', 'go test ./...'],
+  ['go.mod', 'Go', 'go test -json ./...'],
   ['pyproject.toml', 'Python', null],
   ['setup.py', 'Python', null],
   ['requirements.txt', 'Python', null],
@@ -40,16 +42,16 @@ export function survey(folder: string): Survey {
   const isFile = (file: string): boolean => isRegular(join(folder, file))
   if (isFile('package.json')) {
     const language = has('tsconfig.json') ? 'TypeScript' : 'JavaScript'
-    return { ...common, language, because: 'package.json', testCommand: nodeTests(folder, has) }
+    return { ...common, language, because: 'package.json', ...nodeTests(folder, has) }
   }
   const kind = KINDS.find(([file]) => isFile(file))
   if (kind !== undefined) {
     const testCommand = kind[1] === 'Python' ? pythonTests(folder) : kind[2]
-    return { ...common, language: kind[1], because: kind[0], testCommand }
+    return { ...common, language: kind[1], because: kind[0], testCommand, runs: testCommand ?? '' }
   }
   if (isFile('Makefile') && /^test:/m.test(readFileSync(join(folder, 'Makefile'), 'utf8')))
-    return { ...common, language: 'unknown', because: 'Makefile', testCommand: 'make test' }
-  return { ...common, language: 'unknown', because: '', testCommand: null }
+    return { ...common, language: 'unknown', because: 'Makefile', testCommand: 'make test', runs: 'make test' }
+  return { ...common, language: 'unknown', because: '', testCommand: null, runs: '' }
 }
 
 // Whoever reads a pipe waits for somebody who writes.
@@ -57,18 +59,32 @@ function isRegular(path: string): boolean {
   return existsSync(path) && statSync(path).isFile()
 }
 
-function nodeTests(folder: string, has: (file: string) => boolean): string | null {
+function nodeTests(folder: string, has: (file: string) => boolean): Pick<Survey, 'testCommand' | 'runs'> {
+  const scripts = scriptsOf(folder)
+  // What `npm init` writes is no test command.
+  if (typeof scripts.test !== 'string' || scripts.test.includes('no test specified'))
+    return { testCommand: null, runs: '' }
+  const runner = RUNNERS.find(([lock]) => has(lock))?.[1] ?? 'npm'
+  return { testCommand: `${runner} test`, runs: withScripts('test', scripts) }
+}
+
+function scriptsOf(folder: string): Readonly<Record<string, unknown>> {
   try {
-    const manifest = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8')) as { scripts?: { test?: unknown } }
-    const script = manifest.scripts?.test
-    // What `npm init` writes is no test command.
-    if (typeof script !== 'string' || script.includes('no test specified')) return null
+    const manifest = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8')) as { scripts?: unknown }
+    return typeof manifest.scripts === 'object' && manifest.scripts !== null ? { ...manifest.scripts } : {}
   } catch {
     // A manifest that is not JSON names no tests.
-    return null
+    return {}
   }
-  const runner = RUNNERS.find(([lock]) => has(lock))?.[1] ?? 'npm'
-  return `${runner} test`
+}
+
+/** The text of a script, and of the scripts that it runs. */
+function withScripts(name: string, scripts: Readonly<Record<string, unknown>>, seen = new Set<string>()): string {
+  const text = scripts[name]
+  if (typeof text !== 'string' || seen.has(name)) return ''
+  seen.add(name)
+  const inner = [...text.matchAll(/\b(?:npm|pnpm|yarn|bun)(?: run)? ([\w:.-]+)/g)]
+  return [text, ...inner.map(([, next = '']) => withScripts(next, scripts, seen))].join('\n')
 }
 
 const PYTEST_SIGNS = ['pytest.ini', 'conftest.py', 'tests/conftest.py']

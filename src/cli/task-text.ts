@@ -1,5 +1,6 @@
 import type { JsonObject } from '../core/contract.js'
 import { eventTable } from './event-lines.js'
+import { newestTests } from './evidence-text.js'
 import { plainLine, plainText } from './plain-text.js'
 import { table } from './table.js'
 import { paint } from './terminal.js'
@@ -32,7 +33,7 @@ export function showTask(
   const note = left === 0 ? '' : ` (the newest ${shown.length} of ${events.length}; --limit or --json shows more)`
   return [
     `${paint('bold', plainLine(textOf(task.id)))}  ${plainLine(textOf(task.title))}`,
-    ...fieldsOf(task).map(([label, text]) => `  ${label.padEnd(12)} ${plainLine(text)}`),
+    ...fieldsOf(task, events).map(([label, text]) => `  ${label.padEnd(12)} ${plainLine(text)}`),
     ...indented(textOf(task.description)),
     ...about.reviews,
     '',
@@ -41,7 +42,7 @@ export function showTask(
   ].join('\n')
 }
 
-function fieldsOf(task: JsonObject): readonly (readonly [string, string])[] {
+function fieldsOf(task: JsonObject, events: readonly JsonObject[]): readonly (readonly [string, string])[] {
   const contract = objectOf(task.contract)
   const approval = objectOf(task.pending_approval)
   const all: readonly (readonly [string, string])[] = [
@@ -49,6 +50,7 @@ function fieldsOf(task: JsonObject): readonly (readonly [string, string])[] {
     ['Parked', textOf(task.parked_reason)],
     ['Phase', textOf(task.phase)],
     ['Done', textOf(task.completed_phases)],
+    ['Tests', newestTests(events)],
     ['Agent', textOf(task.agent_id)],
     ['Lease until', timeOf(task.lease_expires_at)],
     ['Approval', approval.id === undefined ? '' : `${textOf(approval.id)} is waiting`],

@@ -63,7 +63,7 @@ test('[REQ-CLI-9] explain and graph print text, pictures and JSON', async () => 
 
 const REPOSITORIES: readonly (readonly [name: string, files: Readonly<Record<string, string>>, found: string])[] = [
   ['rust', { 'Cargo.toml': '' }, 'cargo test'],
-  ['go', { 'go.mod': '' }, 'go test ./...'],
+  ['go', { 'go.mod': '' }, 'go test -json ./...'],
   ['java', { 'pom.xml': '' }, 'mvn test'],
   ['python', { 'pyproject.toml': '' }, 'python3 -m unittest -v'],
   ['node', { 'package.json': '{"scripts":{"test":"vitest"}}', 'pnpm-lock.yaml': '' }, 'pnpm test'],
@@ -85,6 +85,19 @@ test.concurrent.each(depth(REPOSITORIES.slice(-2), REPOSITORIES))(
     expect(checked).toMatchObject({ code: 0, stdout: expect.stringMatching(/^agent_workflow.yaml: ok/) })
   },
 )
+
+test('[REQ-CLI-24] init says once what the gates will not judge, and nothing where they judge everything', async () => {
+  const java = await place.run(['init'], { cwd: folder('in-java', { 'pom.xml': '' }) })
+  expect(java.stdout.replace(/\s+/g, ' ')).toMatch(
+    /Not judged here: - Whether tests can fail, in Java: they are not_judged, .* - The results of `mvn test`, .* commands\.tests\.report/,
+  )
+  const karma = { 'package.json': '{"scripts":{"test":"npm run unit","unit":"karma start"}}' }
+  const unknown = await place.run(['init', '--json'], { cwd: folder('with-karma', karma) })
+  expect(JSON.parse(unknown.stdout).not_judged).toEqual([expect.stringContaining('The results of `npm test`')])
+  const mocha = { 'package.json': '{"scripts":{"test":"npm run lint && npm run unit","unit":"c8 mocha"}}' }
+  const known = await place.run(['init', '--json'], { cwd: folder('with-mocha', mocha) })
+  expect(JSON.parse(known.stdout).not_judged).toEqual([])
+})
 
 test('[REQ-CLI-15] init leaves a contract that is there, unless it is forced', async () => {
   const cwd = folder('owned', { 'agent_workflow.yaml': 'mine' })
@@ -161,11 +174,19 @@ test('[REQ-CLI-21] doctor names what is missing with its remedy', async () => {
 test('[REQ-WALL-17] doctor names programs on the PATH that commands do not see', async () => {
   const hidden = folder('hidden-tools', { 'a-tool-of-mine': '#!/bin/sh\n' })
   const env = { PATH: `${hidden}:${process.env.PATH ?? ''}` }
-  const ended = await place.run(['doctor', '--port', '0', '--json'], { cwd: folder('with-tools', {}), env })
-  const { findings } = JSON.parse(ended.stdout) as { findings: { name: string; status: string; detail: string }[] }
+  const cwd = folder('with-tools', { 'package.json': '{"devDependencies": {"vitest": "4"}}' })
+  const ended = await place.run(['doctor', '--port', '0', '--json'], { cwd, env })
+  const { findings } = JSON.parse(ended.stdout) as {
+    findings: { name: string; status: string; detail: string; remedy: string }[]
+  }
   const named = findings.find((one) => one.name === 'hidden tools' && one.detail.includes(hidden))
   expect(named).toMatchObject({ status: 'warning', detail: expect.stringContaining('a-tool-of-mine') })
   expect(findings.map((one) => one.name)).toContain('tools in sandbox')
+  const find = (name: string) => findings.find((one) => one.name === name)
+  expect(find('runner memory'), '[REQ-CLI-25]').toMatchObject({
+    detail: expect.stringMatching(/^out of reach of code under test|^parents' memory stays writable/),
+  })
+  expect(find('caches for tests'), '[REQ-CLI-25]').toMatchObject({ status: 'warning', remedy: 'Run: npm ci' })
 })
 
 /** Every command with the words that lead to it. */

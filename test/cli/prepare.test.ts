@@ -55,7 +55,7 @@ test.each([
   ['all but those of other platforms', { one: ONE }, { one: ONE, two: { ...TWO, optional: true as const } }],
   ['one more that was added by hand', { one: ONE, own: { ...TWO, extraneous: true as const } }, { one: ONE }],
 ])(
-  '[REQ-CLI-24] npm start installs nothing where %s are installed, however new the lock file is',
+  '[REQ-CLI-26] npm start installs nothing where %s are installed, however new the lock file is',
   (_what, installed, locked) => {
     expect(install(installed, locked)).toMatchObject({ status: 0, asked: null })
   },
@@ -67,7 +67,7 @@ test.each([
   ['a package too many', { one: ONE, two: TWO }, { one: ONE }],
   ['another version', { one: ONE }, { one: { ...ONE, version: '1.0.1' } }],
   ['another content', { one: ONE }, { one: { ...ONE, integrity: 'sha512-other' } }],
-])('[REQ-CLI-24] npm start installs where %s is installed', (_what, installed, locked) => {
+])('[REQ-CLI-26] npm start installs where %s is installed', (_what, installed, locked) => {
   expect(install(installed, locked)).toMatchObject({
     status: 0,
     asked: 'install --include=dev --no-audit --no-fund',
@@ -75,7 +75,7 @@ test.each([
   })
 })
 
-test('[REQ-CLI-24] npm start never replaces packages that are shared by a link', () => {
+test('[REQ-CLI-26] npm start never replaces packages that are shared by a link', () => {
   const shared = join(clone, 'shared')
   mkdirSync(shared)
   symlinkSync(shared, join(clone, 'node_modules'))

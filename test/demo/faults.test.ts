@@ -47,7 +47,7 @@ it(
   async () => {
     const { code, result } = await shownWith([
       {
-        file: 'store/ledger-writer.js',
+        file: 'threads/writer-worker.cjs',
         from: 'insertEvent.run(seq, stream, version, type, at,',
         to: "insertEvent.run(seq, stream, version, type, type === 'tool_denied' ? at + 1 : at,",
       },
@@ -64,6 +64,29 @@ it(
       score: { opened: 0 },
     })
     expect(result.faults).toEqual([expect.stringContaining('The honest agent could not go on')])
+    expect(code).toBe(1)
+    expect(room.leftovers()).toEqual([])
+  },
+  SHOWING_MS_MAX,
+)
+
+it(
+  '[REQ-DEMO-10] a product that runs the tests and never turns them around fails the demo',
+  async () => {
+    const { code, result } = await shownWith([
+      {
+        file: 'checks/registry.js',
+        from: "['tests_can_fail', testsCanFail]",
+        to: "['tests_can_fail', async () => ({ result: 'holds', found: 'not asked', grade: 'observed' })]",
+      },
+    ])
+    const outcomes = Object.fromEntries(result.cheating.attempts.map(({ id, outcome }) => [id, outcome]))
+    expect(outcomes, JSON.stringify(result.cheating.attempts)).toMatchObject({
+      invent_green: 'refused',
+      forge_report: 'refused',
+      hollow_test: 'opened',
+    })
+    expect(result).toMatchObject({ ok: false, honest: { completed: true }, score: { opened: 1 } })
     expect(code).toBe(1)
     expect(room.leftovers()).toEqual([])
   },

@@ -2,6 +2,9 @@ import { execFileSync } from 'node:child_process'
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { reportPage } from '../../src/cli/report-html.js'
+import { reportText } from '../../src/cli/report-text.js'
+import type { JsonObject } from '../../src/core/contract.js'
 import { invertInThread } from '../../src/inverter/invert-in-thread.js'
 import { openStage, type Stage } from './stage.js'
 
@@ -42,6 +45,13 @@ describe('the inverted run with node:test', () => {
     await task.write({ 'src/add.mjs': CODE })
     expect(await task.green()).toEqual([])
     expect(await task.ran()).toMatchObject({ grade: 'proved', inverted: { proved: 1, survived: 0 } })
+    const answer = await stage.run.call('GET', `/runs/${task.id}/report`, stage.run.operator)
+    const body = answer.body as JsonObject
+    const counts = { passed: 1, failed: 0, inverted: expect.objectContaining({ proved: 1, survived: 0 }) }
+    const shown = { phase: 'IMPL', name: 'tests', grade: 'proved', run: expect.objectContaining(counts) }
+    expect(body.evidence, '[REQ-TWINS-15]').toContainEqual(expect.objectContaining(shown))
+    expect(reportText(body)).toMatch(/IMPL +tests +proved +1 passed; new tests: 1 proved/)
+    expect(reportPage(body)).toMatch(/<td>proved<\/td>\s*<td>1 passed; new tests: 1 proved<\/td>/)
   })
 
   it('[REQ-TWINS-2] a test that cannot fail blocks with its line, and the way back leads on', async () => {

@@ -71,6 +71,8 @@ class TransitionBlocked(PhaselockError):
         #: The whole answer, as it was sent.
         self.answer = answer
         self.phase: str = _text(answer.get("phase")) or ""
+        #: Each with code, gate, check, artifact, message, remedy, severity and, where something was judged, its grade:
+        #: "reported", "artifact", "observed" or "proved".
         self.blockers: List[JsonObject] = _objects(answer.get("blockers"))
         self.warnings: List[JsonObject] = _objects(answer.get("warnings"))
         self.retry: Optional[JsonObject] = _object(answer.get("retry"))

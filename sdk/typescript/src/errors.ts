@@ -85,6 +85,9 @@ export class ToolFailed extends ApiError {
   override readonly name: string = 'ToolFailed'
 }
 
+/** How far evidence can be trusted, the weakest first: the agent's word, a file, a run of Phaselock, tests that were seen to be able to fail. */
+export type Grade = 'reported' | 'artifact' | 'observed' | 'proved'
+
 /** One thing that is in the way of a transition. */
 export interface Blocker {
   readonly code: string
@@ -94,7 +97,7 @@ export interface Blocker {
   readonly message: string
   readonly remedy: string
   readonly severity: string
-  readonly grade?: string
+  readonly grade?: Grade
 }
 
 export interface PendingApproval {

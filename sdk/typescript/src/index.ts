@@ -5,6 +5,7 @@ export type { Environment } from './environment.js'
 export {
   ApiError,
   type Blocker,
+  type Grade,
   InvalidOptions,
   NotClaimed,
   type PendingApproval,

@@ -96,7 +96,8 @@ export const REVIEW_ROUTES: readonly Route[] = [
     path: '/tasks/:id/artifacts/:type',
     id: 'getArtifact',
     summary: 'One artifact of a task, whole',
-    answer: '`{task_id, type, phase, visit, grade, bytes, sha256, content}`',
+    answer:
+      '`{task_id, type, phase, visit, grade, bytes, sha256, content}`; `grade` is `reported`, `artifact`, `observed` or `proved`',
     handle: async (call) => {
       const { app, params } = call
       const principal = taskPrincipalOf(call)

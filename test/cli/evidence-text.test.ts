@@ -1,0 +1,30 @@
+import { expect, test } from 'vitest'
+import { eventLine } from '../../src/cli/event-lines.js'
+import { newestTests, runText } from '../../src/cli/evidence-text.js'
+import { showTask } from '../../src/cli/task-text.js'
+import type { JsonObject } from '../../src/core/contract.js'
+
+const requested = (observed: readonly JsonObject[]): JsonObject => ({
+  ...{ seq: 1, type: 'transition_requested', phase: 'IMPL', at: '2026-01-01T00:00:00Z' },
+  data: { to: 'REVIEW', observed: [...observed] },
+})
+const NONE = { proved: 0, survived: 0, not_judged: 0, no_evidence: 0 }
+const PROVED = { name: 'tests', grade: 'proved', passed: 5, failed: 0, skipped: 1, inverted: { ...NONE, proved: 2 } }
+const RED = { name: 'tests', grade: 'observed', passed: 3, failed: 2, skipped: 0 }
+
+test('[REQ-TWINS-15] a run is told by its counts and by what became of its new tests', () => {
+  expect(runText(PROVED)).toBe('5 passed, 1 skipped; new tests: 2 proved')
+  expect(runText({ ...PROVED, inverted: { proved: 1, survived: 1, not_judged: 3, no_evidence: 1 } })).toBe(
+    '5 passed, 1 skipped; new tests: 1 proved, 1 cannot fail, 3 not judged, 1 without evidence',
+  )
+  expect(runText(RED)).toBe('3 passed, 2 failed')
+})
+
+test('[REQ-TWINS-15] task show and its timeline name the grade of the newest run of the tests', () => {
+  const events = [requested([RED]), requested([PROVED, { name: 'coverage', grade: 'observed' }]), requested([])]
+  expect(newestTests(events)).toBe('proved: 5 passed, 1 skipped; new tests: 2 proved')
+  expect(newestTests([])).toBe('')
+  const task = { id: 'one', title: 'One', status: 'active', completed_phases: [], contract: {}, alerts: [] }
+  expect(showTask(task, { events, reviews: [] }, 30)).toMatch(/^ {2}Tests +proved: 5 passed/m)
+  expect(eventLine(events[1] as JsonObject)).toContain('-> REVIEW · tests proved · coverage observed')
+})
