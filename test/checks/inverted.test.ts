@@ -192,6 +192,8 @@ describe('the command that runs only some files', () => {
     ['npx jest --ci', "npx jest --ci '--runTestsByPath' 'tests/a.js'"],
     ['npx mocha tests', "npx mocha 'tests/a.js'"],
     ['python3 -m pytest -v -p no:cacheprovider tests', "python3 -m pytest -v -p no:cacheprovider 'tests/a.js'"],
+    ['.venv/bin/python -m pytest -v', ".venv/bin/python -m pytest -v 'tests/a.js'"],
+    ['venv/bin/pytest -v', "venv/bin/pytest -v 'tests/a.js'"],
     ['go test -v ./...', "go test -v './tests'"],
     ['npm test', "npm test -- 'tests/a.js'"],
     ['npm run unit --silent', "npm run unit --silent -- 'tests/a.js'"],

@@ -1,6 +1,6 @@
 import { spawnSync } from 'node:child_process'
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { beforeAll, expect, test } from 'vitest'
 import { buildProgram } from '../../src/cli/program.js'
 import { depth } from '../depth.js'
@@ -14,7 +14,10 @@ const BROKEN = 'name: x\nversion: "1"\nphases:\n  - id: A\n    allowed_toolz: []
 function folder(name: string, files: Readonly<Record<string, string>>): string {
   const dir = join(place.home, name)
   mkdirSync(dir)
-  for (const [file, text] of Object.entries(files)) writeFileSync(join(dir, file), text)
+  for (const [file, text] of Object.entries(files)) {
+    mkdirSync(dirname(join(dir, file)), { recursive: true })
+    writeFileSync(join(dir, file), text)
+  }
   return dir
 }
 
@@ -66,6 +69,7 @@ const REPOSITORIES: readonly (readonly [name: string, files: Readonly<Record<str
   ['go', { 'go.mod': '' }, 'go test -json ./...'],
   ['java', { 'pom.xml': '' }, 'mvn test'],
   ['python', { 'pyproject.toml': '' }, 'python3 -m unittest -v'],
+  ['venv', { 'pyproject.toml': 'pytest', '.venv/bin/python': '', '.venv/pyvenv.cfg': '' }, '.venv/bin/python -m pytest'],
   ['node', { 'package.json': '{"scripts":{"test":"vitest"}}', 'pnpm-lock.yaml': '' }, 'pnpm test'],
   ['pytest', { 'pyproject.toml': '', 'requirements-dev.txt': 'pytest>=8\n' }, 'python3 -m pytest'],
 ]
