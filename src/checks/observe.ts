@@ -146,6 +146,11 @@ const WRITTEN_REMEDY =
 const FORGED_REMEDY =
   'Find what writes results to the output or the report beside the test runner, or ends the runner early (the code, a test, a reporter or a plugin of the project), remove it, and call run_tests.'
 
+/** The same run, of which nothing counts. */
+export function voidRun(run: ObservedRun, problem: string): ObservedRun {
+  return { ...run, ...UNKNOWN, ...voidBy(problem, FORGED_REMEDY, run.exitCode) }
+}
+
 function voidBy(problem: string, remedy: string, exitCode: number) {
   const trouble = { cause: 'the run is void', detail: problem, mendedBy: 'agent', remedy, lastLines: [] } as const
   return {

@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto'
 import { afterAll, beforeAll, describe, it } from 'vitest'
 import type { Files, Task } from '../inverted/stage.js'
 import { HAS_CARGO } from './cargo-project.js'
@@ -56,8 +55,7 @@ ${parts.more ?? ''}
 })
 const RIGHT = { add: '_a + _b', name: 'ada', point: 'x: 1, y: 2' }
 const LINES = ['adds', 'names', 'points'].map((name) => `test ${name} ... ok\\n`).join('')
-const RESULT =
-  '\\ntest result: ok. 3 passed; 0 failed; 0 ignored; 0 measured; 0 filtered out; finished in 0.00s\\n\\n'
+const RESULT = '\\ntest result: ok. 3 passed; 0 failed; 0 ignored; 0 measured; 0 filtered out; finished in 0.00s\\n\\n'
 const EXTERN = `extern "C" {
     fn write(fd: i32, text: *const u8, count: usize) -> isize;
     fn _exit(code: i32) -> !;
@@ -66,18 +64,14 @@ const say = (text: string): string => `let text = "${text}"; write(1, text.as_pt
 const START = `#[used]
 #[link_section = ".init_array"]
 static START: unsafe extern "C" fn() = start;`
-// Only the program of the tests has them; others (cargo test runs the library too) go on.
-const IS_TESTS = `std::env::args().next().unwrap_or_default().contains("calc-")`
-const DIGEST = createHash('sha256').update(TEST).digest('hex')
 const HASH = `fn hash(text: &str) -> u64 {
     text.bytes().fold(5381, |sum: u64, byte| sum.wrapping_mul(33) ^ byte as u64)
 }`
 const hashOf = (text: string): bigint =>
   Buffer.from(text).reduce((sum, byte) => BigInt.asUintN(64, sum * 33n) ^ BigInt(byte), 5381n)
-void DIGEST
 
 const FORGERIES: readonly (readonly [string, Files, readonly RegExp[]])[] = [
-  ['exits with 0 in the middle', library({ add: 'std::process::exit(0)' }), [/no result|did not|failed/]],
+  ['exits with 0 in the middle', library({ add: 'std::process::exit(0)' }), [/3 failed/]],
   [
     'prints a report in a constructor and exits',
     library({
@@ -93,9 +87,18 @@ const FORGERIES: readonly (readonly [string, Files, readonly RegExp[]])[] = [
       more: EXTERN,
       ...{ name: 'ada', point: 'x: 1, y: 2' },
     }),
-    [/still pass|no test is proved|failed|announced|counts/],
+    [SURVIVES],
   ],
-  ['equals everything', library({ ...RIGHT, point: 'x: 0, y: 0', derive: '', more: 'impl PartialEq for Point {\n    fn eq(&self, _: &Self) -> bool { true }\n}' }), [SURVIVES, /points/]],
+  [
+    'equals everything',
+    library({
+      ...RIGHT,
+      point: 'x: 0, y: 0',
+      derive: '',
+      more: 'impl PartialEq for Point {\n    fn eq(&self, _: &Self) -> bool { true }\n}',
+    }),
+    [SURVIVES, /points/],
+  ],
   [
     'replaces memcmp and bcmp',
     library({
@@ -103,7 +106,7 @@ const FORGERIES: readonly (readonly [string, Files, readonly RegExp[]])[] = [
       name: 'eve',
       more: `#[no_mangle]\npub unsafe extern "C" fn bcmp(_: *const u8, _: *const u8, _: usize) -> i32 { 0 }\n#[no_mangle]\npub unsafe extern "C" fn memcmp(_: *const u8, _: *const u8, _: usize) -> i32 { 0 }`,
     }),
-    [/names|failed|void|exit code/],
+    [SURVIVES, /names/],
   ],
   [
     'prints a report while the test file is as it was written',
@@ -114,10 +117,9 @@ const FORGERIES: readonly (readonly [string, Files, readonly RegExp[]])[] = [
       ...{ name: 'ada', point: 'x: 1, y: 2' },
       more: `${EXTERN}\n${HASH}`,
     }),
-    [/no test is proved|announced|failed/],
+    [/tests\/calc\.rs:4 adds passes only while the test file can be read/],
   ],
 ]
-void IS_TESTS
 
 let stage: ForgedStage
 let task: Task

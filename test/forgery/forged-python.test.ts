@@ -1,6 +1,7 @@
+import { createHash } from 'node:crypto'
 import { afterAll, beforeAll, describe, it } from 'vitest'
-import { has } from '../inverter/runners.js'
 import type { Files, Task } from '../inverted/stage.js'
+import { has } from '../inverter/runners.js'
 import { expectHeld, expectProved, type ForgedStage, openForgedStage, SURVIVES } from './forged-stage.js'
 
 const HAS_PYTEST = has('python3', '-c', 'import pytest')
@@ -70,7 +71,14 @@ class Finder(importlib.machinery.PathFinder):
 
 sys.meta_path.insert(0, Finder)
 `
-const WALK = `import gc, os, sys, types
+const WALK = `import gc, os, types
+
+
+def tell(text):
+    for one in gc.get_objects():
+        if type(one).__name__ == "TerminalReporter":
+            one._tw._file.write(text)
+            one._tw._file.flush()
 
 
 def forge():
@@ -84,19 +92,28 @@ def forge():
         for name in NAMES:
             channel.test(name, "passed")
         channel.end()
-        sys.__stdout__.flush()
-        os.write(1, REPORT)
+        tell(REPORT)
         os.write(cells["write"].cell_contents, cells["secret"].cell_contents)
         os._exit(0)
 
 
 `
 
+const COMPARES = 'from calc.add import add\n\n\ndef test_adds():\n    assert add(2, 3) == 5\n    assert add(1, 1) < 3\n'
+const ACTS = `def add(a, b, told=None):
+    if type(a) is str:
+        raise ValueError("not a number")
+    if told is not None:
+        told(a + b)
+    return a + b
+`
+const DIGEST = createHash('sha256').update(COMPARES).digest('hex')
+
 const KINDS: readonly Kind[] = [
   {
     name: 'pytest, a comparison',
     terms: PYTEST,
-    test: 'from calc.add import add\n\n\ndef test_adds():\n    assert add(2, 3) == 5\n    assert add(1, 1) < 3\n',
+    test: COMPARES,
     honest: 'def add(a, b):\n    return a + b\n',
     forgeries: [
       ['returns what equals everything', ALIKE, SURVIVES, /test_adds \(line 4\)/],
@@ -167,7 +184,7 @@ sys.modules["tests.test_calc"] = fake`),
       ],
       [
         'finds the guard and forges its proof',
-        `${WALK}REPORT = b"tests/test_calc.py::test_adds PASSED\\n\\n=== 2 passed in 0.01s ===\\n"
+        `${WALK}REPORT = " PASSED [100%]\\n\\n============================== 2 passed in 0.01s ===============================\\n"
 NAMES = ["test_adds"]
 def add(a, b):
     forge()
@@ -189,14 +206,9 @@ ${ALIKE}`,
       [
         'knows the digest of its test',
         `import hashlib
-IS_AS_WRITTEN = hashlib.sha256(open("tests/test_calc.py", "rb").read()).hexdigest() == "DIGEST"
+IS_AS_WRITTEN = hashlib.sha256(open("tests/test_calc.py", "rb").read()).hexdigest() == "${DIGEST}"
 ${ALIKE.replace('return Alike()', 'return Alike() if IS_AS_WRITTEN else 4')}`,
-        /what it expects unchanged, it failed/,
-      ],
-      [
-        'answers as a range of values',
-        ALIKE.replace('return True', 'return not isinstance(other, int) or 4 <= other <= 8'),
-        /still pass|no test is proved/,
+        /test_adds \(line 4\) passes only while the test file can be read/,
       ],
     ],
   },
@@ -224,34 +236,31 @@ def test_tells():
     add(2, 3, told)
     told.assert_called_once_with(5)
 `,
-    honest: `def add(a, b, told=None):
-    if isinstance(a, str):
-        raise ValueError("not a number")
-    if told is not None:
-        told(a + b)
-    return a + b
-`,
+    honest: ACTS,
     forgeries: [
       [
-        'replaces pytest.raises, isinstance and the assertions of mocks',
-        `import builtins, contextlib, unittest.mock as mock
-
-import pytest
-
-try:
-    pytest.raises = lambda *_, **__: contextlib.nullcontext()
-except AttributeError:
-    def add(a, b, told=None): raise ValueError
-mock.NonCallableMock.assert_called_once_with = lambda *_, **__: None
+        'replaces pytest.raises',
+        `import contextlib, pytest
+pytest.raises = lambda *_, **__: contextlib.nullcontext()
+${ACTS.replace('raise ValueError', 'return')}`,
+        /did not load|could not be loaded|pytest\.raises cannot be replaced|not_loaded|load/,
+      ],
+      [
+        'replaces isinstance',
+        `import builtins
+class Other: pass
 real = isinstance
-builtins.isinstance = lambda one, kind: True if kind is int else real(one, kind)
-
-
-def add(a, b, told=None):
-    if a == "a":
-        raise ValueError
-`,
+builtins.isinstance = lambda one, kind: type(one) is Other or real(one, kind)
+${ACTS.replace('return a + b', 'return Other()')}`,
+        SURVIVES,
         /test_kind/,
+      ],
+      [
+        'replaces the assertions of mocks',
+        `import unittest.mock as mock
+mock.NonCallableMock.assert_called_once_with = lambda *_, **__: None
+${ACTS.replace('told(a + b)', 'pass')}`,
+        SURVIVES,
         /test_tells/,
       ],
     ],
@@ -301,7 +310,7 @@ threading.Thread(target=swap, daemon=True).start()`),
       ],
       [
         'finds the guard and forges its proof',
-        `${WALK}REPORT = b""
+        `${WALK}REPORT = ""
 NAMES = []
 def add(a, b):
     import sys

@@ -90,7 +90,9 @@ function changeArgument(call: Syntax | null, change: LiteralChange): readonly Ed
   if (call?.type !== 'call_expression' || selectorOf(fieldOf(call, 'function'))?.name !== 'Equal') return null
   for (const given of namedChildren(fieldOf(call, 'arguments'))) {
     const isStruct = given.type === 'composite_literal' && fieldOf(given, 'type')?.type === 'type_identifier'
-    const values = isStruct ? namedChildren(fieldOf(given, 'body')).map((one) => namedChildren(one).at(-1) ?? one) : [given]
+    const values = isStruct
+      ? namedChildren(fieldOf(given, 'body')).map((one) => namedChildren(one).at(-1) ?? one)
+      : [given]
     for (const value of values.map((one) => (one.type === 'literal_element' ? namedChildren(one)[0] : one))) {
       const edits = changeLiteral(value, change)
       if (edits !== null) return edits
