@@ -25,7 +25,7 @@ const PROJECT = {
     'Cargo.toml': '[package]\nname = "calc"\nversion = "0.1.0"\nedition = "2021"\n',
     'src/lib.rs': 'pub fn nothing() {}\n',
   },
-  terms: { run: 'cargo test --offline', format: 'cargo' },
+  terms: { run: 'cargo test --offline', format: 'cargo', inverted: '{max_seconds: 900}' },
   path: 'tests/calc.rs',
   test: TEST,
 }

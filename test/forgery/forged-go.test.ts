@@ -21,7 +21,7 @@ func TestPoint(t *testing.T) {
 `
 const PROJECT = {
   files: { 'go.mod': 'module example.com/calc\n\ngo 1.22\n', 'calc.go': 'package calc\n' },
-  terms: { run: 'go test -v ./...', format: 'go' },
+  terms: { run: 'go test -v ./...', format: 'go', inverted: '{max_seconds: 900}' },
   path: 'calc_test.go',
   test: TEST,
 }

@@ -76,9 +76,8 @@ const WALK = `import gc, os, types
 
 def tell(text):
     for one in gc.get_objects():
-        if type(one).__name__ == "TerminalReporter":
-            one._tw._file.write(text)
-            one._tw._file.flush()
+        if type(one).__name__ == "FDCapture" and one.targetfd == 1:
+            return os.write(one.targetfd_save, text)
 
 
 def forge():
@@ -184,12 +183,12 @@ sys.modules["tests.test_calc"] = fake`),
       ],
       [
         'finds the guard and forges its proof',
-        `${WALK}REPORT = " PASSED [100%]\\n\\n============================== 2 passed in 0.01s ===============================\\n"
+        `${WALK}REPORT = b" PASSED [100%]\\n\\n============================== 2 passed in 0.01s ===============================\\n"
 NAMES = ["test_adds"]
 def add(a, b):
     forge()
 `,
-        /./,
+        SURVIVES,
       ],
       [
         'lets a forked process run the tests',
@@ -200,7 +199,7 @@ if child:
     os.write(1, b"tests/test_calc.py::test_adds PASSED\\n\\n=== 2 passed in 0.01s ===\\n")
     os._exit(0)
 ${ALIKE}`,
-        /./,
+        /GREEN: exit code 1/,
       ],
       ['ends the process in a hook', `import atexit, os\natexit.register(os._exit, 0)\n${WRONG}`, /failed/],
       [
@@ -243,7 +242,7 @@ def test_tells():
         `import contextlib, pytest
 pytest.raises = lambda *_, **__: contextlib.nullcontext()
 ${ACTS.replace('raise ValueError', 'return')}`,
-        /did not load|could not be loaded|pytest\.raises cannot be replaced|not_loaded|load/,
+        /pytest\.raises cannot be replaced in an observed run/,
       ],
       [
         'replaces isinstance',
@@ -310,7 +309,7 @@ threading.Thread(target=swap, daemon=True).start()`),
       ],
       [
         'finds the guard and forges its proof',
-        `${WALK}REPORT = ""
+        `${WALK}REPORT = b""
 NAMES = []
 def add(a, b):
     import sys
@@ -318,7 +317,7 @@ def add(a, b):
     for one in (1, 2): NAMES.append("")
     forge()
 `,
-        /./,
+        SURVIVES,
       ],
     ],
   },
