@@ -108,8 +108,6 @@ export interface Turned {
   readonly files: readonly TurnedFile[]
   readonly unturned: readonly ViewEntry[]
   readonly turned: readonly ViewEntry[]
-  /** False where the unturned text is the original: there the plain run has shown already that it passes. */
-  readonly areTwins: boolean
 }
 
 /** Turns the files around with a seed that exists nowhere else. */
@@ -127,7 +125,6 @@ export async function turnAround(
   const files: TurnedFile[] = []
   const unturned: ViewEntry[] = []
   const turned: ViewEntry[] = []
-  let areTwins = false
   for (const [index, { path, text, mode, before }] of all.entries()) {
     const inversion = inversions[index]
     if (inversion === undefined) continue
@@ -141,12 +138,11 @@ export async function turnAround(
         old: sameTests({ text, tests: inversion.tests }, { text: before ?? '', tests: then }),
       })
     if (inversion.outcome !== 'rewritten') continue
-    areTwins ||= inversion.areTwins
     const entry = { path, type: 'file', mode } as const
     unturned.push({ ...entry, content: Buffer.from(inversion.unturned) })
     turned.push({ ...entry, content: Buffer.from(inversion.turned) })
   }
-  return { files, unturned, turned, areTwins }
+  return { files, unturned, turned }
 }
 
 interface Tests {

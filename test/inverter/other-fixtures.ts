@@ -27,7 +27,7 @@ const ASSERT: readonly Fixture[] = [
   ['assert not add(0, 0)', 'assert', 'truth'],
   ['assert add(1, 2) == 3 or add(0, 1) == 7', 'assert', 'truth'],
   ['assert 0 < add(1, 2) < 5', 'assert', 'truth'],
-  ['assert isinstance(3, int)', 'assert', 'truth'],
+  ['assert isinstance(3, int)', 'assert isinstance', 'expected'],
   ["assert 'a' + 'b' == 'ab'", 'assert ==', 'expected'],
   ['assert [1] + [2] == [1, 2]', 'assert ==', 'expected'],
   ['assert (1, 2) == (1, 2)', 'assert ==', 'expected'],

@@ -85,13 +85,16 @@ export function judgeTwins(
   })
 }
 
-type Said = Pick<JudgedTest, 'verdict' | 'reason'>
+type Said = Pick<JudgedTest, 'verdict' | 'reason' | 'failsUnturned'>
 
 function judge(subject: Subject, { unturned, turned, isNarrow }: TwinRuns, plain: ObservedRun): Said {
   const broken = whyUnusable(unturned) ?? whyUnusable(turned)
   if (broken !== null) return noEvidence(broken)
   const before = resultOf(subject, unturned, isNarrow ? 1 : total(plain))
-  if (before.status !== 'passed') return noEvidence(`${WITH_TWIN} ${before.status}`)
+  if (before.status !== 'passed') {
+    const said = noEvidence(`${WITH_TWIN} ${before.status}`)
+    return before.status === 'failed' && isAssertion(before, subject) ? { ...said, failsUnturned: true } : said
+  }
   const after = resultOf(subject, turned, total(unturned))
   if (after.status === 'missing') return noEvidence('it did not run once its assertions were changed')
   if (after.status === 'failed')
@@ -100,6 +103,11 @@ function judge(subject: Subject, { unturned, turned, isNarrow }: TwinRuns, plain
       : noEvidence('once its assertions were changed, it failed for another reason than an assertion')
   if (after.status !== 'passed') return noEvidence(`it was ${after.status} once its assertions were changed`)
   return isTurned(subject) ? { verdict: 'survived', reason: null } : notTurned(subject)
+}
+
+// The text of Go and Rust is the original one. In other languages rewriting it may have broken it.
+function isAssertion({ message }: Result, { file }: Subject): boolean {
+  return /\.(?:go|rs)$/.test(file.path) || /\bAssertionError\b|^(?:E\s+)?assert /.test(message?.trim() ?? '')
 }
 
 const WITH_TWIN = 'with its text rewritten, and what it expects unchanged, it'

@@ -49,6 +49,8 @@ function turnCondition(part: Syntax, slot: number): { readonly turn: Turn; reado
   const inner = unwrap(part)
   const operands = inner.type === 'comparison_operator' ? namedChildren(inner) : []
   const sign = inner.children.filter(({ isNamed }) => !isNamed).map(({ text }) => text)
+  const kind = kindAskedFor(inner)
+  if (kind !== null) return { turn: { rule: 'expected', edits: wrap(kind, '$kind(', ')') }, sign: ' isinstance' }
   const comparison = operands.length === 2 ? COMPARISONS[sign.join(' ')] : undefined
   const [left, right] = operands
   if (comparison === undefined || left === undefined || right === undefined)
@@ -57,6 +59,13 @@ function turnCondition(part: Syntax, slot: number): { readonly turn: Turn; reado
     turn: { rule: comparison.rule, edits: compare(comparison.helper, left, right, slot) },
     sign: ` ${sign.join(' ')}`,
   }
+}
+
+/** The class in `isinstance(value, Class)`. Negated, an `isinstance` that was replaced and always agrees would fail as an honest one. */
+function kindAskedFor(call: Syntax): Syntax | null {
+  const isAsking = call.type === 'call' && fieldOf(call, 'function')?.text === 'isinstance'
+  const given = isAsking ? namedChildren(fieldOf(call, 'arguments')) : []
+  return given.length === 2 && given.every(({ type }) => !/splat|keyword/.test(type)) ? (given[1] ?? null) : null
 }
 
 function compare(helper: string, left: Syntax, right: Syntax, slot: number): readonly Edit[] {
