@@ -33,8 +33,8 @@ export interface ShownPlace extends ObservePlace {
   readonly goCache?: string | null
   /** How the view is composed, and what was left out of it. */
   readonly view?: { readonly composition: Composition; readonly leftOut: readonly string[] }
-  /** Paths of sources that compiled test programs run without. */
-  readonly withoutSources?: readonly string[]
+  /** Paths of sources that compiled test programs run without, and whether they are all of the one package that is run. */
+  readonly without?: { readonly sources: readonly string[]; readonly isOnePackage: boolean }
 }
 
 /**
@@ -104,7 +104,11 @@ async function runInView(
     cwd: '.',
     env: withoutSources(
       guardedEnv({ CI: '1', ...(cached === null ? {} : { GOCACHE: GO_CACHE_INSIDE }), ...command.env }),
-      (place.withoutSources ?? []).map((path) => join(place.tree, path)),
+      {
+        isOnePackage: false,
+        ...place.without,
+        sources: (place.without?.sources ?? []).map((path) => join(place.tree, path)),
+      },
     ),
     shown: [GUARDS_FOLDER, ...(cached === null ? [] : [cached])],
     sockets: channel === null ? [] : [channel.socket],
