@@ -7,7 +7,7 @@ const ARTEFACT =
   /^(?:Uncaught )?(?:\w{1,80}\.){0,5}(?:Reference|Type|Name|Syntax|Indentation|UnboundLocal|Import|ModuleNotFound|Recursion|Range|Internal|Attribute)Error\b|^panic: (?!testing: )|runtime error: |^\S+ is not (?:defined|a function|iterable)\b|^Cannot read propert|\btimed out\b|\btimeout of \d+ ?ms\b|\bexceeded timeout\b|\bTimeoutError\b|\bECONN\w+\b|socket hang up/i
 // How runners word a failed assertion. What fits neither pattern is counted as proved and listed by --sample first.
 const ASSERTION =
-  /\bAssertionError\b|\bERR_ASSERTION\b|^assert\b|^assertion\b|\bassertion .{0,80}failed|^expect(?:ed)?\b|\bexpected\b.*\b(?:got|to|but|actual)\b|\bshould\b|\bDID NOT (?:RAISE|WARN)\b|^Failed: |\bPattern\b.*\bdid not match|did not match the regular expression|\bReceived:|^Error Trace:|\bNot equal\b|evaluated to a falsy value| (?:==|===|!=|!==|deepEqual) |\bpanicked at\b|^Missing expected (?:exception|rejection)|^Got unwanted/i
+  /\bAssertionError\b|\bERR_ASSERTION\b|^assert\b|^assertion\b|\bassertion .{0,80}failed|^(?:Error: )?expect(?:ed)?\b|\bexpected\b.*\b(?:got|to|but|actual)\b|\bshould\b|\bDID NOT (?:RAISE|WARN)\b|^Failed: |\bPattern\b.*\bdid not match|did not match the regular expression|\bReceived:|^Error Trace:|\bNot equal\b|evaluated to a falsy value| (?:==|===|!=|!==|deepEqual) |\bpanicked at\b|^Missing expected (?:exception|rejection)|^Got unwanted/i
 
 /** `assertion`, `other`, or `unclear` where the message says neither. */
 export function kindOfFailure(message, expectsException) {
@@ -33,10 +33,10 @@ export function judgeSuite({ inverted, runs }) {
 
 // A subtest of Go is missing where the test around it failed before it was reached.
 function resultOf(results, id) {
-  const parent = id.slice(0, Math.max(0, id.lastIndexOf('/')))
   const result = results.get(id)
-  if (result !== undefined || !/ > [^/]+$/.test(parent.replace(/\/.*$/, '')) || parent === '') return result
-  const around = resultOf(results, parent)
+  const slash = id.lastIndexOf('/')
+  if (result !== undefined || !id.includes(' > ') || slash < id.lastIndexOf(' > ')) return result
+  const around = resultOf(results, id.slice(0, slash))
   return around?.status === 'failed' ? around : undefined
 }
 
@@ -53,7 +53,7 @@ function judgeTurned(turned, own, run) {
   if (turned === undefined) return noEvidence(run.isTimeout ? 'the turned run timed out' : 'missing in the turned run')
   if (turned.status === 'failed') return judgeFailure(turned, own)
   if (turned.status !== 'passed') return noEvidence(turned.status)
-  if (own === null && /\.rs - /.test(turned.id)) return { verdict: 'not_judged', why: 'an example in a comment' }
+  if (own === null && /\.rs -(?: |$)/.test(turned.id)) return { verdict: 'not_judged', why: 'an example in a comment' }
   if (own !== null && own.turned === 0 && own.helpers.length === 0) return { verdict: 'not_judged', why: own.left }
   return { verdict: 'survived', why: own === null ? 'its source was not found' : `${own.turned} turned` }
 }

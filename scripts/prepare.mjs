@@ -1,11 +1,12 @@
 // Installs and builds what is missing or older than its source. Plain Node, because nothing is installed yet.
 import { spawnSync } from 'node:child_process'
-import { existsSync, readdirSync, statSync, utimesSync } from 'node:fs'
+import { lstatSync, readdirSync, readFileSync, realpathSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
 export const ROOT = fileURLToPath(new URL('..', import.meta.url))
-const INSTALLED = join(ROOT, 'node_modules', '.package-lock.json')
+const PACKAGES = join(ROOT, 'node_modules')
+const INSTALLED = join(PACKAGES, '.package-lock.json')
 const BUILT = join(ROOT, 'dist', 'program', 'main.js')
 // The program holds the packages that it loads.
 const CONFIGURED = [join(ROOT, 'tsconfig.json'), join(ROOT, 'scripts', 'bundle.mjs'), INSTALLED]
@@ -14,13 +15,29 @@ const SDK_BUILT = join(ROOT, 'sdk', 'typescript', 'dist', 'index.js')
 const EXAMPLES = join(ROOT, 'examples')
 const EXAMPLES_BUILT = join(ROOT, 'dist', 'examples', 'agent.js')
 
-/** Installs the dependencies if they are missing or older than the lock file. */
+/** Installs the dependencies unless they are those of the lock file. Packages that are shared by a link are left alone. */
 export function install() {
-  if (changedAt(INSTALLED) < changedAt(join(ROOT, 'package-lock.json'))) {
-    say('Installing dependencies (once, about half a minute) …')
-    npm('install', '--include=dev', '--no-audit', '--no-fund')
-    if (existsSync(INSTALLED)) utimesSync(INSTALLED, new Date(), new Date())
+  if (isInstalled()) return
+  if (lstatSync(PACKAGES, { throwIfNoEntry: false })?.isSymbolicLink()) {
+    say(`node_modules is a link to ${realpathSync(PACKAGES)}, whose packages are not those of package-lock.json.`)
+    say('Run `npm ci` in the folder above it, or delete the link and run this again.')
+    process.exit(1)
   }
+  say('Installing dependencies (once, about half a minute) …')
+  npm('install', '--include=dev', '--no-audit', '--no-fund')
+}
+
+/** Whether the installed packages are those of the lock file. Times do not count: every checkout changes them. */
+export function isInstalled() {
+  const [locked, installed] = [packagesIn(join(ROOT, 'package-lock.json')), packagesIn(INSTALLED)]
+  if (locked === null || installed === null) return false
+  const isSame = (name) =>
+    installed[name]?.version === locked[name]?.version && installed[name]?.integrity === locked[name]?.integrity
+  // Packages of other platforms are optional.
+  const isNeeded = ([, { optional, devOptional }]) => !optional && !devOptional
+  const needed = Object.entries(locked).filter(isNeeded)
+  const found = Object.entries(installed).filter(([, { extraneous }]) => !extraneous)
+  return [...needed, ...found].every(([name]) => name === '' || isSame(name))
 }
 
 /** Installs, and builds if a source file is newer than the program. */
@@ -50,6 +67,14 @@ function npm(...args) {
   if (done.status === 0) return
   say(`npm ${args.join(' ')} failed. Its message stands above.`)
   process.exit(done.signal === null ? 1 : 130)
+}
+
+function packagesIn(lockFile) {
+  try {
+    return JSON.parse(readFileSync(lockFile, 'utf8')).packages
+  } catch {
+    return null
+  }
 }
 
 function changedAt(path) {

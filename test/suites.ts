@@ -73,12 +73,14 @@ export const FULL_ONLY: Readonly<Record<string, string>> = {
     'commented-out code in every language and in odd places; http/git-checks covers the main case',
   'http/consensus-restart': 'votes across restarts; http/consensus covers the rules, e2e/kill recovery in general',
   'http/consensus-reviews': 'votes of reviewers in every state; http/consensus covers the rules',
+  'http/earlier-changes': 'uncommitted changes from before a task; core/commit-scope covers which paths count',
   'http/git-submodules': 'commits in repositories with submodules in every state',
   'http/harness-pins':
     'every kind of test setup through a server; checks/harness covers what is pinned, http/redirected-commands the gates',
   'http/knowledge-reserved': 'contract files in the knowledge index; mcp/hidden-documents covers what an agent sees',
   'http/long-gates-agents':
     'long gates with leases, reviewers, hooks and later visits; http/long-gates and app/long-gates cover the rules',
+  'http/long-tools': 'calls of tools that run tests for long over every entrance; http/long-gates covers the main path',
   'http/odd-trees': 'trees with every kind of odd entry; tools/files/hostile-paths covers single paths',
   'http/phase-diff': 'what a phase changed in every combination; http/git-checks covers the main case',
   'http/phases-grades': 'grades of evidence in every combination; http/phases covers the main path',
@@ -90,6 +92,7 @@ export const FULL_ONLY: Readonly<Record<string, string>> = {
   'http/status-runs': 'status.json of many runs; runs/run-files covers how it is written',
   'inverted/forgeries': 'code that replaces comparisons with every runner; inverted/node covers the gate',
   'inverted/gate': 'every verdict through a server; checks/inverted covers the verdicts, inverted/node the gate',
+  'inverted/kill': 'kills a server during the inverted run; e2e/kill covers recovery in general',
   'inverted/runners': 'installs jest, mocha and vitest and builds with Go and cargo; inverted/node covers the gate',
   'inverter/all-runs': 'real runs of further runners; inverter/runs covers node:test, vitest and unittest',
   'inverter/libraries': 'installs jest, mocha, chai, tape, ava and testify to run their assertions turned around',

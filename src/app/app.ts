@@ -15,6 +15,7 @@ import type { Feed } from './feed.js'
 import type { Ledger } from './handle.js'
 import type { Library } from './knowledge.js'
 import type { LongGates } from './long-gates.js'
+import type { LongTools } from './long-tools.js'
 import type { McpArrivals } from './mcp-arrivals.js'
 import type { Observations } from './observations.js'
 import type { RunFiles } from './run-files.js'
@@ -49,6 +50,8 @@ export interface App {
   readonly checking: Checking
   /** Requests whose gates take longer than a client waits. */
   readonly longGates: LongGates
+  /** Calls of tools that take longer than a client waits. */
+  readonly longTools: LongTools
   /** Tasks that changed and whose gates may open by themselves (`auto_advance`). */
   readonly advancing: Set<string>
   /** Alerts of contracts that are raised now. */

@@ -41,15 +41,11 @@ export class Checking {
   }
 }
 
-/**
- * Does the work while nothing else may change the task. An agent that waits for Phaselock does not lose its lease: it is
- * extended as often as needed.
- */
-export async function whileChecking<T>(
+/** An agent that waits for Phaselock does not lose its lease: it is extended as often as needed, until the returned function is called. */
+export function keepLease(
   app: App,
   { contract, state }: { readonly contract: Contract; readonly state: TaskState },
-  work: () => Promise<T>,
-): Promise<T> {
+): () => void {
   const guard = (now: TaskState): Refusal | null =>
     now.held !== null && now.epoch === state.epoch ? null : { code: 'token_stale', detail: 'The task moved on.' }
   const extend = () =>
@@ -58,11 +54,21 @@ export async function whileChecking<T>(
     })
   // Where the store is gone for a moment the next turn extends it.
   const timer = setInterval(() => extend().catch(() => undefined), contract.enforcement.leaseSeconds * 500)
+  return () => clearInterval(timer)
+}
+
+/** Does the work while nothing else may change the task. */
+export async function whileChecking<T>(
+  app: App,
+  { contract, state }: { readonly contract: Contract; readonly state: TaskState },
+  work: () => Promise<T>,
+): Promise<T> {
+  const stop = keepLease(app, { contract, state })
   app.checking.begin(state.id, 'gates')
   try {
     return await work()
   } finally {
-    clearInterval(timer)
+    stop()
     app.checking.end(state.id)
   }
 }

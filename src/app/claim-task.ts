@@ -13,6 +13,7 @@ import { needsBaseline } from './baselines.js'
 import { reconcileResumed } from './compare-tree.js'
 import { type Grant, grantOf, promptOf, withToken } from './grant.js'
 import { AgentBusy } from './handle.js'
+import { listEarlierChanges } from './list-earlier-changes.js'
 import { isPathConflict, withPathLease } from './path-leases.js'
 import { ok, type Problem, type Result, refuse, refusedBy, refuseUnreadable, UNREADABLE } from './result.js'
 import { WORK_BEGAN } from './trees.js'
@@ -142,6 +143,7 @@ async function tryClaim(app: App, taskId: string, request: Ready): Promise<Resul
   if (unreadable !== null) return unreadable
   const isUnrecorded = !isCompared && state.visit === 0 && needsBaseline(contract)
   const found = isUnrecorded ? await app.trees.compare(state.workspace).catch(() => null) : null
+  const earlier = state.visit === 0 ? await listEarlierChanges(app, contract, state) : null
   const { agentId, instance } = request.bearer
   const openDependencies = await unfinished(app, state)
   const who = { agentId, instance, capabilities: request.capabilities, isSpawned: request.isSpawned === true }
@@ -160,6 +162,7 @@ async function tryClaim(app: App, taskId: string, request: Ready): Promise<Resul
     })
     if (handled === null) return refuse('not_found', `There is no task ${JSON.stringify(taskId)}.`)
     if (handled.refusal !== null) return refusedBy(handled.refusal, {}, handled.events.length > 0)
+    if (earlier !== null) app.views.keepEarlierChanges(taskId, earlier)
     const isFirst = !isResumed && isCompared
     if (isFirst) {
       for (const mark of [WORK_BEGAN, handled.state.phase]) app.trees.mark(state.workspace, taskId, mark)

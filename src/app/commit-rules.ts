@@ -4,6 +4,7 @@ import type { Contract } from '../core/contract.js'
 import type { TaskState } from '../core/state.js'
 import { NOT_THE_PROJECT } from '../tree/work-tree.js'
 import type { App } from './app.js'
+import { earlierChangesOf } from './earlier-changes.js'
 import { reservedIn } from './reserved.js'
 import { ignoredBy, leftBehind } from './scratch.js'
 import { WORK_BEGAN } from './trees.js'
@@ -14,7 +15,7 @@ const ENVIRONMENT = /^(.+)\/pyvenv\.cfg$/
 
 /** What a task commits of what differs, by how its work tree was when work began: nothing an agent writes later widens it. */
 export async function commitRulesOf(
-  app: Pick<App, 'trees' | 'contractFile' | 'contractParts' | 'stateDir' | 'workspace'>,
+  app: Pick<App, 'trees' | 'ledger' | 'views' | 'contractFile' | 'contractParts' | 'stateDir' | 'workspace'>,
   contract: Contract,
   state: TaskState,
 ): Promise<CommitRules> {
@@ -22,16 +23,20 @@ export async function commitRulesOf(
   const { workspace: tree, id } = state
   // Where trees are not compared, git reads the .gitignore files itself.
   const rules = trees.isKnown(tree) ? trees.rulesOf(tree) : [{ base: '', text: await trees.excludesOf(tree) }]
-  const began = trees.marked(tree, id, WORK_BEGAN)?.entries ?? null
+  // Before the first claim, work begins with the tree as it is.
+  const began = state.visit === 0 ? trees.entriesOf(tree) : (trees.marked(tree, id, WORK_BEGAN)?.entries ?? null)
   const isIgnored = ignoredBy(rules)
   const isLeft = leftBehind((folder) => trees.isSource(tree, folder))
   const isBuilt = outsideProject(began)
+  const earlier = await earlierChangesOf(app, state)
   return {
     reserved: [...reservedIn(app, contract, tree).kept, ...AGENT_CLI_FILES.keys()],
     isIgnored: (path) => isIgnored(path, false),
     packagesAt: (path) => PACKAGES.exec(path)?.[0] ?? null,
     isLeftover: (path) => isBuilt(path) || isLeft(path, false),
     isWritten: (path) => began !== null && trees.expectedEntry(tree, path) !== (began[path] ?? null),
+    isEarlier: (path) => earlier.untouched.has(path),
+    hadChanges: (path) => earlier.all.has(path),
   }
 }
 

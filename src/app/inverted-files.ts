@@ -31,6 +31,8 @@ export interface TestTexts {
   readonly tests: readonly TestText[]
   /** Files of their helpers. These may assert too, and have no tests. */
   readonly helpers: readonly TestText[]
+  /** Test files that are as they were. */
+  readonly others: readonly TestText[]
 }
 
 /** The new and changed files among the tests of a view, and the helper files that they name. */
@@ -62,7 +64,8 @@ export async function testTexts(
     if (isChanged && (named.includes(path) || looksLikeTest(path, text))) tests.push(one)
   }
   if (tests.length > FILES_MAX) throw new Error(`more than ${FILES_MAX} test files are new or changed`)
-  return { tests, helpers: helpersOf(tests, texts) }
+  const others = [...texts.values()].filter((one) => !tests.includes(one) && looksLikeTest(one.path, one.text))
+  return { tests, helpers: helpersOf(tests, texts), others }
 }
 
 // A source that holds its tests beside the code is no pinned file.
@@ -105,13 +108,11 @@ export interface Turned {
   readonly files: readonly TurnedFile[]
   readonly unturned: readonly ViewEntry[]
   readonly turned: readonly ViewEntry[]
-  /** False where the unturned text is the original: there the plain run has shown already that it passes. */
-  readonly areTwins: boolean
 }
 
 /** Turns the files around with a seed that exists nowhere else. */
 export async function turnAround(
-  { tests, helpers }: TestTexts,
+  { tests, helpers }: Pick<TestTexts, 'tests' | 'helpers'>,
   { outerOnly }: { readonly outerOnly: boolean },
 ): Promise<Turned> {
   const all = [...tests, ...helpers]
@@ -124,7 +125,6 @@ export async function turnAround(
   const files: TurnedFile[] = []
   const unturned: ViewEntry[] = []
   const turned: ViewEntry[] = []
-  let areTwins = false
   for (const [index, { path, text, mode, before }] of all.entries()) {
     const inversion = inversions[index]
     if (inversion === undefined) continue
@@ -138,12 +138,11 @@ export async function turnAround(
         old: sameTests({ text, tests: inversion.tests }, { text: before ?? '', tests: then }),
       })
     if (inversion.outcome !== 'rewritten') continue
-    areTwins ||= inversion.areTwins
     const entry = { path, type: 'file', mode } as const
     unturned.push({ ...entry, content: Buffer.from(inversion.unturned) })
     turned.push({ ...entry, content: Buffer.from(inversion.turned) })
   }
-  return { files, unturned, turned, areTwins }
+  return { files, unturned, turned }
 }
 
 interface Tests {

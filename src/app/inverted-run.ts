@@ -86,7 +86,7 @@ async function runInverted(app: App, contract: Contract, state: TaskState, work:
   )
   const twins = new Twins(work, { deadline: started + seconds * 1000, narrow })
   const first = await turnAround(texts, { outerOnly: false })
-  const subjects = subjectsOf(work.plain, first.files)
+  const subjects = subjectsOf(work.plain, first.files, texts.others)
   const judged = judgeTwins(subjects, await twins.run(first, subjects), work.plain)
   const tests = await retrySurvivors({ judged, subjects, texts, twins, plain: work.plain })
   const isUnsettled = first.files.some(isCutShort) || tests.some(({ verdict }) => verdict === 'no_evidence')
@@ -147,8 +147,6 @@ class Twins {
 
   async #runBoth(files: Turned, narrow: string | null): Promise<TwinRuns> {
     const isNarrow = narrow !== null
-    if (!files.areTwins)
-      return { unturned: this.work.plain, turned: await this.#observe(files.turned, narrow), isNarrow }
     // Code under test that counts its runs must not learn from their order which twin this is.
     const isTurnedFirst = randomInt(2) === 1
     const first = await this.#observe(isTurnedFirst ? files.turned : files.unturned, narrow)
@@ -164,7 +162,7 @@ class Twins {
     const timeoutSeconds = Math.min(command.timeoutSeconds, Math.ceil(restMs / 1000))
     const view = { composition: withEntries(composed.composition, entries), leftOut: [] }
     const told = { ...command, run: narrow ?? command.run, timeoutSeconds }
-    return observe({ ...place, view }, 'tests', told, { treeHash: plain.treeHash })
+    return observe({ ...place, view, withoutSources: compiledOf(entries) }, 'tests', told, { treeHash: plain.treeHash })
   }
 }
 
@@ -172,7 +170,19 @@ const TOO_LATE = { counts: null, tests: [], isComplete: false, wasStopped: true 
 
 function withEntries(composition: Composition, entries: readonly ViewEntry[]): Composition {
   const replaced = new Set(entries.map(({ path }) => path))
-  return { ...composition, put: [...composition.put.filter(({ path }) => !replaced.has(path)), ...entries] }
+  // They are taken away while their program runs, and put back by what starts it.
+  const compiled = new Set(compiledOf(entries))
+  return {
+    ...composition,
+    put: [...composition.put.filter(({ path }) => !replaced.has(path)), ...entries],
+    pinned: composition.pinned.filter((path) => !compiled.has(path)),
+    isGuarded: (path) => !compiled.has(path) && composition.isGuarded(path),
+  }
+}
+
+/** Sources that are not needed once their program is compiled. */
+function compiledOf(entries: readonly ViewEntry[]): readonly string[] {
+  return entries.map(({ path }) => path).filter((path) => /\.(?:go|rs)$/.test(path))
 }
 
 async function scriptsIn({ workspace }: TaskState, { put }: Composition): Promise<Readonly<Record<string, unknown>>> {

@@ -120,9 +120,9 @@ function isBare({ artifacts, evidence, claims }: GateRequest): boolean {
   return artifacts.size === 0 && evidence === null && claims.length === 0
 }
 
-/** Whether an answer says no more than that the gates are still being checked. */
+/** Whether an answer says no more than that gates are still being checked, or tests still run. */
 export function isChecking(answer: JsonObject): boolean {
-  return answer.checking === true && ('allowed' in answer || 'checkpoint_passed' in answer)
+  return answer.checking === true && ['allowed', 'checkpoint_passed', 'decision'].some((key) => key in answer)
 }
 
 /** Answers a request to leave a phase. One whose gates take long is told so, and joined when it is sent again. */

@@ -21,6 +21,7 @@ import { goCacheOf } from './baseline.js'
 import { commandsFor, needsGit } from './commands-for.js'
 import { commitRulesOf } from './commit-rules.js'
 import { type ComposedView, composeViewOf } from './composition.js'
+import { holdAgainstSources } from './declared-tests.js'
 import { type Inverted, invertedFor } from './inverted-run.js'
 import { pinnedRunOf } from './pinned-run.js'
 import { needsRedAgain, runRedAgain } from './red-again.js'
@@ -84,7 +85,9 @@ export async function observeFor(
     const inputs = `${await runKey(work.tree, treeHash, command)} ${beside} ${composed?.digest} ${times}`
     const key = beside === null ? null : inputs
     const before = key === null ? undefined : app.observations.get(key)
-    const plain = before ?? (await observeRepeatedly(place, { name, command, treeHash }, times))
+    const ran = before ?? (await observeRepeatedly(place, { name, command, treeHash }, times))
+    const about = { run: ran, command, composed }
+    const plain = name === 'tests' ? await holdAgainstSources(app, contract, state, about) : ran
     // A run that was stopped or is void says nothing of the tree; the next one may be luckier.
     const isUnusable = plain.wasStopped || plain.isVoid === true
     if (before === undefined) fresh.set(isUnusable || key === null ? '' : key, plain)

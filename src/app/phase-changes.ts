@@ -58,7 +58,7 @@ function note(changes: Map<string, PhaseChange['change']>, path: string, kind: P
 
 /** The events of the visit or the task, from the end of the stream back to where it began. */
 export async function eventsSince(
-  app: App,
+  app: Pick<App, 'ledger'>,
   state: TaskState,
   since: 'visit' | 'task',
 ): Promise<{ readonly events: readonly TaskEvent[]; readonly isWhole: boolean }> {

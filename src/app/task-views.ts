@@ -9,6 +9,7 @@ import { openFile } from '../tree/lookup.js'
 import { chunksOf } from '../tree/read-bytes.js'
 import { isTargetInside } from '../tree/steps.js'
 import { openWorkTree } from '../tree/work-tree.js'
+import type { EarlierChanges } from './earlier-changes.js'
 import type { PinnedFiles } from './pin-tests.js'
 import type { Trees } from './trees.js'
 
@@ -18,6 +19,7 @@ const TASK = 'task'
 const OBJECTS = 'objects'
 const PINS = 'pins.json'
 const AGAIN = 'red-again.json'
+const EARLIER = 'earlier-changes.json'
 const DEPENDENCIES = 'dependencies.json.gz'
 const REMOVED = { recursive: true, force: true } as const
 
@@ -44,6 +46,18 @@ export class TaskViews {
     this.#beginning.set(taskId, kept)
     // Whoever needs the listing sees the fault.
     kept.catch(() => undefined)
+  }
+
+  /** Keeps what differed from the last commit when work began: what was found first counts. */
+  keepEarlierChanges(taskId: string, changes: EarlierChanges): void {
+    this.#mark(taskId)
+    const file = this.#file(taskId, EARLIER)
+    if (!existsSync(file)) writeFileSync(file, JSON.stringify(changes), { mode: 0o600, flush: true })
+  }
+
+  earlierChanges(taskId: string): EarlierChanges {
+    const file = this.#file(taskId, EARLIER)
+    return existsSync(file) ? (JSON.parse(readFileSync(file, 'utf8')) as EarlierChanges) : []
   }
 
   /** What came or was changed among dependencies and ignored files since work began; null where that is not known. */

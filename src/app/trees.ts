@@ -132,6 +132,11 @@ export class Trees {
     return this.#expected(tree)?.index.entries[path] ?? null
   }
 
+  /** What should stand at every path; null when it is not known. */
+  entriesOf(tree: string): TreeIndex['entries'] | null {
+    return this.#expected(tree)?.index.entries ?? null
+  }
+
   /** Takes over how the tree looks now. */
   settle(tree: string, index: TreeIndex): void {
     const known = this.#expected(tree)?.index.entries ?? onlyPaths({})

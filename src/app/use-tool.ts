@@ -9,6 +9,8 @@ import { wantAdvance, withAdvance } from './auto-advance.js'
 import { droppedBy } from './dropped-changes.js'
 import { grantOf } from './grant.js'
 import { interruptView } from './interrupts.js'
+import { isChecking } from './long-gates.js'
+import { runSoon } from './long-tools.js'
 import { ok, type Problem, type Result, refuse } from './result.js'
 import { type Ran, type RememberAs, runTool } from './run-tool.js'
 import { pinsOf } from './upstream.js'
@@ -34,16 +36,24 @@ export async function checkTool(app: App, request: ToolRequest): Promise<Result<
 }
 
 /** Decides a tool call, records the decision, runs the tool and records what came of it. */
-export async function executeTool(app: App, request: ToolRequest): Promise<Result<JsonObject>> {
-  const since = performance.now()
+export async function executeTool(
+  app: App,
+  request: ToolRequest,
+  since = performance.now(),
+): Promise<Result<JsonObject>> {
   const admitted = await admitCall(app, request.bearer, request.taskId)
   if (!admitted.ok) return admitted
   const call = admitted.value
   const refused = refuseWhileChecking(app, call, request.tool)
   if (refused !== null) return refused
   // Running from here on: a transition that begins now waits for it.
-  const answer = await app.running.run(call.state.id, (signal) => decideAndRun(app, call, { ...request, signal }))
-  return request.isPart === true ? answer : withAdvance(app, call, { answer, since })
+  const work = () => app.running.run(call.state.id, (signal) => decideAndRun(app, call, { ...request, signal }))
+  const answer = await runSoon(app, { ...request, call }, { work, since })
+  return request.isPart === true || isLater(answer) ? answer : withAdvance(app, call, { answer, since })
+}
+
+function isLater(answer: Result<JsonObject>): boolean {
+  return answer.ok && isChecking(answer.value)
 }
 
 async function decideAndRun(
@@ -78,8 +88,10 @@ async function decideAndRun(
         }
   const done = await runTool(app, call, { ...request, remember: answerAs })
   if (!done.ok) return done
-  if (done.value.events.some((event) => event.type === 'tool_finished' && (event.changeCount ?? 0) > 0))
+  if (done.value.events.some((event) => event.type === 'tool_finished' && (event.changeCount ?? 0) > 0)) {
+    app.longTools.forget(call.state.id)
     wantAdvance(app, call)
+  }
   return answered(app, call, { ...done.value, violation, untold })
 }
 
@@ -159,7 +171,10 @@ function helpFor(call: AgentCall<Bearer>): JsonObject {
   return call.bearer.kind === 'review' ? helpOfReviewer(call.state) : helpOf(call.contract, call.state)
 }
 
-/** Up to 32 calls, each decided on its own, in order; each has its own place under the key of the whole. */
+/**
+ * Up to 32 calls, each decided on its own, in order; each has its own place under the key of the whole. After one that is answered
+ * with `checking` none is made: the client sends it and the rest again.
+ */
 export async function batchTools(app: App, request: BatchRequest): Promise<Result<JsonObject>> {
   const since = performance.now()
   const results: JsonObject[] = []
@@ -168,14 +183,19 @@ export async function batchTools(app: App, request: BatchRequest): Promise<Resul
     const before = once === undefined ? null : await request.recall(once)
     const result =
       before ??
-      (await executeTool(app, { bearer: request.bearer, taskId: request.taskId, tool, args, once, isPart: true }))
+      (await executeTool(
+        app,
+        { bearer: request.bearer, taskId: request.taskId, tool, args, once, isPart: true },
+        since,
+      ))
     if (result.ok) results.push({ tool_name: tool, ...result.value })
-    else if (STOPS_BATCH.has(result.problem.code) && results.length === 0) return result
-    else
-      results.push({
-        tool_name: tool,
-        error: { code: result.problem.code, detail: result.problem.detail, ...result.problem.extra },
-      })
+    if (isLater(result)) break
+    if (result.ok) continue
+    if (STOPS_BATCH.has(result.problem.code) && results.length === 0) return result
+    results.push({
+      tool_name: tool,
+      error: { code: result.problem.code, detail: result.problem.detail, ...result.problem.extra },
+    })
   }
   const admitted = app.advancing.size === 0 ? null : await admitCall(app, request.bearer, request.taskId)
   return admitted?.ok === true ? withAdvance(app, admitted.value, { answer: ok({ results }), since }) : ok({ results })

@@ -38,9 +38,17 @@ export async function gitFacts(place: ObservePlace, index: TreeIndex, rules: Com
   return { isRepository: true, changed, uncommitted: [...uncommitted], hidden, isCut }
 }
 
+/** What git says differs from the last commit; null where it is not a repository, or too much to list. */
+export async function listGit(place: GitPlace): Promise<GitListing | null> {
+  const run = await askGit(place, LISTING_ARGV)
+  return run.stopped === null && run.exitCode === 0 && !run.truncated ? readListing(run) : null
+}
+
+type GitPlace = Pick<ObservePlace, 'confinement' | 'tree' | 'hidden' | 'signal'>
+
 const IGNORED = ['ls-files', '--others', '--ignored', '--exclude-standard', '--directory', '-z']
 
-function askGit(place: ObservePlace, argv: readonly string[]): Promise<CommandRun> {
+function askGit(place: GitPlace, argv: readonly string[]): Promise<CommandRun> {
   return runCommand(
     place.confinement,
     {

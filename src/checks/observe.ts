@@ -8,7 +8,7 @@ import { type CommandRun, runCommand } from '../confinement/run-command.js'
 import type { ObservedCommand } from '../core/contract.js'
 import type { ObservedRun } from '../core/observed.js'
 import type { WorkTree } from '../tree/work-tree.js'
-import { GUARDS_FOLDER, GUARDS_VERSION, guardedArgv, guardedEnv } from './guards.js'
+import { GUARDS_FOLDER, GUARDS_VERSION, guardedArgv, guardedEnv, withoutSources } from './guards.js'
 import { findDisagreement } from './reports/agreement.js'
 import { readCoverage } from './reports/coverage.js'
 import { readReport } from './reports/read-report.js'
@@ -33,6 +33,8 @@ export interface ShownPlace extends ObservePlace {
   readonly goCache?: string | null
   /** How the view is composed, and what was left out of it. */
   readonly view?: { readonly composition: Composition; readonly leftOut: readonly string[] }
+  /** Paths of sources that compiled test programs run without. */
+  readonly withoutSources?: readonly string[]
 }
 
 /**
@@ -100,7 +102,10 @@ async function runInView(
     tree: place.tree,
     argv: guardedArgv(line, cached),
     cwd: '.',
-    env: guardedEnv({ CI: '1', ...(cached === null ? {} : { GOCACHE: GO_CACHE_INSIDE }), ...command.env }),
+    env: withoutSources(
+      guardedEnv({ CI: '1', ...(cached === null ? {} : { GOCACHE: GO_CACHE_INSIDE }), ...command.env }),
+      (place.withoutSources ?? []).map((path) => join(place.tree, path)),
+    ),
     shown: [GUARDS_FOLDER, ...(cached === null ? [] : [cached])],
     sockets: channel === null ? [] : [channel.socket],
     network: false,
@@ -140,6 +145,11 @@ const WRITTEN_REMEDY =
   'Find what writes these files when the command runs (a test, the code, a script or a plugin) and write to the temporary directory or to an ignored path instead.'
 const FORGED_REMEDY =
   'Find what writes results to the output or the report beside the test runner, or ends the runner early (the code, a test, a reporter or a plugin of the project), remove it, and call run_tests.'
+
+/** The same run, of which nothing counts. */
+export function voidRun(run: ObservedRun, problem: string): ObservedRun {
+  return { ...run, ...UNKNOWN, ...voidBy(problem, FORGED_REMEDY, run.exitCode) }
+}
 
 function voidBy(problem: string, remedy: string, exitCode: number) {
   const trouble = { cause: 'the run is void', detail: problem, mendedBy: 'agent', remedy, lastLines: [] } as const

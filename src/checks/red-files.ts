@@ -1,12 +1,11 @@
 import { posix } from 'node:path'
 import type { ObservedLoadFailure, ObservedRun, ObservedTest } from '../core/observed.js'
-import { isTestName } from '../core/pinned-names.js'
 import { assertsSomething } from './assertions.js'
 import { BaselineTests, nameOfTest } from './baseline-tests.js'
 import { reasonAgainst, reasonAgainstLoad } from './failure-reasons.js'
 import { inlineCode, isRust } from './inline-tests.js'
 import type { CheckInputs } from './inputs.js'
-import { isTestPath, textOf } from './test-files.js'
+import { isTestLike, isTestPath, textOf } from './test-files.js'
 
 /** What the RED run says of one file that is said to be a test. */
 export interface RedFile {
@@ -30,7 +29,8 @@ export async function redFile(inputs: Inputs, run: ObservedRun, path: string): P
   const whole = (await textOf(inputs.tree, path)) ?? ''
   // Of a source that holds its tests only these say something.
   const text = isRust(path) && !isTestPath(inputs.contract, path) ? await inlineCode(path, whole) : whole
-  const mayHold = isTestPath(inputs.contract, path) || isTestName(path)
+  // Where the runner does not say the file, only files that are tests by their path are looked through.
+  const mayHold = isTestLike(inputs.contract, path)
   const tests = run.tests.filter((test) => (test.file !== null || mayHold) && isTestIn(test, path, text))
   const loads = run.loadFailures.filter((failure) => fileOf(failure) === path && !isEmptyFile(failure))
   const before = inputs.baseline === null || inputs.baseline === undefined ? null : new BaselineTests(inputs.baseline)

@@ -1,11 +1,10 @@
 import type { CheckOutcome } from '../core/command.js'
 import type { ObservedRun } from '../core/observed.js'
-import { isTestName } from '../core/pinned-names.js'
 import { BaselineTests } from './baseline-tests.js'
 import { type CheckInputs, fails, holds } from './inputs.js'
 import { fileOf, redFile } from './red-files.js'
 import { countsText, namesText, whatWentWrong } from './run-words.js'
-import { isTestPath, namedTests } from './test-files.js'
+import { isTestLike, namedTests } from './test-files.js'
 
 const FILES_MAX = 200
 
@@ -77,7 +76,7 @@ async function filesWithFailures(run: ObservedRun, inputs: RedInputs): Promise<R
   // Where the runner does not say the files, the tests of the project are looked through for the names.
   const tests = (await inputs.tree.list({ anywhere: new Set(['.git', 'node_modules']), atRoot: new Set() }))
     .map(({ path }) => path)
-    .filter((path) => isTestPath(inputs.contract, path) || isTestName(path))
+    .filter((path) => isTestLike(inputs.contract, path))
   return new Set([...known, ...tests.slice(0, FILES_MAX)])
 }
 

@@ -17,6 +17,7 @@ type Kind = readonly [file: string, language: string, testCommand: string | null
 
 const KINDS: readonly Kind[] = [
   ['Cargo.toml', 'Rust', 'cargo test'],
+  // Without -json or -v, go test does not count the tests that passed.
   ['go.mod', 'Go', 'go test -json ./...'],
   ['pyproject.toml', 'Python', null],
   ['setup.py', 'Python', null],
@@ -95,5 +96,12 @@ function pythonTests(folder: string): string {
   const names = (file: string): boolean =>
     isRegular(join(folder, file)) && /\bpytest\b/.test(readFileSync(join(folder, file), 'utf8'))
   const hasPytest = PYTEST_SIGNS.some((file) => existsSync(join(folder, file))) || PYTEST_NAMED.some(names)
-  return hasPytest ? 'python3 -m pytest' : 'python3 -m unittest -v'
+  return `${pythonOf(folder)} ${hasPytest ? '-m pytest' : '-m unittest -v'}`
+}
+
+// The sandbox does not know which environment is activated: its interpreter is named.
+function pythonOf(folder: string): string {
+  const environment = ['.venv', 'venv'].find((name) => isRegular(join(folder, name, 'pyvenv.cfg')))
+  const program = `${environment}/bin/python`
+  return environment !== undefined && isRegular(join(folder, program)) ? program : 'python3'
 }

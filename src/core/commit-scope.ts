@@ -1,3 +1,4 @@
+import { isOffered } from './access.js'
 import type { CheckName, Contract } from './contract.js'
 
 /** What git says of a work tree. Paths are relative to it. */
@@ -28,6 +29,10 @@ export interface CommitRules {
   readonly isLeftover: (path: string) => boolean
   /** Whether the task wrote the path. */
   readonly isWritten: (path: string) => boolean
+  /** Whether the path differed from the last commit when work began, and the task has not changed it. */
+  readonly isEarlier: (path: string) => boolean
+  /** Whether the path differed from the last commit when work began. */
+  readonly hadChanges: (path: string) => boolean
 }
 
 /** What of a listing is the task's to commit. */
@@ -47,6 +52,12 @@ export function demandsCommits(contract: Contract): boolean {
   )
 }
 
+/** True when agents can commit under the contract, or one of its gates looks at what is committed. */
+export function usesCommits(contract: Contract): boolean {
+  const phases = [...contract.phases.values()]
+  return demandsCommits(contract) || phases.some((phase) => isOffered(phase, 'git_commit'))
+}
+
 /** Parts what differs from the last commit into what is committed and what is left alone. */
 export function commitScope(listing: GitListing, rules: CommitRules): CommitScope {
   const isOut = leftOutBy(listing.untrackedFolders, rules)
@@ -59,7 +70,8 @@ export function commitScope(listing: GitListing, rules: CommitRules): CommitScop
     const isRepository = entry.path.endsWith('/')
     const path = isRepository ? entry.path.slice(0, -1) : entry.path
     if (isSubmodule(path)) continue
-    if (isRepository || isReserved(path) || (entry.index === '?' && isOut(path))) out.push(path)
+    const isLeft = isRepository || isReserved(path) || rules.isEarlier(path)
+    if (isLeft || (entry.index === '?' && isOut(path))) out.push(path)
     else changed.push(entry)
   }
   const folded = foldInto(listing.untrackedFolders, out, changed)
@@ -71,7 +83,7 @@ export function leftOutBy(untrackedFolders: readonly string[], rules: CommitRule
   const isReserved = within(rules.reserved)
   const isUntracked = within(untrackedFolders)
   return (path) => {
-    if (isReserved(path) || rules.isIgnored(path)) return true
+    if (isReserved(path) || rules.isIgnored(path) || rules.isEarlier(path)) return true
     const packages = rules.packagesAt(path)
     if (packages !== null) return packages === path || isUntracked(packages)
     return rules.isLeftover(path) && !rules.isWritten(path)

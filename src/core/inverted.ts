@@ -16,6 +16,8 @@ export interface JudgedTest {
   readonly reason: string | null
   /** Set where the test was there before the task and its text is the same: it is held against nobody. */
   readonly isOld?: true
+  /** Set where its assertions failed though what it expects was not changed: it passes with one text of its file only. */
+  readonly failsUnturned?: true
   /** Set where no rule knows its language or its assertion library. */
   readonly hasNoRules?: true
 }

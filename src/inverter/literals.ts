@@ -15,6 +15,18 @@ export function changeNumber(text: string, { step }: LiteralChange): string | nu
   return `${goesUp ? whole + by : whole - by}${match[2] ?? ''}${match[3] ?? ''}`
 }
 
+/**
+ * The source of another string of the same length, so that a comparison of lengths alone does not tell them apart. One without a
+ * plain letter or digit, or with escapes, gets a word more.
+ */
+export function changeText(text: string, { word, step }: LiteralChange): string {
+  const at = text.includes('\\') ? -1 : text.search(/[A-Za-z0-9]/)
+  if (at < 0) return `${text.slice(0, -1)}${word}${text.slice(-1)}`
+  const letters = /[0-9]/.test(text[at] ?? '') ? '0123456789' : 'abcdefghijklmnopqrstuvwxyz'
+  const index = letters.indexOf((text[at] ?? '').toLowerCase()) + step + letters.length
+  return `${text.slice(0, at)}${letters[index % letters.length]}${text.slice(at + 1)}`
+}
+
 // A number beyond these could leave the type of the value, and the file would not compile.
 const LARGEST: readonly bigint[] = [8n, 16n, 32n, 64n].flatMap((bits) => [
   2n ** (bits - 1n) - 1n,

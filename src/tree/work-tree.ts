@@ -145,9 +145,10 @@ async function hashOfLink(root: string, path: string, links = 1): Promise<string
   if (leaves && isInstalled) return createHash('sha256').update(`link:${target}`).digest('hex')
   if (leaves) throw new TreeUnreadable(`${path} is a link that leaves the work tree`)
   const content = await readInside(root, pointed)
-  if (content === null && isInstalled && links < LINKS_MAX && linkTarget(root, pointed) !== null)
+  // A link to a link stands for the whole chain. The name tells it from a file that holds the hash of one.
+  if (content === null && links < LINKS_MAX && linkTarget(root, pointed) !== null)
     return createHash('sha256')
-      .update(`link:${target}:${await hashOfLink(root, pointed, links + 1)}`)
+      .update(`${isInstalled ? 'link' : 'links'}:${target}:${await hashOfLink(root, pointed, links + 1)}`)
       .digest('hex')
   if (content === null) throw new TreeUnreadable(`${path} is a link to something that is not a file`)
   return createHash('sha256').update(`link:${target}:`).update(content).digest('hex')

@@ -294,7 +294,7 @@ sys.setprofile(profile)`),
   },
 ]
 
-const HONEST: readonly { readonly name: string; readonly project: Project; readonly needs: string }[] = [
+const HONEST: { readonly name: string; readonly project: Project; readonly needs: string }[] = [
   {
     name: 'patches of the application, parts, expected failures and waiting in unittest',
     needs: 'unittest',
@@ -406,6 +406,65 @@ class Old(unittest.TestCase):
     }),
   },
 ]
+
+// As freezegun does: wherever a module has a clock, another one is put, and put back afterwards.
+const FROZEN = `import datetime, sys, time
+
+class Frozen(datetime.datetime):
+    @classmethod
+    def now(cls, tz=None):
+        return cls(2020, 1, 1)
+
+def frozen(work):
+    fakes = {id(datetime.datetime): Frozen, id(time.time): lambda: 1.0, id(time.perf_counter): lambda: 1.0}
+    kept = []
+    for module in [one for name, one in list(sys.modules.items()) if name.split(".")[0] in ("_pytest", "unittest", "app")]:
+        for name, value in list(vars(module).items()):
+            if id(value) in fakes:
+                kept.append((module, name, value))
+                setattr(module, name, fakes[id(value)])
+    try:
+        return work()
+    finally:
+        for module, name, value in kept:
+            setattr(module, name, value)
+`
+const CLOCK: Readonly<Record<string, string>> = {
+  'app/clock.py': 'from datetime import datetime\ndef year():\n    return datetime.now().year\n',
+  'tests/frozen.py': FROZEN,
+}
+HONEST.push(
+  {
+    name: 'a clock that is frozen in every module of pytest',
+    needs: 'pytest',
+    project: pytest('def add(a, b):\n    return a + b\n', {
+      ...CLOCK,
+      'tests/test_more.py': `import _pytest.runner
+from app import clock
+from tests.frozen import frozen
+
+def test_frozen():
+    assert frozen(clock.year) == 2020
+    assert clock.year() > 2020
+`,
+    }),
+  },
+  {
+    name: 'a clock that is frozen in every module of unittest',
+    needs: 'unittest',
+    project: unittest('def add(a, b):\n    return a + b\n', {
+      ...CLOCK,
+      'tests/test_more.py': `import unittest
+from app import clock
+from tests.frozen import frozen
+
+class More(unittest.TestCase):
+    def test_frozen(self):
+        self.assertEqual(frozen(clock.year), 2020)
+`,
+    }),
+  },
+)
 
 const has = (module: string): boolean => spawnSync('python3', ['-c', `import ${module}`]).status === 0
 const HAS_PYTHON = has('unittest')

@@ -152,6 +152,16 @@ describe('the verdict on a test', () => {
   })
 })
 
+describe('a test whose file the runner does not say', () => {
+  it('[REQ-TWINS-6] is taken for the one in a file that is not changed', () => {
+    const plain = runOf([{ ...test('adds', 'passed'), file: null }])
+    const file = fileOf(inversionOf([found('adds')]))
+    expect(subjectsOf(plain, [file])).toHaveLength(1)
+    expect(subjectsOf(plain, [file], [{ path: 'tests/old.test.js', text: "test('adds')" }])).toEqual([])
+    expect(subjectsOf(plain, [file], [{ path: 'tests/old.test.js', text: "test('more')" }])).toHaveLength(1)
+  })
+})
+
 describe('the test that a runner names', () => {
   it.each([
     ['adds', 'adds', FILE],
@@ -182,6 +192,8 @@ describe('the command that runs only some files', () => {
     ['npx jest --ci', "npx jest --ci '--runTestsByPath' 'tests/a.js'"],
     ['npx mocha tests', "npx mocha 'tests/a.js'"],
     ['python3 -m pytest -v -p no:cacheprovider tests', "python3 -m pytest -v -p no:cacheprovider 'tests/a.js'"],
+    ['.venv/bin/python -m pytest -v', ".venv/bin/python -m pytest -v 'tests/a.js'"],
+    ['venv/bin/pytest -v', "venv/bin/pytest -v 'tests/a.js'"],
     ['go test -v ./...', "go test -v './tests'"],
     ['npm test', "npm test -- 'tests/a.js'"],
     ['npm run unit --silent', "npm run unit --silent -- 'tests/a.js'"],

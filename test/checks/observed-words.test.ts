@@ -1,5 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { observedPassing } from '../../src/checks/green-run.js'
+import { readReport } from '../../src/checks/reports/read-report.js'
+import { noCounts } from '../../src/checks/reports/run-trouble.js'
 import type { ObservedLoadFailure, ObservedRun } from '../../src/core/observed.js'
 
 const RUN: ObservedRun = {
@@ -35,4 +37,13 @@ describe('what agents are told of test files without results', () => {
       found: message,
     })
   })
+})
+
+it('[REQ-DEADEND-2] without counts the remedy names -json for go test, and a step before the tests for everything else', () => {
+  const remedyOf = (stdout: string): string => {
+    const reading = readReport({ format: 'auto', stdout, stderr: '', reportText: null, exitCode: 0 })
+    return noCounts(reading.result === 'unreadable' ? reading.reason : '').remedy
+  }
+  expect(remedyOf('ok  \texample.org/adder\t0.01s\n')).toContain('go test -json')
+  expect(remedyOf('[warn] tests/a.test.ts\n')).toContain('If a step before the tests failed')
 })

@@ -1,6 +1,6 @@
 import { spawnSync } from 'node:child_process'
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { beforeAll, expect, test } from 'vitest'
 import { buildProgram } from '../../src/cli/program.js'
 import { depth } from '../depth.js'
@@ -14,7 +14,10 @@ const BROKEN = 'name: x\nversion: "1"\nphases:\n  - id: A\n    allowed_toolz: []
 function folder(name: string, files: Readonly<Record<string, string>>): string {
   const dir = join(place.home, name)
   mkdirSync(dir)
-  for (const [file, text] of Object.entries(files)) writeFileSync(join(dir, file), text)
+  for (const [file, text] of Object.entries(files)) {
+    mkdirSync(dirname(join(dir, file)), { recursive: true })
+    writeFileSync(join(dir, file), text)
+  }
   return dir
 }
 
@@ -68,6 +71,7 @@ const REPOSITORIES: readonly (readonly [name: string, files: Readonly<Record<str
   ['go', { 'go.mod': '' }, 'go test -json ./...'],
   ['java', { 'pom.xml': '' }, 'mvn test'],
   ['python', { 'pyproject.toml': '' }, 'python3 -m unittest -v'],
+  ['venv', { 'pyproject.toml': 'pytest', '.venv/bin/python': '', '.venv/pyvenv.cfg': '' }, '.venv/bin/python -m pytest'],
   ['node', { 'package.json': '{"scripts":{"test":"vitest"}}', 'pnpm-lock.yaml': '' }, 'pnpm test'],
   ['pytest', { 'pyproject.toml': '', 'requirements-dev.txt': 'pytest>=8\n' }, 'python3 -m pytest'],
 ]
@@ -76,7 +80,9 @@ test.concurrent.each(depth(REPOSITORIES.slice(-2), REPOSITORIES))(
   '[REQ-CLI-15] init fits a %s repository',
   async (name, files, found) => {
     const cwd = folder(name, files)
-    expect((await place.run(['init'], { cwd })).code).toBe(0)
+    const ended = await place.run(['init'], { cwd })
+    expect(ended.code).toBe(0)
+    expect(ended.stdout.includes('are not run turned around')).toBe(name === 'java')
     const text = readFileSync(join(cwd, 'agent_workflow.yaml'), 'utf8')
     expect(text).toContain(`The tests are run with: ${found}`)
     expect(text).toContain(`tests: { run: ${found}, `)

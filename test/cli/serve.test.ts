@@ -237,6 +237,9 @@ test('[REQ-CLI-7] the program runs through a link from any folder', async () => 
 
 test('[REQ-CLI-19] npm start makes a sample project once and becomes the server', async () => {
   const start = [join(ROOT, 'scripts', 'start.mjs')]
+  const { isInstalled } = (await import(join(ROOT, 'scripts', 'prepare.mjs'))) as { isInstalled: () => boolean }
+  // Otherwise npm would replace the packages that this very test runs with.
+  expect(isInstalled(), 'node_modules is not what package-lock.json says: run `npm ci` first').toBe(true)
   const server = await place.serve([], start)
   const sample = join(place.home, 'data', 'phaselock', 'sample')
   const ready = await fetch(`${server.url}/api/v1/health`)

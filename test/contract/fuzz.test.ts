@@ -4,6 +4,7 @@ import { describe, expect, it } from 'vitest'
 import { parse, stringify } from 'yaml'
 import { formatText } from '../../src/contract/format.js'
 import { loadContractText } from '../../src/contract/load.js'
+import { cpuMs } from '../cpu-time.js'
 import { depth } from '../depth.js'
 import { formatErrors } from './format-schema.js'
 import { HEAD } from './load.js'
@@ -143,9 +144,9 @@ describe('hostile texts', () => {
     ['placeholders', `${HEAD}phases: [{id: A, prompt: "${'{{'.repeat(100_000)}"}]`],
     ['a self-holding alias', `${HEAD}phases: &a [*a]\n`],
   ])('[REQ-CONTRACT-7] many %s are answered in bounded time', async (_name, text) => {
-    const start = performance.now()
+    const start = cpuMs()
     await answers(text)
-    expect(performance.now() - start).toBeLessThan(10_000)
+    expect(cpuMs() - start).toBeLessThan(10_000)
   })
 })
 

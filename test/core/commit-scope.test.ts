@@ -7,6 +7,8 @@ const RULES: CommitRules = {
   packagesAt: (path) => /^(?:.*?\/)?node_modules(?=\/|$)/.exec(path)?.[0] ?? null,
   isLeftover: (path) => path.startsWith('dist/'),
   isWritten: (path) => path === 'dist/mine.js',
+  isEarlier: (path) => path.endsWith('.draft'),
+  hadChanges: (path) => path.endsWith('.draft'),
 }
 
 interface Case {
@@ -58,6 +60,13 @@ const CASES: readonly Case[] = [
     untracked: ['src'],
     changed: ['src/deep/a.js'],
     leftOut: ['src/a.log'],
+  },
+  {
+    name: 'what was changed before the task is left out, tracked or not',
+    status: [' M a.draft', 'D  b.draft', '?? notes/c.draft', '?? notes/d.js'],
+    untracked: ['notes'],
+    changed: ['notes/d.js'],
+    leftOut: ['a.draft', 'b.draft', 'notes/c.draft'],
   },
   {
     name: 'submodules and other repositories are left out',

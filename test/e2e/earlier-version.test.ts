@@ -4,32 +4,37 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { makePlace, type Place, type Served, serve } from './process.js'
+import { takeTurn } from './take-turn.js'
 import { implementation, Walker } from './walker.js'
 
 const WALK_MS_MAX = 90_000
+const TURN_MS_MAX = 2 * WALK_MS_MAX
 const CONTRACT = fileURLToPath(new URL('../../contracts/tdd.yaml', import.meta.url))
 /** Work trees and state directory of a server of the commit 75664e0, which was killed while two tasks were in IMPL. */
 const FIXTURE = fileURLToPath(new URL('fixtures/earlier-version.tgz', import.meta.url))
-/** The ledger is signed and names these paths, so that they have to be the same. */
+/** The ledger is signed and names these paths, so that they have to be the same: test runs at the same time take turns. */
 const DIR = '/tmp/phaselock-earlier-version'
 const SUM = 'export const sum = (prices) => prices.reduce((all, one) => all + one, 0)\n'
 
 describe('a state directory of the version before the composed view', () => {
   let place: Place
   let server: Served
+  let giveBack: () => void = () => undefined
 
   beforeAll(async () => {
+    giveBack = await takeTurn('earlier-version', TURN_MS_MAX)
     rmSync(DIR, { recursive: true, force: true })
     mkdirSync(DIR, { mode: 0o700 })
     const unpacked = spawnSync('tar', ['xzf', FIXTURE, '-C', DIR, '--no-same-owner'])
     expect(unpacked.status, String(unpacked.stderr)).toBe(0)
     place = await makePlace()
     server = await serve({ ...place, workspace: join(DIR, 'honest'), stateDir: join(DIR, 'state') }, CONTRACT)
-  }, WALK_MS_MAX)
+  }, WALK_MS_MAX + TURN_MS_MAX)
   afterAll(async () => {
     await server?.stop()
     place?.remove()
     rmSync(DIR, { recursive: true, force: true })
+    giveBack()
   })
 
   it(

@@ -140,7 +140,8 @@ describe.concurrent('files that came since RED', () => {
 describe.concurrent('other files that stand in for code', () => {
   const CHAI = {
     'node_modules/chai/package.json': '{"name": "chai", "main": "index.js"}',
-    'node_modules/chai/index.js': 'exports.equal = (a, b) => { if (a !== b) throw new Error(a + " is not " + b) }\n',
+    'node_modules/chai/index.js':
+      'exports.assert = { equal(a, b) { if (a !== b) throw new Error(a + " is not " + b) } }\n',
   }
   const WITH_CHAI: Project = {
     ...PROJECT,
@@ -150,12 +151,12 @@ describe.concurrent('other files that stand in for code', () => {
 import chai from 'chai'
 test('adds', async () => {
   const { add } = await import('../src/add.js')
-  chai.equal(add(2, 3), 5)
+  chai.assert.equal(add(2, 3), 5)
 })
 `,
     },
   }
-  const FORGED = 'exports.equal = () => {}\n'
+  const FORGED = 'exports.assert = { equal() {} }\n'
 
   it('[REQ-VIEW-6] installed packages that were there at the start are in the view', async () => {
     const task = await forge.inImpl(WITH_CHAI)

@@ -12,8 +12,9 @@ const gate = (run: string) =>
 const CONTRACT = `
 name: long
 version: "1"
+commands: {tests: {run: "sleep 2; echo done"}}
 phases:
-  - {id: WORK, allowed_tools: [read_files], gates: ${gate(`sleep ${SECONDS}`)}}
+  - {id: WORK, allowed_tools: [read_files, run_tests], gates: ${gate(`sleep ${SECONDS}`)}}
   - {id: NEXT, allowed_tools: [read_files], gates: ${gate(`sleep ${SECONDS}; false`)}}
   - {id: DONE, allowed_tools: []}
 transitions: [{from: WORK, to: NEXT, when: work_complete}, {from: NEXT, to: DONE, when: next_complete}]
@@ -93,6 +94,15 @@ describe('a gate that takes longer than clients wait', () => {
     expect(answer).toMatchObject({ allowed: true, phase: 'NEXT' })
     expect(await counts()).toMatchObject({ transition_requested: 1 })
     await client.close()
+  })
+
+  it('[REQ-LONGTOOL-1] so does run_tests, and asking again joins the run and counts as nothing', async () => {
+    const ask = () => run.call('POST', '/tools/execute', token, { task_id: 't', tool_name: 'run_tests', args: {} })
+    const { answer, asked } = await again(ask)
+    expect(asked).toBeGreaterThan(1)
+    expect(answer.body).toMatchObject({ result: { last_lines: ['done'] } })
+    const { events } = (await run.call('GET', '/tasks/t/timeline', run.operator)).body as { events: { type: string }[] }
+    expect(events.filter(({ type }) => type === 'tool_allowed')).toHaveLength(1)
   })
 
   it('[REQ-LONGGATE-3] the clients wait for it by themselves', async () => {

@@ -15,6 +15,8 @@ interface Forgery {
   readonly path: string
   readonly test: string
   readonly code: Files
+  /** What closes the gate: the inverted run, or a guard inside the process before it. */
+  readonly by: 'tests_can_fail' | 'all_tests_pass'
 }
 
 const NODE = { run: 'node --test tests/', format: 'node' }
@@ -30,6 +32,7 @@ const hasPytest = has('python3', '-c', 'import pytest')
 const FORGERIES: readonly Forgery[] = [
   {
     name: 'Python: a number that equals everything',
+    by: 'tests_can_fail',
     terms: PYTEST,
     files: PYTHON,
     skipped: !hasPytest,
@@ -41,16 +44,8 @@ const FORGERIES: readonly Forgery[] = [
     },
   },
   {
-    name: 'node:test: a string that is compared by a replaced function',
-    terms: NODE,
-    path: 'tests/user.test.mjs',
-    test: `${NODE_HEAD}import { user } from '../src/user.mjs'\ntest('has a name', () => assert.ok(['Ada'].includes(user())))\n`,
-    code: {
-      'src/user.mjs': "Array.prototype.includes = () => true\nexport const user = () => 'nobody'\n",
-    },
-  },
-  {
     name: 'vitest: an equality tester that accepts everything',
+    by: 'all_tests_pass',
     terms: { run: 'npx vitest run --reporter=verbose', format: 'vitest' },
     packages: ['vitest@4'],
     files: { 'package.json': '{"type": "module"}' },
@@ -73,6 +68,7 @@ export const user = () => 'nobody'
   },
   {
     name: "mocha: the body of the running test's neighbours is swapped",
+    by: 'tests_can_fail',
     terms: { run: 'npx mocha tests', format: 'mocha' },
     packages: ['mocha@11', 'chai@5'],
     files: { 'package.json': '{"type": "module"}' },
@@ -92,6 +88,7 @@ export const user = () => 'nobody'
   },
   {
     name: 'node:test: an object whose comparison is replaced',
+    by: 'all_tests_pass',
     terms: NODE,
     path: 'tests/user.test.mjs',
     test: OBJECT,
@@ -113,7 +110,7 @@ beforeAll(async () => {
 afterAll(() => stage.end(), 300_000)
 
 describe('code that replaces the comparison', () => {
-  for (const { name, terms, files = {}, packages, skipped, path, test, code } of FORGERIES) {
+  for (const { name, terms, files = {}, packages, skipped, path, test, code, by } of FORGERIES) {
     const found = packages === undefined ? null : installed(terms.format ?? '', packages)
     it.skipIf(skipped === true || found?.ok === false)(
       `[REQ-TWINS-10] ${name}`,
@@ -126,9 +123,7 @@ describe('code that replaces the comparison', () => {
         await task.red({ [path]: ['AC-1'] })
         await task.write(code)
         const blocked = await task.green()
-        expect(blocked.map(({ message }) => message).join('\n')).not.toBe('')
-        // Either an earlier guard sees it, or the inverted run does.
-        expect(blocked.map(({ check }) => check)).toEqual([expect.stringMatching(/all_tests_pass|tests_can_fail/)])
+        expect(blocked.map(({ check }) => check)).toEqual([by])
       },
       300_000,
     )

@@ -27,7 +27,7 @@ const ASSERT: readonly Fixture[] = [
   ['assert not add(0, 0)', 'assert', 'truth'],
   ['assert add(1, 2) == 3 or add(0, 1) == 7', 'assert', 'truth'],
   ['assert 0 < add(1, 2) < 5', 'assert', 'truth'],
-  ['assert isinstance(3, int)', 'assert', 'truth'],
+  ['assert isinstance(3, int)', 'assert isinstance', 'expected'],
   ["assert 'a' + 'b' == 'ab'", 'assert ==', 'expected'],
   ['assert [1] + [2] == [1, 2]', 'assert ==', 'expected'],
   ['assert (1, 2) == (1, 2)', 'assert ==', 'expected'],
@@ -53,6 +53,7 @@ const PYTEST: readonly Fixture[] = [
   ['with raises((ValueError, KeyError)): boom()', 'raises', 'expected_apart'],
   ['pytest.raises(ValueError, boom)', 'raises', 'expected_apart'],
   ['with pytest.warns(UserWarning): warnings.warn("careful")', 'warns', 'expected_apart'],
+  ['pytest.warns(UserWarning, lambda: warnings.warn("old"))', 'warns', 'expected_apart'],
   ['with pytest.deprecated_call(): warnings.warn("old", DeprecationWarning)', 'deprecated_call', 'expected_apart'],
   [
     'with pytest.deprecated_call(match="old"): warnings.warn("old", DeprecationWarning)',

@@ -85,6 +85,26 @@ it('[REQ-VIEW-2] many files are hashed as each alone is, however often, and chan
   expect((await tree.hashEach(paths)).get('tests/a.js')).toBe(await tree.hash('tests/deep/b.js'))
 })
 
+it('[REQ-VIEW-2] a link to a link is hashed by every target on the way and by the file at its end', async () => {
+  const { root, write } = place({ 'tests/pm': 'pm', 'tests/other/x': 'x' })
+  symlinkSync('../pm', join(root, 'tests/other/pm'))
+  symlinkSync('other/pm', join(root, 'tests/chain'))
+  symlinkSync('/etc/passwd', join(root, 'tests/out'))
+  symlinkSync('out', join(root, 'tests/chain-out'))
+  symlinkSync('loop', join(root, 'tests/loop'))
+  const tree = openWorkTree(root)
+  const seen = new Set([await tree.hash('tests/chain')])
+  write('tests/pm', 'gutted')
+  seen.add(await tree.hash('tests/chain'))
+  rmSync(join(root, 'tests/other/pm'))
+  symlinkSync('./x', join(root, 'tests/other/pm'))
+  seen.add(await tree.hash('tests/chain'))
+  expect(seen.size).toBe(3)
+  expect(seen).not.toContain(null)
+  await expect(tree.hash('tests/chain-out')).rejects.toThrow('leaves the work tree')
+  await expect(tree.hash('tests/loop')).rejects.toThrow('is a link to something that is not a file')
+})
+
 it('[REQ-VIEW-2] a file that was hashed before and has not changed since keeps its hash', async () => {
   const tree = openWorkTree(process.cwd())
   const alone = await tree.hash('LICENSE')

@@ -59,7 +59,7 @@ class AsyncAgentClient(BaseClient):
 
     async def batch(self, calls: Sequence[Mapping[str, Any]]) -> JsonObject:
         """Up to 32 calls in order, each decided on its own: a refused one is an ``error`` among the results."""
-        return await self._run(self._core.post("/tools/batch", {"calls": [dict(one) for one in calls]}))
+        return await self._run(self._core.batch(calls))
 
     async def get_state_snapshot(self) -> JsonObject:
         return await self._run(self._core.get("/state/snapshot"))

@@ -145,13 +145,26 @@ class Core:
         task_id = self.session.require().task_id
         answer = yield from self.session.call("POST", path, {"task_id": task_id, **body})
         until = time.monotonic() + WAIT_SECONDS_MAX
-        # Gates that take long are asked for again: the same request joins the one that runs.
+        # Gates and tests that take long are asked for again: the same request joins the one that runs.
         while answer.get("checking") is True and time.monotonic() < until:
             answer = yield from self.session.call("POST", path, {"task_id": task_id, **body})
         pending = answer.get("pending_approval")
         if isinstance(pending, dict):
             self._pending_approval = str(pending.get("id"))
         return answer
+
+    def batch(self, calls: Sequence[Mapping[str, Any]]) -> Flow[JsonObject]:
+        given = [dict(one) for one in calls]
+        results: List[JsonObject] = []
+        until = time.monotonic() + WAIT_SECONDS_MAX
+        while True:
+            answer = yield from self.post("/tools/batch", {"calls": given[len(results) :]})
+            results.extend(answer["results"])
+            # A tool that runs tests takes long: it is asked for again, together with the calls after it.
+            is_later = bool(results) and results[-1].get("checking") is True and time.monotonic() < until
+            if not is_later:
+                return {**answer, "results": results}
+            results.pop()
 
     def get(self, path: str) -> Flow[JsonObject]:
         return (yield from self.session.call("GET", path))

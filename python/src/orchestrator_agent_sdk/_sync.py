@@ -58,7 +58,7 @@ class AgentClient(BaseClient):
 
     def batch(self, calls: Sequence[Mapping[str, Any]]) -> JsonObject:
         """Up to 32 calls in order, each decided on its own: a refused one is an ``error`` among the results."""
-        return self._run(self._core.post("/tools/batch", {"calls": [dict(one) for one in calls]}))
+        return self._run(self._core.batch(calls))
 
     def get_state_snapshot(self) -> JsonObject:
         return self._run(self._core.get("/state/snapshot"))

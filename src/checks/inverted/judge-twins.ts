@@ -39,8 +39,14 @@ export interface Subject {
 }
 
 /** The tests of these files that passed in the plain run. Where it lists none that pass, those that the files define. */
-export function subjectsOf(plain: ObservedRun, files: readonly TurnedFile[]): readonly Subject[] {
-  const listed = plain.tests.filter(({ status }) => status === 'passed')
+export function subjectsOf(
+  plain: ObservedRun,
+  files: readonly TurnedFile[],
+  /** Test files that are as they were before the task. */
+  others: readonly Pick<TurnedFile, 'path' | 'text'>[] = [],
+): readonly Subject[] {
+  const passed = plain.tests.filter(({ status }) => status === 'passed')
+  const listed = passed.filter((test) => !isOfOthers(test, passed, others))
   return files.flatMap((file) => {
     const { tests } = file.inversion
     const its = listed.filter((test) => isTestIn(test, file.path, file.text))
@@ -48,6 +54,18 @@ export function subjectsOf(plain: ObservedRun, files: readonly TurnedFile[]): re
       return its.map(({ id }) => ({ id, file, found: findTest(id, tests, file.path) }))
     return tests.map((found) => ({ id: found.name, file, found }))
   })
+}
+
+// Where the runner does not say the file, a test that an unchanged file has too is taken for that one.
+function isOfOthers(
+  test: ObservedTest,
+  passed: readonly ObservedTest[],
+  others: readonly Pick<TurnedFile, 'path' | 'text'>[],
+): boolean {
+  if (test.file !== null) return false
+  const name = nameOfTest(test.id)
+  const holders = others.filter(({ path, text }) => isTestIn(test, path, text))
+  return holders.length > 0 && passed.filter(({ id }) => nameOfTest(id) === name).length <= holders.length
 }
 
 /** What the twins show of each test; null for the runs where nothing could be turned around. */
@@ -67,13 +85,16 @@ export function judgeTwins(
   })
 }
 
-type Said = Pick<JudgedTest, 'verdict' | 'reason'>
+type Said = Pick<JudgedTest, 'verdict' | 'reason' | 'failsUnturned'>
 
 function judge(subject: Subject, { unturned, turned, isNarrow }: TwinRuns, plain: ObservedRun): Said {
   const broken = whyUnusable(unturned) ?? whyUnusable(turned)
   if (broken !== null) return noEvidence(broken)
   const before = resultOf(subject, unturned, isNarrow ? 1 : total(plain))
-  if (before.status !== 'passed') return noEvidence(`${WITH_TWIN} ${before.status}`)
+  if (before.status !== 'passed') {
+    const said = noEvidence(`${WITH_TWIN} ${before.status}`)
+    return before.status === 'failed' && isAssertion(before, subject) ? { ...said, failsUnturned: true } : said
+  }
   const after = resultOf(subject, turned, total(unturned))
   if (after.status === 'missing') return noEvidence('it did not run once its assertions were changed')
   if (after.status === 'failed')
@@ -82,6 +103,11 @@ function judge(subject: Subject, { unturned, turned, isNarrow }: TwinRuns, plain
       : noEvidence('once its assertions were changed, it failed for another reason than an assertion')
   if (after.status !== 'passed') return noEvidence(`it was ${after.status} once its assertions were changed`)
   return isTurned(subject) ? { verdict: 'survived', reason: null } : notTurned(subject)
+}
+
+// The text of Go and Rust is the original one. In other languages rewriting it may have broken it.
+function isAssertion({ message }: Result, { file }: Subject): boolean {
+  return /\.(?:go|rs)$/.test(file.path) || /\bAssertionError\b|^(?:E\s+)?assert /.test(message?.trim() ?? '')
 }
 
 const WITH_TWIN = 'with its text rewritten, and what it expects unchanged, it'

@@ -34,7 +34,7 @@ const RUNNERS: readonly Runner[] = [
     select: asTheyAre,
   },
   {
-    words: /^(?:python3? -m )?pytest(?= |$)/,
+    words: /^(?:\.?venv\/bin\/)?(?:python3? -m )?pytest(?= |$)/,
     valued: new Set(['-p', '-k', '-m', '-c', '-o', '-n', '--rootdir', '--tb', '-W']),
     select: asTheyAre,
   },

@@ -19,7 +19,12 @@ export const testsCanFail: Check = (inputs) => {
   if (inverted.problem !== null) return notJudged(inverted.problem, isStrict)
   const survived = inverted.tests.filter((test) => test.verdict === 'survived' && test.isOld !== true)
   const open = openCriteria(inputs, inverted, isStrict)
-  const found = [...(survived.length === 0 ? [] : [survivedText(survived)]), ...open]
+  const bound = inverted.tests.filter((test) => test.failsUnturned === true && test.isOld !== true)
+  const found = [
+    ...(survived.length === 0 ? [] : [survivedText(survived)]),
+    ...(bound.length === 0 ? [] : [boundText(bound)]),
+    ...open,
+  ]
   if (found.length > 0) return { ...fails(found.join('. '), 'observed'), remedy: remedyIn(inputs, inverted) }
   const proved = inverted.tests.filter(({ verdict }) => verdict === 'proved')
   return holds(`${counted(proved.length, 'test')} proved`, proved.length > 0 ? 'proved' : 'observed', notesOf(inverted))
@@ -46,6 +51,11 @@ function notJudged(problem: string, isStrict: boolean): CheckOutcome {
 function survivedText(tests: readonly JudgedTest[]): string {
   const verb = tests.length === 1 ? 'still passes' : 'still pass'
   return `${listed(tests.map(placeOf))} ${verb} when what is expected is changed: the result does not come from an assertion`
+}
+
+function boundText(tests: readonly JudgedTest[]): string {
+  const verb = tests.length === 1 ? 'passes' : 'pass'
+  return `${listed(tests.map(placeOf))} ${verb} only while the test file can be read and has the text that was written: the same assertions failed without it`
 }
 
 function placeOf({ id, file, line }: JudgedTest): string {
@@ -113,7 +123,7 @@ function remedyIn({ contract, task }: CheckInputs, { tests, isUnsettled }: Inver
 }
 
 const RUN_AGAIN =
-  'Ask again: the tests are run once more. If the reason stays, make the tests pass by themselves and faster, or ask an operator for a contract with a larger tests.inverted.max_seconds or with severity: warning for tests_can_fail.'
+  'Ask again: the tests are run once more. If code or tests read a test file, remove that. If the reason stays, make the tests pass by themselves and faster, or ask an operator for a contract with a larger tests.inverted.max_seconds or with severity: warning for tests_can_fail.'
 
 function wayBack(contract: Contract, phase: string): { readonly to: string; readonly when: string | null } | null {
   return contract.transitions.find(({ from, to }) => from === phase && isRed(contract.phases.get(to))) ?? null

@@ -87,6 +87,9 @@ export function isGoText(lines: readonly string[]): boolean {
   return lines.some((line) => PACKAGE_LINE.test(line))
 }
 
+/** Why a run of `go test` alone cannot be read. */
+export const GO_UNCOUNTED = 'without -json or -v, go test does not count the tests that passed'
+
 /** `go test -v`. Without `-v` the tests that passed are not even counted. */
 export function readGoText(lines: readonly string[], stderr: readonly string[], root: string | null): ReportReading {
   const packages: Package[] = []
@@ -114,7 +117,7 @@ export function readGoText(lines: readonly string[], stderr: readonly string[], 
     running = started ?? (result === null && end === null ? running : '')
   }
   if (current.tests.size > 0) packages.push(current)
-  if (packages.some(isUncounted)) return unreadable('without -json or -v, go test does not count the tests that passed')
+  if (packages.some(isUncounted)) return unreadable(GO_UNCOUNTED)
   return reportOf(packages, [...lines, ...stderr], root)
 }
 

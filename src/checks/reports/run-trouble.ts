@@ -1,5 +1,6 @@
 import type { RunTrouble } from '../../core/observed.js'
 import { causeOfLine } from './causes.js'
+import { GO_UNCOUNTED } from './go.js'
 import { linesOf, oneLine, written } from './text.js'
 
 const LINES_LOOKED_AT_MAX = 400
@@ -33,13 +34,16 @@ export function explainRun(run: TroubledRun, otherwise: Explained): RunTrouble {
   return { ...explained, detail, lastLines: lastLines(run) }
 }
 
+const STEP_BEFORE = 'If a step before the tests failed, such as a linter, correct what the last lines show.'
+
 export function noCounts(detail: string): Explained {
   return {
     cause: 'no counts could be read from the output',
     detail,
     mendedBy: 'operator',
-    remedy:
-      'Let the command write a report and name it in the contract: commands.tests: {run: …, report: report.xml, format: junit}.',
+    remedy: detail.startsWith(GO_UNCOUNTED)
+      ? 'Add -json to the command in the contract: commands.tests: {run: go test -json ./...}.'
+      : `${STEP_BEFORE} Otherwise let the command write a report and name it in the contract: commands.tests: {run: …, report: report.xml, format: junit}.`,
   }
 }
 

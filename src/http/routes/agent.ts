@@ -84,7 +84,7 @@ export const AGENT_ROUTES: readonly Route[] = [
       'args',
     ]),
     answer:
-      '`{result, logged: true, decision, duration_ms, violation?, unenforced?, interrupt?, advanced?}`; a tool that fails answers 400 `tool_failed`, changes that the phase does not allow 403 `constraint_violation`',
+      '`{result, logged: true, decision, duration_ms, violation?, unenforced?, interrupt?, advanced?}`, with `checking: true` and no result while tests still run; a tool that fails answers 400 `tool_failed`, changes that the phase does not allow 403 `constraint_violation`',
     handle: async (call) => executeTool(call.app, toolRequest(call)),
   },
   {
@@ -122,7 +122,7 @@ export const AGENT_ROUTES: readonly Route[] = [
       },
       ['task_id', 'calls'],
     ),
-    answer: '`{results, advanced?}`, the results in order',
+    answer: '`{results, advanced?}`, the results in order; they end with the first one that has `checking: true`',
     isRepeatable: true,
     handle: async (call) =>
       batchTools(call.app, {

@@ -1,6 +1,6 @@
-import { changeNumber, type LiteralChange } from '../literals.js'
+import { changeNumber, changeText, type LiteralChange } from '../literals.js'
 import type { Syntax } from '../parse.js'
-import { fieldOf, insert, replace } from '../syntax.js'
+import { fieldOf, replace } from '../syntax.js'
 import type { Edit } from '../types.js'
 
 /** Changes a written number, string or truth value. Others are left: a change could keep the package from compiling. */
@@ -15,7 +15,7 @@ export function changeLiteral(node: Syntax | null | undefined, change: LiteralCh
       return fieldOf(node, 'operator')?.text === '-' ? changeLiteral(fieldOf(node, 'operand'), change) : null
     case 'interpreted_string_literal':
     case 'raw_string_literal':
-      return [insert(node.end - 1, change.word)]
+      return [replace(node, changeText(node.text, change))]
     case 'true':
     case 'false':
       return [replace(node, node.type === 'true' ? 'false' : 'true')]

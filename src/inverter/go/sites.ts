@@ -78,10 +78,27 @@ function readIf(node: Syntax, scope: Scope): Site | null {
   return { ...place, turn: { rule: 'negated', edits } }
 }
 
-/** `got != 3` */
+/** `got != 3`, `!got.Equal(Point{X: 3})` */
 function changeCompared(condition: Syntax, change: LiteralChange): readonly Edit[] | null {
+  if (condition.type === 'unary_expression') return changeArgument(fieldOf(condition, 'operand'), change)
   if (condition.type !== 'binary_expression' || fieldOf(condition, 'operator')?.text !== '!=') return null
   return changeLiteral(fieldOf(condition, 'right'), change) ?? changeLiteral(fieldOf(condition, 'left'), change)
+}
+
+// Only values of structs: keys of a map or numbers of a list that change could keep the package from compiling.
+function changeArgument(call: Syntax | null, change: LiteralChange): readonly Edit[] | null {
+  if (call?.type !== 'call_expression' || selectorOf(fieldOf(call, 'function'))?.name !== 'Equal') return null
+  for (const given of namedChildren(fieldOf(call, 'arguments'))) {
+    const isStruct = given.type === 'composite_literal' && fieldOf(given, 'type')?.type === 'type_identifier'
+    const values = isStruct
+      ? namedChildren(fieldOf(given, 'body')).map((one) => namedChildren(one).at(-1) ?? one)
+      : [given]
+    for (const value of values.map((one) => (one.type === 'literal_element' ? namedChildren(one)[0] : one))) {
+      const edits = changeLiteral(value, change)
+      if (edits !== null) return edits
+    }
+  }
+  return null
 }
 
 function isInGoroutine(node: Syntax): boolean {

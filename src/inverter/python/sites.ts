@@ -49,6 +49,8 @@ function turnCondition(part: Syntax, slot: number): { readonly turn: Turn; reado
   const inner = unwrap(part)
   const operands = inner.type === 'comparison_operator' ? namedChildren(inner) : []
   const sign = inner.children.filter(({ isNamed }) => !isNamed).map(({ text }) => text)
+  const kind = kindAskedFor(inner)
+  if (kind !== null) return { turn: { rule: 'expected', edits: wrap(kind, '$kind(', ')') }, sign: ' isinstance' }
   const comparison = operands.length === 2 ? COMPARISONS[sign.join(' ')] : undefined
   const [left, right] = operands
   if (comparison === undefined || left === undefined || right === undefined)
@@ -57,6 +59,13 @@ function turnCondition(part: Syntax, slot: number): { readonly turn: Turn; reado
     turn: { rule: comparison.rule, edits: compare(comparison.helper, left, right, slot) },
     sign: ` ${sign.join(' ')}`,
   }
+}
+
+/** The class in `isinstance(value, Class)`. Negated, an `isinstance` that was replaced and always agrees would fail as an honest one. */
+function kindAskedFor(call: Syntax): Syntax | null {
+  const isAsking = call.type === 'call' && fieldOf(call, 'function')?.text === 'isinstance'
+  const given = isAsking ? namedChildren(fieldOf(call, 'arguments')) : []
+  return given.length === 2 && given.every(({ type }) => !/splat|keyword/.test(type)) ? (given[1] ?? null) : null
 }
 
 function compare(helper: string, left: Syntax, right: Syntax, slot: number): readonly Edit[] {
@@ -152,7 +161,7 @@ function editCall(call: Call, all: readonly Syntax[], positional: readonly Synta
       return [replace(method, rule.method), { ...insert(first.end, ", $pick('', $word)"), closes: true }]
     }
     case 'match':
-      return name === 'deprecated_call' ? editDeprecated(call.list, all, first) : editMatch(all, first, second)
+      return name === 'deprecated_call' ? editDeprecated(call.list, all, first) : editMatch(name, all, [first, second])
     case 'called_with': {
       const given = first ?? fieldOf(all[0], 'value')
       return given === null ? pickMethod(callee, name, 'assert_not_called') : wrap(given, '$value(', ')')
@@ -164,15 +173,19 @@ function editCall(call: Call, all: readonly Syntax[], positional: readonly Synta
 
 // pytest.raises(E), pytest.raises(E, match='…'), pytest.raises(E, function, …)
 function editMatch(
+  name: string,
   all: readonly Syntax[],
-  first: Syntax | undefined,
-  second: Syntax | undefined,
+  [first, second]: readonly (Syntax | undefined)[],
 ): readonly Edit[] | null {
-  if (second !== undefined) return wrap(second, '$quiet(', ')')
+  if (second !== undefined) return name === 'raises' ? wrap(second, '$quiet(', ')') : callNothing(second)
   const match = all.find((node) => fieldOf(node, 'name')?.text === 'match')
   const pattern = fieldOf(match, 'value')
   if (pattern !== null) return wrap(pattern, '$regex(', ')')
   return first === undefined ? null : [{ ...insert(first.end, ', match=$pick(None, $word)'), closes: true }]
+}
+
+function callNothing(routine: Syntax): readonly Edit[] {
+  return wrap(routine, '$pick(', ', lambda *_, **__: None)')
 }
 
 // pytest.deprecated_call(), pytest.deprecated_call(match='…'), pytest.deprecated_call(function, …)
@@ -181,8 +194,8 @@ function editDeprecated(
   all: readonly Syntax[],
   first: Syntax | undefined,
 ): readonly Edit[] | null {
-  if (first !== undefined) return wrap(first, '$quiet(', ')')
-  if (all.length > 0) return editMatch(all, undefined, undefined)
+  if (first !== undefined) return callNothing(first)
+  if (all.length > 0) return editMatch('deprecated_call', all, [])
   return list === null ? null : [insert(list.start + 1, 'match=$pick(None, $word)')]
 }
 

@@ -1,4 +1,4 @@
-import { changeNumber, type LiteralChange } from '../literals.js'
+import { changeNumber, changeText, type LiteralChange } from '../literals.js'
 import type { Syntax } from '../parse.js'
 import { fieldOf, insert, namedChildren, replace, walk, wrap } from '../syntax.js'
 import type { Edit, Site } from '../types.js'
@@ -102,7 +102,7 @@ function changeLiteral(node: Syntax, change: LiteralChange): readonly Edit[] | n
       return changed === null ? null : [replace(node, changed)]
     }
     case 'string_literal':
-      return /^"/.test(node.text) ? [insert(node.end - 1, change.word)] : null
+      return /^"/.test(node.text) ? [replace(node, changeText(node.text, change))] : null
     case 'boolean_literal':
       return [replace(node, node.text === 'true' ? 'false' : 'true')]
     default:

@@ -80,23 +80,46 @@ function reading(argv: readonly string[], result: (run: CommandRun) => JsonObjec
  */
 export function commitCall(listed: CommandRun, args: JsonObject, rules: CommitRules): CommandCall | ToolOutcome {
   if (listed.exitCode !== 0) return gitOutcome(listed, () => ({}))
-  const { changed, leftOut } = commitScope(readListing(listed), rules)
-  const refused = pathsIn(args)?.find(within([...rules.reserved, ...leftOut]))
+  const listing = readListing(listed)
+  const { changed, leftOut } = commitScope(listing, rules)
+  const named = pathsIn(args)
+  const refused = named?.find(within([...rules.reserved, ...leftOut]))
+  if (refused !== undefined && rules.isEarlier(refused))
+    return failed(
+      `git_commit: ${JSON.stringify(refused)} was changed before work on the task began, and the task has not changed it. Leave it out of "paths"; a person commits it.`,
+    )
   if (refused !== undefined)
     return failed(
       `git_commit: ${JSON.stringify(refused)} is not committed by agents: it belongs to the contract, an agent CLI, a submodule or installed packages, or git ignored it when work began. Leave it out of "paths".`,
     )
-  if (changed.length === 0) return failed('There is nothing to commit.')
+  const earlier = listing.entries.filter(({ path }) => rules.isEarlier(path)).length
+  if (changed.length === 0) return failed(`${NOTHING}${earlier === 0 ? '.' : nothingBut(earlier)}`)
   const words = leftOut.map(withoutPath)
   if (listed.truncated || Buffer.byteLength(words.join()) > WORDS_BYTES_MAX)
     return failed(
-      'git_commit: there are too many untracked files to tell what belongs to the task. Ask an operator to list the folders that are not committed in .gitignore.',
+      'git_commit: there are too many changed files that do not belong to the task. Ask an operator to commit them, or to list the folders that are not committed in .gitignore.',
     )
-  return committing(String(args.message), [...askedOf(args), ...words])
+  const isAsked = named === null ? () => true : within(named)
+  const mixed = changed.filter(({ path }) => isAsked(path) && rules.hadChanges(path)).map(({ path }) => path)
+  return committing(String(args.message), [...askedOf(args), ...words], mixed)
+}
+
+const NOTHING = 'There is nothing to commit'
+const NAMED_MAX = 10
+
+function nothingBut(earlier: number): string {
+  return `: the task changed nothing. ${earlier} ${earlier === 1 ? 'file that was' : 'files that were'} changed before ${earlier === 1 ? 'is' : 'are'} left alone.`
+}
+
+function warningsOn(mixed: readonly string[]): JsonObject {
+  if (mixed.length === 0) return {}
+  const more = mixed.length > NAMED_MAX ? ` and ${mixed.length - NAMED_MAX} more` : ''
+  const text = `${mixed.slice(0, NAMED_MAX).join(', ')}${more} had uncommitted changes when work on the task began; this commit holds them too. Say so in your summary.`
+  return { warnings: [text] }
 }
 
 // The message and the paths are words of their own: nothing in them is read as an option or by a shell.
-function committing(message: string, paths: readonly string[]): CommandCall {
+function committing(message: string, paths: readonly string[], mixed: readonly string[]): CommandCall {
   const git = GIT.map((word) => `'${word}'`).join(' ')
   // Without a wall nobody has given git a name for commits.
   const script = `m="$1"; shift; who=(); ${git} config user.email >/dev/null || who=(-c user.name=agent -c user.email=agent@localhost)
@@ -104,7 +127,7 @@ ${git} add --all -- "$@" && ${git} "\${who[@]}" commit --quiet --no-verify --mes
   return {
     job: { ...JOB, argv: ['bash', '-c', script, 'git_commit', message, ...paths], writes: 'keep', git: 'write' },
     git: 'tool',
-    outcome: (run) => gitOutcome(run, ({ stdout }) => ({ commit: stdout.trim() })),
+    outcome: (run) => gitOutcome(run, ({ stdout }) => ({ commit: stdout.trim(), ...warningsOn(mixed) })),
   }
 }
 
@@ -113,7 +136,7 @@ function gitOutcome(run: CommandRun, result: (run: CommandRun) => JsonObject): T
   const said = `${run.stderr}\n${run.stdout}`.trim()
   if (/not a git repository/i.test(said))
     return failed('The work tree is not a git repository; an operator can make it one with `git init`.')
-  if (/nothing to commit|nothing added to commit/i.test(said)) return failed('There is nothing to commit.')
+  if (/nothing to commit|nothing added to commit/i.test(said)) return failed(`${NOTHING}.`)
   return failed(`git: ${said.slice(0, 2000) || `exit code ${run.exitCode}`}`)
 }
 

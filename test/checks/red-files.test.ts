@@ -1,0 +1,32 @@
+import { expect, it } from 'vitest'
+import { redFile } from '../../src/checks/red-files.js'
+import type { Contract } from '../../src/core/contract.js'
+import type { ObservedRun } from '../../src/core/observed.js'
+import type { WorkTree } from '../../src/tree/work-tree.js'
+
+const TEXT = "describe('parse', () => {\n  it('reads a size', () => assert.equal(parse('1kb'), 1024))\n})\n"
+const tree = { read: async () => Buffer.from(TEXT), hash: async () => 'x' } as unknown as WorkTree
+// The default patterns of a contract.
+const contract = {
+  commands: new Map(),
+  tests: { patterns: ['tests/**', '**/*.test.*', '**/*.spec.*', '**/__tests__/**'] },
+} as unknown as Contract
+// Mocha does not say in which file a test is.
+const run = {
+  tests: [{ id: 'parse > reads a size', status: 'failed', file: null, message: 'TypeError: parse is not a function' }],
+  loadFailures: [],
+} as unknown as ObservedRun
+
+it.each([
+  ['test/utils.js', true],
+  ['packages/size/test/parse.js', true],
+  ['spec/parse.js', true],
+  ['tests/parse.js', true],
+  ['src/parse.test.js', true],
+  ['src/parse.js', false],
+  ['latest/parse.js', false],
+])('[REQ-RED-3] a failure without a file is one of %s by its name: %s', async (path, isTest) => {
+  const red = await redFile({ contract, tree, start: null, baseline: null }, run, path)
+  expect(red.isTest).toBe(isTest)
+  expect(red.failing).toEqual(isTest ? ['parse > reads a size'] : [])
+})

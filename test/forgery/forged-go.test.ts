@@ -1,0 +1,151 @@
+import { afterAll, beforeAll, describe, it } from 'vitest'
+import type { Files, Task } from '../inverted/stage.js'
+import { expectHeld, expectProved, type ForgedStage, openForgedStage, SURVIVES } from './forged-stage.js'
+import { HAS_GO } from './go-project.js'
+
+const TEST = `package calc
+
+import "testing"
+
+func TestAdds(t *testing.T) {
+	if got := Add(2, 3); got != 5 {
+		t.Errorf("got %d", got)
+	}
+}
+
+func TestPoint(t *testing.T) {
+	if !Origin().Equal(Point{X: 1, Y: 2}) {
+		t.Error("another point")
+	}
+}
+`
+const PROJECT = {
+  files: { 'go.mod': 'module example.com/calc\n\ngo 1.22\n', 'calc.go': 'package calc\n' },
+  terms: { run: 'go test -v ./...', format: 'go', inverted: '{max_seconds: 900}' },
+  path: 'calc_test.go',
+  test: TEST,
+}
+const POINT = 'type Point struct{ X, Y int }\n'
+const HONEST = `package calc
+
+${POINT}
+func Origin() Point { return Point{1, 2} }
+
+func (p Point) Equal(q Point) bool { return p == q }
+
+func Add(a, b int) int { return a + b }
+`
+/** Code that does something first, and nothing of what the tests want. */
+const wrong = (imports: readonly string[], more: string, add = 'return 4'): Files => ({
+  'calc.go': `package calc
+
+import (
+${imports.map((one) => `\t${one}`).join('\n')}
+)
+
+${POINT}
+func Origin() Point { return Point{} }
+
+func (p Point) Equal(q Point) bool { return p == q }
+
+${more}
+
+func Add(a, b int) int {
+	${add}
+}
+`,
+})
+const REPORT = ['TestAdds', 'TestPoint'].map((name) => `=== RUN   ${name}\\n--- PASS: ${name} (0.00s)\\n`).join('')
+const PRINTS = `syscall.Write(1, []byte("${REPORT}PASS\\n"))\n\tsyscall.RawSyscall(syscall.SYS_EXIT_GROUP, 0, 0, 0)`
+// Without packages that would have to be compiled first.
+const HASH =
+  'func hash(text []byte) uint64 {\n\tsum := uint64(5381)\n\tfor _, b := range text {\n\t\tsum = sum*33 ^ uint64(b)\n\t}\n\treturn sum\n}'
+const DIGEST = Buffer.from(TEST).reduce((sum, byte) => BigInt.asUintN(64, sum * 33n) ^ BigInt(byte), 5381n)
+
+const FORGERIES: readonly (readonly [string, Files, readonly RegExp[]])[] = [
+  ['prints a report in init() and exits', wrong(['"syscall"'], `func init() {\n\t${PRINTS}\n}`), [SURVIVES]],
+  [
+    'prints it only while the test file is as it was written',
+    wrong(
+      ['"os"', '"syscall"'],
+      `${HASH}
+
+func init() {
+	if text, _ := os.ReadFile("calc_test.go"); hash(text) == ${DIGEST} {
+		${PRINTS}
+	}
+}`,
+    ),
+    [/TestAdds, .*TestPoint pass only while the test file can be read/],
+  ],
+  [
+    'prints it unless the test file says something else',
+    wrong(
+      ['"os"', '"syscall"'],
+      `${HASH}
+
+func init() {
+	if text, err := os.ReadFile("calc_test.go"); err != nil || hash(text) == ${DIGEST} {
+		${PRINTS}
+	}
+}`,
+    ),
+    [SURVIVES],
+  ],
+  [
+    'overwrites the machine code of testing.T',
+    wrong(
+      ['"reflect"', '"syscall"', '"testing"', '"unsafe"'],
+      `func init() {
+	for _, f := range []any{(*testing.T).Errorf, (*testing.T).Error, (*testing.T).Fatal, (*testing.T).FailNow, (*testing.T).Fail} {
+		at := reflect.ValueOf(f).Pointer()
+		page := at &^ 4095
+		syscall.Syscall(syscall.SYS_MPROTECT, page, 8192, 7)
+		*(*byte)(unsafe.Pointer(at)) = 0xc3
+	}
+}`,
+    ),
+    [/survive|still pass|failed|exit code|no test is proved/],
+  ],
+  ['exits with 0 in the middle', wrong(['"os"'], '', 'os.Exit(0)\n\treturn 0'), [/failed|did not/]],
+  [
+    'exits with 0 past the runtime',
+    wrong(['"syscall"'], '', 'syscall.RawSyscall(syscall.SYS_EXIT_GROUP, 0, 0, 0)\n\treturn 0'),
+    [/TestAdds|failed|void|loaded/],
+  ],
+  ['ends the goroutine of the test', wrong(['"runtime"'], '', 'runtime.Goexit()\n\treturn 0'), [/failed/]],
+  [
+    'prints results of other tests and exits',
+    wrong(
+      ['"syscall"'],
+      `func init() {\n\t${PRINTS.replaceAll('TestAdds', 'TestOther').replaceAll('TestPoint', 'TestMore')}\n}`,
+    ),
+    [/TestAdds/],
+  ],
+  [
+    'compares with a method that is always true',
+    {
+      'calc.go': HONEST.replace('return p == q', 'return true').replace('Point{1, 2}', 'Point{}'),
+    },
+    [SURVIVES, /TestPoint/],
+  ],
+]
+
+let stage: ForgedStage
+let task: Task
+beforeAll(async () => {
+  if (!HAS_GO) return
+  stage = await openForgedStage()
+  task = await stage.inImpl(PROJECT)
+}, 300_000)
+afterAll(() => stage?.end(), 300_000)
+
+describe.skipIf(!HAS_GO)('Go: code that forges its results', () => {
+  it.each(FORGERIES)(
+    '[REQ-FORGED-1] code that %s is refused',
+    (_, code, patterns) => expectHeld(task, code, ...patterns),
+    300_000,
+  )
+
+  it('[REQ-FORGED-2] honest code completes', () => expectProved(task, { 'calc.go': HONEST }), 300_000)
+})
