@@ -82,7 +82,7 @@ test.concurrent.each(depth(REPOSITORIES.slice(-2), REPOSITORIES))(
     const cwd = folder(name, files)
     const ended = await place.run(['init'], { cwd })
     expect(ended.code).toBe(0)
-    expect(ended.stdout.includes('are not run turned around')).toBe(name === 'java')
+    expect(ended.stdout.includes('Whether tests can fail, in Java')).toBe(name === 'java')
     const text = readFileSync(join(cwd, 'agent_workflow.yaml'), 'utf8')
     expect(text).toContain(`The tests are run with: ${found}`)
     expect(text).toContain(`tests: { run: ${found}, `)
