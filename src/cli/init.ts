@@ -122,14 +122,8 @@ function surveyText(found: Survey): string {
     `Language   ${found.language}${why}`,
     `Tests      ${found.testCommand ?? 'no test command found: set commands.tests.run in the contract'}`,
     `Git        ${found.hasGit ? 'yes' : 'no: changes cannot be compared; run `git init`'}`,
-    ...(found.because === '' || INVERTED.has(found.language) ? [] : [NOT_JUDGED]),
   ].join('\n')
 }
-
-/** Languages for which tests_can_fail has rules. */
-const INVERTED: ReadonlySet<string> = new Set(['JavaScript', 'TypeScript', 'Python', 'Go', 'Rust'])
-const NOT_JUDGED =
-  'Judged     tests in this language are not run turned around by tests_can_fail, which has no rules for it; `tests: {inverted: strict}` blocks then'
 
 function asJson(found: Survey) {
   return { project: found.project, language: found.language, test_command: found.testCommand, git: found.hasGit }

@@ -21,6 +21,17 @@ export function checkGates(reading: Reading, document: ContractDocument): void {
     checkUse(reading, document, phase)
   }
   checkTransitionGates(reading, document)
+  checkInverted(reading, document)
+}
+
+function checkInverted(reading: Reading, { tests, phases }: ContractDocument): void {
+  if (tests.inverted === undefined) return
+  if (phases.some((phase) => checksOf(phase).some(({ check }) => check === 'tests_can_fail'))) return
+  reading.report({
+    ...reading.about(tests, 'inverted', 'contract.unused_setting'),
+    message: 'No gate has the check tests_can_fail, so there is no inverted run to set up.',
+    remedy: 'Add tests_can_fail to the gate with all_tests_pass, or remove tests.inverted.',
+  })
 }
 
 type Owner = BlockerDocument | ValidationDocument

@@ -101,6 +101,7 @@ export const CONTRACT_CODES = {
     'A constraint is for a tool the phase does not allow',
     'Allow the tool, or drop it.',
   ),
+  'contract.unused_setting': warning('A setting has no effect', 'Remove it, or add what reads it.'),
   'contract.human_decides': warning('The human decides beside the orchestrator', 'Remove one of the two approvers.'),
   'contract.effect_differs': warning(
     'A key does something else than it says',

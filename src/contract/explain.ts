@@ -11,6 +11,7 @@ export function explainContract(result: LoadedContract): string {
     `${explained.name} ${explained.version} (${explained.hash.slice(0, 12)})`,
     ...(explained.description === '' ? [] : [explained.description]),
     `mode ${explained.mode}, starts in ${explained.start}`,
+    ...(explained.tests === null ? [] : [`tests: ${explained.tests}`]),
     ...explained.phases.flatMap(phaseLines),
     '',
     'Transitions',
@@ -39,6 +40,8 @@ interface Explained {
   readonly description: string
   readonly mode: string
   readonly start: string
+  /** How Phaselock runs and judges the tests; null where the contract does not say it. */
+  readonly tests: string | null
   readonly phases: readonly ExplainedPhase[]
   readonly transitions: readonly (Placed & { from: string; to: string; when: string | null; held_by: string })[]
   readonly not_enforced: readonly { path: string; feature: string }[]
@@ -72,6 +75,7 @@ export function explainJson(result: LoadedContract): JsonObject {
     description: contract.description,
     mode: contract.enforcement.mode,
     start: contract.start,
+    tests: testsText(contract),
     phases: [...contract.phases.values()].map((phase, index) => explainPhase(result, phase, index)),
     transitions: contract.transitions.map(({ from, to, when, gate }, index) => ({
       from,
@@ -83,6 +87,23 @@ export function explainJson(result: LoadedContract): JsonObject {
     not_enforced: contract.notEnforced,
   }
   return explained as unknown as JsonObject
+}
+
+function testsText({ commands, tests, phases }: Contract): string | null {
+  const command = commands.get('tests')
+  if (command === undefined) return null
+  const isTurned = [...phases.values()].some(({ gates }) =>
+    gates.some(({ blockers }) => blockers.some(({ check }) => check === 'tests_can_fail')),
+  )
+  const { strict, maxSeconds } = tests.inverted ?? {}
+  const budget = maxSeconds === undefined ? '' : ` within ${maxSeconds} s`
+  return [
+    `Phaselock runs \`${command.run}\``,
+    ...(tests.repeat === undefined ? [] : [`${tests.repeat} times`]),
+    ...(tests.baseline === 'forbid' ? ['failures from before the task count'] : []),
+    ...(isTurned ? [`new tests are turned around${budget}`] : []),
+    ...(isTurned && strict === true ? ['strict: tests that cannot be judged block'] : []),
+  ].join('; ')
 }
 
 function explainPhase(result: LoadedContract, phase: Phase, index: number): ExplainedPhase {

@@ -36,10 +36,20 @@ export function readTests(reading: Reading, root: Fields): ContractDocument['tes
   return reading.made(tests, fields.node)
 }
 
+const INVERTED_REMEDY =
+  'Write strict, or a map such as {max_seconds: 120, strict: true}. To do without the inverted run, remove the check tests_can_fail; to be warned only, give it severity: warning.'
+
 /** `inverted: strict`, or a map. */
 function readInverted(fields: Fields): NonNullable<ContractDocument['tests']['inverted']> | null {
-  if (fields.get('inverted')?.kind === 'scalar') {
-    fields.choice('inverted', ['strict'], 'strict')
+  const given = fields.get('inverted')
+  if (given?.kind === 'scalar') {
+    if (given.value !== 'strict')
+      fields.bad(
+        'inverted',
+        'contract.invalid_value',
+        `tests.inverted cannot be '${given.value ?? ''}'.`,
+        INVERTED_REMEDY,
+      )
     return { strict: true }
   }
   const inner = fields.inner('inverted', ['max_seconds', 'strict'])

@@ -1,4 +1,4 @@
-/** How an assertion was turned around. `docs/inverted-run.md` explains each. */
+/** How an assertion was turned around. `docs/inverted-run-rules.md` explains each. */
 export type RuleName =
   | 'expected'
   | 'expected_apart'
