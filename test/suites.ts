@@ -75,6 +75,7 @@ export const FULL_ONLY: Readonly<Record<string, string>> = {
     'commented-out code in every language and in odd places; http/git-checks covers the main case',
   'http/consensus-restart': 'votes across restarts; http/consensus covers the rules, e2e/kill recovery in general',
   'http/consensus-reviews': 'votes of reviewers in every state; http/consensus covers the rules',
+  'http/coverage-tools': 'installs c8 and coverage.py; checks/reports/coverage covers which files count',
   'http/earlier-changes': 'uncommitted changes from before a task; core/commit-scope covers which paths count',
   'http/git-submodules': 'commits in repositories with submodules in every state',
   'http/harness-pins':

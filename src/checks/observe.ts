@@ -8,7 +8,8 @@ import { type CommandRun, runCommand } from '../confinement/run-command.js'
 import type { ObservedCommand } from '../core/contract.js'
 import type { ObservedRun } from '../core/observed.js'
 import type { WorkTree } from '../tree/work-tree.js'
-import { GUARDS_FOLDER, GUARDS_VERSION, guardedArgv, guardedEnv, withoutSources } from './guards.js'
+import { GUARDS_FOLDER, GUARDS_FOLDER, GUARDS_VERSION, GUARDS_VERSION, guardedArgv, guardedArgv, guardedEnv, guardedEnv, withoutSources } from './guards.js'
+import { outsideOf } from './outside-tree.js'
 import { findDisagreement } from './reports/agreement.js'
 import { readCoverage } from './reports/coverage.js'
 import { readReport } from './reports/read-report.js'
@@ -70,7 +71,7 @@ export async function observe(
   }
   const report = command.report === null ? null : (run.files.get(command.report)?.toString('utf8') ?? '')
   if (command.format === 'lcov' || command.format === 'cobertura') {
-    const found = { ...UNKNOWN, ...coverageOf(command.format, report ?? run.stdout) }
+    const found = { ...UNKNOWN, ...coverageOf(place.tree, command.format, report ?? run.stdout) }
     return { ...about, ...found, ...troubleIn(found, troubled, 'coverage') }
   }
   const reading = readReport({
@@ -200,8 +201,12 @@ function read(reading: ReportReading): Read {
   }
 }
 
-function coverageOf(format: 'lcov' | 'cobertura', text: string): { coverage: number | null; problem: string | null } {
-  const found = readCoverage({ format, text })
+function coverageOf(
+  tree: string,
+  format: 'lcov' | 'cobertura',
+  text: string,
+): { coverage: number | null; problem: string | null } {
+  const found = readCoverage({ format, text, isOutside: outsideOf(tree) })
   return found === null
     ? { coverage: null, problem: `no ${format} report was written` }
     : { coverage: found.percent, problem: null }
