@@ -2,6 +2,7 @@ import { randomInt } from 'node:crypto'
 import { observedPassing } from '../checks/green-run.js'
 import {
   haveAll,
+  haveFailed,
   judgeTwins,
   type Subject,
   subjectsOf,
@@ -25,6 +26,7 @@ import { pinnedRunOf } from './pinned-run.js'
 const SECONDS_MIN = 60
 const PLAIN_RUNS = 3
 const REST_MS_MIN = 1000
+const ROUNDS_MAX = 5
 
 interface Work {
   readonly plain: ObservedRun
@@ -63,6 +65,7 @@ export async function invertedFor(
   const before = work.key === null ? undefined : app.observations.inverted(key)
   if (before !== undefined) return { run: before, isFresh: false, keep: () => undefined }
   const run = await runInverted(app, contract, state, { ...work, composed })
+  if (run.tests.some(isDoubtful)) app.observations.doubt(state.id)
   // One that was too slow or disturbed may be luckier next time.
   const isSettled = work.key !== null && run.isUnsettled !== true
   return { run, isFresh: true, keep: () => (isSettled ? app.observations.setInverted(key, run) : undefined) }
@@ -77,21 +80,31 @@ async function runInverted(app: App, contract: Contract, state: TaskState, work:
   if (work.place.confinement.provider === 'none') return { tests: [], problem: NEEDS_SANDBOX, durationMs: 0 }
   const named = await namedFiles(app, state)
   const texts = await testTexts(app, contract, state, { composition: work.composed.composition, named })
-  const seconds = contract.tests.inverted?.maxSeconds ?? secondsFor(work.plain)
+  const msMax = (contract.tests.inverted?.maxSeconds ?? secondsFor(work.plain)) * 1000
   const scripts = await scriptsIn(state, work.composed.composition)
   const narrow = narrowCommand(
     work.command.run,
     texts.tests.map(({ path }) => path),
     scripts,
   )
-  const twins = new Twins(work, { deadline: started + seconds * 1000, narrow })
+  const twins = new Twins(work, { msMax, narrow, rounds: roundsAfter(app.observations.doubts(state.id)) })
   const first = await turnAround(texts, { outerOnly: false })
   const subjects = subjectsOf(work.plain, first.files)
-  const judged = judgeTwins(subjects, await twins.run(first, subjects), work.plain)
-  const tests = await retrySurvivors({ judged, subjects, texts, twins, plain: work.plain })
+  const judged = await twins.judge(texts, { first, outerOnly: false }, subjects)
+  const tests = await retrySurvivors({ judged, subjects, texts, twins })
   const isUnsettled = first.files.some(isCutShort) || tests.some(({ verdict }) => verdict === 'no_evidence')
   const durationMs = Math.round(performance.now() - started)
   return { tests, problem: null, durationMs, ...(isUnsettled ? { isUnsettled } : {}) }
+}
+
+/** What code that forges by chance looks like when it is out of luck. */
+function isDoubtful({ verdict, failsRewritten, isOld }: JudgedTest): boolean {
+  return isOld !== true && (verdict === 'survived' || failsRewritten === true)
+}
+
+// Code that passes or fails its tests by chance is right once in four: each doubt makes that rarer.
+function roundsAfter(doubts: number): number {
+  return Math.min(1 + 2 * doubts, ROUNDS_MAX)
 }
 
 function isCutShort({ inversion }: TurnedFile): boolean {
@@ -110,39 +123,70 @@ async function retrySurvivors(one: {
   readonly subjects: readonly Subject[]
   readonly texts: TestTexts
   readonly twins: Twins
-  readonly plain: ObservedRun
 }): Promise<readonly JudgedTest[]> {
-  const { judged, subjects, texts, twins, plain } = one
+  const { judged, subjects, texts, twins } = one
   const isSurvivor = (index: number): boolean => judged[index]?.verdict === 'survived'
-  const paths = new Set(subjects.filter((_, index) => isSurvivor(index)).map(({ file }) => file.path))
-  if (paths.size === 0) return judged
-  const tests = texts.tests.filter(({ path }) => paths.has(path))
-  const outer = await turnAround({ tests, helpers: [] }, { outerOnly: true })
   const survivors = subjects.filter((_, index) => isSurvivor(index))
-  const runs = await twins.run(outer, survivors)
-  if (runs === null) return judged
-  const again = judgeTwins(subjects, runs, plain)
-  return judged.map((test, index) => (isSurvivor(index) && again[index]?.verdict === 'proved' ? again[index] : test))
+  if (survivors.length === 0) return judged
+  const paths = new Set(survivors.map(({ file }) => file.path))
+  const outer = { tests: texts.tests.filter(({ path }) => paths.has(path)), helpers: [] }
+  twins.isDoubted = true
+  const again = await twins.judge(outer, { first: await turnAround(outer, OUTER), outerOnly: true }, survivors)
+  return judged.map((test, index) => {
+    const next = isSurvivor(index) ? again[survivors.indexOf(subjects[index] as Subject)] : undefined
+    return next?.verdict === 'proved' ? next : test
+  })
 }
+
+const OUTER = { outerOnly: true }
 
 /** Makes the runs of both twins, within what is left of the time. */
 class Twins {
+  /** Set where a result may be one of chance: what is proved then has to be proved in further rounds. */
+  isDoubted = false
+  #deadline: number
+  #narrow: string | null
+
   constructor(
     private readonly work: Work,
     private readonly how: {
-      readonly deadline: number
+      /** For the first round with all that is tried there, and for each further one. */
+      readonly msMax: number
+      readonly rounds: number
       /** The command that runs only the files that are judged; null where there is none. */
       readonly narrow: string | null
     },
-  ) {}
+  ) {
+    this.#deadline = performance.now() + how.msMax
+    this.#narrow = how.narrow
+  }
+
+  /** What the twins show of each test. Each round has twins of its own, and all of them have to agree on what is proved. */
+  async judge(
+    texts: TestTexts,
+    { first, outerOnly }: { readonly first: Turned; readonly outerOnly: boolean },
+    subjects: readonly Subject[],
+  ): Promise<readonly JudgedTest[]> {
+    const { plain } = this.work
+    let judged = judgeTwins(subjects, await this.#run(first, subjects), plain)
+    const rounds = Math.max(this.how.rounds, this.isDoubted ? roundsAfter(1) : 1)
+    for (let round = 1; round < rounds && first.areTwins && judged.some(isProved); round += 1) {
+      this.#deadline = performance.now() + this.how.msMax
+      const next = judgeTwins(subjects, await this.#run(await turnAround(texts, { outerOnly }), subjects), plain)
+      judged = judged.map((test, index) => (isProved(test) ? (next[index] ?? test) : test))
+    }
+    return judged
+  }
 
   /** Null where nothing could be turned around. */
-  async run(files: Turned, subjects: readonly Subject[]): Promise<TwinRuns | null> {
+  async #run(files: Turned, subjects: readonly Subject[]): Promise<TwinRuns | null> {
     if (files.turned.length === 0 || subjects.length === 0) return null
-    const { narrow } = this.how
-    const some = narrow === null ? null : await this.#runBoth(files, narrow)
+    const some = this.#narrow === null ? null : await this.#runBoth(files, this.#narrow)
+    if (some !== null && haveAll(subjects, some)) return some
     // Tests that need others of the suite are run with all of it.
-    return some !== null && haveAll(subjects, some) ? some : this.#runBoth(files, null)
+    this.#narrow = null
+    this.isDoubted ||= some !== null && haveFailed(subjects, some.unturned)
+    return this.#runBoth(files, null)
   }
 
   async #runBoth(files: Turned, narrow: string | null): Promise<TwinRuns> {
@@ -159,13 +203,17 @@ class Twins {
 
   async #observe(entries: readonly ViewEntry[], narrow: string | null): Promise<ObservedRun> {
     const { command, composed, place, plain } = this.work
-    const restMs = this.how.deadline - performance.now()
+    const restMs = this.#deadline - performance.now()
     if (restMs < REST_MS_MIN) return { ...plain, ...TOO_LATE }
     const timeoutSeconds = Math.min(command.timeoutSeconds, Math.ceil(restMs / 1000))
     const view = { composition: withEntries(composed.composition, entries), leftOut: [] }
     const told = { ...command, run: narrow ?? command.run, timeoutSeconds }
     return observe({ ...place, view }, 'tests', told, { treeHash: plain.treeHash })
   }
+}
+
+function isProved({ verdict }: JudgedTest): boolean {
+  return verdict === 'proved'
 }
 
 const TOO_LATE = { counts: null, tests: [], isComplete: false, wasStopped: true } as const
