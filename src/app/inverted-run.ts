@@ -88,11 +88,8 @@ async function runInverted(app: App, contract: Contract, state: TaskState, work:
     scripts,
   )
   const twins = new Twins(work, { msMax, narrow, rounds: roundsAfter(app.observations.doubts(state.id)) })
-  const first = await turnAround(texts, { outerOnly: false })
-  const subjects = subjectsOf(work.plain, first.files)
-  const judged = await twins.judge(texts, { first, outerOnly: false }, subjects)
-  const tests = await retrySurvivors({ judged, subjects, texts, twins })
-  const isUnsettled = first.files.some(isCutShort) || tests.some(({ verdict }) => verdict === 'no_evidence')
+  const { files, tests } = await judgeInRounds(texts, twins, work.plain)
+  const isUnsettled = files.some(isCutShort) || tests.some(({ verdict }) => verdict === 'no_evidence')
   const durationMs = Math.round(performance.now() - started)
   return { tests, problem: null, durationMs, ...(isUnsettled ? { isUnsettled } : {}) }
 }
@@ -117,28 +114,57 @@ function secondsFor({ durationMs }: ObservedRun): number {
   return Math.max(SECONDS_MIN, Math.ceil((PLAIN_RUNS * durationMs) / 1000))
 }
 
+interface Round {
+  readonly files: readonly TurnedFile[]
+  readonly areTwins: boolean
+  readonly tests: readonly JudgedTest[]
+}
+
+/** Each round has twins of its own, and all of them have to agree on what is proved. */
+async function judgeInRounds(texts: TestTexts, twins: Twins, plain: ObservedRun): Promise<Round> {
+  const first = await judgeOnce(texts, twins, plain)
+  let { tests } = first
+  for (let round = 1; round < twins.rounds && first.areTwins; round += 1) {
+    if (tests.some(isDoubtful) || !tests.some(isProved)) break
+    twins.giveTime()
+    const next = await judgeOnce(texts, twins, plain)
+    tests = tests.map((test, index) => (isProved(test) ? (next.tests[index] ?? test) : test))
+  }
+  return { ...first, tests }
+}
+
+async function judgeOnce(texts: TestTexts, twins: Twins, plain: ObservedRun): Promise<Round> {
+  const turned = await turnAround(texts, { outerOnly: false })
+  const subjects = subjectsOf(plain, turned.files)
+  const judged = judgeTwins(subjects, await twins.run(turned, subjects), plain)
+  return { ...turned, tests: await retrySurvivors({ judged, subjects, texts, twins, plain }) }
+}
+
 /** Tests that survived are turned once more, in their outer assertions only: two turned assertions may have cancelled out. */
 async function retrySurvivors(one: {
   readonly judged: readonly JudgedTest[]
   readonly subjects: readonly Subject[]
   readonly texts: TestTexts
   readonly twins: Twins
+  readonly plain: ObservedRun
 }): Promise<readonly JudgedTest[]> {
-  const { judged, subjects, texts, twins } = one
+  const { judged, subjects, texts, twins, plain } = one
   const isSurvivor = (index: number): boolean => judged[index]?.verdict === 'survived'
+  const paths = new Set(subjects.filter((_, index) => isSurvivor(index)).map(({ file }) => file.path))
+  if (paths.size === 0) return judged
+  const tests = texts.tests.filter(({ path }) => paths.has(path))
+  const outer = await turnAround({ tests, helpers: [] }, { outerOnly: true })
   const survivors = subjects.filter((_, index) => isSurvivor(index))
-  if (survivors.length === 0) return judged
-  const paths = new Set(survivors.map(({ file }) => file.path))
-  const outer = { tests: texts.tests.filter(({ path }) => paths.has(path)), helpers: [] }
-  twins.isDoubted = true
-  const again = await twins.judge(outer, { first: await turnAround(outer, OUTER), outerOnly: true }, survivors)
+  const runs = await twins.run(outer, survivors)
+  if (runs === null) return judged
+  const again = judgeTwins(subjects, runs, plain)
   return judged.map((test, index) => {
-    const next = isSurvivor(index) ? again[survivors.indexOf(subjects[index] as Subject)] : undefined
-    return next?.verdict === 'proved' ? next : test
+    const next = again[index]
+    if (!isSurvivor(index) || next?.verdict !== 'proved') return test
+    twins.isDoubted ||= isDoubtful(test)
+    return next
   })
 }
-
-const OUTER = { outerOnly: true }
 
 /** Makes the runs of both twins, within what is left of the time. */
 class Twins {
@@ -161,25 +187,16 @@ class Twins {
     this.#narrow = how.narrow
   }
 
-  /** What the twins show of each test. Each round has twins of its own, and all of them have to agree on what is proved. */
-  async judge(
-    texts: TestTexts,
-    { first, outerOnly }: { readonly first: Turned; readonly outerOnly: boolean },
-    subjects: readonly Subject[],
-  ): Promise<readonly JudgedTest[]> {
-    const { plain } = this.work
-    let judged = judgeTwins(subjects, await this.#run(first, subjects), plain)
-    const rounds = Math.max(this.how.rounds, this.isDoubted ? roundsAfter(1) : 1)
-    for (let round = 1; round < rounds && first.areTwins && judged.some(isProved); round += 1) {
-      this.#deadline = performance.now() + this.how.msMax
-      const next = judgeTwins(subjects, await this.#run(await turnAround(texts, { outerOnly }), subjects), plain)
-      judged = judged.map((test, index) => (isProved(test) ? (next[index] ?? test) : test))
-    }
-    return judged
+  get rounds(): number {
+    return Math.max(this.how.rounds, this.isDoubted ? roundsAfter(1) : 1)
+  }
+
+  giveTime(): void {
+    this.#deadline = performance.now() + this.how.msMax
   }
 
   /** Null where nothing could be turned around. */
-  async #run(files: Turned, subjects: readonly Subject[]): Promise<TwinRuns | null> {
+  async run(files: Turned, subjects: readonly Subject[]): Promise<TwinRuns | null> {
     if (files.turned.length === 0 || subjects.length === 0) return null
     const some = this.#narrow === null ? null : await this.#runBoth(files, this.#narrow)
     if (some !== null && haveAll(subjects, some)) return some

@@ -33,7 +33,11 @@ export function codeWhere(kind: Kind, name: string, text: string): Files {
 }
 
 export function honest(kind: Kind): Files {
-  return { 'src/code.js': `${Object.entries(RIGHT).map(([name, text]) => lineOf(kind, name, text)).join('\n')}\n` }
+  return {
+    'src/code.js': `${Object.entries(RIGHT)
+      .map(([name, text]) => lineOf(kind, name, text))
+      .join('\n')}\n`,
+  }
 }
 
 function lineOf(kind: Kind, name: string, text: string): string {
@@ -45,3 +49,5 @@ export const SURVIVES = /still pass(?:es)? when what is expected is changed/
 export const FAILS = /failed: .*(?:adds|is even|has a name|is shown|is listed)/
 /** Code that forges the plain run alone. */
 export const TOLD_APART = /as it is written, and does not when its text is rewritten and what it expects is the same/
+/** The refusal of a plain run that was forged badly: a test failed, its file did not run, or the reports contradict each other. */
+export const NOT_GREEN = /\d failed: |did not run its tests|the run is void|All tests must pass: exit code/
