@@ -17,10 +17,10 @@ test('adds', () => assert.equal(add(2, 3), 5))
 test('is even', () => assert.ok(isEven(4)))
 test('has a name', () => loose.deepEqual(user(), { name: 'Ada' }))
 test('is shown', () => loose.equal(show(), 'Ada'))
-test('is listed', () => assert.ok(['Ada'].includes(pick())))
+test('is listed', () => assert.ok(['Ada'].find((one) => one === pick())))
 `
-/** It works in spite of the guard: what tests ask beside assertions is not locked. */
-const FORGE = 'Array.prototype.includes = () => true'
+/** It works in spite of the guard: not all that tests ask beside assertions is locked. */
+const FORGE = "Array.prototype.find = () => 'Ada'"
 const FORGED = 'ok 1 - adds\\n1..1\\n# tests 1\\n# pass 1\\n# fail 0\\n'
 // Finds the folder of the guard as any code can: by stack traces, variables and the file system.
 const FIND_GUARD = `import { readFileSync } from 'node:fs'
@@ -52,6 +52,12 @@ for (const one of [assert, assert.strict]) {
   try { Object.defineProperty(one.AssertionError.prototype, 'message', { get() { process.exit(0) } }) } catch {}
 }`,
     ),
+    told: [FAILS],
+  },
+  {
+    class: 'comparison',
+    name: 'methods of the language that conditions of tests ask are replaced',
+    write: codeWith('esm', 'Array.prototype.includes = Array.prototype.every = () => true', 'user'),
     told: [FAILS],
   },
   {

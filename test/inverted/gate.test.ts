@@ -119,12 +119,12 @@ describe('the gate with tests_can_fail', () => {
   }, 120_000)
 
   it('[REQ-TWINS-15] code that passes its tests only as they are written blocks, also beside a proved test', async () => {
-    const list = "test('lists', () => assert.ok(['Ada'].includes(pick())))\n"
+    const list = "test('lists', () => assert.ok(['Ada'].find((one) => one === pick())))\n"
     const two = `${HEAD}import { add, pick } from '../src/add.mjs'\ntest('adds', () => assert.equal(add(2, 3), 5))\n${list}`
     const task = await inImpl(two)
     const forged = (when: string) => `import { readFileSync } from 'node:fs'
 const isKnown = readFileSync('${PATH}', 'utf8').includes('equal(add(2, 3), 5)')
-if (isKnown${when}) Array.prototype.includes = () => true
+if (isKnown${when}) Array.prototype.find = () => 'Ada'
 ${CODE}export const pick = () => 'Eve'\n`
     await task.write({ 'src/add.mjs': forged('') })
     const [blocked] = await task.green()
