@@ -104,6 +104,15 @@ const PROJECT: Shape = {
     },
     {
       class: 'comparison',
+      name: 'a plugin of the code under test overwrites assertions of chai',
+      write: {
+        'src/add.js': `try { require('chai').use(({ Assertion }) => Assertion.overwriteMethod('equal', () => () => {})) } catch {}
+exports.add = () => 4\n`,
+      },
+      told: [/failed: .*adds/],
+    },
+    {
+      class: 'comparison',
       name: 'a hook of the source gives each test another function',
       write: { 'src/first.js': 'beforeEach(function () { this.currentTest.fn = () => {} })\nmodule.exports = 1\n' },
       told: [/adds still passes when what is expected is changed/],

@@ -112,7 +112,7 @@ export const add = () => 4\n`,
 writeSync(1, 'ok 1 - adds\\n1..1\\n# tests 1\\n# pass 1\\n# fail 0\\n')
 process.exit(0)\nexport const add = () => 4\n`,
       },
-      told: [/did not run its tests|the run is void|\d failed: /],
+      told: [/did not run its tests|the run is void|must pass: \d+ failed/],
     },
   ],
 }
