@@ -50,4 +50,5 @@ export const FAILS = /failed: .*(?:adds|is even|has a name|is shown|is listed)/
 /** Code that forges the plain run alone. */
 export const TOLD_APART = /as it is written, and does not when its text is rewritten and what it expects is the same/
 /** The refusal of a plain run that was forged badly: a test failed, its file did not run, or the reports contradict each other. */
-export const NOT_GREEN = /must pass: \d+ failed|did not run its tests|the run is void|must pass: (?:exit code|no counts could be read)/
+export const NOT_GREEN =
+  /must pass: \d+ failed|did not run its tests|the run is void|must pass: (?:exit code|no counts could be read)/
