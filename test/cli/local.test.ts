@@ -71,7 +71,11 @@ const REPOSITORIES: readonly (readonly [name: string, files: Readonly<Record<str
   ['go', { 'go.mod': '' }, 'go test -json ./...'],
   ['java', { 'pom.xml': '' }, 'mvn test'],
   ['python', { 'pyproject.toml': '' }, 'python3 -m unittest -v'],
-  ['venv', { 'pyproject.toml': 'pytest', '.venv/bin/python': '', '.venv/pyvenv.cfg': '' }, '.venv/bin/python -m pytest'],
+  [
+    'venv',
+    { 'pyproject.toml': 'pytest', '.venv/bin/python': '', '.venv/pyvenv.cfg': '' },
+    '.venv/bin/python -m pytest',
+  ],
   ['node', { 'package.json': '{"scripts":{"test":"vitest"}}', 'pnpm-lock.yaml': '' }, 'pnpm test'],
   ['pytest', { 'pyproject.toml': '', 'requirements-dev.txt': 'pytest>=8\n' }, 'python3 -m pytest'],
 ]
