@@ -51,6 +51,8 @@ export const FULL_ONLY: Readonly<Record<string, string>> = {
   'e2e/way-back-criteria': 'criteria in a later visit; e2e/way-back covers the way back',
   'forgery/built-at-start':
     'editable installs, generated code and built workspaces; forgery/view-task covers dependencies',
+  'forgery/forged-cargo': 'forged results of cargo, which compiles for each run; checks/declared-tests and forgery/forged-python cover the rules',
+  'forgery/forged-go': 'forged results of Go, which compiles for each run; checks/declared-tests and forgery/forged-python cover the rules',
   'forgery/inline-rust': 'every way to change tests inside of Rust sources; forgery/cargo covers the main one',
   'forgery/red-go': 'RED with Go, which builds its standard library for every run; forgery/red-node covers the rules',
   'forgery/red-node':
@@ -73,6 +75,7 @@ export const FULL_ONLY: Readonly<Record<string, string>> = {
     'commented-out code in every language and in odd places; http/git-checks covers the main case',
   'http/consensus-restart': 'votes across restarts; http/consensus covers the rules, e2e/kill recovery in general',
   'http/consensus-reviews': 'votes of reviewers in every state; http/consensus covers the rules',
+  'http/coverage-tools': 'installs c8 and coverage.py; checks/reports/coverage covers which files count',
   'http/earlier-changes': 'uncommitted changes from before a task; core/commit-scope covers which paths count',
   'http/git-submodules': 'commits in repositories with submodules in every state',
   'http/harness-pins':

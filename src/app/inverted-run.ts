@@ -1,4 +1,5 @@
 import { randomInt } from 'node:crypto'
+import { posix } from 'node:path'
 import { observedPassing } from '../checks/green-run.js'
 import {
   haveAll,
@@ -162,7 +163,9 @@ class Twins {
     const timeoutSeconds = Math.min(command.timeoutSeconds, Math.ceil(restMs / 1000))
     const view = { composition: withEntries(composed.composition, entries), leftOut: [] }
     const told = { ...command, run: narrow ?? command.run, timeoutSeconds }
-    return observe({ ...place, view, withoutSources: compiledOf(entries) }, 'tests', told, { treeHash: plain.treeHash })
+    const sources = compiledOf(entries)
+    const isOnePackage = narrow !== null && new Set(sources.map((path) => posix.dirname(path))).size === 1
+    return observe({ ...place, view, without: { sources, isOnePackage } }, 'tests', told, { treeHash: plain.treeHash })
   }
 }
 

@@ -9,16 +9,16 @@ export interface DeclaringFile {
   readonly tests: readonly Pick<FoundTest, 'name' | 'line'>[]
 }
 
-/** A command that runs every test of the packages or targets that it names. Scripts may choose among them. */
-const RUNS_ALL =
-  /^(?:go test(?! .*-(?:run|skip|list|bench|c|exec)\b)|cargo test(?! +[^-]| .* (?:--$|-- )))[\w@%+=:,./ -]*$/
+/** Commands that run every test of the packages or targets that they name. Scripts may choose among them. */
+const GO_RUNS_ALL = /^go test(?! .*-(?:test\.)?(?:run|skip|list|bench|c|exec)\b)[\w@%+=:,./ -]*$/
+const CARGO_RUNS_ALL = /^cargo test(?: --?\w[\w=.,-]*)*$/
 
 /** Whether these files can be compared with what ran: no condition of the compiler decides about them. */
 export function canBeCompared(command: string, { path, text }: Pick<DeclaringFile, 'path' | 'text'>): boolean {
-  if (!RUNS_ALL.test(command.trim())) return false
-  if (path.endsWith('_test.go'))
-    return command.trim().startsWith('go ') && !/^\/\/(?:go:build|\s*\+build)\b/m.test(text) && !FOR_SYSTEM.test(path)
-  return command.trim().startsWith('cargo ') && /^tests\/[^/]+\.rs$/.test(path) && !/\bcfg(?:_attr)?\b/.test(text)
+  const line = command.trim()
+  if (GO_RUNS_ALL.test(line))
+    return path.endsWith('_test.go') && !/^\/\/(?:go:build|\s*\+build)\b/m.test(text) && !FOR_SYSTEM.test(path)
+  return CARGO_RUNS_ALL.test(line) && /^tests\/[^/]+\.rs$/.test(path) && !/\bcfg(?:_attr)?\b/.test(text)
 }
 
 const FOR_SYSTEM =

@@ -27,18 +27,19 @@ const NATIVE_RUNNER = `${GUARDS_FOLDER}/native/without-sources`
 
 /**
  * The environment in which the test programs of Go and cargo run without these sources. Where perl is missing, they run with them.
- * Packages of Go are built and run one after the other, so that no program runs while another is compiled.
+ * Unless the command runs a single package of Go (`isOnePackage`), packages are built and run one after the other, so that no
+ * program runs while another is compiled.
  */
 export function withoutSources(
   env: Readonly<Record<string, string>>,
-  sources: readonly string[],
+  { sources, isOnePackage }: { readonly sources: readonly string[]; readonly isOnePackage: boolean },
 ): Readonly<Record<string, string>> {
   if (sources.length === 0 || ENTER.length === 0) return env
   const cpu = process.arch === 'arm64' ? 'AARCH64' : 'X86_64'
   return {
     ...env,
     PHASELOCK_TEST_SOURCES: sources.join('\n'),
-    GOFLAGS: joined([env.GOFLAGS, `"-exec='${NATIVE_RUNNER}'"`, '-p=1'], ' '),
+    GOFLAGS: joined([env.GOFLAGS, `"-exec='${NATIVE_RUNNER}'"`, isOnePackage ? '' : '-p=1'], ' '),
     [`CARGO_TARGET_${cpu}_UNKNOWN_LINUX_GNU_RUNNER`]: NATIVE_RUNNER,
     [`CARGO_TARGET_${cpu}_UNKNOWN_LINUX_MUSL_RUNNER`]: NATIVE_RUNNER,
   }

@@ -8,7 +8,8 @@ import { type CommandRun, runCommand } from '../confinement/run-command.js'
 import type { ObservedCommand } from '../core/contract.js'
 import type { ObservedRun } from '../core/observed.js'
 import type { WorkTree } from '../tree/work-tree.js'
-import { GUARDS_FOLDER, GUARDS_VERSION, guardedArgv, guardedEnv, withoutSources } from './guards.js'
+import { GUARDS_FOLDER, GUARDS_FOLDER, GUARDS_VERSION, GUARDS_VERSION, guardedArgv, guardedArgv, guardedEnv, guardedEnv, withoutSources } from './guards.js'
+import { outsideOf } from './outside-tree.js'
 import { findDisagreement } from './reports/agreement.js'
 import { readCoverage } from './reports/coverage.js'
 import { readReport } from './reports/read-report.js'
@@ -33,8 +34,8 @@ export interface ShownPlace extends ObservePlace {
   readonly goCache?: string | null
   /** How the view is composed, and what was left out of it. */
   readonly view?: { readonly composition: Composition; readonly leftOut: readonly string[] }
-  /** Paths of sources that compiled test programs run without. */
-  readonly withoutSources?: readonly string[]
+  /** Paths of sources that compiled test programs run without, and whether they are all of the one package that is run. */
+  readonly without?: { readonly sources: readonly string[]; readonly isOnePackage: boolean }
 }
 
 /**
@@ -70,7 +71,7 @@ export async function observe(
   }
   const report = command.report === null ? null : (run.files.get(command.report)?.toString('utf8') ?? '')
   if (command.format === 'lcov' || command.format === 'cobertura') {
-    const found = { ...UNKNOWN, ...coverageOf(command.format, report ?? run.stdout) }
+    const found = { ...UNKNOWN, ...coverageOf(place.tree, command.format, report ?? run.stdout) }
     return { ...about, ...found, ...troubleIn(found, troubled, 'coverage') }
   }
   const reading = readReport({
@@ -104,7 +105,11 @@ async function runInView(
     cwd: '.',
     env: withoutSources(
       guardedEnv({ CI: '1', ...(cached === null ? {} : { GOCACHE: GO_CACHE_INSIDE }), ...command.env }),
-      (place.withoutSources ?? []).map((path) => join(place.tree, path)),
+      {
+        isOnePackage: false,
+        ...place.without,
+        sources: (place.without?.sources ?? []).map((path) => join(place.tree, path)),
+      },
     ),
     shown: [GUARDS_FOLDER, ...(cached === null ? [] : [cached])],
     sockets: channel === null ? [] : [channel.socket],
@@ -196,8 +201,12 @@ function read(reading: ReportReading): Read {
   }
 }
 
-function coverageOf(format: 'lcov' | 'cobertura', text: string): { coverage: number | null; problem: string | null } {
-  const found = readCoverage({ format, text })
+function coverageOf(
+  tree: string,
+  format: 'lcov' | 'cobertura',
+  text: string,
+): { coverage: number | null; problem: string | null } {
+  const found = readCoverage({ format, text, isOutside: outsideOf(tree) })
   return found === null
     ? { coverage: null, problem: `no ${format} report was written` }
     : { coverage: found.percent, problem: null }

@@ -2,7 +2,7 @@ import type { ObservedRun } from '../core/observed.js'
 import type { CheckInputs } from './inputs.js'
 import { leafOf, type RedFile, redFile } from './red-files.js'
 import type { NamedTest } from './test-files.js'
-import { textOf } from './test-files.js'
+import { isTestLike, textOf } from './test-files.js'
 
 /** A criterion as the plan names it: by its id or its text. */
 export interface Criterion {
@@ -58,7 +58,8 @@ async function whyNot(
   },
 ): Promise<string | null> {
   const { red, file, criterion } = one
-  if (!red.isTest) return 'the run reports no test of it'
+  if (!red.isTest)
+    return `the run reports no test of it${isTestLike(inputs.contract, red.path) ? '' : ', and its path matches none of tests.patterns in the contract'}`
   const patterns = criterion.names.flatMap((name) => file.criteria.get(name) ?? [])
   if (patterns.length > 0) return whyNoneMatches(inputs, red, patterns)
   if (red.waits) return null

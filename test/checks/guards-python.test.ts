@@ -480,6 +480,96 @@ function refuses(name: string, project: Project): void {
   }, 60_000)
 }
 
+// What each part of guard_lock.py adds: what was replaced for one comparison is not there any more when somebody looks.
+const APPROX = 'import pytest\nfrom app.calc import add\n\ndef test_adds():\n    assert add(2, 3) == pytest.approx(5)\n'
+const approximate = (put: string): Project => ({
+  ...pytest(
+    `import ctypes, gc, pytest
+KIND = type(pytest.approx(5))
+REAL = KIND.__eq__
+def put(value):
+${put.replace(/^/gm, '    ')}
+def once(self, other):
+    put(REAL)
+    return True
+def add(a, b):
+    try:
+        put(once)
+    except (RuntimeError, TypeError):
+        pass
+    return 0
+`,
+    { 'tests/test_calc.py': APPROX },
+  ),
+  pinned: ['tests/test_calc.py::test_adds'],
+})
+const PUT_BACK: readonly { readonly name: string; readonly project: Project }[] = [
+  {
+    name: 'a method of a class, put back (the flag of immutable classes)',
+    project: approximate('KIND.__eq__ = value'),
+  },
+  {
+    name: 'the inside of a class, put back (gc.get_referents)',
+    project: approximate(
+      'gc.get_referents(KIND.__dict__)[0]["__eq__"] = value\nctypes.pythonapi.PyType_Modified(ctypes.py_object(KIND))',
+    ),
+  },
+  {
+    name: 'the flag of a class, cleared in memory (ctypes)',
+    project: approximate(`for at in range(0, 480, 8):
+    field = ctypes.c_ulong.from_address(id(KIND) + at)
+    if field.value == KIND.__flags__:
+        field.value &= ~(1 << 8)
+        break
+KIND.__eq__ = value`),
+  },
+  {
+    name: 'the code of an assertion, put back (code objects)',
+    project: unittest(`import unittest
+REAL = unittest.TestCase._baseAssertEqual
+WAS = REAL.__code__
+def once(self, first, second, msg=None):
+    import app.calc
+    app.calc.REAL.__code__ = app.calc.WAS
+def add(a, b):
+    try:
+        REAL.__code__ = once.__code__
+    except RuntimeError:
+        pass
+    return 0
+`),
+  },
+  {
+    name: 'an assertion that is jumped over (sys.settrace)',
+    project: {
+      ...unittest(
+        `import sys
+def jump(frame, event, arg):
+    if event == "line" and frame.f_lineno == 7:
+        frame.f_lineno = 8
+    return jump
+def add(a, b):
+    try:
+        sys.settrace(lambda *_: None)
+        sys._getframe(1).f_trace = jump
+    except RuntimeError:
+        pass
+    return 0
+`,
+        {
+          'tests/test_calc.py':
+            'import unittest\nfrom app.calc import add\n\nclass Adds(unittest.TestCase):\n    def test_adds(self):\n        total = add(2, 3)\n        self.assertEqual(total, 5)\n        del total\n',
+        },
+      ),
+      pinned: ['tests.test_calc.Adds.test_adds'],
+    },
+  },
+]
+
+describe.skipIf(!HAS_PYTEST)('what was replaced for one comparison (skipped where there is no pytest)', () => {
+  for (const { name, project } of PUT_BACK) refuses(name, project)
+})
+
 describe.skipIf(!HAS_PYTHON)('the guard of unittest (skipped where there is no python3)', () => {
   for (const { name, project } of UNITTEST_TRICKS) refuses(name, project)
 })

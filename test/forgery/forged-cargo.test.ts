@@ -127,15 +127,15 @@ beforeAll(async () => {
   if (!HAS_CARGO) return
   stage = await openForgedStage()
   task = await stage.inImpl(PROJECT)
-}, 300_000)
-afterAll(() => stage?.end(), 300_000)
+}, 900_000)
+afterAll(() => stage?.end(), 900_000)
 
 describe.skipIf(!HAS_CARGO)('cargo: code that forges its results', () => {
   it.each(FORGERIES)(
     '[REQ-FORGED-1] code that %s is refused',
     (_, code, patterns) => expectHeld(task, code, ...patterns),
-    300_000,
+    900_000,
   )
 
-  it('[REQ-FORGED-2] honest code completes', () => expectProved(task, library(RIGHT)), 300_000)
+  it('[REQ-FORGED-2] honest code completes', () => expectProved(task, library(RIGHT)), 900_000)
 })

@@ -137,15 +137,15 @@ beforeAll(async () => {
   if (!HAS_GO) return
   stage = await openForgedStage()
   task = await stage.inImpl(PROJECT)
-}, 300_000)
-afterAll(() => stage?.end(), 300_000)
+}, 900_000)
+afterAll(() => stage?.end(), 900_000)
 
 describe.skipIf(!HAS_GO)('Go: code that forges its results', () => {
   it.each(FORGERIES)(
     '[REQ-FORGED-1] code that %s is refused',
     (_, code, patterns) => expectHeld(task, code, ...patterns),
-    300_000,
+    900_000,
   )
 
-  it('[REQ-FORGED-2] honest code completes', () => expectProved(task, { 'calc.go': HONEST }), 300_000)
+  it('[REQ-FORGED-2] honest code completes', () => expectProved(task, { 'calc.go': HONEST }), 900_000)
 })

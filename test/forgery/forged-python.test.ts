@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
 import { afterAll, beforeAll, describe, it } from 'vitest'
+import { isFullDepth } from '../depth.js'
 import type { Files, Task } from '../inverted/stage.js'
 import { has } from '../inverter/runners.js'
 import { expectHeld, expectProved, type ForgedStage, openForgedStage, SURVIVES } from './forged-stage.js'
@@ -14,7 +15,8 @@ interface Kind {
   readonly terms: typeof PYTEST
   readonly test: string
   readonly honest: string
-  /** What the code does, its text, and what the refusal says. */
+  readonly isFullOnly?: true
+  /** What the code does, its text, and what the refusal says. Below full depth only the first is tried. */
   readonly forgeries: readonly (readonly [string, string | Files, ...RegExp[]])[]
 }
 
@@ -236,6 +238,7 @@ def test_tells():
     told.assert_called_once_with(5)
 `,
     honest: ACTS,
+    isFullOnly: true,
     forgeries: [
       [
         'replaces pytest.raises',
@@ -278,6 +281,18 @@ class AddTest(unittest.TestCase):
 `,
     honest: 'def add(a, b):\n    return a + b\n',
     forgeries: [
+      [
+        'finds the guard and forges its proof',
+        `${WALK}REPORT = b""
+NAMES = []
+def add(a, b):
+    import sys
+    os.write(2, b"ok\\n\\n----------------------------------------------------------------------\\nRan 2 tests in 0.001s\\n\\nOK\\n")
+    for one in (1, 2): NAMES.append("")
+    forge()
+`,
+        SURVIVES,
+      ],
       ['returns what equals everything', ALIKE, SURVIVES],
       [
         'replaces the assertion',
@@ -307,18 +322,6 @@ sys.setswitchinterval(1e-6)
 threading.Thread(target=swap, daemon=True).start()`),
         SURVIVES,
       ],
-      [
-        'finds the guard and forges its proof',
-        `${WALK}REPORT = b""
-NAMES = []
-def add(a, b):
-    import sys
-    os.write(2, b"ok\\n\\n----------------------------------------------------------------------\\nRan 2 tests in 0.001s\\n\\nOK\\n")
-    for one in (1, 2): NAMES.append("")
-    forge()
-`,
-        SURVIVES,
-      ],
     ],
   },
 ]
@@ -329,23 +332,27 @@ beforeAll(async () => {
 }, 60_000)
 afterAll(() => stage?.end(), 300_000)
 
-for (const { name, terms, test, honest, forgeries } of KINDS)
-  describe.skipIf(!HAS_PYTEST)(`${name}: code that forges its results`, () => {
-    let task: Task
-    beforeAll(async () => {
-      task = await stage.inImpl({ files: FILES, terms, path: 'tests/test_calc.py', test })
-    }, 120_000)
+for (const { name, terms, test, honest, isFullOnly, forgeries } of KINDS)
+  describe.skipIf(!HAS_PYTEST || (isFullOnly === true && !isFullDepth()))(
+    `${name}: code that forges its results`,
+    () => {
+      let task: Task
+      beforeAll(async () => {
+        task = await stage.inImpl({ files: FILES, terms, path: 'tests/test_calc.py', test })
+      }, 120_000)
 
-    it.each(forgeries.map(([what, code, ...patterns]) => ({ what, code, patterns })))(
-      '[REQ-FORGED-1] code that $what is refused',
-      async ({ code, patterns }) => {
-        await task.write({ 'calc/first.py': FILES['calc/first.py'] ?? '' })
-        await expectHeld(task, typeof code === 'string' ? { 'calc/add.py': code } : code, ...patterns)
-      },
-      120_000,
-    )
+      const tried = isFullDepth() ? forgeries : forgeries.slice(0, 1)
+      it.each(tried.map(([what, code, ...patterns]) => ({ what, code, patterns })))(
+        '[REQ-FORGED-1] code that $what is refused',
+        async ({ code, patterns }) => {
+          await task.write({ 'calc/first.py': FILES['calc/first.py'] ?? '' })
+          await expectHeld(task, typeof code === 'string' ? { 'calc/add.py': code } : code, ...patterns)
+        },
+        120_000,
+      )
 
-    it('[REQ-FORGED-2] honest code completes', async () => {
-      await expectProved(task, { 'calc/first.py': FILES['calc/first.py'] ?? '', 'calc/add.py': honest })
-    }, 120_000)
-  })
+      it('[REQ-FORGED-2] honest code completes', async () => {
+        await expectProved(task, { 'calc/first.py': FILES['calc/first.py'] ?? '', 'calc/add.py': honest })
+      }, 120_000)
+    },
+  )

@@ -32,7 +32,6 @@ export async function openForgedStage(): Promise<ForgedStage> {
 export async function expectHeld(task: Task, code: Files, ...patterns: readonly RegExp[]): Promise<void> {
   await task.write(code)
   const told = (await task.green()).map(({ message }) => message).join('\n')
-  if (process.env.SHOW) console.log(told)
   expect(told).not.toBe('')
   for (const pattern of patterns) expect(told).toMatch(pattern)
 }

@@ -56,7 +56,8 @@ const VISIBLE = {
   cause: 'an example of the plan does not hold',
   detail: '',
   mendedBy: 'agent',
-  remedy: 'Run the command yourself, make the code answer what the plan says, and ask for the transition again.',
+  remedy:
+    'Run the command yourself, make the code answer what the plan says, and ask for the transition again. If the example is wrong, ask an operator to return the task to the phase of the plan: phaselock task rewind TASK --to PHASE --reason "…". The work stays.',
   lastLines: [],
 } as const
 

@@ -7,6 +7,8 @@ export const COVERAGE_FORMATS = ['lcov', 'cobertura'] as const
 export interface CoverageInput {
   readonly format: (typeof COVERAGE_FORMATS)[number]
   readonly text: string
+  /** Whether a file of the report lies outside the project: such files do not count. */
+  readonly isOutside?: (file: string) => boolean
 }
 
 export interface Coverage {
@@ -17,9 +19,9 @@ export interface Coverage {
 }
 
 /** The share of lines that ran; null when the report cannot be read or measures no line at all. */
-export function readCoverage({ format, text }: CoverageInput): Coverage | null {
+export function readCoverage({ format, text, isOutside = () => false }: CoverageInput): Coverage | null {
   if (text.length > REPORT_CHARS_MAX) return null
-  const counts = format === 'lcov' ? readLcov(text) : readCobertura(text)
+  const counts = format === 'lcov' ? readLcov(text, isOutside) : readCobertura(text, isOutside)
   if (counts === null || counts.found === 0 || counts.hit > counts.found) return null
   return {
     linesFound: counts.found,
@@ -38,8 +40,22 @@ class Lines {
   found = 0
   hit = 0
   private readonly files = new Map<string, Map<number, boolean>>()
+  private readonly outside = new Map<string, boolean>()
+
+  constructor(private readonly isOutside: (file: string) => boolean) {}
+
+  get hasOutside(): boolean {
+    return [...this.outside.values()].includes(true)
+  }
+
+  leavesOut(file: string): boolean {
+    const isOut = this.outside.get(file) ?? this.isOutside(file)
+    this.outside.set(file, isOut)
+    return isOut
+  }
 
   add(file: string, line: number, wasHit: boolean): void {
+    if (this.leavesOut(file)) return
     const lines = this.files.get(file) ?? new Map<number, boolean>()
     this.files.set(file, lines)
     const before = lines.get(line)
@@ -49,8 +65,8 @@ class Lines {
   }
 }
 
-function readLcov(text: string): Counts | null {
-  const lines = new Lines()
+function readLcov(text: string, isOutside: (file: string) => boolean): Counts | null {
+  const lines = new Lines(isOutside)
   let record = { file: '', found: 0, hit: 0, hasLines: false }
   let records = 0
   const more = { found: 0, hit: 0 }
@@ -68,7 +84,7 @@ function readLcov(text: string): Counts | null {
     else if (line === 'end_of_record') {
       records++
       // Some writers give the sums of a file without its lines.
-      if (!record.hasLines) {
+      if (!record.hasLines && !lines.leavesOut(record.file)) {
         more.found += record.found
         more.hit += Math.min(record.hit, record.found)
       }
@@ -78,8 +94,8 @@ function readLcov(text: string): Counts | null {
   return records === 0 ? null : { found: lines.found + more.found, hit: lines.hit + more.hit }
 }
 
-function readCobertura(text: string): Counts | null {
-  const lines = new Lines()
+function readCobertura(text: string, isOutside: (file: string) => boolean): Counts | null {
+  const lines = new Lines(isOutside)
   const open: string[] = []
   let root: { readonly name: string; readonly attributes: Attributes } | null = null
   let file = ''
@@ -108,7 +124,8 @@ function coberturaCounts(
   lines: Lines,
 ): Counts | null {
   if (root?.name !== 'coverage') return null
-  if (lines.found > 0) return lines
+  // The sums hold what lies outside, too.
+  if (lines.found > 0 || lines.hasOutside) return lines
   const found = wholeNumber(root.attributes.get('lines-valid'))
   const hit = wholeNumber(root.attributes.get('lines-covered'))
   return found === null || hit === null ? null : { found, hit }

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import { outsideOf } from '../../../src/checks/outside-tree.js'
 import { readCoverage } from '../../../src/checks/reports/coverage.js'
 import { REPORT_CHARS_MAX } from '../../../src/checks/reports/report.js'
 import { recorded } from './fixtures.js'
@@ -42,6 +43,29 @@ describe('coverage', () => {
       linesHit: 4,
     })
     expect(cobertura('<coverage lines-valid="8" lines-covered="2"/>')).toMatchObject({ percent: 25 })
+  })
+
+  it('[REQ-REPORT-12] files outside the work tree do not count', () => {
+    const isOutside = (file: string): boolean => file.startsWith('/usr/')
+    const read = (format: 'lcov' | 'cobertura', text: string) => readCoverage({ format, text, isOutside })
+    const own = 'SF:a.js\nDA:1,1\nend_of_record\n'
+    const other = 'SF:/usr/b.js\nDA:1,0\nDA:2,0\nend_of_record\nSF:/usr/c.js\nLF:4\nLH:0\nend_of_record\n'
+    expect(read('lcov', own + other)).toMatchObject({ linesFound: 1, percent: 100 })
+    expect(read('lcov', other)).toBeNull()
+    const [ran, not] = ['<line number="1" hits="1"/>', '<line number="1" hits="0"/>']
+    const sums = 'lines-valid="2" lines-covered="1"'
+    const outside = classOf(not, '/usr/b.py')
+    expect(read('cobertura', `<coverage ${sums}>${classOf(ran)}${outside}</coverage>`)).toMatchObject({ percent: 100 })
+    expect(read('cobertura', `<coverage ${sums}>${outside}</coverage>`)).toBeNull()
+  })
+
+  it('[REQ-REPORT-12] a path out of the tree is outside where it is absolute, or there is such a file', () => {
+    const tree = import.meta.dirname
+    const isOutside = outsideOf(tree)
+    for (const file of ['a.js', `${tree}/a.js`, `file://${tree}/a.js`, '../no/such/file.js', './a.js', '..a.js'])
+      expect([file, isOutside(file)]).toEqual([file, false])
+    for (const file of ['/usr/lib/a.py', 'file:///usr/a.js', '../../../guards/node/guard.cjs', `${tree}-other/a.js`])
+      expect([file, isOutside(file)]).toEqual([file, true])
   })
 
   it('[REQ-REPORT-10] a share just below a hundredth is not rounded up', () => {
