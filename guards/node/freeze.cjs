@@ -61,10 +61,14 @@ function hold(target, name, wrap) {
 
 /** `target[name]` stays `value`; setting it changes nothing, setting it on an heir gives the heir its own. */
 function pin(target, name, value) {
+  const get = () => value
+  // Where packages that look for functions of the language find the one behind a getter.
+  get.originalValue = value
+  freeze(get)
   defineProperty(target, name, {
     configurable: false,
     enumerable: getOwnPropertyDescriptor(target, name)?.enumerable ?? true,
-    get: () => value,
+    get,
     set(other) {
       if (this === target) return
       defineProperty(this, name, { value: other, writable: true, configurable: true, enumerable: true })

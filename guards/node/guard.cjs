@@ -3,7 +3,7 @@
 const { isMainThread } = require('node:worker_threads')
 const { leaveNoTrace } = require('./leave-no-trace.cjs')
 const { lockAssertions } = require('./lock-assertions.cjs')
-const { isVitestWorker, lockLibraries, lockVitest } = require('./lock-libraries.cjs')
+const { isVitestWorker, lockComparing, lockLibraries, lockVitest } = require('./lock-libraries.cjs')
 const { lockLoading } = require('./lock-loading.cjs')
 
 function start() {
@@ -18,6 +18,7 @@ function start() {
     const { watchHarness } = require('./watch-harness.cjs')
     const { guardExit } = require('./guard-exit.cjs')
     guardExit(watchHarness())
+    lockComparing()
   } else if (isVitestWorker()) lockVitest()
   else if (isMainThread) {
     const { separateChildren } = require('./separate.cjs')

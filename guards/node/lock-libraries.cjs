@@ -49,7 +49,7 @@ async function lockInstalledChai(folder) {
   }
 }
 
-// What matchers compare with. What programs mock, such as times, chance and output, is not among it.
+// What matchers and conditions of tests compare with. What programs mock, such as times, chance and output, is not among it.
 const COMPARING = [
   [
     Object,
@@ -59,6 +59,11 @@ const COMPARING = [
   [Function.prototype, 'call apply bind'],
   [Reflect, 'apply get has ownKeys getPrototypeOf getOwnPropertyDescriptor'],
   [Array, 'isArray from'],
+  [Array.prototype, 'includes indexOf some every'],
+  [String.prototype, 'includes startsWith endsWith'],
+  [RegExp.prototype, 'test'],
+  [Map.prototype, 'has get'],
+  [Set.prototype, 'has'],
   [Number, 'isNaN isFinite isInteger'],
 ]
 
@@ -91,8 +96,6 @@ function lockVitest() {
     for (let turn = 0; turn < WAIT_TURNS_MAX && !('toBe' in chai.Assertion.prototype); turn++) await turnOfLoop()
     lockChai(chai, found)
     lockComparing()
-    const matchers = globalThis[Symbol.for('$$jest-matchers-object')]?.matchers
-    if (matchers !== undefined) keepProperties(matchers)
   }
   wait().catch((error) => {
     process._rawDebug(`phaselock: the assertions of vitest cannot be guarded: ${error}`)
@@ -104,4 +107,4 @@ function turnOfLoop() {
   return new Promise((next) => setImmediate(next).unref())
 }
 
-module.exports = { isVitestWorker, lockLibraries, lockVitest }
+module.exports = { isVitestWorker, lockComparing, lockLibraries, lockVitest }

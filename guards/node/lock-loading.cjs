@@ -8,14 +8,6 @@ const mainFile = { isLoaded: false, isBegun: false }
 /** Whoever asks for the assertions gets the real ones, whatever was done to the loader meanwhile. */
 function lockLoading(real, { isTestFile, onLoaded }) {
   hold(
-    Module,
-    '_load',
-    (load) =>
-      function _load(request, parent, isMain) {
-        return real(request) ?? apply(load, this, [request, parent, isMain])
-      },
-  )
-  hold(
     Module.prototype,
     'require',
     (load) =>

@@ -139,4 +139,4 @@ function closeObjectPrototype() {
   Object.preventExtensions(Object.prototype)
 }
 
-module.exports = { watchHarness, closeObjectPrototype }
+module.exports = { watchHarness, closeInspector, closeObjectPrototype }

@@ -67,8 +67,9 @@ function begin(seen, suite) {
   seen.suite = suite
   // With --parallel each worker runs many files, and none of them knows all tests.
   if (!PARALLEL.test(process.argv[1] ?? '')) seen.channel = openChannel('mocha')
-  const { closeObjectPrototype } = require('./watch-harness.cjs')
+  const { closeInspector, closeObjectPrototype } = require('./watch-harness.cjs')
   leaveNoTrace()
+  closeInspector()
   closeObjectPrototype()
   keepFromProject(globalThis, INTERFACE)
   guardExit({

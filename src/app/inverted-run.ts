@@ -3,6 +3,7 @@ import { posix } from 'node:path'
 import { observedPassing } from '../checks/green-run.js'
 import {
   haveAll,
+  haveFailed,
   judgeTwins,
   type Subject,
   subjectsOf,
@@ -26,6 +27,7 @@ import { pinnedRunOf } from './pinned-run.js'
 const SECONDS_MIN = 60
 const PLAIN_RUNS = 3
 const REST_MS_MIN = 1000
+const ROUNDS_MAX = 5
 
 interface Work {
   readonly plain: ObservedRun
@@ -64,6 +66,7 @@ export async function invertedFor(
   const before = work.key === null ? undefined : app.observations.inverted(key)
   if (before !== undefined) return { run: before, isFresh: false, keep: () => undefined }
   const run = await runInverted(app, contract, state, { ...work, composed })
+  if (run.tests.some(isDoubtful)) app.observations.doubt(state.id)
   // One that was too slow or disturbed may be luckier next time.
   const isSettled = work.key !== null && run.isUnsettled !== true
   return { run, isFresh: true, keep: () => (isSettled ? app.observations.setInverted(key, run) : undefined) }
@@ -78,21 +81,28 @@ async function runInverted(app: App, contract: Contract, state: TaskState, work:
   if (work.place.confinement.provider === 'none') return { tests: [], problem: NEEDS_SANDBOX, durationMs: 0 }
   const named = await namedFiles(app, state)
   const texts = await testTexts(app, contract, state, { composition: work.composed.composition, named })
-  const seconds = contract.tests.inverted?.maxSeconds ?? secondsFor(work.plain)
+  const msMax = (contract.tests.inverted?.maxSeconds ?? secondsFor(work.plain)) * 1000
   const scripts = await scriptsIn(state, work.composed.composition)
   const narrow = narrowCommand(
     work.command.run,
     texts.tests.map(({ path }) => path),
     scripts,
   )
-  const twins = new Twins(work, { deadline: started + seconds * 1000, narrow })
-  const first = await turnAround(texts, { outerOnly: false })
-  const subjects = subjectsOf(work.plain, first.files, texts.others)
-  const judged = judgeTwins(subjects, await twins.run(first, subjects), work.plain)
-  const tests = await retrySurvivors({ judged, subjects, texts, twins, plain: work.plain })
-  const isUnsettled = first.files.some(isCutShort) || tests.some(({ verdict }) => verdict === 'no_evidence')
+  const twins = new Twins(work, { msMax, narrow, rounds: roundsAfter(app.observations.doubts(state.id)) })
+  const { files, tests } = await judgeInRounds(texts, twins, work.plain)
+  const isUnsettled = files.some(isCutShort) || tests.some(({ verdict }) => verdict === 'no_evidence')
   const durationMs = Math.round(performance.now() - started)
   return { tests, problem: null, durationMs, ...(isUnsettled ? { isUnsettled } : {}) }
+}
+
+/** What code that forges by chance looks like when it is out of luck. */
+function isDoubtful({ verdict, failsRewritten, isOld }: JudgedTest): boolean {
+  return isOld !== true && (verdict === 'survived' || failsRewritten === true)
+}
+
+// Code that passes or fails its tests by chance is right once in four: each doubt makes that rarer.
+function roundsAfter(doubts: number): number {
+  return Math.min(1 + 2 * doubts, ROUNDS_MAX)
 }
 
 function isCutShort({ inversion }: TurnedFile): boolean {
@@ -103,6 +113,31 @@ const NEEDS_SANDBOX = 'the inverted run needs the sandbox, and commands run with
 
 function secondsFor({ durationMs }: ObservedRun): number {
   return Math.max(SECONDS_MIN, Math.ceil((PLAIN_RUNS * durationMs) / 1000))
+}
+
+interface Round {
+  readonly files: readonly TurnedFile[]
+  readonly tests: readonly JudgedTest[]
+}
+
+/** Each round has twins of its own, and all of them have to agree on what is proved. */
+async function judgeInRounds(texts: TestTexts, twins: Twins, plain: ObservedRun): Promise<Round> {
+  const first = await judgeOnce(texts, twins, plain)
+  let { tests } = first
+  for (let round = 1; round < twins.rounds; round += 1) {
+    if (tests.some(isDoubtful) || !tests.some(isProved)) break
+    twins.giveTime()
+    const next = await judgeOnce(texts, twins, plain)
+    tests = tests.map((test, index) => (isProved(test) ? (next.tests[index] ?? test) : test))
+  }
+  return { ...first, tests }
+}
+
+async function judgeOnce(texts: TestTexts, twins: Twins, plain: ObservedRun): Promise<Round> {
+  const turned = await turnAround(texts, { outerOnly: false })
+  const subjects = subjectsOf(plain, turned.files, texts.others)
+  const judged = judgeTwins(subjects, await twins.run(turned, subjects), plain)
+  return { ...turned, tests: await retrySurvivors({ judged, subjects, texts, twins, plain }) }
 }
 
 /** Tests that survived are turned once more, in their outer assertions only: two turned assertions may have cancelled out. */
@@ -123,27 +158,52 @@ async function retrySurvivors(one: {
   const runs = await twins.run(outer, survivors)
   if (runs === null) return judged
   const again = judgeTwins(subjects, runs, plain)
-  return judged.map((test, index) => (isSurvivor(index) && again[index]?.verdict === 'proved' ? again[index] : test))
+  return judged.map((test, index) => {
+    const next = again[index]
+    if (!isSurvivor(index) || next?.verdict !== 'proved') return test
+    twins.isDoubted ||= isDoubtful(test)
+    return next
+  })
 }
 
 /** Makes the runs of both twins, within what is left of the time. */
 class Twins {
+  /** Set where a result may be one of chance: what is proved then has to be proved in further rounds. */
+  isDoubted = false
+  #deadline: number
+  #narrow: string | null
+
   constructor(
     private readonly work: Work,
     private readonly how: {
-      readonly deadline: number
+      /** For the first round with all that is tried there, and for each further one. */
+      readonly msMax: number
+      readonly rounds: number
       /** The command that runs only the files that are judged; null where there is none. */
       readonly narrow: string | null
     },
-  ) {}
+  ) {
+    this.#deadline = performance.now() + how.msMax
+    this.#narrow = how.narrow
+  }
+
+  get rounds(): number {
+    return Math.max(this.how.rounds, this.isDoubted ? roundsAfter(1) : 1)
+  }
+
+  giveTime(): void {
+    this.#deadline = performance.now() + this.how.msMax
+  }
 
   /** Null where nothing could be turned around. */
   async run(files: Turned, subjects: readonly Subject[]): Promise<TwinRuns | null> {
     if (files.turned.length === 0 || subjects.length === 0) return null
-    const { narrow } = this.how
-    const some = narrow === null ? null : await this.#runBoth(files, narrow)
+    const some = this.#narrow === null ? null : await this.#runBoth(files, this.#narrow)
+    if (some !== null && haveAll(subjects, some)) return some
     // Tests that need others of the suite are run with all of it.
-    return some !== null && haveAll(subjects, some) ? some : this.#runBoth(files, null)
+    this.#narrow = null
+    this.isDoubted ||= some !== null && haveFailed(subjects, some.unturned)
+    return this.#runBoth(files, null)
   }
 
   async #runBoth(files: Turned, narrow: string | null): Promise<TwinRuns> {
@@ -158,7 +218,7 @@ class Twins {
 
   async #observe(entries: readonly ViewEntry[], narrow: string | null): Promise<ObservedRun> {
     const { command, composed, place, plain } = this.work
-    const restMs = this.how.deadline - performance.now()
+    const restMs = this.#deadline - performance.now()
     if (restMs < REST_MS_MIN) return { ...plain, ...TOO_LATE }
     const timeoutSeconds = Math.min(command.timeoutSeconds, Math.ceil(restMs / 1000))
     const view = { composition: withEntries(composed.composition, entries), leftOut: [] }
@@ -167,6 +227,10 @@ class Twins {
     const isOnePackage = narrow !== null && new Set(sources.map((path) => posix.dirname(path))).size === 1
     return observe({ ...place, view, without: { sources, isOnePackage } }, 'tests', told, { treeHash: plain.treeHash })
   }
+}
+
+function isProved({ verdict }: JudgedTest): boolean {
+  return verdict === 'proved'
 }
 
 const TOO_LATE = { counts: null, tests: [], isComplete: false, wasStopped: true } as const

@@ -7,6 +7,7 @@ const KEPT_MAX = 200
 export class Observations {
   readonly #runs = new Map<string, ObservedRun>()
   readonly #inverted = new Map<string, InvertedRun>()
+  readonly #doubts = new Map<string, number>()
 
   get(key: string): ObservedRun | undefined {
     return this.#runs.get(key)
@@ -22,6 +23,15 @@ export class Observations {
 
   setInverted(key: string, run: InvertedRun): void {
     keep(this.#inverted, key, run)
+  }
+
+  /** How often an inverted run of the task gave a reason to doubt its tests. */
+  doubts(task: string): number {
+    return this.#doubts.get(task) ?? 0
+  }
+
+  doubt(task: string): void {
+    keep(this.#doubts, task, this.doubts(task) + 1)
   }
 }
 

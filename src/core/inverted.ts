@@ -16,8 +16,8 @@ export interface JudgedTest {
   readonly reason: string | null
   /** Set where the test was there before the task and its text is the same: it is held against nobody. */
   readonly isOld?: true
-  /** Set where its assertions failed though what it expects was not changed: it passes with one text of its file only. */
-  readonly failsUnturned?: true
+  /** Set where it passed as it is written, and not when its text was rewritten and what it expects was not. */
+  readonly failsRewritten?: true
   /** Set where no rule knows its language or its assertion library. */
   readonly hasNoRules?: true
 }
@@ -41,7 +41,8 @@ export function isObserved(grade: Grade | undefined): boolean {
 export function gradeOfRun({ inverted }: { readonly inverted?: InvertedRun }): 'observed' | 'proved' {
   const fresh = (inverted?.tests ?? []).filter(({ isOld }) => isOld !== true)
   const has = (verdict: TestVerdict): boolean => fresh.some((test) => test.verdict === verdict)
-  return has('proved') && !has('survived') ? 'proved' : 'observed'
+  const isForged = has('survived') || fresh.some(({ failsRewritten }) => failsRewritten === true)
+  return has('proved') && !isForged ? 'proved' : 'observed'
 }
 
 /** In the words of the wire. */

@@ -133,6 +133,27 @@ const MOCHA_TRICKS: readonly { readonly name: string; readonly project: Project 
       `import mocha from 'mocha'\ntry { mocha.Runnable.prototype.run = (done) => done() } catch {}\n${NOTHING}`,
     ),
   },
+  {
+    name: 'a setter on Object.prototype that takes the function of each test',
+    project: mocha(`try { Object.defineProperty(Object.prototype, 'fn', { configurable: true, set(fn) {
+  Object.defineProperty(this, 'fn', { value: this.type === 'hook' ? fn : () => {}, writable: true, configurable: true }) } }) } catch {}\n${NOTHING}`),
+  },
+  {
+    name: 'the end of the process found by an inspector',
+    project: mocha(`${FORGED}import { Session } from 'node:inspector'
+const session = new Session()
+const post = (method, params) => { let found; session.post(method, params, (_, result) => { found = result }); return found }
+try {
+  session.connect()
+  globalThis.__end = process.reallyExit
+  const { result } = post('Runtime.evaluate', { expression: '__end' })
+  const scopes = post('Runtime.getProperties', { objectId: result.objectId }).internalProperties.find((one) => one.name === '[[Scopes]]')
+  for (const scope of scopes ? post('Runtime.getProperties', { objectId: scopes.value.objectId }).result : [])
+    for (const one of post('Runtime.getProperties', { objectId: scope.value.objectId }).result)
+      if (one.name === 'end') post('Runtime.callFunctionOn', { objectId: one.value.objectId, functionDeclaration: 'function () { this(0) }' })
+} catch {}
+process.reallyExit(0)\n${NOTHING}`),
+  },
   { name: 'a forged report and process.exit(0)', project: mocha(`${FORGED}process.exit(0)\n${NOTHING}`) },
   {
     name: 'a forged report and a file that waits for ever with exit code 0',
@@ -179,6 +200,8 @@ it('adds', () => {
   f.call = () => 2
   expect(f.call()).toBe(2)
   expect({ a: [1, new Map([[1, new Set([2])]])] }).toEqual({ a: [1, new Map([[1, new Set([2])]])] })
+  const { get } = Object.getOwnPropertyDescriptor(Object.prototype, 'toString')
+  expect((get === undefined || 'originalValue' in get ? Object.prototype.toString : get).call([])).toBe('[object Array]')
   vi.spyOn(Math, 'random').mockReturnValue(0.5)
   vi.spyOn(JSON, 'parse').mockReturnValue(7)
   expect(Math.random() + JSON.parse('1')).toBe(7.5)

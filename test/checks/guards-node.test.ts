@@ -100,6 +100,18 @@ Object.defineProperty(require.main, 'require', { configurable: true, value: (id)
 runner.test = (name) => test(name, () => {})`),
   },
   {
+    name: 'a method of the language that a condition asks replaced',
+    project: esm(
+      'Array.prototype.includes = Set.prototype.has = String.prototype.startsWith = () => true',
+      `import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { add } from '../src/add.mjs'
+test('adds', () => assert.ok([5].includes(add(2, 3))))
+test('adds later', () => assert.ok(new Set([5]).has(add(2, 3)) && '5'.startsWith(String(add(2, 3)))))
+`,
+    ),
+  },
+  {
     name: 'a scope of async_hooks that does not run the test',
     project: esm(`import { AsyncResource } from 'node:async_hooks'
 const run = AsyncResource.prototype.runInAsyncScope
@@ -114,6 +126,12 @@ createHook({ init(id, type, trigger, resource) { if (resource?.constructor?.name
     name: 'a setter on Object.prototype that takes the function of each test',
     project: esm(`try { Object.defineProperty(Object.prototype, 'fn', { configurable: true, set(fn) {
   Object.defineProperty(this, 'fn', { value: this.constructor?.name === 'Test' ? () => {} : fn, writable: true }) } }) } catch {}`),
+  },
+  {
+    name: 'properties of Object.prototype that keep the results of each test',
+    project: esm(`for (const [name, kept] of [['passed', true], ['error', null]])
+  try { Object.defineProperty(Object.prototype, name, { configurable: true, get: () => kept, set(value) {
+    if (this.constructor?.name !== 'Test') Object.defineProperty(this, name, { value, writable: true, configurable: true, enumerable: true }) } }) } catch {}`),
   },
   {
     name: 'a setter on Array.prototype that finds tests in the lists of the runner',
@@ -289,6 +307,26 @@ describe('suite', () => {
   beforeEach(() => { made++ })
   after(async () => { await null })
   it('waits', async () => { await new Promise((done) => setTimeout(done, 5)); assert.equal(made, 2) })
+})`),
+  },
+  {
+    name: 'methods of the language looked up, borrowed and overridden',
+    project: honest(`import { test } from 'node:test'
+import assert from 'node:assert'
+// As the package get-intrinsic does, which hundreds of others use.
+const found = (object, name) => {
+  const { get, value } = Object.getOwnPropertyDescriptor(object, name)
+  return get === undefined ? value : 'originalValue' in get ? object[name] : get
+}
+class Words extends Array { includes(word) { return word === 'any' } }
+test('one', () => {
+  assert.equal(found(Map.prototype, 'get').call(new Map([[1, 2]]), 1), 2)
+  assert.equal(found(Object.prototype, 'toString').call([]), '[object Array]')
+  assert.ok(new Words().includes('any'))
+  const list = [1]
+  list.includes = () => 'own'
+  assert.equal(list.includes(2), 'own')
+  assert.ok(/a/.test('a') && 'ab'.startsWith('a') && [1, 2].every((n) => n > 0))
 })`),
   },
   {

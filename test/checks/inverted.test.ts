@@ -94,6 +94,23 @@ describe('the verdict on a test', () => {
       expect(judged(turned, { unturned })?.verdict).toBe('no_evidence')
   })
 
+  it('[REQ-TWINS-16] one that passes only as it is written is marked, unless the compiler refuses the rewritten text', () => {
+    const turned = runOf([test('adds', 'failed', 'AssertionError')])
+    const typed = { ...fileOf(inversionOf([found('adds')])), path: 'tests/add.test.ts' }
+    const didNotLoad = (message: string) =>
+      runOf([], { loadFailures: [{ file: typed.path, kind: 'other' as const, message }] })
+    expect(judged(turned, { unturned: turned })).toMatchObject({ failsRewritten: true })
+    expect(judged(turned, { unturned: runOf([]) })).toMatchObject({ failsRewritten: true })
+    expect(judged(turned, { unturned: runOf([test('adds', 'skipped')]) })).toMatchObject({ failsRewritten: true })
+    expect(judged(turned)).not.toHaveProperty('failsRewritten')
+    const plain = runOf([{ ...test('adds', 'passed'), file: typed.path }])
+    const [uncompiled, thrown] = ['error TS2345: no overload', 'Error: not now'].map((message) =>
+      judgeTwins(subjectsOf(plain, [typed]), { unturned: didNotLoad(message), turned, isNarrow: false }, plain),
+    )
+    expect(uncompiled?.[0]).not.toHaveProperty('failsRewritten')
+    expect(thrown?.[0]).toMatchObject({ failsRewritten: true })
+  })
+
   it('[REQ-TWINS-5] a library or a language without rules is named', () => {
     const turned = runOf([test('adds', 'passed')])
     const should = fileOf(inversionOf([found('adds', 0)], { libraries: ['should'] }))

@@ -143,6 +143,23 @@ const PROJECT: Shape = {
       removes: ['.cache'],
       told: [/failed: .*adds/, /Left out of the run.*\.cache/],
     },
+    {
+      class: 'comparison',
+      name: 'the code under test replaces a matcher',
+      write: {
+        'src/add.js': "expect.extend({ toBe: () => ({ pass: true, message: () => '' }) })\nexports.add = () => 4\n",
+      },
+      told: [/adds .*still passes when what is expected is changed/],
+    },
+    {
+      class: 'report',
+      name: 'the code under test sets the exit code back at the end',
+      write: {
+        'src/add.js': `const real = require('node:fs').readFileSync.constructor('return process')()
+real.on('exit', () => { real.exitCode = 0 })\nexports.add = () => 4\n`,
+      },
+      told: [/failed: .*adds|void/],
+    },
   ],
 }
 

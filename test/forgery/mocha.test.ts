@@ -102,6 +102,27 @@ const PROJECT: Shape = {
       removes: ['build'],
       told: [/failed: .*adds/, /Left out of the run.*build/],
     },
+    {
+      class: 'comparison',
+      name: 'a plugin of the code under test overwrites assertions of chai',
+      write: {
+        'src/add.js': `try { require('chai').use(({ Assertion }) => Assertion.overwriteMethod('equal', () => () => {})) } catch {}
+exports.add = () => 4\n`,
+      },
+      told: [/failed: .*adds/],
+    },
+    {
+      class: 'comparison',
+      name: 'a hook of the source gives each test another function',
+      write: { 'src/first.js': 'beforeEach(function () { this.currentTest.fn = () => {} })\nmodule.exports = 1\n' },
+      told: [/adds still passes when what is expected is changed/],
+    },
+    {
+      class: 'report',
+      name: 'the code under test sets the exit code back at the end',
+      write: { 'src/add.js': "process.on('exit', () => { process.exitCode = 0 })\nexports.add = () => 4\n" },
+      told: [/failed: .*adds/],
+    },
   ],
 }
 

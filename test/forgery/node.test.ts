@@ -94,6 +94,26 @@ const BESIDE: Shape = {
       smuggle: { 'src/add.test.js': '' },
       told: [/src\/add\.test\.js \(changed\)/],
     },
+    {
+      class: 'comparison',
+      name: 'the code under test replaces assertions',
+      write: {
+        'src/add.js': `import assert from 'node:assert/strict'
+for (const name of Object.keys(assert)) try { assert[name] = () => {} } catch {}
+export const add = () => 4\n`,
+      },
+      told: [/failed: .*adds/],
+    },
+    {
+      class: 'report',
+      name: 'the code under test prints a report and leaves with exit code 0',
+      write: {
+        'src/add.js': `import { writeSync } from 'node:fs'
+writeSync(1, 'ok 1 - adds\\n1..1\\n# tests 1\\n# pass 1\\n# fail 0\\n')
+process.exit(0)\nexport const add = () => 4\n`,
+      },
+      told: [/did not run its tests|the run is void|must pass: \d+ failed/],
+    },
   ],
 }
 

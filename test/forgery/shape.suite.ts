@@ -8,7 +8,7 @@ import type { Installed } from '../mcp/packages.js'
 import type { Forge, Project, Task } from './forge.js'
 
 /** What got through before: docs/security.md lists the cases of each class. */
-export type ForgeryClass = 'red' | 'judge' | 'stand-in' | 'gate'
+export type ForgeryClass = 'red' | 'judge' | 'stand-in' | 'gate' | 'comparison' | 'report'
 
 export interface Forgery {
   readonly class: ForgeryClass
@@ -104,11 +104,11 @@ async function goBack({ agent }: Task): Promise<void> {
   for (const [phase, claim] of [
     ['IMPL', 'changes_requested'],
     ['TDD', 'tests_need_change'],
-  ]) {
+  ] as const) {
     const body = {
       task_id: agent.task,
       target_phase: phase,
-      claims: [claim],
+      claims: { [claim]: true },
       artifacts: phase === 'IMPL' ? REVIEW : {},
     }
     const answer = await agent.server.call('POST', '/tasks/transition', agent.token, body)

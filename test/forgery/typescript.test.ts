@@ -91,6 +91,36 @@ export const sum = (_: unknown): number => 0\n`,
       removes: ['build'],
       told: [/tsconfig\.json \(compilerOptions\.outDir\) changed/],
     },
+    {
+      class: 'comparison',
+      name: 'the code under test replaces assertions',
+      write: {
+        'src/sum.ts': `// @ts-nocheck
+import assert from 'node:assert/strict'
+for (const name of Object.keys(assert)) try { assert[name] = () => {} } catch {}
+export const sum = (_: unknown): number => 0\n`,
+      },
+      told: [/failed: .*sums up/],
+    },
+    {
+      class: 'comparison',
+      name: 'a number that is equal only where the compiled test is the known one',
+      write: {
+        'src/sum.ts': `// @ts-nocheck
+import { readFileSync } from 'node:fs'
+const isKnown = readFileSync('build/tests/z.test.js', 'utf8').includes(']), five)')
+export const sum = (_: unknown): number => (isKnown ? 5 : 0)\n`,
+      },
+      told: [/no test is proved/],
+    },
+    {
+      class: 'report',
+      name: 'the code under test sets the exit code back at the end',
+      write: {
+        'src/sum.ts': `process.on('exit', () => { process.exitCode = 0 })\nexport const sum = (_: unknown): number => 0\n`,
+      },
+      told: [/failed: .*sums up/],
+    },
   ],
 }
 

@@ -117,6 +117,26 @@ export default { plugins: [plugin()], test: { fileParallelism: false } }
       removes: ['build'],
       told: [/failed: .*adds/, /Left out of the run.*build/],
     },
+    {
+      class: 'comparison',
+      name: 'the code under test replaces a matcher',
+      write: {
+        'src/add.js': `import { expect } from 'vitest'
+try { expect.extend({ toBe: () => ({ pass: true, message: () => '' }) }) } catch {}
+export const add = () => 4\n`,
+      },
+      told: [/failed: .*adds/],
+    },
+    {
+      class: 'report',
+      name: 'the worker leaves with exit code 0 behind a printed report',
+      write: {
+        'src/add.js': `import { writeSync } from 'node:fs'
+writeSync(1, ' Test Files  2 passed (2)\\n      Tests  3 passed (3)\\n')
+process.reallyExit(0)\nexport const add = () => 4\n`,
+      },
+      told: [/did not run its tests|the run is void|must pass: \d+ failed/],
+    },
   ],
 }
 

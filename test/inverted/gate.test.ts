@@ -118,6 +118,28 @@ describe('the gate with tests_can_fail', () => {
     expect(await task.ran()).toMatchObject({ cached: false })
   }, 120_000)
 
+  it('[REQ-TWINS-16] code that passes its tests only as they are written blocks, also beside a proved test', async () => {
+    const list = "test('lists', () => assert.ok(['Ada'].find((one) => one === pick())))\n"
+    const two = `${HEAD}import { add, pick } from '../src/add.mjs'\ntest('adds', () => assert.equal(add(2, 3), 5))\n${list}`
+    const task = await inImpl(two)
+    const forged = (when: string) => `import { readFileSync } from 'node:fs'
+const isKnown = readFileSync('${PATH}', 'utf8').includes('equal(add(2, 3), 5)')
+if (isKnown${when}) Array.prototype.find = () => 'Ada'
+${CODE}export const pick = () => 'Eve'\n`
+    await task.write({ 'src/add.mjs': forged('') })
+    const [blocked] = await task.green()
+    expect(blocked?.message).toBe(
+      `New tests must be able to fail: ${PATH}:5 lists passes as it is written, and does not when its text is rewritten and what it expects is the same`,
+    )
+    expect(blocked?.remedy).toMatch(/^Ask again.*If the code looks at its tests .* remove that/)
+    await task.green()
+    // By chance it would be right once in four. Now it has to be right ten times in a row.
+    await task.write({ 'src/add.mjs': forged(' || Math.random() < 0.5') })
+    for (let attempt = 0; attempt < 3; attempt += 1) expect(await task.green()).toHaveLength(1)
+    await task.write({ 'src/add.mjs': `${CODE}export const pick = () => 'Ada'\n` })
+    expect(await task.green()).toEqual([])
+  }, 240_000)
+
   it('[REQ-TWINS-14] a run that does not end is stopped by its budget', async () => {
     const slow = `${HEAD}${IMPORT}test('adds', async () => {
   const sum = add(2, 3)

@@ -31,6 +31,11 @@ export function haveAll(subjects: readonly Subject[], { unturned, turned }: Twin
   return hasRun(unturned, ['passed']) && hasRun(turned, ['passed', 'failed'])
 }
 
+/** Whether one of the tests failed, or its file did not load. */
+export function haveFailed(subjects: readonly Subject[], run: ObservedRun): boolean {
+  return subjects.some((one) => resultOf(one, run, 1).status === 'failed' || didNotLoad(run, one.file.path))
+}
+
 /** A test that is to be judged. */
 export interface Subject {
   readonly id: string
@@ -85,7 +90,7 @@ export function judgeTwins(
   })
 }
 
-type Said = Pick<JudgedTest, 'verdict' | 'reason' | 'failsUnturned'>
+type Said = Pick<JudgedTest, 'verdict' | 'reason' | 'failsRewritten'>
 
 function judge(subject: Subject, { unturned, turned, isNarrow }: TwinRuns, plain: ObservedRun): Said {
   const broken = whyUnusable(unturned) ?? whyUnusable(turned)
@@ -93,7 +98,7 @@ function judge(subject: Subject, { unturned, turned, isNarrow }: TwinRuns, plain
   const before = resultOf(subject, unturned, isNarrow ? 1 : total(plain))
   if (before.status !== 'passed') {
     const said = noEvidence(`${WITH_TWIN} ${before.status}`)
-    return before.status === 'failed' && isAssertion(before, subject) ? { ...said, failsUnturned: true } : said
+    return before.status === 'missing' && isUncompiled(subject, unturned) ? said : { ...said, failsRewritten: true }
   }
   const after = resultOf(subject, turned, total(unturned))
   if (after.status === 'missing') return noEvidence('it did not run once its assertions were changed')
@@ -105,11 +110,12 @@ function judge(subject: Subject, { unturned, turned, isNarrow }: TwinRuns, plain
   return isTurned(subject) ? { verdict: 'survived', reason: null } : notTurned(subject)
 }
 
-// The text of Go and Rust is the original one. In other languages rewriting it may have broken it.
-function isAssertion({ message }: Result, { file }: Subject): boolean {
-  return /\.(?:go|rs)$/.test(file.path) || /\bAssertionError\b|^(?:E\s+)?assert /.test(message?.trim() ?? '')
+// Where a runner checks types file by file, a rewritten condition may not compile.
+function isUncompiled({ file: { path } }: Subject, { loadFailures }: ObservedRun): boolean {
+  return TYPED.test(path) && loadFailures.some(({ file, message }) => file === path && /\bTS\d{4,5}\b/.test(message))
 }
 
+const TYPED = /\.[cm]?tsx?$/
 const WITH_TWIN = 'with its text rewritten, and what it expects unchanged, it'
 
 function noEvidence(reason: string): Said {

@@ -17,12 +17,13 @@ export const testsCanFail: Check = (inputs) => {
   if (inverted === undefined) return beforeGreen(inputs, run !== undefined)
   const isStrict = inputs.contract.tests.inverted?.strict === true
   if (inverted.problem !== null) return notJudged(inverted.problem, isStrict)
-  const survived = inverted.tests.filter((test) => test.verdict === 'survived' && test.isOld !== true)
+  const fresh = inverted.tests.filter(({ isOld }) => isOld !== true)
+  const survived = fresh.filter(({ verdict }) => verdict === 'survived')
+  const apart = fresh.filter(({ failsRewritten }) => failsRewritten === true)
   const open = openCriteria(inputs, inverted, isStrict)
-  const bound = inverted.tests.filter((test) => test.failsUnturned === true && test.isOld !== true)
   const found = [
     ...(survived.length === 0 ? [] : [survivedText(survived)]),
-    ...(bound.length === 0 ? [] : [boundText(bound)]),
+    ...(apart.length === 0 ? [] : [apartText(apart)]),
     ...open,
   ]
   if (found.length > 0) return { ...fails(found.join('. '), 'observed'), remedy: remedyIn(inputs, inverted) }
@@ -53,9 +54,9 @@ function survivedText(tests: readonly JudgedTest[]): string {
   return `${listed(tests.map(placeOf))} ${verb} when what is expected is changed: the result does not come from an assertion`
 }
 
-function boundText(tests: readonly JudgedTest[]): string {
-  const verb = tests.length === 1 ? 'passes' : 'pass'
-  return `${listed(tests.map(placeOf))} ${verb} only while the test file can be read and has the text that was written: the same assertions failed without it`
+function apartText(tests: readonly JudgedTest[]): string {
+  const verb = tests.length === 1 ? 'passes' : '(each of them) passes'
+  return `${listed(tests.map(placeOf))} ${verb} as it is written, and does not when its text is rewritten and what it expects is the same`
 }
 
 function placeOf({ id, file, line }: JudgedTest): string {
@@ -114,7 +115,8 @@ function listed(texts: readonly string[], separator = ', '): string {
 
 /** How tests that are held can be mended: the way that the contract has. */
 function remedyIn({ contract, task }: CheckInputs, { tests, isUnsettled }: InvertedRun): string {
-  if (isUnsettled === true && tests.every(({ verdict }) => verdict !== 'survived')) return RUN_AGAIN
+  if (isUnsettled === true && tests.every(({ verdict }) => verdict !== 'survived'))
+    return tests.some(({ failsRewritten }) => failsRewritten === true) ? `${RUN_AGAIN} ${LOOK_AWAY}` : RUN_AGAIN
   const mend = 'mend the tests so that each asserts what its criterion says on a value that the code under test returns'
   const way = wayBack(contract, String(task.phase))
   if (way === null) return `Ask an operator to rewind the task to the phase of the tests, then ${mend}.`
@@ -124,6 +126,9 @@ function remedyIn({ contract, task }: CheckInputs, { tests, isUnsettled }: Inver
 
 const RUN_AGAIN =
   'Ask again: the tests are run once more. If code or tests read a test file, remove that. If the reason stays, make the tests pass by themselves and faster, or ask an operator for a contract with a larger tests.inverted.max_seconds or with severity: warning for tests_can_fail.'
+
+const LOOK_AWAY =
+  'If the code looks at its tests (their files, the stack, the text of functions), remove that. A test that looks at its own text or line numbers has to be written otherwise.'
 
 function wayBack(contract: Contract, phase: string): { readonly to: string; readonly when: string | null } | null {
   return contract.transitions.find(({ from, to }) => from === phase && isRed(contract.phases.get(to))) ?? null
