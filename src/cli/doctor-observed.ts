@@ -1,29 +1,14 @@
-import { spawnSync } from 'node:child_process'
 import { existsSync, readFileSync } from 'node:fs'
-import { release } from 'node:os'
 import { join } from 'node:path'
-import { GUARDS_FOLDER } from '../checks/guards.js'
 import { GO_CACHE, GoCache } from '../confinement/go-cache.js'
 import { hostView } from '../confinement/host-view.js'
+import { type MemoryFacts, memoryFacts, PERL } from '../confinement/runner-memory.js'
 import type { Finding } from './doctor.js'
 import { survey } from './survey.js'
-
-const PERL = '/usr/bin/perl'
-const PTRACE_SCOPE = '/proc/sys/kernel/yama/ptrace_scope'
-const TRY_MS_MAX = 5000
 
 /** What observed test runs need on this machine and in this repository. */
 export function observedFindings(workspace: string, stateDir: string): readonly Finding[] {
   return process.platform === 'linux' ? [memoryFinding(memoryFacts()), ...cacheFindings(workspace, stateDir)] : []
-}
-
-export interface MemoryFacts {
-  readonly kernel: string
-  readonly hasPerl: boolean
-  /** Whether a process behind the ruleset of Landlock was kept from the memory of the one that started it. */
-  readonly isKeptApart: boolean
-  /** Whether the machine lets no process trace its parents. */
-  readonly isScoped: boolean
 }
 
 /** Whether a test run can reach the memory of the processes that decide about it. */
@@ -40,16 +25,6 @@ export function memoryFinding({ kernel, hasPerl, isKeptApart, isScoped }: Memory
     detail: `parents' memory stays writable: code under test can write to npm and its runner (${why})`,
     remedy: `${get}, or run as root: sysctl -w kernel.yama.ptrace_scope=1`,
   }
-}
-
-function memoryFacts(): MemoryFacts {
-  const hasPerl = existsSync(PERL)
-  const attempt = ['-e', 'exit(sysopen(my $memory, $ARGV[0], 2) ? 1 : 0)', `/proc/${process.pid}/mem`]
-  const tried = hasPerl
-    ? spawnSync(join(GUARDS_FOLDER, 'enter/run'), [PERL, ...attempt], { stdio: 'ignore', timeout: TRY_MS_MAX })
-    : null
-  const isScoped = existsSync(PTRACE_SCOPE) && Number(readFileSync(PTRACE_SCOPE, 'utf8')) > 0
-  return { kernel: release(), hasPerl, isKeptApart: tried?.status === 0, isScoped }
 }
 
 /** Packages and caches that the tests of this repository need: observed runs have no network. */

@@ -1,0 +1,28 @@
+import { spawnSync } from 'node:child_process'
+import { existsSync, readFileSync } from 'node:fs'
+import { release } from 'node:os'
+import { fileURLToPath } from 'node:url'
+
+/** What sets up Landlock for observed runs. */
+export const PERL = '/usr/bin/perl'
+const ENTER = fileURLToPath(new URL('../../guards/enter/run', import.meta.url))
+const PTRACE_SCOPE = '/proc/sys/kernel/yama/ptrace_scope'
+const TRY_MS_MAX = 5000
+
+export interface MemoryFacts {
+  readonly kernel: string
+  readonly hasPerl: boolean
+  /** Whether a process behind the ruleset of Landlock was kept from the memory of the one that started it. */
+  readonly isKeptApart: boolean
+  /** Whether the machine lets no process trace its parents. */
+  readonly isScoped: boolean
+}
+
+/** Tries whether a process of an observed run reaches the memory of the one that started it. */
+export function memoryFacts(): MemoryFacts {
+  const hasPerl = existsSync(PERL)
+  const attempt = ['-e', 'exit(sysopen(my $memory, $ARGV[0], 2) ? 1 : 0)', `/proc/${process.pid}/mem`]
+  const tried = hasPerl ? spawnSync(ENTER, [PERL, ...attempt], { stdio: 'ignore', timeout: TRY_MS_MAX }) : null
+  const isScoped = existsSync(PTRACE_SCOPE) && Number(readFileSync(PTRACE_SCOPE, 'utf8')) > 0
+  return { kernel: release(), hasPerl, isKeptApart: tried?.status === 0, isScoped }
+}
