@@ -51,6 +51,7 @@ export const FULL_ONLY: Readonly<Record<string, string>> = {
   'e2e/way-back-criteria': 'criteria in a later visit; e2e/way-back covers the way back',
   'forgery/built-at-start':
     'editable installs, generated code and built workspaces; forgery/view-task covers dependencies',
+  'forgery/built-tests': 'installs jest; checks/written-tests covers which files are held',
   'forgery/inline-rust': 'every way to change tests inside of Rust sources; forgery/cargo covers the main one',
   'forgery/red-go': 'RED with Go, which builds its standard library for every run; forgery/red-node covers the rules',
   'forgery/red-node':
