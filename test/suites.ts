@@ -51,6 +51,7 @@ export const FULL_ONLY: Readonly<Record<string, string>> = {
   'e2e/way-back-criteria': 'criteria in a later visit; e2e/way-back covers the way back',
   'forgery/built-at-start':
     'editable installs, generated code and built workspaces; forgery/view-task covers dependencies',
+  'forgery/built-tests': 'installs jest; checks/written-tests covers which files are held',
   'forgery/forged-cargo':
     'forged results of cargo, which compiles for each run; checks/declared-tests and forgery/forged-python cover the rules',
   'forgery/forged-go':

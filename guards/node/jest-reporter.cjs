@@ -1,10 +1,23 @@
 'use strict'
 const { openChannel } = require('./channel.cjs')
+const { lateTest } = require('./written-tests.cjs')
+
+const { now } = Date
 
 /** Tells Phaselock what the main process of jest knows of its tests. */
 module.exports = class {
   constructor() {
     this.channel = openChannel('jest')
+    this.startedMs = now()
+    this.files = new Set()
+  }
+
+  onRunStart() {
+    this.startedMs = now()
+  }
+
+  onTestFileStart({ path }) {
+    this.files.add(path)
   }
 
   onTestResult(_, { testResults, testExecError, testFilePath }) {
@@ -14,6 +27,10 @@ module.exports = class {
   }
 
   onRunComplete() {
+    for (const file of this.files) {
+      const late = lateTest(file, this.startedMs)
+      if (late !== null) this.channel?.test(late, 'failed', true)
+    }
     this.channel?.end()
   }
 }

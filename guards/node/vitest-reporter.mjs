@@ -1,6 +1,8 @@
 import { createRequire } from 'node:module'
 
-const { openChannel } = createRequire(import.meta.url)('./channel.cjs')
+const require = createRequire(import.meta.url)
+const { openChannel } = require('./channel.cjs')
+const { watchTests } = require('./written-tests.cjs')
 const STATUS = { passed: 'passed', pass: 'passed', failed: 'failed', fail: 'failed', todo: 'todo' }
 
 /** Tells Phaselock what the main process of vitest knows of its tests. */
@@ -10,6 +12,14 @@ export default class {
   }
 
   /** Since vitest 3. */
+  onTestRunStart(specifications) {
+    this.changed = watchTests(specifications.map(({ moduleId }) => moduleId))
+  }
+
+  onPathsCollected(paths = []) {
+    this.changed ??= watchTests(paths)
+  }
+
   onTestRunEnd(modules) {
     for (const module of modules) {
       if (module.state() === 'failed' && module.errors().length > 0) this.channel?.test(module.moduleId, 'failed', true)
@@ -20,13 +30,19 @@ export default class {
         this.channel?.test(test.name, status, test.options.fails === true)
       }
     }
-    this.channel?.end()
+    this.#end()
     this.isDone = true
   }
 
   onFinished(files) {
     if (this.isDone) return
     for (const file of files) this.#tell(file)
+    this.#end()
+  }
+
+  #end() {
+    const late = this.changed?.() ?? null
+    if (late !== null) this.channel?.test(late, 'failed', true)
     this.channel?.end()
   }
 

@@ -8,6 +8,7 @@ const SLACK_MS = 30
 const FILES_MAX = 5000
 const TEST_FOLDER =
   /^(tests?|__tests?__|specs?|e2e|testdata|test[_-](data|helpers?|utils?|support)|fixtures|__fixtures__)$/
+const NAMED = /(^|[._-])(tests?|specs?|mocks?|stubs?|fakes?|fixtures?|helpers?|testing|test_?utils?)([._-]|$)/i
 const IMPORTS = /(?:from|import|require)\s{0,20}\(?\s{0,20}['"`](\.{1,2}\/[^'"`\n]{1,500})['"`]/g
 
 /**
@@ -15,9 +16,18 @@ const IMPORTS = /(?:from|import|require)\s{0,20}\(?\s{0,20}['"`](\.{1,2}\/[^'"`\
  * whatever is written later was written by a test or by the code under test.
  */
 function refuseLateTests(file, startedMs) {
+  const late = lateTest(file, startedMs)
+  if (late !== null) throw new Error(`phaselock: ${late}`)
+}
+
+/** Which of a test file and what it imports from the tests was changed after the tests were started; null: none. */
+function lateTest(file, startedMs) {
   const late = testFilesFrom([file]).find((one) => changedMs(one) > startedMs + SLACK_MS)
-  if (late === undefined) return
-  throw new Error(`phaselock: ${relative(process.cwd(), late)} was changed while the tests ran`)
+  return late === undefined ? null : changedText(late)
+}
+
+function changedText(file) {
+  return `${relative(process.cwd(), file)} was changed while the tests ran`
 }
 
 /** When the process that started this one was started; null where the system does not say. */
@@ -34,7 +44,7 @@ function watchTests(files) {
   const before = new Map(testFilesFrom(files).map((file) => [file, changedMs(file)]))
   return () => {
     const late = [...before].find(([file, ms]) => changedMs(file) !== ms)
-    return late === undefined ? null : `${relative(process.cwd(), late[0])} was changed while the tests ran`
+    return late === undefined ? null : changedText(late[0])
   }
 }
 
@@ -47,12 +57,19 @@ function testFilesFrom(files) {
     found.add(file)
     for (const [, path] of readFileSync(file, 'utf8').matchAll(IMPORTS)) {
       const at = join(dirname(file), path)
-      if (folder === null || !at.startsWith(folder)) continue
+      if (folder === null ? !isNamedTest(at) : !at.startsWith(folder)) continue
       for (const one of [at, `${at}.js`, `${at}.cjs`, `${at}.mjs`, `${at}.json`, join(at, 'index.js')])
         queue.push({ file: one, folder })
     }
   }
   return [...found]
+}
+
+// Beside a test that lies among the sources, only names tell what belongs to the tests.
+function isNamedTest(path) {
+  return relative(process.cwd(), path)
+    .split(sep)
+    .some((part) => TEST_FOLDER.test(part) || NAMED.test(part))
 }
 
 // The outermost folder of tests on the way to a file.
@@ -79,4 +96,4 @@ function startedWith() {
   }
 }
 
-module.exports = { parentStartedMs, refuseLateTests, startedWith, watchTests }
+module.exports = { lateTest, parentStartedMs, refuseLateTests, startedWith, watchTests }

@@ -4,7 +4,7 @@ import type { JsonObject } from '../core/contract.js'
 import type { AgentCall } from './agent-call.js'
 import type { App } from './app.js'
 import { keepLease } from './checking.js'
-import type { LongGates } from './long-gates.js'
+import { LongGates } from './long-gates.js'
 import { ok, type Result } from './result.js'
 import { allowedTools } from './views.js'
 
@@ -54,6 +54,12 @@ export class LongTools {
   #drop(key: string, running: Running): void {
     if (this.#running.get(key) === running) this.#running.delete(key)
   }
+}
+
+/** What answers requests that take longer than a client waits. */
+export function openLongCalls(withinMs: number | undefined): Pick<App, 'longGates' | 'longTools'> {
+  const longGates = new LongGates(withinMs)
+  return { longGates, longTools: new LongTools(longGates) }
 }
 
 /** Runs a tool, or joins the run of the same call. One that takes long is answered with `checking` and goes on. */

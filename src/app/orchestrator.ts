@@ -20,8 +20,7 @@ import { Feed } from './feed.js'
 import { Ledger } from './handle.js'
 import { verifierOf } from './identity.js'
 import { type Integrity, verifyInBackground } from './integrity.js'
-import { LongGates } from './long-gates.js'
-import { LongTools } from './long-tools.js'
+import { openLongCalls } from './long-tools.js'
 import { McpArrivals } from './mcp-arrivals.js'
 import { Observations } from './observations.js'
 import { InFlight } from './recall.js'
@@ -126,13 +125,12 @@ export async function openOrchestrator(options: OrchestratorOptions): Promise<Or
   const around = { ledger, contracts, tokens, now, redact, confinement, trees, defaultContract, ...places }
   const coordinations = new Coordinations(around, options.environment, onFault)
   const checking = new Checking()
-  const longGates = new LongGates(options.answerWithinMs)
   const app: App = {
     ...around,
     feed,
     secrets,
     tokenRefusals: new Quota(TOKEN_REFUSALS_PER_MINUTE),
-    ...{ checking, longGates, longTools: new LongTools(longGates), advancing: new Set<string>() },
+    ...{ checking, ...openLongCalls(options.answerWithinMs), advancing: new Set<string>() },
     alerts: new AlertBoard(),
     running: workshop.running,
     upstream: workshop.upstream,

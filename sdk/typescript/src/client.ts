@@ -13,6 +13,7 @@ import type {
   TransitionAnswer,
   Usage,
 } from './answers.js'
+import { sendBatch } from './batch.js'
 import { Connection } from './connection.js'
 import { coordinationIn, type Verdict } from './coordination.js'
 import { type Environment, environmentOf } from './environment.js'
@@ -125,17 +126,8 @@ export class AgentClient {
 
   /** Up to 32 calls in order, each decided on its own: a refused one is an `error` among the results. */
   async batch(calls: readonly ToolCall[]): Promise<BatchAnswer> {
-    const results: JsonObject[] = []
     const until = performance.now() + WAIT_SECONDS_MAX * 1000
-    for (;;) {
-      const rest = calls.slice(results.length) as unknown as JsonObject[]
-      const answer = await this.#post('/tools/batch', { calls: rest })
-      results.push(...(answer.results as JsonObject[]))
-      // A tool that runs tests takes long: it is asked for again, together with the calls after it.
-      const isLater = results.at(-1)?.checking === true && performance.now() < until
-      if (!isLater) return { ...answer, results } as unknown as BatchAnswer
-      results.pop()
-    }
+    return sendBatch(calls, (rest) => this.#post('/tools/batch', { calls: rest }), until)
   }
 
   getStateSnapshot(): Promise<JsonObject> {

@@ -25,7 +25,7 @@ export function findDisagreement(report: TestReport, exitCode: number, told: rea
   if (exitCode === 0 && !hasEnded) return `${both}, and did not come to its end`
   if (!hasEnded) return null
   const isClean = report.failed === 0 && report.loadFailures.length === 0
-  if (isClean !== (failed.length === 0)) return both
+  if (isClean !== (failed.length === 0)) return isClean ? `${both}: ${failed[0]?.name}` : both
   if (!isClean) return null
   const passedMin = own.length === 1 ? passed.filter(({ isParent }) => !isParent).length : 0
   if (report.passed < passedMin || report.passed > passed.length) return both
