@@ -9,6 +9,7 @@ import {
   type TwinRuns,
 } from '../checks/inverted/judge-twins.js'
 import { narrowCommand } from '../checks/inverted/narrow-command.js'
+import { withoutLinters } from '../checks/inverted/without-linters.js'
 import { observe, type ShownPlace } from '../checks/observe.js'
 import type { Composition, Confinement, ViewEntry } from '../confinement/port.js'
 import type { Contract, Json, ObservedCommand } from '../core/contract.js'
@@ -79,12 +80,14 @@ async function runInverted(app: App, contract: Contract, state: TaskState, work:
   const texts = await testTexts(app, contract, state, { composition: work.composed.composition, named })
   const seconds = contract.tests.inverted?.maxSeconds ?? secondsFor(work.plain)
   const scripts = await scriptsIn(state, work.composed.composition)
-  const narrow = narrowCommand(
-    work.command.run,
+  const { before, line } = withoutLinters(work.command.run, scripts)
+  const some = narrowCommand(
+    line,
     texts.tests.map(({ path }) => path),
     scripts,
   )
-  const twins = new Twins(work, { deadline: started + seconds * 1000, narrow })
+  const narrow = some === null ? null : `${before}${some}`
+  const twins = new Twins(work, { deadline: started + seconds * 1000, narrow, whole: `${before}${line}` })
   const first = await turnAround(texts, { outerOnly: false })
   const subjects = subjectsOf(work.plain, first.files, texts.others)
   const judged = judgeTwins(subjects, await twins.run(first, subjects), work.plain)
@@ -133,6 +136,7 @@ class Twins {
       readonly deadline: number
       /** The command that runs only the files that are judged; null where there is none. */
       readonly narrow: string | null
+      readonly whole: string
     },
   ) {}
 
@@ -163,7 +167,7 @@ class Twins {
     if (restMs < REST_MS_MIN) return { ...plain, ...TOO_LATE }
     const timeoutSeconds = Math.min(command.timeoutSeconds, Math.ceil(restMs / 1000))
     const view = { composition: withEntries(composed.composition, entries), leftOut: [] }
-    const told = { ...command, run: narrow ?? command.run, timeoutSeconds }
+    const told = { ...command, run: narrow ?? this.how.whole, timeoutSeconds }
     return observe({ ...place, view }, 'tests', told, { treeHash: plain.treeHash })
   }
 }
