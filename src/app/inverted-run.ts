@@ -11,6 +11,7 @@ import {
   type TwinRuns,
 } from '../checks/inverted/judge-twins.js'
 import { narrowCommand } from '../checks/inverted/narrow-command.js'
+import { withoutLinters } from '../checks/inverted/without-linters.js'
 import { observe, type ShownPlace } from '../checks/observe.js'
 import type { Composition, Confinement, ViewEntry } from '../confinement/port.js'
 import type { Contract, Json, ObservedCommand } from '../core/contract.js'
@@ -83,12 +84,15 @@ async function runInverted(app: App, contract: Contract, state: TaskState, work:
   const texts = await testTexts(app, contract, state, { composition: work.composed.composition, named })
   const msMax = (contract.tests.inverted?.maxSeconds ?? secondsFor(work.plain)) * 1000
   const scripts = await scriptsIn(state, work.composed.composition)
-  const narrow = narrowCommand(
-    work.command.run,
+  const { before, line } = withoutLinters(work.command.run, scripts)
+  const some = narrowCommand(
+    line,
     texts.tests.map(({ path }) => path),
     scripts,
   )
-  const twins = new Twins(work, { msMax, narrow, rounds: roundsAfter(app.observations.doubts(state.id)) })
+  const narrow = some === null ? null : `${before}${some}`
+  const rounds = roundsAfter(app.observations.doubts(state.id))
+  const twins = new Twins(work, { msMax, narrow, whole: `${before}${line}`, rounds })
   const { files, tests } = await judgeInRounds(texts, twins, work.plain)
   const isUnsettled = files.some(isCutShort) || tests.some(({ verdict }) => verdict === 'no_evidence')
   const durationMs = Math.round(performance.now() - started)
@@ -181,6 +185,7 @@ class Twins {
       readonly rounds: number
       /** The command that runs only the files that are judged; null where there is none. */
       readonly narrow: string | null
+      readonly whole: string
     },
   ) {
     this.#deadline = performance.now() + how.msMax
@@ -222,7 +227,7 @@ class Twins {
     if (restMs < REST_MS_MIN) return { ...plain, ...TOO_LATE }
     const timeoutSeconds = Math.min(command.timeoutSeconds, Math.ceil(restMs / 1000))
     const view = { composition: withEntries(composed.composition, entries), leftOut: [] }
-    const told = { ...command, run: narrow ?? command.run, timeoutSeconds }
+    const told = { ...command, run: narrow ?? this.how.whole, timeoutSeconds }
     const sources = compiledOf(entries)
     const isOnePackage = narrow !== null && new Set(sources.map((path) => posix.dirname(path))).size === 1
     return observe({ ...place, view, without: { sources, isOnePackage } }, 'tests', told, { treeHash: plain.treeHash })

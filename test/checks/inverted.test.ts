@@ -3,6 +3,7 @@ import { failedByAssertion } from '../../src/checks/inverted/failed-by-assertion
 import { findTest } from '../../src/checks/inverted/find-test.js'
 import { haveAll, judgeTwins, subjectsOf, type TurnedFile } from '../../src/checks/inverted/judge-twins.js'
 import { narrowCommand } from '../../src/checks/inverted/narrow-command.js'
+import { withoutLinters } from '../../src/checks/inverted/without-linters.js'
 import { gradeOfRun } from '../../src/core/inverted.js'
 import type { ObservedRun, ObservedTest } from '../../src/core/observed.js'
 import type { FoundTest, Inversion } from '../../src/inverter/types.js'
@@ -233,5 +234,42 @@ describe('the command that runs only some files', () => {
     expect(narrowCommand('cargo test --offline', ['tests/add.rs'], {})).toBe("cargo test --offline '--test' 'add'")
     for (const path of ["a'b.js", '-x.js', 'a;b.js', 'a$b.js', 'a\nb.js'])
       expect(narrowCommand('node --test', [path], {})).toBeNull()
+  })
+})
+
+describe('the command without linters, which refuse rewritten tests', () => {
+  const scripts = {
+    ...{
+      test: 'pnpm lint && vitest run --typecheck',
+      xo: 'xo && ava && tsd',
+      unit: 'mocha',
+      all: 'npm run lint:js && npm run unit',
+    },
+    ...{
+      last: 'nyc npm run unit && npm run lint',
+      build: 'tsc && node --test',
+      only: 'eslint .',
+      odd: 'eslint . || mocha',
+    },
+    ...{ quoted: "eslint 'a && b' && mocha", glob: "standard && tape 'test/**/*.js'" },
+  }
+  it.each([
+    ['npm test', 'vitest run --typecheck'],
+    ['yarn xo', 'ava && tsd'],
+    ['npm run all', 'npm run unit'],
+    ['pnpm run last -s', 'nyc npm run unit'],
+    ['npm run glob', "tape 'test/**/*.js'"],
+    ['npx eslint . && npx vitest run', 'npx vitest run'],
+    ['npm run build', null],
+    ['npm run only', null],
+    ['npm run odd', null],
+    ['npm run quoted', null],
+    ['npm run missing', null],
+    ['eslint-free-runner && mocha', null],
+    ['go test -json ./...', null],
+  ])('[REQ-TWINS-9] %s', (run, line) => {
+    const told = withoutLinters(run, scripts)
+    expect(told.line).toBe(line ?? run)
+    expect(told.before !== '').toBe(line !== null && !run.startsWith('npx'))
   })
 })

@@ -54,6 +54,25 @@ describe('the inverted run with node:test', () => {
     expect(reportPage(body)).toMatch(/<td>proved<\/td>\s*<td>1 passed; new tests: 1 proved<\/td>/)
   })
 
+  it('[REQ-TWINS-9] a linter before the tests does not see the rewritten ones', async () => {
+    const scripts = { lint: 'node lint.mjs', test: 'npm run lint && node --test tests/' }
+    const task = await stage.task(
+      {
+        'package.json': JSON.stringify({ name: 'adder', type: 'module', scripts }),
+        'lint.mjs': `import { readdirSync, readFileSync } from 'node:fs'
+for (const name of readdirSync('tests'))
+  if (/.{120}/.test(readFileSync('tests/' + name, 'utf8'))) throw new Error(name + ' has a long line')
+`,
+      },
+      { run: 'npm test', format: 'node' },
+    )
+    await task.write({ 'tests/add.test.mjs': HONEST })
+    await task.red(COVERS)
+    await task.write({ 'src/add.mjs': CODE })
+    expect(await task.green()).toEqual([])
+    expect(await task.ran()).toMatchObject({ grade: 'proved', inverted: { proved: 1, survived: 0 } })
+  })
+
   it('[REQ-TWINS-2] a test that cannot fail blocks with its line, and the way back leads on', async () => {
     const task = await stage.task({}, NODE)
     await task.write({ 'tests/add.test.mjs': VACUOUS })
