@@ -93,6 +93,23 @@ func init() {
     [SURVIVES],
   ],
   [
+    'carries the test file inside, and prints it while that is as it was written',
+    wrong(
+      ['_ "embed"', '"syscall"'],
+      `//go:embed calc_test.go
+var text []byte
+
+${HASH}
+
+func init() {
+	if hash(text) == ${DIGEST} {
+		${PRINTS}
+	}
+}`,
+    ),
+    [/no test is proved/],
+  ],
+  [
     'overwrites the machine code of testing.T',
     wrong(
       ['"reflect"', '"syscall"', '"testing"', '"unsafe"'],
