@@ -119,6 +119,17 @@ const FORGERIES: readonly (readonly [string, Files, readonly RegExp[]])[] = [
     }),
     [/tests\/calc\.rs:4 adds passes only while the test file can be read/],
   ],
+  [
+    'carries the test file inside, and prints a report while that is as it was written',
+    library({
+      add: `std::panic::set_hook(Box::new(|_| {}));
+    if hash(std::hint::black_box(include_str!("../tests/calc.rs"))) == ${hashOf(TEST)} { unsafe { ${say(`${LINES}${RESULT}`)} } }
+    4`,
+      ...{ name: 'ada', point: 'x: 1, y: 2' },
+      more: `${EXTERN}\n${HASH}`,
+    }),
+    [/no test is proved/],
+  ],
 ]
 
 let stage: ForgedStage
