@@ -10,7 +10,7 @@ export const REPORT_ROUTES: readonly Route[] = [
     summary:
       'What came of a task or a coordination: refusals by agent, reason, phase and round, time, tokens, gates, answers and votes',
     answer:
-      '`{run, at, agents, refusals, buffer_chars_lost, events, truncated}`; a task has `phases`, `visits`, `totals` and `gates`, a coordination `result`, `answers`, `presentation`, `votes` and `timeline`',
+      '`{run, at, agents, refusals, buffer_chars_lost, events, truncated}`; a task has `phases`, `visits`, `totals`, `gates` and `evidence`, a coordination `result`, `answers`, `presentation`, `votes` and `timeline`',
     handle: async (call) => reportOfRun(call.app, partyOf(call), call.params.id ?? ''),
   },
 ]
