@@ -51,8 +51,10 @@ export const FULL_ONLY: Readonly<Record<string, string>> = {
   'e2e/way-back-criteria': 'criteria in a later visit; e2e/way-back covers the way back',
   'forgery/built-at-start':
     'editable installs, generated code and built workspaces; forgery/view-task covers dependencies',
-  'forgery/forged-cargo': 'forged results of cargo, which compiles for each run; checks/declared-tests and forgery/forged-python cover the rules',
-  'forgery/forged-go': 'forged results of Go, which compiles for each run; checks/declared-tests and forgery/forged-python cover the rules',
+  'forgery/forged-cargo':
+    'forged results of cargo, which compiles for each run; checks/declared-tests and forgery/forged-python cover the rules',
+  'forgery/forged-go':
+    'forged results of Go, which compiles for each run; checks/declared-tests and forgery/forged-python cover the rules',
   'forgery/inline-rust': 'every way to change tests inside of Rust sources; forgery/cargo covers the main one',
   'forgery/red-go': 'RED with Go, which builds its standard library for every run; forgery/red-node covers the rules',
   'forgery/red-node':
