@@ -104,11 +104,11 @@ async function goBack({ agent }: Task): Promise<void> {
   for (const [phase, claim] of [
     ['IMPL', 'changes_requested'],
     ['TDD', 'tests_need_change'],
-  ]) {
+  ] as const) {
     const body = {
       task_id: agent.task,
       target_phase: phase,
-      claims: [claim],
+      claims: { [claim]: true },
       artifacts: phase === 'IMPL' ? REVIEW : {},
     }
     const answer = await agent.server.call('POST', '/tasks/transition', agent.token, body)
@@ -126,8 +126,8 @@ function textAt(dir: string, path: string): string | null {
   return existsSync(join(dir, path)) ? readFileSync(join(dir, path), 'utf8') : null
 }
 
-// Several attempts of one task are no reason to stop it here.
-function patient(contract: (text: string) => string = String): (text: string) => string {
+/** Several attempts of one task are no reason to stop it here. */
+export function patient(contract: (text: string) => string = String): (text: string) => string {
   return (text) => `${contract(text).trimEnd()}\n  denial_budget: 1000\n  max_attempts: 1000\n`
 }
 
