@@ -49,6 +49,10 @@ export const FULL_ONLY: Readonly<Record<string, string>> = {
     'the state directory of an earlier version; forgery/view-task covers tests recorded without contents',
   'e2e/stash-kill': 'kills a server at every step of a stash; e2e/kill covers recovery in general',
   'e2e/way-back-criteria': 'criteria in a later visit; e2e/way-back covers the way back',
+  'forgery/blind-javascript':
+    'forgeries with node:test, mocha and vitest, written from the documentation alone; forgery/node covers each class',
+  'forgery/blind-python-go':
+    'forgeries with pytest and Go, written from the documentation alone; forgery/view-python covers the rules',
   'forgery/built-at-start':
     'editable installs, generated code and built workspaces; forgery/view-task covers dependencies',
   'forgery/built-tests': 'installs jest; checks/written-tests covers which files are held',

@@ -126,8 +126,8 @@ function textAt(dir: string, path: string): string | null {
   return existsSync(join(dir, path)) ? readFileSync(join(dir, path), 'utf8') : null
 }
 
-// Several attempts of one task are no reason to stop it here.
-function patient(contract: (text: string) => string = String): (text: string) => string {
+/** Several attempts of one task are no reason to stop it here. */
+export function patient(contract: (text: string) => string = String): (text: string) => string {
   return (text) => `${contract(text).trimEnd()}\n  denial_budget: 1000\n  max_attempts: 1000\n`
 }
 
