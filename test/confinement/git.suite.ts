@@ -171,8 +171,9 @@ export function gitSuite(stages: Stages): void {
     it('[REQ-WALL-11] a repository that means no harm is read and committed to', async () => {
       const stage = stages.of(setting)
       const tree = stage.makeTree('harmless')
-      await within(stage, tree, 'git init -q . && mkdir tests && echo one > tests/a.txt')
+      await within(stage, tree, 'git init -q .')
       const agent = await stage.agent(tree)
+      await agent.tool('bash', { command: 'mkdir tests && echo one > tests/a.txt' })
       expect((await agent.tool('git_status', {})).body.result).toMatchObject({ untracked: ['tests/a.txt'] })
       const { body } = await agent.tool('git_commit', { message: 'one' })
       const { stdout } = await stage.outside('git log --format=%H:%s', { cwd: tree })

@@ -52,7 +52,9 @@ export const PARTS: Readonly<Record<string, (scene: Scene) => Part>> = {
     hands: { plan_document: PLAN },
   }),
   planBefore: ({ hadPlan }) =>
-    hadPlan ? { blockers: [...checks('scope_is_bounded'), expression('"title" in artifacts.plan_document')] } : NO_PART,
+    hadPlan
+      ? { blockers: [...checks('scope_is_bounded', 'examples_hold'), expression('"title" in artifacts.plan_document')] }
+      : NO_PART,
   scope: () => ({
     artifacts: [{ type: 'scope_definition', schema: 'schemas/scope.json', validation: [{ rule: 'has_in_scope' }] }],
     blockers: checks('scope_is_bounded'),

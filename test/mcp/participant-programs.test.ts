@@ -150,7 +150,7 @@ describe('a program in a coordination', () => {
       const run = await begin([{ id: 'c', kind: 'command', harness: 'command', command: 'no-such-agent' }, PEER])
       const status = await ended(run)
       expect(status).toMatchObject({ finish_reason: 'completed', results: { winner: 'b' } })
-      expect(status.agents.c?.error?.message).toContain("'no-such-agent' is no program on the PATH of the server")
+      expect(status.agents.c?.error?.message).toContain("'no-such-agent' is not a program on the PATH of the server")
     },
     RUN_MS_MAX,
   )

@@ -27,7 +27,7 @@ describe('starting an agent', () => {
       const refused: readonly (readonly [Body, string, string])[] = [
         [{ agent: 'coderr', ...TASK }, 'not_found', 'Did you mean "coder"?'],
         [{ harness: 'emacs', ...TASK }, 'invalid_request', 'harness'],
-        [{ agent: 'coder', ...TASK }, 'agent_unavailable', "'no-such-program' is no program"],
+        [{ agent: 'coder', ...TASK }, 'agent_unavailable', "'no-such-program' is not a program"],
         [{ agent: 'needy', ...TASK }, 'agent_unavailable', 'NOT_SET'],
         [{ harness: 'claude-code', command: 'no-claude', ...TASK }, 'agent_unavailable', "'no-claude'"],
         [{ harness: 'command', ...TASK }, 'invalid_request', 'command'],

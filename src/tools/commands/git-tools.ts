@@ -94,12 +94,13 @@ export function commitCall(listed: CommandRun, args: JsonObject, rules: CommitRu
     )
   const earlier = listing.entries.filter(({ path }) => rules.isEarlier(path)).length
   if (changed.length === 0) return failed(`${NOTHING}${earlier === 0 ? '.' : nothingBut(earlier)}`)
-  const words = leftOut.map(withoutPath)
+  const isAsked = named === null ? () => true : within(named)
+  // git finds nothing at all where what is left out lies beside the named paths.
+  const words = leftOut.filter(isAsked).map(withoutPath)
   if (listed.truncated || Buffer.byteLength(words.join()) > WORDS_BYTES_MAX)
     return failed(
       'git_commit: there are too many changed files that do not belong to the task. Ask an operator to commit them, or to list the folders that are not committed in .gitignore.',
     )
-  const isAsked = named === null ? () => true : within(named)
   const mixed = changed.filter(({ path }) => isAsked(path) && rules.hadChanges(path)).map(({ path }) => path)
   return committing(String(args.message), [...askedOf(args), ...words], mixed)
 }

@@ -66,7 +66,7 @@ export async function askPublic(url: URL, asked: PublicRequest): Promise<Incomin
     asking.on('socket', (socket) => {
       socket.on('connect', () => {
         if (socket.remoteAddress === undefined || !access.isPublic(socket.remoteAddress))
-          asking.destroy(new Refused('the connection led to no public address', 'constraint_violation'))
+          asking.destroy(new Refused('the connection led to an address that is not public', 'constraint_violation'))
       })
     })
     asking.end(body)

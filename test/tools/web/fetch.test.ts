@@ -79,7 +79,7 @@ describe('where web_fetch goes', () => {
     const { port, seen } = await site(page)
     const { access } = internet({ 'docs.example.org': ['127.0.0.1'] }, { isPublic: isPublicAddress })
     const outcome = await fetchOf(`http://docs.example.org:${port}/`, [`docs.example.org:${port}`], access)
-    expect(outcome).toMatchObject({ ok: false, detail: expect.stringContaining('no public address') })
+    expect(outcome).toMatchObject({ ok: false, detail: expect.stringContaining('not a public address') })
     expect(seen).toEqual([])
   })
 
@@ -121,7 +121,7 @@ describe('where web_fetch goes', () => {
     let judged = 0
     const { access } = internet({ 'docs.example.org': ['127.0.0.1'] }, { isPublic: () => ++judged === 1 })
     const outcome = await fetchOf(`http://docs.example.org:${port}/`, [`docs.example.org:${port}`], access)
-    expect(outcome).toMatchObject({ ok: false, detail: expect.stringContaining('led to no public address') })
+    expect(outcome).toMatchObject({ ok: false, detail: expect.stringContaining('led to an address that is not public') })
   })
 
   it('[REQ-WEB-1] a host that the contract does not list is refused before its name is resolved', async () => {
@@ -162,7 +162,7 @@ describe('redirects of web_fetch', () => {
     ['loopback', 'http://[::1]/', 'does not list'],
     ['another host', 'https://evil.example/', 'does not list'],
     ['another protocol', 'file:///etc/passwd', 'not an http'],
-    ['an allowed host that leads inside', 'http://inside.example/', 'no public address'],
+    ['an allowed host that leads inside', 'http://inside.example/', 'not a public address'],
   ])('[REQ-WEB-4] a redirect to %s is refused', async (_name, location, expected) => {
     const { port } = await site(to(location))
     const { access } = internet({ 'docs.example.org': ['127.0.0.1'], 'inside.example': ['10.0.0.1'] })
