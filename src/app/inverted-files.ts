@@ -1,6 +1,7 @@
 import { createHash, randomBytes } from 'node:crypto'
 import { statSync } from 'node:fs'
 import { join, posix } from 'node:path'
+import { hasComputedName } from '../checks/inverted/find-test.js'
 import type { TurnedFile } from '../checks/inverted/judge-twins.js'
 import { isSource, textOf } from '../checks/test-files.js'
 import type { Composition, ViewEntry } from '../confinement/port.js'
@@ -153,7 +154,11 @@ interface Tests {
 /** Names of tests whose text is the same in both: from their line to the line of the next test. */
 function sameTests(now: Tests, then: Tests): ReadonlySet<string> {
   const before = textsOf(then)
-  return new Set([...textsOf(now)].filter(([name, text]) => before.get(name) === text).map(([name]) => name))
+  const texts = new Set(before.values())
+  // A computed name is known by its line, which moves.
+  const isSame = (name: string, text: string): boolean =>
+    hasComputedName(name) ? texts.has(text) : before.get(name) === text
+  return new Set([...textsOf(now)].filter(([name, text]) => isSame(name, text)).map(([name]) => name))
 }
 
 function textsOf({ text, tests }: Tests): ReadonlyMap<string, string> {

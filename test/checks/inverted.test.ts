@@ -273,3 +273,31 @@ describe('the command without linters, which refuse rewritten tests', () => {
     expect(told.before !== '').toBe(line !== null && !run.startsWith('npx'))
   })
 })
+
+describe('tests whose names are computed, where the runner lists only failing tests', () => {
+  const only = (failing: readonly string[]) =>
+    runOf(
+      failing.map((id) => test(id, 'failed', 'AssertionError: expected 2 to be 3')),
+      { isComplete: false, counts: { passed: 4 - failing.length, failed: failing.length, skipped: 0 } },
+    )
+  const verdicts = (names: readonly string[], failing: readonly string[]) => {
+    const file = fileOf(inversionOf(names.map((name) => found(name))))
+    const subjects = subjectsOf(only([]), [file])
+    const runs = { unturned: only([]), turned: only(failing), isNarrow: true }
+    return judgeTwins(subjects, runs, only([])).map(({ verdict }) => verdict)
+  }
+  it.each([
+    ['a failure of its group is its own', ['add > (line 4)'], ['add > 1', 'add > 2'], ['proved']],
+    ['without a group too', ['(line 4)'], ['1'], ['proved']],
+    ['of another group not', ['add > (line 4)'], ['sub > 1'], ['survived']],
+    ['of a test with that name not', ['add > (line 4)', 'add > one'], ['add > one'], ['survived', 'proved']],
+    [
+      'two of a group cannot be told apart',
+      ['add > (line 4)', 'add > (line 9)'],
+      ['add > 1'],
+      ['no_evidence', 'no_evidence'],
+    ],
+  ])('[REQ-TWINS-1] %s', (_, names, failing, expected) => {
+    expect(verdicts(names, failing)).toEqual(expected)
+  })
+})

@@ -3,6 +3,8 @@ import { nameOfTest } from '../baseline-tests.js'
 
 // What a runner fills in: `adds %i`, `adds $a`, `adds ${a}`.
 const FILLED = /%(?:\.\d)?[a-zA-Z#%]|\$\{[^}]{0,200}\}|\$[\w.#]{1,80}/g
+// Where the name is an expression, only the line is known.
+const COMPUTED = /^\(line \d{1,9}\)$/
 const SEPARATOR = / > |::|\.(?=\w+$)/
 
 /** The test of a file that a runner reports under this id; null where none has such a name. */
@@ -11,8 +13,29 @@ export function findTest(id: string, tests: readonly FoundTest[], path: string):
   const reported = nameOfTest(id)
   const named = tests.filter(({ name }) => isSame(reported, name))
   const alike = named.length > 0 ? named : tests.filter(({ name }) => hasSameLeaf(reported, name))
+  const literal = alike.filter(({ name }) => !hasComputedName(name))
+  // Several tests of one group whose names are computed cannot be told apart.
+  if (literal.length === 0 && alike.length > 1) return null
   // Of several that may be meant, the one that asserts most.
-  return alike.toSorted((a, b) => b.name.length - a.name.length || b.turned - a.turned)[0] ?? null
+  return (
+    (literal.length > 0 ? literal : alike).toSorted(
+      (a, b) => b.name.length - a.name.length || b.turned - a.turned,
+    )[0] ?? null
+  )
+}
+
+/** Whether the name of a test is an expression, so that it is not known before the test runs. */
+export function hasComputedName(name: string): boolean {
+  return COMPUTED.test(name.split(' > ').at(-1) ?? '')
+}
+
+/** Whether another test of the same group has a computed name too. */
+export function isAmbiguous({ name }: FoundTest, tests: readonly FoundTest[]): boolean {
+  const groupOf = (one: string): string => one.split(' > ').slice(0, -1).join(' > ')
+  return (
+    hasComputedName(name) &&
+    tests.filter((one) => hasComputedName(one.name) && groupOf(one.name) === groupOf(name)).length > 1
+  )
 }
 
 function isSameInGo(id: string, name: string): boolean {
@@ -29,7 +52,8 @@ function isSameByParts(id: string, name: string): boolean {
   const reported = id.split(/ > |::/)
   const parts = name.split(/ > |::/)
   const tail = reported.slice(-parts.length)
-  if (parts.length === tail.length && parts.every((part, at) => fits(part, tail[at] ?? ''))) return true
+  if (parts.length === tail.length && parts.every((part, at) => COMPUTED.test(part) || fits(part, tail[at] ?? '')))
+    return true
   // A name that itself holds what parts are joined with.
   return id === name || id.endsWith(` > ${name}`)
 }

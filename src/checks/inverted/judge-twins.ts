@@ -5,7 +5,7 @@ import type { FoundTest, Inversion, NotJudgedReason } from '../../inverter/types
 import { nameOfTest } from '../baseline-tests.js'
 import { isTestIn } from '../red-files.js'
 import { failedByAssertion } from './failed-by-assertion.js'
-import { findTest } from './find-test.js'
+import { findTest, isAmbiguous } from './find-test.js'
 
 /** A test file, and what became of it when it was turned around. */
 export interface TurnedFile {
@@ -107,6 +107,8 @@ function judge(subject: Subject, { unturned, turned, isNarrow }: TwinRuns, plain
       ? { verdict: 'proved', reason: null }
       : noEvidence('once its assertions were changed, it failed for another reason than an assertion')
   if (after.status !== 'passed') return noEvidence(`it was ${after.status} once its assertions were changed`)
+  const { found, file } = subject
+  if (!turned.isComplete && found !== null && isAmbiguous(found, file.inversion.tests)) return noEvidence(UNNAMED)
   return isTurned(subject) ? { verdict: 'survived', reason: null } : notTurned(subject)
 }
 
@@ -116,6 +118,7 @@ function isUncompiled({ file: { path } }: Subject, { loadFailures }: ObservedRun
 }
 
 const TYPED = /\.[cm]?tsx?$/
+const UNNAMED = 'its name is computed, and the run lists only failing tests: let the command list every test'
 const WITH_TWIN = 'with its text rewritten, and what it expects unchanged, it'
 
 function noEvidence(reason: string): Said {

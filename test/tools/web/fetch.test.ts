@@ -121,7 +121,10 @@ describe('where web_fetch goes', () => {
     let judged = 0
     const { access } = internet({ 'docs.example.org': ['127.0.0.1'] }, { isPublic: () => ++judged === 1 })
     const outcome = await fetchOf(`http://docs.example.org:${port}/`, [`docs.example.org:${port}`], access)
-    expect(outcome).toMatchObject({ ok: false, detail: expect.stringContaining('led to an address that is not public') })
+    expect(outcome).toMatchObject({
+      ok: false,
+      detail: expect.stringContaining('led to an address that is not public'),
+    })
   })
 
   it('[REQ-WEB-1] a host that the contract does not list is refused before its name is resolved', async () => {
