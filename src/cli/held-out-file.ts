@@ -1,6 +1,5 @@
 import { readFileSync, realpathSync, statSync } from 'node:fs'
 import { isAbsolute, relative, resolve } from 'node:path'
-import { parse } from 'yaml'
 import type { JsonObject } from '../core/contract.js'
 import type { Client } from './client.js'
 import { segment } from './client.js'
@@ -11,7 +10,8 @@ import { textOf } from './values.js'
 const FILE_BYTES_MAX = 1024 * 1024
 
 /** What `--held-out FILE` holds: YAML or JSON. What is in it is never printed. */
-export function readHeldOutFile(file: string): JsonObject {
+export async function readHeldOutFile(file: string): Promise<JsonObject> {
+  const { parse } = await import('yaml')
   let value: unknown
   try {
     if (statSync(file).size > FILE_BYTES_MAX) throw new Error(`it is larger than ${FILE_BYTES_MAX} bytes`)

@@ -79,7 +79,7 @@ function addAdd(task: Command): void {
         ...{ title, id, description, contract, mode, priority, metadata, requires, worktree, take },
         depends_on: dependsOn,
         workspace: workspace === undefined ? undefined : resolve(workspace),
-        held_out: heldOut === undefined ? undefined : readHeldOutFile(heldOut),
+        held_out: heldOut === undefined ? undefined : await readHeldOutFile(heldOut),
       })
       const client = new Client(options)
       const added = await client.post('/tasks', body)

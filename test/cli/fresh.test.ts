@@ -78,7 +78,7 @@ describe('the command line, to somebody who is new', () => {
 
   it('[REQ-FRESH-7] does not look for a program on the PATH that was named with its folder', async () => {
     const { code, stderr } = await place.run(['run', '--command', './none-such', 'Do it'])
-    expect([code, stderr.includes("none-such' is no program that the server may run.")]).toEqual([1, true])
+    expect([code, stderr.includes("none-such' is not a program that the server may run.")]).toEqual([1, true])
     expect(stderr).not.toContain('PATH')
   })
 

@@ -81,7 +81,9 @@ async function expectLedger(stage: Stage): Promise<void> {
     { spawn: { outcome: 'completed', restarts: 1, lost: { detail: 'it waits for an approval' } } },
   ])
   const entered = (await stage.events()).filter(({ type }) => type === 'phase_entered')
-  const observed = entered.map(({ data }) => (data.artifacts as Body[]).filter(({ grade }) => grade === 'observed'))
+  const observed = entered.map(({ data }) =>
+    (data.artifacts as Body[]).filter(({ grade }) => grade === 'observed' || grade === 'proved'),
+  )
   expect(observed.map((all) => all.map(({ type }) => type))).toEqual([
     [],
     [],

@@ -30,7 +30,7 @@ describe('phaselock run --worktree', () => {
       for (const more of [['--worktree'], ['--take', 'kept'], ['--id', 'docs']]) {
         const named = await place.run(['run', 'coder', '--task', 'docs', ...more])
         expect([named.code, named.stdout]).toEqual([2, ''])
-        expect(named.stderr).toContain('--id, --worktree and --take are for a new task')
+        expect(named.stderr).toContain('--id, --worktree and --take apply only to a new task')
       }
       expect(((await place.json(['task', 'list'])) as Answer).tasks).toEqual([])
     },
