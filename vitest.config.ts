@@ -19,12 +19,14 @@ const isShared = (file: string): boolean => SHARED_FOLDERS.includes(file.split('
 // The longest files start first, so that no worker is left alone with one of them at the end.
 const LONGEST = [
   ...['http/baseline', 'real-agents/whole', 'confinement/wall', 'cli/serve', 'cli/local', 'http/long-gates'],
-  ...['forgery/view-task', 'forgery/red-go', 'store/tamper', 'cli/state-directory', 'garbage/endpoints'],
+  ...['forgery/jest', 'e2e/walks', 'demo/demo', 'inverted/node', 'http/redirected-commands', 'lying/green'],
+  ...['forgery/typescript', 'forgery/vitest', 'forgery/forged-python', 'forgery/red-python', 'forgery/view-python'],
+  ...['e2e/way-back', 'docs/tour', 'forgery/red-go', 'store/tamper', 'cli/state-directory', 'garbage/endpoints'],
   ...['garbage/endpoints-rest', 'real-agents/whole-others', 'torture/kill', 'real-agents/killed', 'spawn/lives'],
   ...['confinement/toolchains', 'mcp/inspector', 'cli/workflow', 'worktrees/worktrees', 'mcp/conformance'],
   ...['participants/command-others', 'confinement/resources', 'real-agents/budget', 'torture/power', 'cli/trust'],
   ...['tools/upstream/stdio', 'tools/files/search-tools', 'cli/coordinate', 'http/scratch', 'demo/faults'],
-  ...['demo/demo', 'e2e/walks', 'forgery/red-node', 'forgery/red-python', 'http/redirected-commands', 'lying/green'],
+  ...['forgery/red-node', 'forgery/view-task', 'forgery/cargo', 'sdk/typescript', 'sdk/python', 'knowledge/words'],
   ...['runs/run-files', 'checks/reports/properties', 'contract/fuzz', 'inverter/inverter', 'core/rules/reference'],
 ]
 
@@ -42,7 +44,7 @@ export default defineConfig({
   test: {
     pool: 'forks',
     // Integration tests often wait for processes and clocks.
-    maxWorkers: availableParallelism() + 2,
+    maxWorkers: availableParallelism() + 3,
     sequence: { sequencer: LongestFirst },
     testTimeout: 60_000,
     hookTimeout: 60_000,
