@@ -173,6 +173,7 @@ async function standingIn(scene: Scene, tests: readonly string[]): Promise<reado
     : standIns({
         ...{ tree: scene.tree, root: scene.state.workspace, added, tests, path: process.env.PATH ?? '' },
         folders: await moduleFolders(scene.tree, scene.contract, scene.listed),
+        wasThere: (path) => start[path] !== undefined,
         isOld: (folder) => Object.keys(start).some((path) => path.startsWith(folder)),
       })
 }

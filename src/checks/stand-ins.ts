@@ -21,6 +21,8 @@ export interface Added {
   readonly folders?: readonly string[]
   /** Whether something with this beginning was there when work began. */
   isOld?(beginning: string): boolean
+  /** Whether this file was there when work began. */
+  wasThere?(path: string): boolean
 }
 
 /** Files that were added and would be loaded instead of a module from outside the project that tests import. */
@@ -30,22 +32,23 @@ export async function standIns(one: Added): Promise<readonly string[]> {
   const searched = searchedModules(one)
   if (modules.size === 0 && packages.length === 0 && searched.length === 0) return []
   const imported = await importedBy(one)
-  const found = [...modules].filter(([name]) => imported.has(name)).flatMap(([, paths]) => paths)
-  for (const path of packages) if (imported.has((await nameIn(one.tree, path)) ?? '')) found.push(path)
+  const found = [...modules].filter(([name]) => imported.python.has(name)).flatMap(([, paths]) => paths)
+  for (const path of packages) if (imported.javascript.has((await nameIn(one.tree, path)) ?? '')) found.push(path)
   // What was there under that name before is a module of the project.
   const isOld = one.isOld ?? (() => false)
   for (const { name, place, file } of searched)
-    if (imported.has(name) && !isOld(`${place}/`) && !isOld(`${place}.`)) found.push(file)
+    if (imported.javascript.has(name) && !isOld(`${place}/`) && !isOld(`${place}.`)) found.push(file)
   return [...new Set(found)]
 }
 
-// Added modules with the name of one that is installed or comes with Python.
-function pythonModules({ added, root, path }: Added): ReadonlyMap<string, readonly string[]> {
+// Added modules with the name of one that is installed or comes with Python. A package of the project that was there is none.
+function pythonModules({ added, root, path, wasThere = () => false }: Added): ReadonlyMap<string, readonly string[]> {
   const named = new Map<string, string[]>()
-  for (const file of added) {
+  for (const file of added.filter((one) => LOADED_BY_PYTHON.test(one))) {
     const at = PYTHON_ROOTS.findLast((one) => file.startsWith(one)) ?? ''
     const [, name] = /^([A-Za-z_]\w*)(\.pyc?$|(\.[\w-]+)?\.so$|\/)/.exec(file.slice(at.length)) ?? []
-    if (name !== undefined) named.set(name, [...(named.get(name) ?? []), file])
+    if (name === undefined || wasThere(`${at}${name}/__init__.py`) || wasThere(`${at}${name}.py`)) continue
+    named.set(name, [...(named.get(name) ?? []), file])
   }
   if (named.size === 0) return named
   const folders = pythonFolders(root, path)
@@ -93,22 +96,31 @@ function below(folder: string): readonly string[] {
 }
 
 const PYTHON = /\.pyi?$/
+const LOADED_BY_PYTHON = /\.(?:pyc?|so)$/
 const PYTHON_IMPORTS = /^[ \t]*(?:from[ \t]+(\w+)[\w.]*[ \t]+import|import[ \t]+([\w., \t]+))/gm
 const JS_IMPORTS =
   /(?:from|import|require|mock|importActual|requireActual)\s*\(?\s*['"`](?:node:)?((?:@[\w.-]+\/)?[\w][\w.-]*)/g
 
-async function importedBy({ tree, tests }: Added): Promise<ReadonlySet<string>> {
-  const names = new Set<string>()
+interface Imported {
+  readonly python: ReadonlySet<string>
+  readonly javascript: ReadonlySet<string>
+}
+
+// By language: `node:test` is not the package `test` of Python.
+async function importedBy({ tree, tests }: Added): Promise<Imported> {
+  const python = new Set<string>()
+  const javascript = new Set<string>()
   for (const path of tests.slice(0, TESTS_READ_MAX)) {
     const text = (await textOf(tree as WorkTree, path)) ?? ''
     if (PYTHON.test(path))
       for (const [, from, list] of text.matchAll(PYTHON_IMPORTS))
-        for (const name of (from ?? list ?? '').split(',')) names.add(name.trim().split(/[ .]/)[0] ?? '')
-    else if (/\.[cm]?[jt]sx?$/.test(path)) for (const [, name] of text.matchAll(JS_IMPORTS)) names.add(name ?? '')
-    if (names.size > NAMES_MAX) break
+        for (const name of (from ?? list ?? '').split(',')) python.add(name.trim().split(/[ .]/)[0] ?? '')
+    else if (/\.[cm]?[jt]sx?$/.test(path)) for (const [, name] of text.matchAll(JS_IMPORTS)) javascript.add(name ?? '')
+    if (python.size + javascript.size > NAMES_MAX) break
   }
-  names.delete('')
-  return names
+  python.delete('')
+  javascript.delete('')
+  return { python, javascript }
 }
 
 async function nameIn(tree: Added['tree'], path: string): Promise<string | null> {

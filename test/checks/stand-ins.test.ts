@@ -1,3 +1,4 @@
+import { spawnSync } from 'node:child_process'
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
@@ -13,6 +14,8 @@ const contractWith = (run: string, env: Readonly<Record<string, string>> = {}) =
   contractOf([phase('A')], {
     commands: new Map([['tests', { run, format: 'auto', report: null, timeoutSeconds: 60, env }]]),
   })
+
+const hasPython = spawnSync('python3', ['-c', 'import test']).status === 0
 
 let root: string
 beforeEach(() => {
@@ -76,6 +79,27 @@ describe('folders in which modules are searched by their bare names', () => {
       isOld: (beginning) => 'lib/words/old.js'.startsWith(beginning),
     })
     expect(found).toEqual(['lib/same.js', 'lib/assert/index.js', 'deep/lib/same/index.js'])
+  })
+})
+
+describe('modules that Python has already', () => {
+  const found = (added: readonly string[], tests: readonly string[], before: readonly string[] = []) =>
+    standIns({
+      ...{ tree: openWorkTree(root), root, added, tests, path: process.env.PATH ?? '' },
+      wasThere: (path) => before.includes(path),
+    })
+
+  it.skipIf(!hasPython)('[REQ-VIEW-8] an added module with such a name is left out', async () => {
+    put({ 'tests/test_a.py': 'import statistics\nfrom test import support\n' })
+    const added = ['statistics.py', 'test/__init__.py', 'src/statistics.py', 'other.py', 'tests/test_a.py']
+    expect(await found(added, ['tests/test_a.py'])).toEqual(['statistics.py', 'src/statistics.py', 'test/__init__.py'])
+  })
+
+  it.skipIf(!hasPython)('[REQ-VIEW-8] tests of JavaScript in `test/` that import node:test stay', async () => {
+    put({ 'test/sum.test.js': "import test from 'node:test'\nimport assert from 'node:assert'\n" })
+    expect(await found(['test/sum.test.js', 'test/helper.js'], ['test/sum.test.js'])).toEqual([])
+    put({ 'test/test_sum.py': 'from test import helper\n' })
+    expect(await found(['test/test_sum.py'], ['test/test_sum.py'], ['test/__init__.py'])).toEqual([])
   })
 })
 

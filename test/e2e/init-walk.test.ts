@@ -8,16 +8,16 @@ import { implementation, testFiles, Walker } from './walker.js'
 
 const WALK_MS_MAX = 60_000
 
-const JAVASCRIPT: Files = {
+const repositoryWith = (folder: string): Files => ({
   'package.json': `${JSON.stringify({ name: 'carts', type: 'module', scripts: { test: 'node --test' } })}\n`,
   'src/price.js': 'export const cents = (euros) => euros * 100\n',
-  'tests/price.test.js': `import assert from 'node:assert/strict'
+  [`${folder}/price.test.js`]: `import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { cents } from '../src/price.js'
 
 test('a price has cents', () => assert.equal(cents(2), 200))
 `,
-}
+})
 const TEST = `import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { sum } from '../src/sum.js'
@@ -29,31 +29,32 @@ const CONTRACT = 'agent_workflow.yaml'
 
 const COMMIT = ['-c', 'user.name=t', '-c', 'user.email=t@localhost', 'commit', '--quiet', '-m', 'Contract']
 
-const KINDS: readonly (readonly [name: string, prepare: (tree: string) => void])[] = [
-  ['untracked', () => undefined],
+const KINDS: readonly (readonly [name: string, folder: string, prepare: (tree: string) => void])[] = [
+  ['untracked', 'test', () => undefined],
   [
     'tracked',
+    'tests',
     (tree) => {
       git(tree, 'add', CONTRACT)
       git(tree, ...COMMIT)
     },
   ],
-  ['excluded by .git/info/exclude', (tree) => appendFileSync(join(tree, '.git/info/exclude'), `${CONTRACT}\n`)],
+  ['excluded by .git/info/exclude', 'test', (tree) => appendFileSync(join(tree, '.git/info/exclude'), `${CONTRACT}\n`)],
 ]
 
 describe('a repository in which `phaselock init` wrote the contract', () => {
   beforeAll(built, WALK_MS_MAX)
 
   it.concurrent.each(KINDS)(
-    '[REQ-COMMIT-1] an honest agent completes its task under a contract that is %s',
-    async (_, prepare) => {
+    '[REQ-COMMIT-1] an honest agent completes its task under a contract that is %s, with tests in %s/',
+    async (_, folder, prepare) => {
       let close: () => Promise<void> = async () => undefined
       const place = new Place((end) => (close = end))
       try {
-        makeRepository(place.work, JAVASCRIPT)
+        makeRepository(place.work, repositoryWith(folder))
         expect((await place.run(['init', '--yes'])).code).toBe(0)
         prepare(place.work)
-        await walk(await up(place), place.work)
+        await walk(await up(place), place.work, folder)
       } finally {
         await place.run(['down'])
         await close()
@@ -80,14 +81,14 @@ async function up(place: Place): Promise<Served> {
   return { call, operator } as Served
 }
 
-async function walk(server: Served, tree: string): Promise<void> {
+async function walk(server: Served, tree: string, folder: string): Promise<void> {
   const contract = readFileSync(join(tree, CONTRACT), 'utf8')
   const before = git(tree, 'status', '--porcelain')
   const agent = await Walker.claim(server, 'carts')
   expect(await agent.does('git_status', {})).toMatchObject({ clean: true, staged: [], changed: [], untracked: [] })
   await agent.plan()
-  await agent.does('write_files', { path: 'tests/sum.test.js', content: TEST })
-  await agent.enters('IMPL', testFiles('tests/sum.test.js'))
+  await agent.does('write_files', { path: `${folder}/sum.test.js`, content: TEST })
+  await agent.enters('IMPL', testFiles(`${folder}/sum.test.js`))
   await agent.does('write_files', { path: 'src/sum.js', content: CODE })
   for (const [tool, args] of [
     ['write_files', { path: CONTRACT, content: 'name: mine\n' }],
@@ -99,6 +100,6 @@ async function walk(server: Served, tree: string): Promise<void> {
   await agent.finish('Sum up prices', 'by a person')
   expect(readFileSync(join(tree, CONTRACT), 'utf8')).toBe(contract)
   const names = git(tree, 'show', '--name-only', '--format=', 'HEAD').trim().split('\n')
-  expect(names).toEqual(['src/sum.js', 'tests/sum.test.js'])
+  expect(names).toEqual(['src/sum.js', `${folder}/sum.test.js`])
   expect(git(tree, 'status', '--porcelain')).toBe(before)
 }
