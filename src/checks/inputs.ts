@@ -82,6 +82,11 @@ export function fails(found: string, grade: Grade = 'reported', trouble?: RunTro
   return trouble === undefined ? failed : { ...failed, run: troubleView(trouble) }
 }
 
+/** For a check that runs only once nothing else blocks. */
+export function postponed(found: string, grade: Grade = 'reported'): CheckOutcome {
+  return { result: 'fails', found, grade, isPostponed: true }
+}
+
 export function errs(found: string, grade: Grade = 'reported'): CheckOutcome {
   return { result: 'error', found, grade }
 }

@@ -1,7 +1,8 @@
+import type { CheckOutcome } from '../core/command.js'
 import type { JsonObject } from '../core/contract.js'
 import { greenAgainst, observedPassing, observedSkipped } from './green-run.js'
 import { inlineFile } from './inline-tests.js'
-import { asObject, type Check, type CheckInputs, errs, fails, field, holds } from './inputs.js'
+import { asObject, type Check, type CheckInputs, errs, fails, field, holds, postponed } from './inputs.js'
 import { movedBeforeRed, movedTestSetup } from './moved-setup.js'
 import { observedFailing } from './red-run.js'
 import { marksOf, newMarks } from './test-marks.js'
@@ -14,10 +15,10 @@ interface Run {
 }
 
 // Only this visit's run counts: the result of an earlier phase says nothing of the tree as it is now.
-function runOf(inputs: CheckInputs): Run | string {
-  if (inputs.contract.commands.has('tests')) return 'the tests were not run: what else is missing comes first'
+function runOf(inputs: CheckInputs): Run | CheckOutcome {
+  if (inputs.contract.commands.has('tests')) return postponed('the tests were not run yet')
   const result = asObject(inputs.ofVisit.get('test_run_result'))
-  if (result === null) return 'there is no test_run_result of this phase'
+  if (result === null) return fails('there is no test_run_result of this phase')
   const counts = {
     exitCode: count(result, 'exit_code'),
     passed: count(result, 'passed'),
@@ -26,7 +27,7 @@ function runOf(inputs: CheckInputs): Run | string {
   }
   const { exitCode, passed, failed, skipped } = counts
   if (exitCode === null || passed === null || failed === null || skipped === null)
-    return 'test_run_result does not give exit_code, passed, failed and skipped as whole numbers'
+    return fails('test_run_result does not give exit_code, passed, failed and skipped as whole numbers')
   return { exitCode, passed, failed, skipped }
 }
 
@@ -42,7 +43,7 @@ export const testsAreFailing: Check = async (inputs) => {
     return moved.length > 0 ? fails(listed(moved), 'observed') : observedFailing(observed, inputs)
   }
   const run = runOf(inputs)
-  if (typeof run === 'string') return fails(run)
+  if ('result' in run) return run
   if (run.exitCode === 0) return fails(`the run ended with exit code 0 (${run.passed} passed, ${run.failed} failed)`)
   return run.failed > 0 ? holds(`${run.failed} failed`) : fails('no test failed')
 }
@@ -54,7 +55,7 @@ export const allTestsPass: Check = async (inputs) => {
     return moved.length > 0 ? fails(listed(moved), 'observed') : observedPassing(observed, greenAgainst(inputs))
   }
   const run = runOf(inputs)
-  if (typeof run === 'string') return fails(run)
+  if ('result' in run) return run
   if (run.failed > 0) return fails(`${run.failed} failed`)
   if (run.exitCode !== 0) return fails(`exit code ${run.exitCode}`)
   return run.passed > 0 ? holds(`${run.passed} passed`) : fails('no test passed')
@@ -68,7 +69,7 @@ export const noSkippedTests: Check = async (inputs) => {
     return observedSkipped(observed, greenAgainst(inputs), marked)
   }
   const run = runOf(inputs)
-  if (typeof run === 'string') return fails(run)
+  if ('result' in run) return run
   return run.skipped === 0 ? holds('none skipped') : fails(`${run.skipped} skipped`)
 }
 

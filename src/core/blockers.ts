@@ -1,4 +1,4 @@
-import { CHECK_REMEDIES } from './check-remedies.js'
+import { CHECK_REMEDIES, POSTPONED_REMEDY } from './check-remedies.js'
 import type { Code } from './codes.js'
 import { type CheckOutcome, checkKey, type GateFacts } from './command.js'
 import { comesOfReviews } from './consensus-plan.js'
@@ -128,11 +128,13 @@ function reviewBlockers(needed: Needs, required: RequiredArtifact, facts: GateFa
 
 function checkBlockers(needed: Needs, facts: GateFacts, awaitsReviews: boolean): readonly BlockerFound[] {
   const found: BlockerFound[] = []
+  const postponed: BlockerFound[] = []
   const judge = (place: { gate: string | null; artifact: string | null; index: number }, asked: Blocker) => {
     if (awaitsReviews && comesOfReviews(asked, place.artifact)) return
     const outcome = facts.checks.get(checkKey({ ...place, check: asked.check }))
     const problem = checkBlocker(asked, outcome)
-    if (problem !== null) found.push({ ...problem, gate: place.gate, artifact: place.artifact })
+    const list = isPostponed(outcome) ? postponed : found
+    if (problem !== null) list.push({ ...problem, gate: place.gate, artifact: place.artifact })
     found.push(...notesOf(asked, outcome).map((note) => ({ ...note, gate: place.gate, artifact: place.artifact })))
   }
   for (const required of needed.artifacts)
@@ -140,7 +142,11 @@ function checkBlockers(needed: Needs, facts: GateFacts, awaitsReviews: boolean):
   for (const gate of needed.demand.gates)
     for (const [index, asked] of gate.blockers.entries()) judge({ gate: gate.id, artifact: null, index }, asked)
   for (const [index, asked] of needed.phaseChecks.entries()) judge({ gate: null, artifact: null, index }, asked)
-  return found
+  return [...found, ...postponed]
+}
+
+function isPostponed(outcome: CheckOutcome | undefined): boolean {
+  return outcome?.result === 'fails' && outcome.isPostponed === true
 }
 
 function notesOf({ check }: Blocker, outcome: CheckOutcome | undefined): readonly BlockerFound[] {
@@ -165,6 +171,7 @@ function checkBlocker(asked: Blocker, outcome: CheckOutcome | undefined): Blocke
   const message = `${words}: ${outcome.found}`
   const { run, remedy } = outcome.result === 'fails' ? outcome : {}
   const about = { check, severity, message, grade: outcome.grade }
+  if (isPostponed(outcome)) return blocker(code, { ...about, remedy: POSTPONED_REMEDY })
   if (run !== undefined) return blocker(code, { ...about, remedy: String(run.remedy), run })
   return blocker(code, code === 'check_failed' ? { ...about, remedy: remedy ?? CHECK_REMEDIES[check] } : about)
 }

@@ -42,6 +42,8 @@ export type CheckOutcome =
       readonly grade: Grade
       readonly run?: JsonObject
       readonly remedy?: string
+      /** The check runs once nothing else blocks. */
+      readonly isPostponed?: true
     }
   | { readonly result: 'error'; readonly found: string; readonly grade: Grade }
 

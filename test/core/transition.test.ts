@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import { type CheckOutcome, checkKey } from '../../src/core/command.js'
 import type { BlockerFound, TaskEvent } from '../../src/core/event.js'
 import { artifact, check, contractOf, factsOf, gate, outcome, phase, World } from './world.js'
 
@@ -131,6 +132,32 @@ describe('gates', () => {
     world.move('B', { checks: new Map([outcome('g', 'all_tests_pass', result)]) })
     expect(blockersOf(world.last())).toMatchObject([
       { code, gate: 'g', check: 'all_tests_pass', message: 'All tests must pass: as found' },
+    ])
+  })
+
+  it('[REQ-CORE-6] a check that waits for the others is named after them and asks for nothing but them', () => {
+    const world = new World(
+      contractOf([
+        phase('A', { gates: [gate('g', { blockers: [check('all_tests_pass'), check('no_blocking_issues')] })] }),
+        phase('B', { gates: [gate('h')] }),
+      ]),
+    )
+    world.claim()
+    const waiting = { result: 'fails', found: 'not run yet', grade: 'observed', isPostponed: true } as const
+    const [key] = outcome('g', 'all_tests_pass', 'fails')
+    const other = checkKey({ gate: 'g', artifact: null, index: 1, check: 'no_blocking_issues' })
+    world.move('B', {
+      checks: new Map<string, CheckOutcome>([
+        [key, waiting],
+        [other, { result: 'fails', found: 'one is open', grade: 'artifact' }],
+      ]),
+    })
+    expect(blockersOf(world.last())).toMatchObject([
+      { check: 'no_blocking_issues', remedy: expect.stringContaining('Fix the blocking issues') },
+      {
+        check: 'all_tests_pass',
+        remedy: 'Fix the other findings first, then request the transition again.',
+      },
     ])
   })
 

@@ -3,7 +3,7 @@ import type { Contract } from '../../core/contract.js'
 import type { InvertedRun, JudgedTest } from '../../core/inverted.js'
 import { counted } from '../../core/rules/words.js'
 import { isRed } from '../../core/ways-back.js'
-import { type Check, type CheckInputs, errs, fails, holds } from '../inputs.js'
+import { type Check, type CheckInputs, fails, holds, postponed } from '../inputs.js'
 import { planCriteria } from '../plan.js'
 import { type Criterion, matchesTest } from '../red-criteria.js'
 import { type NamedTest, namedTests } from '../test-files.js'
@@ -39,9 +39,7 @@ function beforeGreen({ contract, task }: CheckInputs, hasRun: boolean): CheckOut
     blockers.some(({ check, severity }) => check === 'all_tests_pass' && severity === 'blocking'),
   )
   if (asking.length > 0 && isHeld) return holds('not judged while the tests do not pass', 'observed')
-  return hasRun
-    ? fails('the tests must pass first', 'observed')
-    : errs('the tests were not run: what else is missing comes first', 'observed')
+  return hasRun ? fails('the tests must pass first', 'observed') : postponed('the tests were not run yet', 'observed')
 }
 
 function notJudged(problem: string, isStrict: boolean): CheckOutcome {
