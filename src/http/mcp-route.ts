@@ -1,14 +1,14 @@
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import { actorOf, kindOf, type Principal } from '../app/identity.js'
+import { actorOf, kindOf, type Principal } from '../app/identity/identity.js'
 import type { Orchestrator } from '../app/orchestrator.js'
 import { refuse } from '../app/result.js'
-import { mayCall } from '../core/permissions.js'
+import { mayCall } from '../core/identity/permissions.js'
 import type { RecordRefusal } from '../mcp/call-tool.js'
 import type { McpBearer } from '../mcp/caller.js'
 import type { McpEntrance } from '../mcp/entrance.js'
-import { problemOfError } from './errors.js'
 import type { Gatekeeper } from './gatekeeper.js'
 import { problemDocument, statusOf } from './problem.js'
+import { problemOfError } from './problem-of-error.js'
 
 const PATH = '/mcp'
 const FINISH_MS_MAX = 9_000

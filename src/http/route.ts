@@ -1,10 +1,10 @@
 import type { Once } from '../app/app.js'
-import type { Party, Principal, TaskPrincipal } from '../app/identity.js'
+import type { Party, Principal, TaskPrincipal } from '../app/identity/identity.js'
 import type { Orchestrator } from '../app/orchestrator.js'
 import type { Problem, Result } from '../app/result.js'
-import type { AgentBearer, ParticipantBearer, ReviewBearer } from '../core/admit.js'
-import type { JsonObject } from '../core/contract.js'
-import type { CallId } from '../core/permissions.js'
+import type { JsonObject } from '../core/contract/contract.js'
+import type { AgentBearer, ParticipantBearer, ReviewBearer } from '../core/identity/admit.js'
+import type { CallId } from '../core/identity/permissions.js'
 import type { Supervisor } from '../spawn/supervisor.js'
 
 export interface Call {

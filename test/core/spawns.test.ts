@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest'
+import { SPAWNS_LISTED_MAX } from '../../src/core/contract/agent-programs.js'
 import {
   decideRegistry,
   EMPTY_REGISTRY,
   evolveRegistry,
   type Registry,
   type RegistryFact,
-} from '../../src/core/registry.js'
-import { SPAWNS_LISTED_MAX } from '../../src/core/spawns.js'
+} from '../../src/core/identity/registry.js'
 import { contractOf, gate, phase, World } from './world.js'
 
 const SPAWNED = { isSpawned: true } as const

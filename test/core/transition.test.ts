@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { type CheckOutcome, checkKey } from '../../src/core/command.js'
-import type { BlockerFound, TaskEvent } from '../../src/core/event.js'
+import { type CheckOutcome, checkKey } from '../../src/core/task/command.js'
+import type { BlockerFound, TaskEvent } from '../../src/core/task/event.js'
 import { artifact, check, contractOf, factsOf, gate, outcome, phase, World } from './world.js'
 
 const plan = { type: 'plan', schema: null, description: 'the plan', checks: [] }

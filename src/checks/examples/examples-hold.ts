@@ -1,5 +1,5 @@
-import type { CheckOutcome } from '../../core/command.js'
-import { type CheckInputs, fails, holds, postponed } from '../inputs.js'
+import type { CheckOutcome } from '../../core/task/command.js'
+import { type CheckInputs, fails, holds, postponed } from '../check-inputs.js'
 import { shown } from './compare.js'
 import type { Example } from './example.js'
 import { examplesOfPlan } from './read-examples.js'

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { outsideOf } from '../../../src/checks/outside-tree.js'
+import { outsideOf } from '../../../src/checks/observed-runs/outside-tree.js'
 import { readCoverage } from '../../../src/checks/reports/coverage.js'
 import { REPORT_CHARS_MAX } from '../../../src/checks/reports/report.js'
 import { recorded } from './fixtures.js'
