@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url'
 import { loadMiniLm } from '../dist/knowledge/minilm.js'
 import { openDatabase } from '../dist/store/database.js'
 
-const TABLE = fileURLToPath(new URL('../embedding/related-words.txt', import.meta.url))
+const TABLE = fileURLToPath(new URL('../runtime/embedding/related-words.txt', import.meta.url))
 const SIMILARITY_MIN = 0.55
 const NEAR_MAX = 12
 

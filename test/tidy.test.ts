@@ -114,11 +114,11 @@ describe('the architecture', () => {
     expect(sdk.find((source) => source.path === 'sdk/transport.ts')?.text).toContain("await import('node:http')")
   })
 
-  it('[REQ-TIDY-1] only app/handle.ts appends to the store', () => {
+  it('[REQ-TIDY-1] only app/ledger/ledger.ts appends to the store', () => {
     const appending = sources
       .filter((source) => !['store'].includes(source.folder) && /\.append\(/.test(source.text))
       .map((source) => source.path)
-    expect(appending).toEqual(['app/handle.ts'])
+    expect(appending).toEqual(['app/ledger/ledger.ts'])
   })
 
   it('[REQ-TIDY-3] no source file is longer than 300 lines, and there are no barrels but those of core and sdk', () => {

@@ -1,13 +1,13 @@
-import type { Contract, JsonObject } from '../core/contract.js'
-import { mayRead } from '../core/phase-sight.js'
+import type { Contract, JsonObject } from '../core/contract/contract.js'
+import { mayRead } from '../core/gates/phase-visibility.js'
 import type { EmbedderChoice } from '../knowledge/embedder.js'
 import { INSTALL_COMMAND } from '../knowledge/install-model.js'
 import { type Knowledge, KnowledgeUnavailable, openKnowledge } from '../knowledge/knowledge.js'
 import type { SearchAnswer } from '../knowledge/protocol.js'
-import { admitCall } from './agent-call.js'
+import { admitCall } from './identity/agent-call.js'
 import type { App } from './app.js'
-import type { Party } from './identity.js'
-import { type Places, reservedIn } from './reserved.js'
+import type { Party } from './identity/identity.js'
+import { type Places, reservedIn } from './tool-calls/contract-paths.js'
 import { ok, type Result, refuse } from './result.js'
 
 export const RESULTS_MAX = 50

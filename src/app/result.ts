@@ -1,6 +1,6 @@
 import type { Code } from '../core/codes.js'
-import type { Json, JsonObject } from '../core/contract.js'
-import type { Refusal } from '../core/refusal.js'
+import type { Json, JsonObject } from '../core/contract/contract.js'
+import type { Refusal } from '../core/task/refusal.js'
 
 /** A refusal with everything that helps the caller on. `extra` becomes members of the problem document. */
 export interface Problem {

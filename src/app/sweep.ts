@@ -1,5 +1,5 @@
-import type { Command } from '../core/command.js'
-import { StoreUnavailable, type TaskRow } from '../store/port.js'
+import type { Command } from '../core/task/command.js'
+import { StoreUnavailable, type TaskRow } from '../store/store.js'
 import { type App, contextOf } from './app.js'
 
 const SWEEP_MS = 1000

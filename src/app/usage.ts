@@ -1,10 +1,10 @@
-import type { AgentBearer } from '../core/admit.js'
-import type { JsonObject } from '../core/contract.js'
+import type { AgentBearer } from '../core/identity/admit.js'
+import type { JsonObject } from '../core/contract/contract.js'
 import { totals } from '../core/rules/facts.js'
-import { admitCall, applyAs } from './agent-call.js'
+import { admitCall, applyAs } from './identity/agent-call.js'
 import type { App, Once } from './app.js'
-import type { Handled } from './handle.js'
-import { interruptView } from './interrupts.js'
+import type { Handled } from './ledger/ledger.js'
+import { interruptView } from './tasks/interrupts.js'
 import { ok, type Result } from './result.js'
 
 /** Tokens that an agent says it used. What it says of itself is graded so. */

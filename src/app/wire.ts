@@ -1,8 +1,8 @@
-import type { Json, JsonObject } from '../core/contract.js'
-import type { TaskEvent } from '../core/event.js'
-import type { RegistryEvent } from '../core/registry.js'
-import type { Cleaner } from '../store/clean.js'
-import type { NewEvent, StoredEvent } from '../store/port.js'
+import type { Json, JsonObject } from '../core/contract/contract.js'
+import type { TaskEvent } from '../core/task/event.js'
+import type { RegistryEvent } from '../core/identity/registry.js'
+import type { Cleaner } from '../store/redaction/clean-data.js'
+import type { NewEvent, StoredEvent } from '../store/store.js'
 
 /** What every event has. */
 export type Plain = { readonly type: string; readonly at: number; readonly actor: string }

@@ -1,5 +1,5 @@
-import { type Check, type CheckInputs, errs, fails, holds } from './inputs.js'
-import { changedPaths } from './test-files.js'
+import { type Check, type CheckInputs, errs, fails, holds } from './check-inputs.js'
+import { changedPaths } from './test-files/test-files.js'
 
 const NAMED_MAX = 5
 const FILES_MAX = 20_000

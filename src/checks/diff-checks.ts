@@ -1,6 +1,6 @@
-import { assertsSomething } from './assertions.js'
-import { type Check, errs, fails, holds } from './inputs.js'
-import { isTestPath, testsOfPhase, textOf } from './test-files.js'
+import { assertsSomething } from './test-files/assertions.js'
+import { type Check, errs, fails, holds } from './check-inputs.js'
+import { isTestPath, testsOfPhase, textOf } from './test-files/test-files.js'
 
 const NAMED_MAX = 5
 

@@ -1,9 +1,9 @@
-import { GIT_ENV, LISTING_ARGV, LISTING_KEPT, QUIET_GIT, readListing } from '../confinement/git-listing.js'
-import { UNLIKE } from '../confinement/git-unlike.js'
+import { GIT_ENV, LISTING_ARGV, LISTING_KEPT, QUIET_GIT, readListing } from '../confinement/changes/git-listing.js'
+import { UNLIKE } from '../confinement/changes/hidden-from-git.js'
 import { type CommandRun, runCommand } from '../confinement/run-command.js'
-import { type CommitRules, commitScope, type GitListing, leftOutBy, within } from '../core/commit-scope.js'
+import { type CommitRules, commitScope, type GitListing, leftOutBy, within } from '../core/paths/commit-scope.js'
 import type { TreeIndex } from '../tree/tree-contents.js'
-import type { ObservePlace } from './observe.js'
+import type { ObservePlace } from './observed-runs/observe.js'
 
 const GIT_MS_MAX = 60_000
 

@@ -1,8 +1,8 @@
 import { CommanderError } from 'commander'
 import { EXIT, Stop } from './exit.js'
-import { plainJson, plainText } from './plain-text.js'
+import { plainJson, plainText } from './terminal/plain-text.js'
 import { buildProgram } from './program.js'
-import { paint, tell, tolerateClosedPipes } from './terminal.js'
+import { paint, tell, tolerateClosedPipes } from './terminal/terminal.js'
 
 /** Runs the program with these arguments and sets the exit code. */
 export async function main(args: readonly string[]): Promise<void> {

@@ -14,7 +14,7 @@ import {
 import { createServer, type Server } from 'node:net'
 import { homedir } from 'node:os'
 import { delimiter, join } from 'node:path'
-import type { Confined, Guarantee, Job, Missing } from './port.js'
+import type { Confined, Guarantee, Job, Missing } from './confinement.js'
 
 const PROBE_MS_MAX = 20_000
 const BEGIN_MS_MAX = 3000

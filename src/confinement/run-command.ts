@@ -1,5 +1,5 @@
 import type { Readable } from 'node:stream'
-import type { ChangeSet, Confined, Ended, Job } from './port.js'
+import type { ChangeSet, Confined, Ended, Job } from './confinement.js'
 
 /** How much of each output is kept: its beginning and its end. What lies between is left out and said so. */
 export interface Kept {

@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url'
 
 /** What sets up Landlock for observed runs. */
 export const PERL = '/usr/bin/perl'
-const ENTER = fileURLToPath(new URL('../../guards/enter/run', import.meta.url))
+const ENTER = fileURLToPath(new URL('../../runtime/test-guards/enter/run', import.meta.url))
 const PTRACE_SCOPE = '/proc/sys/kernel/yama/ptrace_scope'
 const TRY_MS_MAX = 5000
 

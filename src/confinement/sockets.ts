@@ -1,7 +1,7 @@
 import { lstatSync } from 'node:fs'
 import { isAbsolute } from 'node:path'
-import type { Job } from './port.js'
-import { isInside } from './toolchains.js'
+import type { Job } from './confinement.js'
+import { isInside } from './view/toolchains.js'
 
 const SOCKETS_MAX = 8
 const NAME = /^[a-z]{1,20}$/

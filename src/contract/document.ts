@@ -1,4 +1,4 @@
-import type { CheckName, EvidenceType, Json, JsonObject, Mode, Severity } from '../core/contract.js'
+import type { CheckName, EvidenceType, Json, JsonObject, Mode, Severity } from '../core/contract/contract.js'
 
 /** The canonical contract: every accepted form of a contract becomes this one, and this one is itself a contract. */
 export interface ContractDocument {

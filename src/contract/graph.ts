@@ -1,4 +1,4 @@
-import type { Contract, Phase, Transition } from '../core/contract.js'
+import type { Contract, Phase, Transition } from '../core/contract/contract.js'
 
 /** A Mermaid flow chart of the phases and transitions. */
 export function toMermaid(contract: Contract): string {

@@ -1,6 +1,6 @@
-import { CHECKS_NOT_ENFORCED } from '../core/contract.js'
-import { checksOf } from './check-gates.js'
-import { haveEnvironment } from './compile-consensus.js'
+import { CHECKS_NOT_ENFORCED } from '../core/contract/contract.js'
+import { checksOf } from './check/check-gates.js'
+import { haveEnvironment } from './compile/compile-consensus.js'
 import type { ContractDocument, PhaseDocument } from './document.js'
 
 /** One thing that this version understands and cannot enforce; `made` and `key` say where it stands in the document. */

@@ -1,4 +1,4 @@
-import type { Json } from '../core/contract.js'
+import type { Json } from '../core/contract/contract.js'
 
 export interface PromptValues {
   readonly task: { readonly title: string; readonly description: string }

@@ -1,12 +1,12 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import type { FastifyInstance } from 'fastify'
-import type { AgentDoors, AgentSocketOptions } from '../app/agent-doors.js'
-import { actorOf, type Principal } from '../app/identity.js'
+import type { AgentDoors, AgentSocketOptions } from '../app/agent-gateway.js'
+import { actorOf, type Principal } from '../app/identity/identity.js'
 import { type Problem, refuse } from '../app/result.js'
-import { isConfinedReviewer } from '../app/reviews.js'
-import { listenAt, newSocketPath, openSocketDir } from '../doors/places.js'
-import type { DoorSocket } from '../doors/port.js'
+import { isConfinedReviewer } from '../app/reviews/reviews.js'
+import { listenAt, newSocketPath, openSocketDir } from '../gateway/socket-paths.js'
+import type { DoorSocket } from '../gateway/gateway-ports.js'
 
 const CONNECTIONS_MAX = 128
 const SOCKETS_MAX = 1000

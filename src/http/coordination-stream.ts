@@ -1,11 +1,11 @@
 import type { ServerResponse } from 'node:http'
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import type { RunWatcher } from '../app/coordinations/coordinations.js'
-import { runStream } from '../app/coordinations/run-book.js'
-import { withTexts } from '../app/coordinations/run-events.js'
+import type { RunWatcher } from '../app/councils/councils.js'
+import { runStream } from '../app/councils/council-book.js'
+import { withTexts } from '../app/councils/council-events.js'
 import type { Orchestrator } from '../app/orchestrator.js'
 import { eventView } from '../app/wire.js'
-import { beginStream, type EventStreams, type Scope } from './events.js'
+import { beginStream, type EventStreams, type Scope } from './event-streams.js'
 
 const PAGE = 200
 const PENDING_BYTES_MAX = 4 * 1024 * 1024

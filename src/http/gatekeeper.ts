@@ -1,12 +1,12 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { actorOf, callerOf, type Principal, principalOf } from '../app/identity.js'
+import { actorOf, callerOf, type Principal, principalOf } from '../app/identity/identity.js'
 import type { Orchestrator } from '../app/orchestrator.js'
 import { type Problem, refuse } from '../app/result.js'
-import { DOOR_HOSTS } from '../doors/port.js'
+import { DOOR_HOSTS } from '../gateway/gateway-ports.js'
 import type { AgentSockets } from './agent-socket.js'
-import { hostProblem } from './hosts.js'
+import { hostProblem } from './allowed-hosts.js'
 import { problemDocument, statusOf } from './problem.js'
-import { RateLimit } from './rate.js'
+import { RateLimit } from './rate-limit.js'
 import type { Route } from './route.js'
 
 const STRANGERS_PER_SECOND = 20

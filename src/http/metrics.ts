@@ -1,6 +1,6 @@
-import type { StoredEvent } from '../app/feed.js'
+import type { StoredEvent } from '../app/ledger/feed.js'
 import type { Orchestrator } from '../app/orchestrator.js'
-import { isRefusal } from '../core/refusal.js'
+import { isRefusal } from '../core/task/refusal.js'
 
 const SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5]
 

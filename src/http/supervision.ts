@@ -1,7 +1,7 @@
 import type { AddressInfo } from 'node:net'
 import type { FastifyInstance } from 'fastify'
 import type { Orchestrator } from '../app/orchestrator.js'
-import type { SpawnLimits } from '../spawn/port.js'
+import type { SpawnLimits } from '../spawn/spawn-limits.js'
 import { Supervisor } from '../spawn/supervisor.js'
 import type { AgentSockets } from './agent-socket.js'
 

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { type Database, openDatabase } from '../store/database.js'
 
-const TABLE_FILE = new URL('../../embedding/related-words.txt', import.meta.url)
+const TABLE_FILE = new URL('../../runtime/embedding/related-words.txt', import.meta.url)
 
 let opened: Database | null = null
 

@@ -1,5 +1,5 @@
 import type { AuthInfo, ServerContext } from '@modelcontextprotocol/server'
-import { type AgentBearer, nameOf, type ParticipantBearer, type ReviewBearer } from '../core/admit.js'
+import { type AgentBearer, nameOf, type ParticipantBearer, type ReviewBearer } from '../core/identity/admit.js'
 
 /** Who may come in: agents of tasks, their reviewers, and participants of coordinations. */
 export type McpBearer = AgentBearer | ReviewBearer | ParticipantBearer

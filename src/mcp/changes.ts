@@ -1,5 +1,5 @@
 import type { App } from '../app/app.js'
-import type { StoredEvent } from '../app/feed.js'
+import type { StoredEvent } from '../app/ledger/feed.js'
 
 const WATCHERS_MAX = 1000
 const WATCHERS_PER_AGENT_MAX = 16

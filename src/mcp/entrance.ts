@@ -6,9 +6,9 @@ import {
   type McpHttpHandler,
   type ServerEvent,
 } from '@modelcontextprotocol/server'
-import { admitCall } from '../app/agent-call.js'
+import { admitCall } from '../app/identity/agent-call.js'
 import { type Problem, refuse } from '../app/result.js'
-import type { ReviewBearer } from '../core/admit.js'
+import type { ReviewBearer } from '../core/identity/admit.js'
 import { authInfoOf, type McpBearer, ownerOf } from './caller.js'
 import { Changes } from './changes.js'
 import { RESOURCES } from './resources.js'

@@ -1,11 +1,11 @@
-import { admitCall } from '../app/agent-call.js'
+import { admitCall } from '../app/identity/agent-call.js'
 import type { App } from '../app/app.js'
-import { lostTask } from '../app/claim-task.js'
+import { lostTask } from '../app/tasks/claim-task.js'
 import { ok, type Result } from '../app/result.js'
-import type { AgentBearer } from '../core/admit.js'
+import type { AgentBearer } from '../core/identity/admit.js'
 import type { Code } from '../core/codes.js'
-import type { Contract } from '../core/contract.js'
-import type { TaskState } from '../core/state.js'
+import type { Contract } from '../core/contract/contract.js'
+import type { TaskState } from '../core/task/state.js'
 import { refusalError } from './results.js'
 
 /** What an agent is shown when it only looks around: its task and contract, or what a new task would be under. */

@@ -1,5 +1,5 @@
-import type { JsonObject, OwnTool, OwnToolArg } from '../core/contract.js'
-import type { ArgShape, ToolSpec } from '../core/tools.js'
+import type { JsonObject, OwnTool, OwnToolArg } from '../core/contract/contract.js'
+import type { ArgShape, ToolSpec } from '../core/tool-calls/built-in-tools.js'
 
 /** A schema for arguments that are objects; everything that is not named is refused. */
 export function objectSchema(properties: Readonly<Record<string, JsonObject>>, required: readonly string[] = []) {

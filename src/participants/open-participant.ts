@@ -1,4 +1,4 @@
-import { type ModelLimits, modelParticipant } from './model-participant.js'
+import { type ModelLimits, modelParticipant } from './model/model-participant.js'
 import type { Participant } from './participant.js'
 import type { ModelAgent, ScriptedAgent } from './read-agents.js'
 import { scriptedParticipant } from './scripted-participant.js'

@@ -1,5 +1,5 @@
-import type { Json, JsonObject } from '../core/contract.js'
-import type { ChatFailure } from './failures.js'
+import type { Json, JsonObject } from '../core/contract/contract.js'
+import type { ChatFailure } from './model/failures.js'
 
 /** One that answers in a coordination, whatever stands behind it. */
 export interface Participant {

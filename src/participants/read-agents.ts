@@ -1,6 +1,6 @@
-import type { Json } from '../core/contract.js'
+import type { Json } from '../core/contract/contract.js'
 import { AgentFields, type AgentProblem, isMap, kindOf, reportInto, shown } from './agent-fields.js'
-import type { Provider } from './model-participant.js'
+import type { Provider } from './model/model-participant.js'
 import type { ScriptStep } from './scripted-participant.js'
 
 export interface ModelAgent {

@@ -1,9 +1,9 @@
 import { join } from 'node:path'
-import type { Job } from '../confinement/port.js'
-import type { Spawn } from '../core/spawns.js'
-import type { HarnessHome } from '../participants/harness-home.js'
-import { RECIPES } from '../participants/harness-recipes.js'
-import { commandAtStart, type ReviewerCommandFound } from '../participants/tree-at-start.js'
+import type { Job } from '../confinement/confinement.js'
+import type { Spawn } from '../core/contract/agent-programs.js'
+import type { HarnessHome } from '../participants/agent-cli/agent-cli-home.js'
+import { RECIPES } from '../participants/agent-cli/agent-cli-recipes.js'
+import { commandAtStart, type ReviewerCommandFound } from '../participants/agent-cli/command-at-start.js'
 import type { Start } from './agent-process.js'
 
 /** What is started. A reviewer never runs what the implementer wrote: see `commandAtStart`. */

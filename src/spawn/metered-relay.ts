@@ -1,5 +1,5 @@
-import { type ModelRelay, type ModelRelayOptions, openModelRelay } from '../doors/model-relay.js'
-import type { Taken } from '../doors/taken.js'
+import { type ModelRelay, type ModelRelayOptions, openModelRelay } from '../gateway/model-relay.js'
+import type { Taken } from '../gateway/usage-book.js'
 import type { AgentLog } from './agent-log.js'
 
 /** Answers that wait to be recorded; what comes beyond that is added to the last of them. */

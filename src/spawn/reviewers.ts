@@ -1,9 +1,9 @@
 import type { App } from '../app/app.js'
-import { subjectOf } from '../app/review-subject.js'
-import { readable } from '../app/reviews.js'
-import { wallOf } from '../app/wall.js'
-import type { Spawn, SpawnFact } from '../core/spawns.js'
-import type { TaskState } from '../core/state.js'
+import { subjectOf } from '../app/reviews/review-subject.js'
+import { readable } from '../app/reviews/reviews.js'
+import { wallOf } from '../app/tool-calls/contract-sandbox.js'
+import type { Spawn, SpawnFact } from '../core/contract/agent-programs.js'
+import type { TaskState } from '../core/task/state.js'
 import { newAgentId } from './agent-process.js'
 
 export type ReviewerWanted = SpawnFact & { type: 'agent_spawned' }

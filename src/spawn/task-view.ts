@@ -1,5 +1,5 @@
-import type { SpawnOutcome } from '../core/spawns.js'
-import type { TaskState } from '../core/state.js'
+import type { SpawnOutcome } from '../core/contract/agent-programs.js'
+import type { TaskState } from '../core/task/state.js'
 
 export interface Over {
   readonly outcome: SpawnOutcome

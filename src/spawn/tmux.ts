@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { promisify } from 'node:util'
 import type { App } from '../app/app.js'
-import { privateFolder } from '../doors/places.js'
+import { privateFolder } from '../gateway/socket-paths.js'
 import { AgentLog } from './agent-log.js'
 
 const run = promisify(execFile)

@@ -6,7 +6,7 @@ import {
   type KeyObject,
   randomBytes,
 } from 'node:crypto'
-import { ledgerFiles, readFileIfPresent, writeFileAtomically } from './files.js'
+import { ledgerFiles, readFileIfPresent, writeFileAtomically } from './ledger-files.js'
 
 const KEY_BYTES = 32
 

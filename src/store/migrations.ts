@@ -1,5 +1,5 @@
 import { type Database, openDatabase } from './database.js'
-import { StoreRefused } from './port.js'
+import { StoreRefused } from './store.js'
 
 /** Numbered from 1; never changed once released, only added to. Each runs in its own transaction. */
 const MIGRATIONS: readonly string[] = [

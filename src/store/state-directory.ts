@@ -1,7 +1,7 @@
 import { chmodSync, existsSync, lstatSync, mkdirSync, realpathSync, type Stats } from 'node:fs'
 import { join } from 'node:path'
-import { ledgerFiles } from './files.js'
-import { StoreRefused } from './port.js'
+import { ledgerFiles } from './ledger-files.js'
+import { StoreRefused } from './store.js'
 
 const OTHERS = 0o077
 const FOLDER_MODE = 0o700

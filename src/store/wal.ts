@@ -1,5 +1,5 @@
 import { closeSync, constants, fsyncSync, openSync, readSync, writeSync } from 'node:fs'
-import { ledgerFiles, syncDirectory } from './files.js'
+import { ledgerFiles, syncDirectory } from './ledger-files.js'
 
 const CHUNK_BYTES = 1024 * 1024
 

@@ -1,6 +1,6 @@
-import type { Json, JsonObject } from '../core/contract.js'
+import type { Json, JsonObject } from '../core/contract/contract.js'
 import type { Row } from './database.js'
-import type { Append, NewEvent, Remembered, StoredEvent, StoreRefused, TaskRow } from './port.js'
+import type { Append, NewEvent, Remembered, StoredEvent, StoreRefused, TaskRow } from './store.js'
 
 /** One event on its way to the writer thread; the columns in the order of the table, data as the text to be stored. */
 export type WireEvent = readonly [

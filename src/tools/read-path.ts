@@ -1,4 +1,4 @@
-import type { CallPath } from '../core/call-facts.js'
+import type { CallPath } from '../core/tool-calls/call-facts.js'
 
 const PATH_CHARS_MAX = 4096
 

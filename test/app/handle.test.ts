@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
-import { Ledger } from '../../src/app/handle.js'
-import { makeCleaner } from '../../src/store/clean.js'
-import { openMemoryStore } from '../../src/store/memory.js'
-import type { Store } from '../../src/store/port.js'
+import { Ledger } from '../../src/app/ledger/ledger.js'
+import { makeCleaner } from '../../src/store/redaction/clean-data.js'
+import { openMemoryStore } from '../store/memory-store.js'
+import type { Store } from '../../src/store/store.js'
 import { context, contractOf, gate, phase, T0 } from '../core/world.js'
 
 const contract = contractOf([phase('A'), phase('B', { gates: [gate('x')] })])

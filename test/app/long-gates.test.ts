@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { describe, expect, it } from 'vitest'
-import { type GateRequest, LongGates } from '../../src/app/long-gates.js'
+import { type GateRequest, LongGates } from '../../src/app/transitions/long-gates.js'
 import { ok } from '../../src/app/result.js'
 
 const WITHIN_MS = 20

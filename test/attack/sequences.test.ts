@@ -1,8 +1,8 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { admit } from '../../src/core/admit.js'
-import { evolve } from '../../src/core/evolve.js'
-import type { TaskState } from '../../src/core/state.js'
+import { admit } from '../../src/core/identity/admit.js'
+import { evolve } from '../../src/core/task/evolve.js'
+import type { TaskState } from '../../src/core/task/state.js'
 import { artifact, contractOf, factsOf, phase, World } from '../core/world.js'
 import { type Command, command, DENIALS_MAX, expected, type Model, NEW } from './model.js'
 

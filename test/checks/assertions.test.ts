@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { assertsSomething } from '../../src/checks/assertions.js'
-import { marksIn, newMarks } from '../../src/checks/test-marks.js'
+import { assertsSomething } from '../../src/checks/test-files/assertions.js'
+import { marksIn, newMarks } from '../../src/checks/test-files/test-marks.js'
 import { depth } from '../depth.js'
 
 const LONG_FILE_CHARS = depth(200_000, 1_000_000)

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { canBeCompared, firstMissing } from '../../src/checks/declared-tests.js'
-import type { ObservedRun } from '../../src/core/observed.js'
+import { canBeCompared, firstMissing } from '../../src/checks/test-files/declared-tests.js'
+import type { ObservedRun } from '../../src/core/evidence/observed-run.js'
 
 const runOf = (...tests: readonly (readonly [string, string | null])[]): ObservedRun => ({
   ...{ name: 'tests', command: 'go test -v ./...', exitCode: 0, coverage: null, wasStopped: false, problem: null },

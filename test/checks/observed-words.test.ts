@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
-import { observedPassing } from '../../src/checks/green-run.js'
+import { observedPassing } from '../../src/checks/red-green/green-run.js'
 import { readReport } from '../../src/checks/reports/read-report.js'
 import { noCounts } from '../../src/checks/reports/run-trouble.js'
-import type { ObservedLoadFailure, ObservedRun } from '../../src/core/observed.js'
+import type { ObservedLoadFailure, ObservedRun } from '../../src/core/evidence/observed-run.js'
 
 const RUN: ObservedRun = {
   name: 'tests',

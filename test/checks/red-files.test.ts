@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
-import { redFile } from '../../src/checks/red-files.js'
-import type { Contract } from '../../src/core/contract.js'
-import type { ObservedRun } from '../../src/core/observed.js'
+import { redFile } from '../../src/checks/red-green/red-files.js'
+import type { Contract } from '../../src/core/contract/contract.js'
+import type { ObservedRun } from '../../src/core/evidence/observed-run.js'
 import type { WorkTree } from '../../src/tree/work-tree.js'
 
 const TEXT = "describe('parse', () => {\n  it('reads a size', () => assert.equal(parse('1kb'), 1024))\n})\n"

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { reasonAgainst, reasonAgainstLoad } from '../../src/checks/failure-reasons.js'
+import { reasonAgainst, reasonAgainstLoad } from '../../src/checks/red-green/failure-reasons.js'
 import { readReport } from '../../src/checks/reports/read-report.js'
 import type { WorkTree } from '../../src/tree/work-tree.js'
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import { runWordsOf } from '../../src/checks/harness/command-lines.js'
-import { loadedBy } from '../../src/checks/harness/loads.js'
-import { scriptsReached } from '../../src/checks/harness/words.js'
+import { runWordsOf } from '../../src/checks/test-setup/command-lines.js'
+import { loadedBy } from '../../src/checks/test-setup/loaded-files.js'
+import { scriptsReached } from '../../src/checks/test-setup/command-words.js'
 
 describe('what a command line runs', () => {
   it.each([

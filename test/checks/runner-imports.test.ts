@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { importsTestRunner } from '../../src/checks/runner-imports.js'
+import { importsTestRunner } from '../../src/checks/test-files/runner-imports.js'
 
 describe('a file that imports the module of a runner', () => {
   it.each([

@@ -1,14 +1,14 @@
 import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
-import { GUARDS_FOLDER, guardedArgv, guardedEnv } from '../../src/checks/guards.js'
-import { observe } from '../../src/checks/observe.js'
-import { openSecondChannel, type SecondReport } from '../../src/checks/second-report.js'
-import { openConfinement } from '../../src/confinement/open.js'
-import type { Confinement, ProviderName } from '../../src/confinement/port.js'
+import { GUARDS_FOLDER, guardedArgv, guardedEnv } from '../../src/checks/observed-runs/test-guards.js'
+import { observe } from '../../src/checks/observed-runs/observe.js'
+import { openSecondChannel, type SecondReport } from '../../src/checks/observed-runs/second-report.js'
+import { openConfinement } from '../../src/confinement/open-confinement.js'
+import type { Confinement, ProviderName } from '../../src/confinement/confinement.js'
 import { type CommandRun, runCommand } from '../../src/confinement/run-command.js'
-import type { ObservedCommand } from '../../src/core/contract.js'
-import type { ObservedRun } from '../../src/core/observed.js'
+import type { ObservedCommand } from '../../src/core/contract/contract.js'
+import type { ObservedRun } from '../../src/core/evidence/observed-run.js'
 
 type Files = Readonly<Record<string, string>>
 

@@ -5,7 +5,7 @@ import { createServer } from 'node:http'
 import { join } from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
 import { beforeAll, expect, onTestFinished, test } from 'vitest'
-import { columnsOf } from '../../src/cli/table.js'
+import { columnsOf } from '../../src/cli/terminal/table.js'
 import { type Answer, built, Place, SCRIPT, type Server } from './program.js'
 
 const place = new Place()

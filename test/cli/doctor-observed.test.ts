@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { memoryFinding } from '../../src/cli/doctor-observed.js'
+import { memoryFinding } from '../../src/cli/doctor/doctor-observed.js'
 import type { MemoryFacts } from '../../src/confinement/runner-memory.js'
 
 const WELL: MemoryFacts = { kernel: '6.1.0', hasPerl: true, isKeptApart: true, isScoped: false }

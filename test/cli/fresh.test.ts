@@ -1,7 +1,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { beforeAll, describe, expect, it } from 'vitest'
-import { eventLine, eventTable } from '../../src/cli/event-lines.js'
+import { eventLine, eventTable } from '../../src/cli/terminal/event-lines.js'
 import { AGENT } from '../spawn/agent.js'
 import { contractWith, until } from '../spawn/stage.js'
 import { built, Place, type Server } from './program.js'

@@ -2,8 +2,8 @@ import { spawn } from 'node:child_process'
 import { chmodSync, mkdirSync, mkdtempSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { beforeAll, describe, expect, test } from 'vitest'
-import { AGENT_CLIS } from '../../src/core/spawns.js'
-import { modelDoor } from '../../src/spawn/model-door.js'
+import { AGENT_CLIS } from '../../src/core/contract/agent-programs.js'
+import { modelDoor } from '../../src/spawn/model-gateway.js'
 import { built, Place, SCRIPT } from './program.js'
 
 const RUN_MS_MAX = 120_000

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { documentChanges, permissionLines } from '../../src/cli/permission-text.js'
+import { documentChanges, permissionLines } from '../../src/cli/contracts/permission-text.js'
 import { HEAD, mustLoad } from '../contract/load.js'
 
 describe('what a contract asks for', () => {

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import { plainJson, plainLine, plainText } from '../../src/cli/plain-text.js'
-import { columnsOf, table } from '../../src/cli/table.js'
+import { plainJson, plainLine, plainText } from '../../src/cli/terminal/plain-text.js'
+import { columnsOf, table } from '../../src/cli/terminal/table.js'
 import { cpuMs } from '../cpu-time.js'
 
 const HOSTILE: readonly (readonly [name: string, text: string, left: string])[] = [

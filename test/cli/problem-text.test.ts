@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { problemText } from '../../src/cli/problem-text.js'
+import { problemText } from '../../src/cli/terminal/problem-text.js'
 
 test('[REQ-CONTRACT-22] errors of a contract that a server refused name file, place, field and remedy', () => {
   const about = { severity: 'error', code: 'contract.unknown_key', remedy: 'Did you mean allowed_tools?' }

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { columnsOf } from '../../src/cli/table.js'
+import { columnsOf } from '../../src/cli/terminal/table.js'
 import { asked } from '../http/asking.js'
 import { type Running, start } from '../http/harness.js'
 import { built, type Ended, Place } from './program.js'

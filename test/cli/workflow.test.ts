@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process'
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { columnsOf } from '../../src/cli/table.js'
+import { columnsOf } from '../../src/cli/terminal/table.js'
 import { type Running, start } from '../http/harness.js'
 import { built, type Ended, Place } from './program.js'
 

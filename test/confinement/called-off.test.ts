@@ -5,9 +5,9 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { controlGroups } from '../../src/confinement/limits.js'
-import { openConfinement } from '../../src/confinement/open.js'
-import type { Confinement } from '../../src/confinement/port.js'
+import { controlGroups } from '../../src/confinement/launch/limits.js'
+import { openConfinement } from '../../src/confinement/open-confinement.js'
+import type { Confinement } from '../../src/confinement/confinement.js'
 
 const DIR = mkdtempSync(join(tmpdir(), 'phaselock-called-off-'))
 const TREE = mkdtempSync(join(tmpdir(), 'phaselock-called-off-tree-'))
@@ -60,7 +60,7 @@ describe('servers that start at the same time', () => {
     const gone = spawn('true')
     await once(gone, 'exit')
     for (let count = 0; count < 300; count += 1) mkdirSync(join(root, `phaselock-${gone.pid}-${count}`))
-    const program = "import('./dist/confinement/limits.js').then(({ controlGroups }) => controlGroups())"
+    const program = "import('./dist/confinement/launch/limits.js').then(({ controlGroups }) => controlGroups())"
     const starts = Array.from({ length: 6 }, () => once(spawn(process.execPath, ['-e', program]), 'exit'))
     expect(await Promise.all(starts)).toEqual(starts.map(() => [0, null]))
     expect(readdirSync(root).filter((name) => name.startsWith(`phaselock-${gone.pid}-`))).toEqual([])

@@ -2,7 +2,7 @@ import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
-import { openConfinement } from '../../src/confinement/open.js'
+import { openConfinement } from '../../src/confinement/open-confinement.js'
 
 // The largest pid that Linux hands out is below this.
 const NOBODY = 4_194_999

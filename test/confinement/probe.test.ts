@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { NO_CHANGES } from '../../src/confinement/confined.js'
-import type { Confined, Job, Missing } from '../../src/confinement/port.js'
+import type { Confined, Job, Missing } from '../../src/confinement/confinement.js'
 import { probe } from '../../src/confinement/probes.js'
 import { type Account, accounts, belongingTo, SYSTEM_PATH } from './account.js'
 

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { parse } from 'yaml'
 import { CONTRACT_CODES } from '../../src/contract/diagnostic.js'
 import { DOCUMENT_CODES } from '../../src/contract/documents/codes.js'
-import { loadContractText } from '../../src/contract/load.js'
+import { loadContractText } from '../../src/contract/load/load-contract.js'
 import { BROKEN_CONTRACTS, type BrokenContract, marked, WARNED_CONTRACTS } from './broken-contracts.js'
 import { formatErrors } from './format-schema.js'
 

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 import { parse } from 'yaml'
-import { loadContractText } from '../../src/contract/load.js'
+import { loadContractText } from '../../src/contract/load/load-contract.js'
 import { marked } from './broken-contracts.js'
 import { HEAD, mustLoad } from './load.js'
 

@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 import { CONTRACT_CODES } from '../../src/contract/diagnostic.js'
-import { RULE_ALIAS_NAMES } from '../../src/contract/validation-rules.js'
-import { CHECK_NAMES, CHECKS_NOT_ENFORCED } from '../../src/core/contract.js'
+import { RULE_ALIAS_NAMES } from '../../src/contract/read/validation-rules.js'
+import { CHECK_NAMES, CHECKS_NOT_ENFORCED } from '../../src/core/contract/contract.js'
 import { FORMAT_SCHEMA } from './format-schema.js'
 import { mustLoad } from './load.js'
 

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { canonicalJson, fingerprint } from '../../src/contract/fingerprint.js'
-import { loadContractFile, loadContractText } from '../../src/contract/load.js'
+import { loadContractFile, loadContractText } from '../../src/contract/load/load-contract.js'
 import { HEAD, mustLoad } from './load.js'
 
 const CONTRACT = `${HEAD}phases:

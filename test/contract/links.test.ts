@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSyn
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, describe, expect, it } from 'vitest'
-import { loadContractFile } from '../../src/contract/load.js'
+import { loadContractFile } from '../../src/contract/load/load-contract.js'
 
 const dir = realpathSync(mkdtempSync(join(tmpdir(), 'phaselock-links-')))
 afterAll(() => rmSync(dir, { recursive: true, force: true }))

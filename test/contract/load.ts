@@ -1,7 +1,7 @@
 import { expect } from 'vitest'
-import { formatText } from '../../src/contract/format.js'
-import type { LoadedContract } from '../../src/contract/load.js'
-import { loadContractText } from '../../src/contract/load.js'
+import { formatText } from '../../src/contract/format-diagnostics.js'
+import type { LoadedContract } from '../../src/contract/load/load-contract.js'
+import { loadContractText } from '../../src/contract/load/load-contract.js'
 
 /** Loads a contract that must load; shows its diagnostics when it does not. */
 export async function mustLoad(text: string, baseDir: string | null = null): Promise<LoadedContract> {

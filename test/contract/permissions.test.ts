@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { isSandboxOnly, permissionsOf } from '../../src/core/contract-permissions.js'
+import { isSandboxOnly, permissionsOf } from '../../src/core/contract/contract-permissions.js'
 import { mustLoad } from './load.js'
 
 const contractWith = (writable: string): string => `

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { loadContractText } from '../../src/contract/load.js'
+import { loadContractText } from '../../src/contract/load/load-contract.js'
 import { HEAD, mustLoad } from './load.js'
 
 const TWO = `${HEAD}phases:\n  - {id: A}\n  - {id: B}\n`

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { settingsProblem } from '../../src/core/agent-cli-files.js'
+import { settingsProblem } from '../../src/core/paths/agent-cli-files.js'
 
 const text = (value: unknown): string => JSON.stringify(value)
 const BOUND = {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import type { Approver, Command } from '../../src/core/command.js'
-import { evolve } from '../../src/core/evolve.js'
+import type { Approver, Command } from '../../src/core/task/command.js'
+import { evolve } from '../../src/core/task/evolve.js'
 import { contractOf, gate, phase, T0, World } from './world.js'
 
 const human: Approver = { kind: 'operator', name: 'ann', role: null }

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { autoTarget } from '../../src/core/auto-advance.js'
-import type { GateFacts } from '../../src/core/command.js'
+import { autoTarget } from '../../src/core/gates/auto-advance.js'
+import type { GateFacts } from '../../src/core/task/command.js'
 import { check, contractOf, factsOf, gate, outcome, phase, World } from './world.js'
 
 const tests = check('all_tests_pass')

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import { admit } from '../../src/core/admit.js'
-import { lostByLapse } from '../../src/core/claim.js'
-import { createTask } from '../../src/core/decide.js'
+import { admit } from '../../src/core/identity/admit.js'
+import { lostByLapse } from '../../src/core/task/claim.js'
+import { createTask } from '../../src/core/task/decide.js'
 import { contractOf, gate, phase, T0, World } from './world.js'
 
 const two = contractOf([phase('A'), phase('B', { gates: [gate('x')] })])

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { type CommitRules, commitScope, type GitListing } from '../../src/core/commit-scope.js'
+import { type CommitRules, commitScope, type GitListing } from '../../src/core/paths/commit-scope.js'
 
 const RULES: CommitRules = {
   reserved: ['agent_workflow.yaml', 'schemas/own.json'],

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import type { RunEvent } from '../../src/core/rounds/event.js'
+import type { RunEvent } from '../../src/core/councils/event.js'
 import { depth } from '../depth.js'
 import { planOf, VOTERS, VotedTask } from './consensus-scene.js'
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { CONSENSUS_RUNS_MAX, CONSENSUS_RUNS_TASK_MAX } from '../../src/core/consensus.js'
+import { CONSENSUS_RUNS_MAX, CONSENSUS_RUNS_TASK_MAX } from '../../src/core/reviews/consensus.js'
 import { planOf, runIdOf, VOTERS, VotedTask } from './consensus-scene.js'
 import { check, contractOf, factsOf, gate, outcome, phase, World } from './world.js'
 

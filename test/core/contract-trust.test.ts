@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import { isBelowConfinement, isSandboxOnly, permissionsOf } from '../../src/core/contract-permissions.js'
-import { type ContractPin, type FoundContract, judgeFound } from '../../src/core/contract-trust.js'
-import { decideRegistry, EMPTY_REGISTRY, evolveRegistry, type RegistryFact } from '../../src/core/registry.js'
+import { isBelowConfinement, isSandboxOnly, permissionsOf } from '../../src/core/contract/contract-permissions.js'
+import { type ContractPin, type FoundContract, judgeFound } from '../../src/core/contract/contract-trust.js'
+import { decideRegistry, EMPTY_REGISTRY, evolveRegistry, type RegistryFact } from '../../src/core/identity/registry.js'
 import { mustLoad } from '../contract/load.js'
 
 const PIN: ContractPin = {

@@ -1,4 +1,4 @@
-import type { EvidenceField } from '../../src/core/contract.js'
+import type { EvidenceField } from '../../src/core/contract/contract.js'
 
 export function evidenceField(about: Partial<EvidenceField> = {}): EvidenceField {
   return {

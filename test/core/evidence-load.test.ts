@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { loadContractText } from '../../src/contract/load.js'
+import { loadContractText } from '../../src/contract/load/load-contract.js'
 
 const COMMANDS = 'commands: {tests: {run: npm test}}\n'
 const phase = (lines: string) => `name: t\nversion: "1"\nphases:\n  - id: A\n    ${lines}\n`

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import { type EvidenceAsked, judgeEvidence } from '../../src/checks/evidence.js'
-import type { EvidenceField, Json, JsonObject } from '../../src/core/contract.js'
-import type { ObservedRun } from '../../src/core/observed.js'
-import { observedSource } from '../../src/core/observed-evidence.js'
+import type { EvidenceField, Json, JsonObject } from '../../src/core/contract/contract.js'
+import type { ObservedRun } from '../../src/core/evidence/observed-run.js'
+import { observedSource } from '../../src/core/evidence/observed-evidence.js'
 import { evidenceField as field } from './evidence-fields.js'
 
 const asked = (fields: Record<string, EvidenceField>, about: Partial<EvidenceAsked> = {}): EvidenceAsked => ({

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { REVIEW_GATE, withReview } from '../../src/core/independent-review.js'
+import { REVIEW_GATE, withReview } from '../../src/core/reviews/independent-review.js'
 import { check, gate, phase } from './world.js'
 
 describe('who stands in for the approval of a review', () => {

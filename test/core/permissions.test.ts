@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import type { Enforcement } from '../../src/core/contract.js'
+import type { Enforcement } from '../../src/core/contract/contract.js'
 import {
   type CallId,
   ciLimit,
@@ -7,7 +7,7 @@ import {
   forbiddenTo,
   type NamedContract,
   PERMISSIONS,
-} from '../../src/core/permissions.js'
+} from '../../src/core/identity/permissions.js'
 
 const strict = { mode: 'strict', confinement: 'required', reconcile: 'block' } as Enforcement
 const named = { isReplaced: false, isWalled: true, enforcement: strict, own: strict }

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { admit } from '../../src/core/admit.js'
-import type { Command } from '../../src/core/command.js'
+import { admit } from '../../src/core/identity/admit.js'
+import type { Command } from '../../src/core/task/command.js'
 import { artifact, check, contractOf, factsOf, gate, outcome, phase, World } from './world.js'
 
 const plan = { type: 'plan', schema: null, description: '', checks: [] }

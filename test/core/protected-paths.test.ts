@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
-import { openedPaths } from '../../src/core/opened-paths.js'
-import { PROTECTED_NAMES, protectedBy } from '../../src/core/protected-paths.js'
+import { openedPaths } from '../../src/core/paths/opened-paths.js'
+import { PROTECTED_NAMES, protectedBy } from '../../src/core/paths/protected-paths.js'
 import { constraint, contractOf, phase } from './world.js'
 
 const DOCS = readFileSync(new URL('../../docs/contract.md', import.meta.url), 'utf8')

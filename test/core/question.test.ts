@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import type { Command } from '../../src/core/command.js'
-import type { Question } from '../../src/core/state.js'
+import type { Command } from '../../src/core/task/command.js'
+import type { Question } from '../../src/core/task/state.js'
 import { contractOf, phase, World } from './world.js'
 
 type Answerer = (Command & { type: 'answer_question' })['by']

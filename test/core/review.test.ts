@@ -1,11 +1,11 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { admit, type ReviewBearer } from '../../src/core/admit.js'
-import type { Command, GateFacts, ReviewStatus } from '../../src/core/command.js'
-import { nextStep } from '../../src/core/next-step.js'
-import { countsAs, reviewsKey } from '../../src/core/review.js'
-import { REVIEW_TOOLS } from '../../src/core/review-tool.js'
-import { BUILT_IN_TOOLS } from '../../src/core/tools.js'
+import { admit, type ReviewBearer } from '../../src/core/identity/admit.js'
+import type { Command, GateFacts, ReviewStatus } from '../../src/core/task/command.js'
+import { nextStep } from '../../src/core/task/next-step.js'
+import { countsAs, reviewsKey } from '../../src/core/reviews/review.js'
+import { REVIEW_TOOLS } from '../../src/core/reviews/review-tool.js'
+import { BUILT_IN_TOOLS } from '../../src/core/tool-calls/built-in-tools.js'
 import { artifact, check, constraint, contractOf, factsOf, gate, outcome, phase, pure, World } from './world.js'
 
 const required = check('all_review_models_completed', { params: { required_reviews: ['security', 'quality'] } })

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { needs } from '../../src/core/needs.js'
-import { slotStatuses } from '../../src/core/slots.js'
+import { needs } from '../../src/core/gates/needs.js'
+import { slotStatuses } from '../../src/core/reviews/reviewer-slots.js'
 import { check, contractOf, factsOf, gate, phase, World } from './world.js'
 
 const slots = [

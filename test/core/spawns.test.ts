@@ -5,8 +5,8 @@ import {
   evolveRegistry,
   type Registry,
   type RegistryFact,
-} from '../../src/core/registry.js'
-import { SPAWNS_LISTED_MAX } from '../../src/core/spawns.js'
+} from '../../src/core/identity/registry.js'
+import { SPAWNS_LISTED_MAX } from '../../src/core/contract/agent-programs.js'
 import { contractOf, gate, phase, World } from './world.js'
 
 const SPAWNED = { isSpawned: true } as const

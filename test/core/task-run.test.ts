@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
-import type { ReliabilityRecord } from '../../src/core/rounds/reliability.js'
+import type { ReliabilityRecord } from '../../src/core/councils/reliability.js'
 import type { Rule } from '../../src/core/rules/rule.js'
-import { ATTEMPTS_OF_RUN_MAX, evolveTaskRun, NO_TASK_RUN, type TaskRun } from '../../src/core/task-run.js'
-import { type TaskRunStatus, taskStatusOf } from '../../src/core/task-status.js'
+import { ATTEMPTS_OF_RUN_MAX, evolveTaskRun, NO_TASK_RUN, type TaskRun } from '../../src/core/task/task-run.js'
+import { type TaskRunStatus, taskStatusOf } from '../../src/core/task/task-status.js'
 import { contractOf, factsOf, gate, phase, pure, T0, World } from './world.js'
 
 const LEASE_MS = 900_000

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import type { BlockerFound, TaskEvent } from '../../src/core/event.js'
+import type { BlockerFound, TaskEvent } from '../../src/core/task/event.js'
 import { artifact, check, contractOf, factsOf, gate, outcome, phase, World } from './world.js'
 
 const plan = { type: 'plan', schema: null, description: 'the plan', checks: [] }

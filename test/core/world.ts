@@ -1,12 +1,12 @@
 import { expect } from 'vitest'
-import type { Command, Context, GateFacts } from '../../src/core/command.js'
-import { checkKey } from '../../src/core/command.js'
-import type { Blocker, Contract, Gate, Phase, ToolConstraint, Transition } from '../../src/core/contract.js'
-import { createTask, decide, stamp } from '../../src/core/decide.js'
-import type { TaskEvent } from '../../src/core/event.js'
-import { evolve } from '../../src/core/evolve.js'
-import type { Decision } from '../../src/core/refusal.js'
-import type { TaskState } from '../../src/core/state.js'
+import type { Command, Context, GateFacts } from '../../src/core/task/command.js'
+import { checkKey } from '../../src/core/task/command.js'
+import type { Blocker, Contract, Gate, Phase, ToolConstraint, Transition } from '../../src/core/contract/contract.js'
+import { createTask, decide, stamp } from '../../src/core/task/decide.js'
+import type { TaskEvent } from '../../src/core/task/event.js'
+import { evolve } from '../../src/core/task/evolve.js'
+import type { Decision } from '../../src/core/task/refusal.js'
+import type { TaskState } from '../../src/core/task/state.js'
 
 /** Runs core code with the clock, chance and timers taken away: whoever reaches for them is no pure function. */
 export function pure<T>(work: () => T): T {

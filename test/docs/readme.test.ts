@@ -1,6 +1,6 @@
 import { existsSync, writeFileSync } from 'node:fs'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { CHECK_NAMES, CHECKS_NOT_ENFORCED } from '../../src/core/contract.js'
+import { CHECK_NAMES, CHECKS_NOT_ENFORCED } from '../../src/core/contract/contract.js'
 import { blocksOf, ROOT, readDoc, sectionsOf } from './blocks.js'
 import { textDifference } from './expected.js'
 import { type DocsServer, startServer } from './server.js'

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { loadContractText } from '../../src/contract/load.js'
+import { loadContractText } from '../../src/contract/load/load-contract.js'
 import { sample } from '../depth.js'
 import { type Block, blocksOf, placeOf } from './blocks.js'
 import { type DocsServer, startServer } from './server.js'

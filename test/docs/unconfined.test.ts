@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { GUARANTEES, PROVIDERS } from '../../src/confinement/port.js'
+import { GUARANTEES, PROVIDERS } from '../../src/confinement/confinement.js'
 import { sectionsOf } from './blocks.js'
 import { type DocsServer, startServer } from './server.js'
 

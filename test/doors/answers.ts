@@ -1,4 +1,4 @@
-import type { Metered } from '../../src/doors/usage-meter.js'
+import type { Metered } from '../../src/gateway/usage-meter.js'
 
 /** An answer as an endpoint sends it, and what it took. */
 export interface Sample {

@@ -1,9 +1,9 @@
 import { mkdirSync, mkdtempSync, realpathSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
-import { openConfinement } from '../../src/confinement/open.js'
-import type { Confinement } from '../../src/confinement/port.js'
+import { openConfinement } from '../../src/confinement/open-confinement.js'
+import type { Confinement } from '../../src/confinement/confinement.js'
 import { type CommandRun, runCommand } from '../../src/confinement/run-command.js'
-import { type InsideOptions, insideCommand } from '../../src/doors/inside-command.js'
+import { type InsideOptions, insideCommand } from '../../src/gateway/inside-command.js'
 
 const RUN_MS_MAX = 120_000
 

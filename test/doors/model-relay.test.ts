@@ -7,9 +7,9 @@ import { type AddressInfo, connect, createServer as createTcpServer } from 'node
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { type ModelRelay, openModelRelay, type RelayUse } from '../../src/doors/model-relay.js'
-import { openSocketDir } from '../../src/doors/places.js'
-import { baseUrlProblem } from '../../src/doors/relay-request.js'
+import { type ModelRelay, openModelRelay, type RelayUse } from '../../src/gateway/model-relay.js'
+import { openSocketDir } from '../../src/gateway/socket-paths.js'
+import { baseUrlProblem } from '../../src/gateway/relay-request.js'
 import { built, ROOT } from '../cli/program.js'
 import { until } from '../mcp/clients.js'
 import { askThrough, sendThrough } from './asking.js'
@@ -343,7 +343,7 @@ describe('an endpoint behind TLS', () => {
     // Which authorities are trusted is said to a process when it starts.
     writeFileSync(
       join(made, 'relay.mjs'),
-      `import { openModelRelay } from ${JSON.stringify(join(ROOT, 'dist/doors/model-relay.js'))}
+      `import { openModelRelay } from ${JSON.stringify(join(ROOT, 'dist/gateway/model-relay.js'))}
 for (const host of ['localhost', '127.0.0.1'])
   console.log((await openModelRelay({ baseUrl: 'https://' + host + ':${port}', dir: ${JSON.stringify(made)} })).path)
 `,

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { JsonFields } from '../../src/doors/json-fields.js'
-import { type Metered, UsageMeter } from '../../src/doors/usage-meter.js'
+import { JsonFields } from '../../src/gateway/json-fields.js'
+import { type Metered, UsageMeter } from '../../src/gateway/usage-meter.js'
 import { cpuMs } from '../cpu-time.js'
 import { depth } from '../depth.js'
 import { ANTHROPIC_EVENTS, CHAT_EVENTS, event, RESPONSE_EVENTS, SAMPLES } from './answers.js'

@@ -1,6 +1,6 @@
 import { mkdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { bundledContract } from '../../src/contract/bundled.js'
+import { bundledContract } from '../../src/contract/bundled-contracts.js'
 import { git, makeRepository } from '../e2e/projects.js'
 import { ownTree, PLAN, RED } from '../http/harness.js'
 import { COORDINATION_ENDPOINTS } from './coordination-endpoints.js'

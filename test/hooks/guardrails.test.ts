@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
-import { bundledContract } from '../../src/contract/bundled.js'
-import { loadContractFile } from '../../src/contract/load.js'
+import { bundledContract } from '../../src/contract/bundled-contracts.js'
+import { loadContractFile } from '../../src/contract/load/load-contract.js'
 import { matchesPattern } from '../../src/contract/patterns.js'
 
 it('[REQ-HOOK-11] the bundled guardrails watch for loops, edits, time, tokens and commits, and all of it is enforced', async () => {

@@ -2,7 +2,7 @@ import { existsSync, mkdirSync, mkdtempSync, realpathSync, writeFileSync } from 
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { loadContractFile } from '../../src/contract/load.js'
+import { loadContractFile } from '../../src/contract/load/load-contract.js'
 import { type Running, start } from './harness.js'
 
 const CONTRACT = `name: planting

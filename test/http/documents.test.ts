@@ -2,7 +2,7 @@ import { cpSync, existsSync, mkdirSync, mkdtempSync, realpathSync, writeFileSync
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { bundledContract } from '../../src/contract/bundled.js'
+import { bundledContract } from '../../src/contract/bundled-contracts.js'
 import { type Running, start } from './harness.js'
 
 const METADATA =

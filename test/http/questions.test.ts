@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { askQuestion } from '../../src/app/questions.js'
+import { askQuestion } from '../../src/app/approvals/questions.js'
 import { admitted, ask, asked } from './asking.js'
 import { type Running, start } from './harness.js'
 

@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process'
 import { existsSync, mkdirSync, readFileSync, readlinkSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { LEFTOVER_MS } from '../../src/tree/leftovers.js'
+import { LEFTOVER_MS } from '../../src/tree/write/leftovers.js'
 import { type Answer, type Running, start } from './harness.js'
 
 const contract = `

@@ -1,6 +1,6 @@
 import { cpSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { mayCall } from '../../src/core/permissions.js'
+import { mayCall } from '../../src/core/identity/permissions.js'
 import type { Route } from '../../src/http/route.js'
 import { ENDPOINTS, type Lane } from '../garbage/endpoints.js'
 import type { Base } from '../garbage/mutate.js'

@@ -1,8 +1,8 @@
 import { chmodSync, cpSync, mkdirSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { loadContractText } from '../../src/contract/load.js'
-import { isSandboxOnly } from '../../src/core/contract-permissions.js'
+import { loadContractText } from '../../src/contract/load/load-contract.js'
+import { isSandboxOnly } from '../../src/core/contract/contract-permissions.js'
 import { type Answer, type Running, start } from './harness.js'
 
 const SERVER = join(import.meta.dirname, '../tools/upstream/fixtures/server.mjs')

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { startWorkflow } from '../../src/app/start-workflow.js'
-import type { AgentBearer } from '../../src/core/admit.js'
+import { startWorkflow } from '../../src/app/tasks/start-workflow.js'
+import type { AgentBearer } from '../../src/core/identity/admit.js'
 import { type Running, start } from './harness.js'
 import { ANALYSED, PHASED } from './phasing.js'
 

@@ -1,7 +1,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, describe, expect, it } from 'vitest'
-import { answerText } from '../../src/cli/run-text.js'
+import { answerText } from '../../src/cli/workflow/run-text.js'
 import { toolResult } from '../../src/mcp/results.js'
 import { type Answer, type Running, start } from './harness.js'
 

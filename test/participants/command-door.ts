@@ -2,7 +2,7 @@ import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { createMcpHandler } from '@modelcontextprotocol/server'
 import { buildParticipantServer } from '../../src/mcp/participant-server.js'
-import type { OfferAnswer, OfferedCall } from '../../src/participants/harness-offers.js'
+import type { OfferAnswer, OfferedCall } from '../../src/participants/agent-cli/agent-cli-offers.js'
 
 /** The MCP door of one participant, on a port of its own: what it is called with goes to `offer`. */
 export class TestDoor {

@@ -4,9 +4,9 @@ import { existsSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'nod
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { openConfinement } from '../../src/confinement/open.js'
-import { commandParticipant } from '../../src/participants/command-participant.js'
-import { makeHome } from '../../src/participants/harness-home.js'
+import { openConfinement } from '../../src/confinement/open-confinement.js'
+import { commandParticipant } from '../../src/participants/agent-cli/command-participant.js'
+import { makeHome } from '../../src/participants/agent-cli/agent-cli-home.js'
 import type { ChatPart } from '../../src/participants/participant.js'
 import { built, ROOT } from '../cli/program.js'
 import { until } from '../mcp/clients.js'
@@ -27,8 +27,8 @@ afterAll(() => {
 function asking(): string {
   const agent = script.does({ child: MARKED }, { say: 'There.' }, { wait: 600_000 })
   return `
-import { openConfinement } from ${JSON.stringify(join(ROOT, 'dist/confinement/open.js'))}
-import { commandParticipant } from ${JSON.stringify(join(ROOT, 'dist/participants/command-participant.js'))}
+import { openConfinement } from ${JSON.stringify(join(ROOT, 'dist/confinement/open-confinement.js'))}
+import { commandParticipant } from ${JSON.stringify(join(ROOT, 'dist/participants/agent-cli/command-participant.js'))}
 const wall = await openConfinement({ stateDir: ${JSON.stringify(join(dir, 'state'))}, only: null })
 const asked = commandParticipant({
   agent: ${JSON.stringify(agent)},

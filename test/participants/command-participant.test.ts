@@ -2,13 +2,13 @@ import { mkdtempSync, readdirSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { openConfinement } from '../../src/confinement/open.js'
-import type { Confinement } from '../../src/confinement/port.js'
+import { openConfinement } from '../../src/confinement/open-confinement.js'
+import type { Confinement } from '../../src/confinement/confinement.js'
 import {
   type CommandOptions,
   type CommandParticipant,
   commandParticipant,
-} from '../../src/participants/command-participant.js'
+} from '../../src/participants/agent-cli/command-participant.js'
 import type { ChatPart, Message } from '../../src/participants/participant.js'
 import type { CommandAgent } from '../../src/participants/read-agents.js'
 import { retryMessages } from '../../src/participants/retry-prompt.js'

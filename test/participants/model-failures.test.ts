@@ -1,7 +1,7 @@
 import { createServer } from 'node:net'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import type { ChatFailure } from '../../src/participants/failures.js'
-import { type ModelLimits, modelParticipant } from '../../src/participants/model-participant.js'
+import type { ChatFailure } from '../../src/participants/model/failures.js'
+import { type ModelLimits, modelParticipant } from '../../src/participants/model/model-participant.js'
 import type { ChatPart, Message } from '../../src/participants/participant.js'
 import { ANTHROPIC, DIALECTS, type Dialect, ModelServer } from './model-server.js'
 

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { modelParticipant } from '../../src/participants/model-participant.js'
+import { modelParticipant } from '../../src/participants/model/model-participant.js'
 import type { ChatPart, Message, Participant, ToolSpec } from '../../src/participants/participant.js'
 import { retryMessages } from '../../src/participants/retry-prompt.js'
 import { type Judge, type JudgedResponse, runTurn, TURN_LIMITS } from '../../src/participants/run-turn.js'

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { complaintReader, outputReader } from '../../src/participants/harness-output.js'
-import { complained, Teller } from '../../src/spawn/told.js'
+import { complaintReader, outputReader } from '../../src/participants/agent-cli/agent-cli-output.js'
+import { complained, Teller } from '../../src/spawn/agent-output.js'
 
 const event = (data: unknown): string => JSON.stringify({ type: 'stream_event', event: data })
 const BEGAN = event({ type: 'message_start', message: { id: 'm', usage: { input_tokens: 5 } } })

@@ -2,7 +2,7 @@ import { lstatSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, s
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { RunFiles, runFolderName, runOfFolder } from '../../src/app/run-files.js'
+import { RunFiles, runFolderName, runOfFolder } from '../../src/app/status/run-files.js'
 
 let stateDir: string
 let faults: unknown[]

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { AgentLog, Lines, LOG_BYTES_MAX, pruneLogs, readLog } from '../../src/spawn/agent-log.js'
-import { makeRedactor } from '../../src/store/redact.js'
+import { makeRedactor } from '../../src/store/redaction/redact.js'
 
 let dir: string
 beforeEach(() => {

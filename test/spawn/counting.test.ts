@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import type { Taken } from '../../src/doors/taken.js'
+import type { Taken } from '../../src/gateway/usage-book.js'
 import { Counting } from '../../src/spawn/metered-relay.js'
 
 const taken = (at: number): Taken => ({

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it } from 'vitest'
-import { LIVES_MAX } from '../../src/spawn/port.js'
+import { LIVES_MAX } from '../../src/spawn/spawn-limits.js'
 import { type Body, contractWith, openStage, QUICK, type Stage, until } from './stage.js'
 
 const RUN_MS_MAX = 180_000

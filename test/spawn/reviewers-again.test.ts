@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it } from 'vitest'
-import { addReviewer } from '../../src/app/reviews.js'
-import { REVIEW_STARTS_MAX } from '../../src/core/review.js'
+import { addReviewer } from '../../src/app/reviews/reviews.js'
+import { REVIEW_STARTS_MAX } from '../../src/core/reviews/review.js'
 import { type Body, contractWith, openStage, QUICK, type Stage, until } from './stage.js'
 
 const RUN_MS_MAX = 90_000

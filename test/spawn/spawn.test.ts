@@ -3,7 +3,7 @@ import { createServer } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, describe, expect, it } from 'vitest'
-import { openConfinement } from '../../src/confinement/open.js'
+import { openConfinement } from '../../src/confinement/open-confinement.js'
 import { processesWith } from '../confinement/scene.js'
 import { type Body, contractWith, openStage, type Stage, until } from './stage.js'
 

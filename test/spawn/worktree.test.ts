@@ -1,7 +1,7 @@
 import { existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, describe, expect, it } from 'vitest'
-import { worktreesDir } from '../../src/app/worktrees/place.js'
+import { worktreesDir } from '../../src/app/worktrees/worktree-place.js'
 import { git, makeRepository } from '../e2e/projects.js'
 import { type Body, contractWith, openStage, type Stage, until } from './stage.js'
 

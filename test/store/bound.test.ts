@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import type { Json } from '../../src/core/contract.js'
-import { boundData } from '../../src/store/bound.js'
+import type { Json } from '../../src/core/contract/contract.js'
+import { boundData } from '../../src/store/redaction/bound-data.js'
 import { sha256 } from './events.js'
 
 const EVENT_BYTES_MAX = 256 * 1024

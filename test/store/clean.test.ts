@@ -1,9 +1,9 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import type { JsonObject } from '../../src/core/contract.js'
-import { boundData } from '../../src/store/bound.js'
-import { makeCleaner } from '../../src/store/clean.js'
-import { makeRedactor } from '../../src/store/redact.js'
+import type { JsonObject } from '../../src/core/contract/contract.js'
+import { boundData } from '../../src/store/redaction/bound-data.js'
+import { makeCleaner } from '../../src/store/redaction/clean-data.js'
+import { makeRedactor } from '../../src/store/redaction/redact.js'
 
 const SECRET = 's3cr3t "quoted" \\ value \n with é'
 const cleaner = makeCleaner([SECRET])

@@ -2,9 +2,9 @@ import { createHash, generateKeyPairSync, sign } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import { digestLine, FIRST_DIGEST } from '../../src/store/export-format.js'
-import { exportLedger } from '../../src/store/export-ledger.js'
-import { verifyExport } from '../../src/store/verify-export.js'
+import { digestLine, FIRST_DIGEST } from '../../src/store/export/export-format.js'
+import { exportLedger } from '../../src/store/export/export-ledger.js'
+import { verifyExport } from '../../src/store/export/verify-export.js'
 import { ledgerOnDisk, tamper } from './ledger-on-disk.js'
 
 async function exported(dir: string): Promise<string[]> {

@@ -2,8 +2,8 @@ import { execFileSync } from 'node:child_process'
 import { mkdirSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, onTestFinished, type TestContext, test } from 'vitest'
-import { openSqliteStore, type SqliteStore } from '../../src/store/sqlite.js'
-import { verifyDirectory } from '../../src/store/verify-ledger.js'
+import { openSqliteStore, type SqliteStore } from '../../src/store/sqlite-store.js'
+import { verifyDirectory } from '../../src/store/verify/verify-ledger.js'
 import { newEvent, temporaryDirectory } from './events.js'
 
 async function opened(dir: string): Promise<SqliteStore> {

@@ -1,8 +1,8 @@
 import { spawn } from 'node:child_process'
 import { createInterface } from 'node:readline'
 import { type Database, openDatabase } from '../../src/store/database.js'
-import { ledgerFiles } from '../../src/store/files.js'
-import { openSqliteStore } from '../../src/store/sqlite.js'
+import { ledgerFiles } from '../../src/store/ledger-files.js'
+import { openSqliteStore } from '../../src/store/sqlite-store.js'
 import { events, newEvent, newTask, sha256, temporaryDirectory } from './events.js'
 
 /** A closed ledger of twelve events in three streams, with checkpoints at events 6 and 12 and one blob. */
@@ -35,7 +35,7 @@ export function tamper(dir: string, change: string | ((database: Database) => vo
   }
 }
 
-const STORE_FILE = new URL('../../dist/store/sqlite.js', import.meta.url).href
+const STORE_FILE = new URL('../../dist/store/sqlite-store.js', import.meta.url).href
 
 /** Runs a program in a process of its own with `openSqliteStore` and `dir` in scope; gives its lines and its end. */
 export function runProgram(dir: string, body: string, options: { uid?: number } = {}) {

@@ -1,6 +1,6 @@
 import { once } from 'node:events'
 import { expect, test } from 'vitest'
-import { openSqliteStore } from '../../src/store/sqlite.js'
+import { openSqliteStore } from '../../src/store/sqlite-store.js'
 import { temporaryDirectory } from './events.js'
 import { runProgram } from './ledger-on-disk.js'
 

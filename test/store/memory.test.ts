@@ -1,4 +1,4 @@
-import { openMemoryStore } from '../../src/store/memory.js'
+import { openMemoryStore } from './memory-store.js'
 import { storeSuite } from './suite.js'
 
 storeSuite('memory', async (options) => openMemoryStore(options))

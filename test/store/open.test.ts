@@ -2,8 +2,8 @@ import { existsSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'n
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { openDatabase } from '../../src/store/database.js'
-import { openSqliteStore } from '../../src/store/sqlite.js'
-import { verifyDirectory } from '../../src/store/verify-ledger.js'
+import { openSqliteStore } from '../../src/store/sqlite-store.js'
+import { verifyDirectory } from '../../src/store/verify/verify-ledger.js'
 import { newEvent, temporaryDirectory } from './events.js'
 import { ledgerOnDisk, runProgram, tamper } from './ledger-on-disk.js'
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import type { Json } from '../../src/core/contract.js'
-import { makeRedactor } from '../../src/store/redact.js'
+import type { Json } from '../../src/core/contract/contract.js'
+import { makeRedactor } from '../../src/store/redaction/redact.js'
 import { cpuMs } from '../cpu-time.js'
 
 const redact = makeRedactor([])

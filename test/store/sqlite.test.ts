@@ -1,4 +1,4 @@
-import { openSqliteStore } from '../../src/store/sqlite.js'
+import { openSqliteStore } from '../../src/store/sqlite-store.js'
 import { temporaryDirectory } from './events.js'
 import { storeSuite } from './suite.js'
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import type { Store } from '../../src/store/port.js'
+import type { Store } from '../../src/store/store.js'
 import { NOW, newEvent } from './events.js'
 import { type OpenStore, one, openForTest } from './suite-tools.js'
 

@@ -1,5 +1,5 @@
 import { onTestFinished } from 'vitest'
-import type { Append, Store, TaskRow } from '../../src/store/port.js'
+import type { Append, Store, TaskRow } from '../../src/store/store.js'
 import { events, NOW, newEvent } from './events.js'
 
 /** Gives an empty store; `now` is its clock. */

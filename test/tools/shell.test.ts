@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { describeCall, readPath } from '../../src/tools/describe.js'
-import { readShell } from '../../src/tools/shell.js'
+import { describeCall, readPath } from '../../src/tools/describe-call.js'
+import { readShell } from '../../src/tools/read-shell.js'
 import { contractOf, phase } from '../core/world.js'
 
 const words = (line: string) =>

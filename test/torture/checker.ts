@@ -1,4 +1,4 @@
-import { verifyDirectory } from '../../src/store/verify-ledger.js'
+import { verifyDirectory } from '../../src/store/verify/verify-ledger.js'
 import type { Entry, Kind } from './clients.js'
 import { ask, type Server } from './server.js'
 

@@ -1,7 +1,7 @@
 import { chownSync, existsSync, mkdirSync, readdirSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { openTreeWriter } from '../../src/tree/tree-writer.js'
+import { openTreeWriter } from '../../src/tree/write/tree-writer.js'
 import { makePlace } from './place.js'
 import { hasExchange, startAmbush } from './swap.js'
 

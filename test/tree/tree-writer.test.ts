@@ -18,9 +18,9 @@ import {
 import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import type { TreeStep } from '../../src/tree/steps.js'
-import { isTargetInside } from '../../src/tree/steps.js'
-import { openTreeWriter } from '../../src/tree/tree-writer.js'
+import type { TreeStep } from '../../src/tree/write/tree-steps.js'
+import { isTargetInside } from '../../src/tree/write/tree-steps.js'
+import { openTreeWriter } from '../../src/tree/write/tree-writer.js'
 import { describe as everything, makePlace, type Place } from './place.js'
 
 const isRoot = process.geteuid?.() === 0

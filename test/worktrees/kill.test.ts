@@ -3,7 +3,7 @@ import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { holdIndex } from '../../src/app/worktrees/main-tree.js'
-import { MergePlans } from '../../src/app/worktrees/plan.js'
+import { MergePlans } from '../../src/app/worktrees/merge-plan.js'
 import { makePlace, serve } from '../e2e/process.js'
 import { git, makeRepository } from '../e2e/projects.js'
 import type { Running } from '../http/harness.js'

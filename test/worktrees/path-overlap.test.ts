@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { matchesGlob } from '../../src/contract/glob.js'
-import { mayOverlap, patternsBelow, writeOverlap } from '../../src/core/path-overlap.js'
+import { mayOverlap, patternsBelow, writeOverlap } from '../../src/core/paths/path-overlap.js'
 import { cpuMs } from '../cpu-time.js'
 
 const NAMES = ['a', 'b', 'ab', 'ba', 'a.b', '.a', 'aab', 'A']

@@ -1,5 +1,5 @@
 import { createHmac } from 'node:crypto'
-import type { StoredEvent } from '../../store/port.js'
+import type { StoredEvent } from '../../store/store.js'
 import { askPublic, Refused } from '../../tools/web/public-request.js'
 import { PROGRAM_VERSION } from '../version.js'
 import { eventView } from '../wire.js'

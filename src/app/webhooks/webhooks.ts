@@ -1,10 +1,10 @@
 import { join } from 'node:path'
-import type { Webhook } from '../../core/webhook.js'
-import type { StoredEvent } from '../../store/port.js'
-import { StoreUnavailable } from '../../store/port.js'
+import type { Webhook } from '../../core/contract/webhook.js'
+import type { StoredEvent } from '../../store/store.js'
+import { StoreUnavailable } from '../../store/store.js'
 import type { App } from '../app.js'
 import { type LaneMark, readCursors, writeCursors } from './cursor-file.js'
-import { LANE_LIMITS, Lane, type LaneLimits } from './lane.js'
+import { LANE_LIMITS, Lane, type LaneLimits } from './delivery-queue.js'
 
 const PAGE = 500
 const SAVE_MS = 500

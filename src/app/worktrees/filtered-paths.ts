@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type Result, refuse } from '../result.js'
-import { type GitPlace, localSettings, runGit } from './git.js'
+import { type GitPlace, localSettings, runGit } from './run-git.js'
 
 const TOLD_MAX = 200
 const NAMED_MAX = 20

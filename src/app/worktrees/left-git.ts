@@ -1,7 +1,7 @@
 import { existsSync, readdirSync, readFileSync, readlinkSync, realpathSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { COMMITTER } from './git.js'
+import { COMMITTER } from './run-git.js'
 
 const LEFT_GIT_MS_MAX = 30_000
 const LEFT_LOCK_MS_MAX = 10_000

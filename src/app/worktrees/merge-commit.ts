@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs'
 import { ok, type Result, refuse } from '../result.js'
 import { refuseFiltered } from './filtered-paths.js'
-import { askGit, type GitPlace, localSettings, runGit } from './git.js'
+import { askGit, type GitPlace, localSettings, runGit } from './run-git.js'
 
 const CONFLICTS_TOLD_MAX = 200
 const NAMED_MAX = 20

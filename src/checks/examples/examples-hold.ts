@@ -1,5 +1,5 @@
-import type { CheckOutcome } from '../../core/command.js'
-import { type CheckInputs, errs, fails, holds } from '../inputs.js'
+import type { CheckOutcome } from '../../core/task/command.js'
+import { type CheckInputs, errs, fails, holds } from '../check-inputs.js'
 import { shown } from './compare.js'
 import type { Example } from './example.js'
 import { examplesOfPlan } from './read-examples.js'

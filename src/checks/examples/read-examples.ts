@@ -1,7 +1,7 @@
 import { didYouMean } from '../../contract/nearest.js'
 import { compilePattern } from '../../contract/patterns.js'
-import type { Json, JsonObject } from '../../core/contract.js'
-import { asObject, field } from '../inputs.js'
+import type { Json, JsonObject } from '../../core/contract/contract.js'
+import { asObject, field } from '../check-inputs.js'
 import { oneLine } from '../reports/text.js'
 import { EXAMPLE_LIMITS, type Example, type Expected, type HttpExpected } from './example.js'
 

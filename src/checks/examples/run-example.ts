@@ -1,6 +1,6 @@
-import { ViewRefused } from '../../confinement/compose-view.js'
+import { ViewRefused } from '../../confinement/view/compose-view.js'
 import { type CommandRun, runCommand } from '../../confinement/run-command.js'
-import type { ShownPlace } from '../observe.js'
+import type { ShownPlace } from '../observed-runs/observe.js'
 import { oneLine } from '../reports/text.js'
 import { answerDifference, differenceOf, saidText } from './compare.js'
 import type { Example } from './example.js'

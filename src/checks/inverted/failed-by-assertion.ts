@@ -1,4 +1,4 @@
-import { CONNECTION, TIMEOUT } from '../failure-reasons.js'
+import { CONNECTION, TIMEOUT } from '../red-green/failure-reasons.js'
 import { causeOfLine } from '../reports/causes.js'
 
 // Errors that a rewritten text may raise by itself: a name that is not there, a value of a kind that nothing takes.

@@ -1,5 +1,5 @@
 import type { FoundTest } from '../../inverter/types.js'
-import { nameOfTest } from '../baseline-tests.js'
+import { nameOfTest } from '../red-green/baseline-tests.js'
 
 // What a runner fills in: `adds %i`, `adds $a`, `adds ${a}`.
 const FILLED = /%(?:\.\d)?[a-zA-Z#%]|\$\{[^}]{0,200}\}|\$[\w.#]{1,80}/g

@@ -1,9 +1,9 @@
-import type { JudgedTest } from '../../core/inverted.js'
-import type { ObservedRun, ObservedTest } from '../../core/observed.js'
+import type { JudgedTest } from '../../core/evidence/inverted-run.js'
+import type { ObservedRun, ObservedTest } from '../../core/evidence/observed-run.js'
 import { isWithoutRules } from '../../inverter/libraries.js'
 import type { FoundTest, Inversion, NotJudgedReason } from '../../inverter/types.js'
-import { nameOfTest } from '../baseline-tests.js'
-import { isTestIn } from '../red-files.js'
+import { nameOfTest } from '../red-green/baseline-tests.js'
+import { isTestIn } from '../red-green/red-files.js'
 import { failedByAssertion } from './failed-by-assertion.js'
 import { findTest, isAmbiguous } from './find-test.js'
 

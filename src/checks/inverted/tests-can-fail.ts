@@ -1,12 +1,12 @@
-import type { CheckOutcome } from '../../core/command.js'
-import type { Contract } from '../../core/contract.js'
-import type { InvertedRun, JudgedTest } from '../../core/inverted.js'
-import { counted } from '../../core/rules/words.js'
-import { isRed } from '../../core/ways-back.js'
-import { type Check, type CheckInputs, errs, fails, holds } from '../inputs.js'
-import { planCriteria } from '../plan.js'
-import { type Criterion, matchesTest } from '../red-criteria.js'
-import { type NamedTest, namedTests } from '../test-files.js'
+import type { CheckOutcome } from '../../core/task/command.js'
+import type { Contract } from '../../core/contract/contract.js'
+import type { InvertedRun, JudgedTest } from '../../core/evidence/inverted-run.js'
+import { counted } from '../../core/text.js'
+import { isRed } from '../../core/gates/ways-back.js'
+import { type Check, type CheckInputs, errs, fails, holds } from '../check-inputs.js'
+import { planCriteria } from '../plan-checks.js'
+import { type Criterion, matchesTest } from '../red-green/red-criteria.js'
+import { type NamedTest, namedTests } from '../test-files/test-files.js'
 
 const NAMED_MAX = 5
 

@@ -1,4 +1,4 @@
-import type { SecondReport, ToldTest } from '../second-report.js'
+import type { SecondReport, ToldTest } from '../observed-runs/second-report.js'
 import { ID_CHARS_MAX, type RunnerFormat, type TestReport } from './report.js'
 
 const TOLD_BY: Readonly<Record<RunnerFormat, readonly string[]>> = {

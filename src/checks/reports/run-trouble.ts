@@ -1,4 +1,4 @@
-import type { RunTrouble } from '../../core/observed.js'
+import type { RunTrouble } from '../../core/evidence/observed-run.js'
 import { causeOfLine } from './causes.js'
 import { GO_UNCOUNTED } from './go.js'
 import { linesOf, oneLine, written } from './text.js'

@@ -8,7 +8,7 @@ import type {
   GateDocument,
   PhaseDocument,
 } from '../document.js'
-import type { Reading } from '../reading.js'
+import type { Reading } from '../read/reading.js'
 import { Folder } from './folder.js'
 import { type PhaseGate, readGate } from './gate.js'
 import { scalarNode } from './nodes.js'

@@ -1,7 +1,7 @@
 import { constants } from 'node:fs'
 import { type FileHandle, lstat, open, readdir, realpath, stat } from 'node:fs/promises'
 import { isAbsolute, join } from 'node:path'
-import type { FileText } from '../files.js'
+import type { FileText } from '../load/bounded-files.js'
 
 const BYTES_MAX = 1024 * 1024
 export const ENTRIES_MAX = 1000

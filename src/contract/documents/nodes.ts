@@ -1,5 +1,5 @@
 import type { Place } from '../diagnostic.js'
-import type { MapNode, SourceEntry, SourceNode } from '../yaml.js'
+import type { MapNode, SourceEntry, SourceNode } from '../load/yaml.js'
 
 /** A value that a document says in other words than a contract would. */
 export function scalarNode(value: string | number | boolean | null, at: Place): SourceNode {

@@ -1,5 +1,5 @@
 import type { Place } from '../diagnostic.js'
-import type { MapNode } from '../yaml.js'
+import type { MapNode } from '../load/yaml.js'
 import type { Block, Heading } from './markdown.js'
 import { isHeading, phaseHeading } from './sections.js'
 import type { Settings } from './settings.js'

@@ -1,6 +1,6 @@
-import { COMMON_KEYS } from '../contract-keys.js'
+import { COMMON_KEYS } from '../read/contract-keys.js'
 import { didYouMean, nearest } from '../nearest.js'
-import type { MapNode, SourceEntry, SourceNode } from '../yaml.js'
+import type { MapNode, SourceEntry, SourceNode } from '../load/yaml.js'
 import { entry, numberIn, scalarNode, textIn } from './nodes.js'
 import type { Sink } from './source.js'
 

@@ -1,6 +1,6 @@
 import type { ContractCode, Place, Report } from '../diagnostic.js'
-import type { ListNode, MapNode, SourceNode } from '../yaml.js'
-import { parseSource } from '../yaml.js'
+import type { ListNode, MapNode, SourceNode } from '../load/yaml.js'
+import { parseSource } from '../load/yaml.js'
 import { type Block, parseMarkdown } from './markdown.js'
 
 /** One Markdown file of a workflow, read. */

@@ -1,4 +1,4 @@
-import { BUILT_IN_TOOLS } from '../../core/tools.js'
+import { BUILT_IN_TOOLS } from '../../core/tool-calls/built-in-tools.js'
 import { unreachable } from '../../core/unreachable.js'
 import type { Report } from '../diagnostic.js'
 import { isFieldName, snakeCase, typeNamed } from './field.js'

@@ -1,5 +1,5 @@
-import type { Layers } from './layers.js'
-import { NO_LAYERS, read, valuesOf, withoutOldest, write } from './layers.js'
+import type { Layers } from './layered-map.js'
+import { NO_LAYERS, read, valuesOf, withoutOldest, write } from './layered-map.js'
 
 export interface UsageFact {
   readonly at: number

@@ -1,4 +1,4 @@
-import { addContract } from '../../app/add-contract.js'
+import { addContract } from '../../app/tasks/add-contract.js'
 import {
   addOperator,
   listAgents,
@@ -7,12 +7,12 @@ import {
   note,
   registerAgent,
   rotateSecret,
-} from '../../app/administer.js'
-import { decideApproval, listApprovals, showApproval } from '../../app/approvals.js'
-import { kindOf } from '../../app/identity.js'
+} from '../../app/identity/administer.js'
+import { decideApproval, listApprovals, showApproval } from '../../app/approvals/approvals.js'
+import { kindOf } from '../../app/identity/identity.js'
 import { ok, refuse } from '../../app/result.js'
-import type { JsonObject } from '../../core/contract.js'
-import { mayRenewAgent } from '../../core/permissions.js'
+import type { JsonObject } from '../../core/contract/contract.js'
+import { mayRenewAgent } from '../../core/identity/permissions.js'
 import { FIELD, shape } from '../fields.js'
 import { limitOf } from '../query.js'
 import { type Call, operatorOf, type Route, taskPrincipalOf } from '../route.js'

@@ -1,4 +1,4 @@
-import { OPTION_SCHEMAS } from '../../app/coordinations/council-file.js'
+import { OPTION_SCHEMAS } from '../../app/councils/council-file.js'
 import {
   cancelCoordination,
   coordinationStatus,
@@ -6,11 +6,11 @@ import {
   participantToken,
   showCoordination,
   startCoordination,
-} from '../../app/coordinations/operate-runs.js'
-import { lookAtRun, respondToRun, WAIT_SECONDS_MAX } from '../../app/coordinations/take-part.js'
-import { COUNCIL_TOOLS } from '../../app/coordinations/turn-prompts.js'
-import type { Json, JsonObject } from '../../core/contract.js'
-import { AGENTS_MAX, QUESTION_CHARS_MAX } from '../../core/rounds/options.js'
+} from '../../app/councils/operate-councils.js'
+import { lookAtRun, respondToRun, WAIT_SECONDS_MAX } from '../../app/councils/take-part.js'
+import { COUNCIL_TOOLS } from '../../app/councils/turn-prompts.js'
+import type { Json, JsonObject } from '../../core/contract/contract.js'
+import { AGENTS_MAX, QUESTION_CHARS_MAX } from '../../core/councils/options.js'
 import { FIELD, shape } from '../fields.js'
 import { operatorOf, participantOf, type Route } from '../route.js'
 

@@ -1,4 +1,4 @@
-import { completePhase, getPhase } from '../../app/phases.js'
+import { completePhase, getPhase } from '../../app/transitions/phases.js'
 import { agentShape, FIELD } from '../fields.js'
 import { bearerOf, type Route } from '../route.js'
 

@@ -1,4 +1,4 @@
-import { reportOfRun } from '../../app/report.js'
+import { reportOfRun } from '../../app/reports/report.js'
 import { partyOf, type Route } from '../route.js'
 
 /** What came of runs. */

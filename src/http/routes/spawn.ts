@@ -1,6 +1,6 @@
-import type { TaskRequest } from '../../app/operate.js'
+import type { TaskRequest } from '../../app/tasks/operate.js'
 import { type Result, refuse } from '../../app/result.js'
-import type { JsonObject, Mode } from '../../core/contract.js'
+import type { JsonObject, Mode } from '../../core/contract/contract.js'
 import { ADAPTERS, HARNESSES, type SpawnRequest } from '../../spawn/spawn-request.js'
 import { FIELD, shape } from '../fields.js'
 import { type Call, operatorOf, type Route } from '../route.js'

@@ -1,4 +1,4 @@
-import { statusOfRun } from '../../app/run-status-answer.js'
+import { statusOfRun } from '../../app/status/status-answer.js'
 import { FIELD } from '../fields.js'
 import { partyOf, type Route } from '../route.js'
 

@@ -1,5 +1,5 @@
-import { endWorktree } from '../../app/worktrees/end.js'
-import { mergeWorktree } from '../../app/worktrees/merge.js'
+import { endWorktree } from '../../app/worktrees/end-worktree.js'
+import { mergeWorktree } from '../../app/worktrees/merge-worktree.js'
 import { FIELD, shape } from '../fields.js'
 import { type Call, operatorOf, type Route } from '../route.js'
 

@@ -5,12 +5,12 @@ import {
   QUIET_GIT,
   readListing,
   withoutPath,
-} from '../../confinement/git-listing.js'
-import { UNLIKE } from '../../confinement/git-unlike.js'
+} from '../../confinement/changes/git-listing.js'
+import { UNLIKE } from '../../confinement/changes/hidden-from-git.js'
 import type { CommandRun } from '../../confinement/run-command.js'
-import { type CommitRules, commitScope, within } from '../../core/commit-scope.js'
-import type { JsonObject } from '../../core/contract.js'
-import { failed, type ToolOutcome } from '../port.js'
+import { type CommitRules, commitScope, within } from '../../core/paths/commit-scope.js'
+import type { JsonObject } from '../../core/contract/contract.js'
+import { failed, type ToolOutcome } from '../tool-place.js'
 import type { CommandCall } from './command-tools.js'
 
 /** git runs inside the confinement only: a repository can make it run whatever its settings say. */

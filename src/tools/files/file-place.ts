@@ -1,6 +1,6 @@
-import type { CallPath } from '../../core/call-facts.js'
+import type { CallPath } from '../../core/tool-calls/call-facts.js'
 import { errnoOf, type Refused, TREE_PROBLEMS, type TreeProblem } from '../../tree/problems.js'
-import { failed, type ToolOutcome, type ToolPlace } from '../port.js'
+import { failed, type ToolOutcome, type ToolPlace } from '../tool-place.js'
 import { readPath } from '../read-path.js'
 
 const QUOTED_CHARS_MAX = 200

@@ -1,6 +1,6 @@
 import { Worker } from 'node:worker_threads'
 import { BUILT } from '../built.js'
-import type { ToolPlace } from '../port.js'
+import type { ToolPlace } from '../tool-place.js'
 import type { FileJob, Found, FromWorker, ToWorker } from './file-jobs.js'
 import { isHidden } from './file-place.js'
 

@@ -1,5 +1,5 @@
-import type { JsonObject } from '../../core/contract.js'
-import { failed, type ToolOutcome, type ToolPlace } from '../port.js'
+import type { JsonObject } from '../../core/contract/contract.js'
+import { failed, type ToolOutcome, type ToolPlace } from '../tool-place.js'
 import { answering, askedPath } from './file-place.js'
 import { runFileJob } from './file-workers.js'
 

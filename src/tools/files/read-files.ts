@@ -1,9 +1,9 @@
 import { isUtf8 } from 'node:buffer'
 import { closeSync } from 'node:fs'
-import type { JsonObject } from '../../core/contract.js'
+import type { JsonObject } from '../../core/contract/contract.js'
 import { isForeign, openFile } from '../../tree/lookup.js'
 import { chunksOf } from '../../tree/read-bytes.js'
-import { failed, type ToolOutcome, type ToolPlace } from '../port.js'
+import { failed, type ToolOutcome, type ToolPlace } from '../tool-place.js'
 import { answering, askedPath, quoted, told, toldProblem } from './file-place.js'
 
 const SCANNED_BYTES_MAX = 64 * 1024 * 1024

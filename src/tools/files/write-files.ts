@@ -1,9 +1,9 @@
-import type { JsonObject } from '../../core/contract.js'
+import type { JsonObject } from '../../core/contract/contract.js'
 import type { Change } from '../../tree/change.js'
-import type { TreeStep } from '../../tree/steps.js'
-import { openTreeWriter } from '../../tree/tree-writer.js'
+import type { TreeStep } from '../../tree/write/tree-steps.js'
+import { openTreeWriter } from '../../tree/write/tree-writer.js'
 import { inTurn } from '../../tree/turns.js'
-import { failed, type ToolOutcome, type ToolPlace } from '../port.js'
+import { failed, type ToolOutcome, type ToolPlace } from '../tool-place.js'
 import { answering, isHidden, quoted, safePath, told } from './file-place.js'
 
 const WRITTEN_BYTES_MAX = 10 * 1024 * 1024

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { JSONRPCMessage, Transport } from '@modelcontextprotocol/client'
-import type { Confined } from '../../confinement/port.js'
+import type { Confined } from '../../confinement/confinement.js'
 import { messageOf } from './failure.js'
 
 const LINE_BYTES_MAX = 4 * 1024 * 1024

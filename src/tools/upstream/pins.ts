@@ -1,7 +1,7 @@
 import { fingerprint } from '../../contract/fingerprint.js'
-import { problemsOfSchema } from '../../contract/schema-problems.js'
+import { problemsOfSchema } from '../../contract/check/schema-problems.js'
 import { compileSchema } from '../../contract/schemas.js'
-import type { Contract, Json, JsonObject } from '../../core/contract.js'
+import type { Contract, Json, JsonObject } from '../../core/contract/contract.js'
 
 const PROBLEMS_MAX = 20
 

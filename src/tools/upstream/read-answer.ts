@@ -1,6 +1,6 @@
 import type { CallToolResult, Tool } from '@modelcontextprotocol/client'
-import type { Json, JsonObject } from '../../core/contract.js'
-import { failed, type ToolOutcome } from '../port.js'
+import type { Json, JsonObject } from '../../core/contract/contract.js'
+import { failed, type ToolOutcome } from '../tool-place.js'
 import { UpstreamFailure } from './failure.js'
 import type { Mask } from './mask.js'
 import type { ListedTool } from './pins.js'

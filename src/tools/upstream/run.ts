@@ -1,5 +1,5 @@
 import type { Code } from '../../core/codes.js'
-import type { McpServer } from '../../core/contract.js'
+import type { McpServer } from '../../core/contract/contract.js'
 import type { UpstreamFailure } from './failure.js'
 
 /** Where a server works, and how long. */

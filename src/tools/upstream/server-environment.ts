@@ -1,4 +1,4 @@
-import type { StdioServer } from '../../core/contract.js'
+import type { StdioServer } from '../../core/contract/contract.js'
 import { UpstreamFailure } from './failure.js'
 
 /** A variable of Phaselock's own environment; undefined when it is not set, or is not for servers. */

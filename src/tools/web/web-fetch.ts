@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http'
 import { TextDecoder } from 'node:util'
-import { failed, type ToolOutcome } from '../port.js'
+import { failed, type ToolOutcome } from '../tool-place.js'
 import { askPublic, INTERNET, Refused, type WebAccess } from './public-request.js'
 import { readTarget } from './web-target.js'
 

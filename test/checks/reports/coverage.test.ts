@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { outsideOf } from '../../../src/checks/outside-tree.js'
+import { outsideOf } from '../../../src/checks/observed-runs/outside-tree.js'
 import { readCoverage } from '../../../src/checks/reports/coverage.js'
 import { REPORT_CHARS_MAX } from '../../../src/checks/reports/report.js'
 import { recorded } from './fixtures.js'
@@ -64,7 +64,7 @@ describe('coverage', () => {
     const isOutside = outsideOf(tree)
     for (const file of ['a.js', `${tree}/a.js`, `file://${tree}/a.js`, '../no/such/file.js', './a.js', '..a.js'])
       expect([file, isOutside(file)]).toEqual([file, false])
-    for (const file of ['/usr/lib/a.py', 'file:///usr/a.js', '../../../guards/node/guard.cjs', `${tree}-other/a.js`])
+    for (const file of ['/usr/lib/a.py', 'file:///usr/a.js', '../../../runtime/test-guards/node/guard.cjs', `${tree}-other/a.js`])
       expect([file, isOutside(file)]).toEqual([file, true])
   })
 

@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest'
 import { COVERAGE_FORMATS } from '../../../src/checks/reports/coverage.js'
 import { readReport } from '../../../src/checks/reports/read-report.js'
 import { TEST_FORMATS, type TestFormat } from '../../../src/checks/reports/report.js'
-import { FORMATS } from '../../../src/contract/read-services.js'
+import { FORMATS } from '../../../src/contract/read/read-services.js'
 import { type Recorded, recorded, recordedRuns } from './fixtures.js'
 import { rendered } from './rendered.js'
 

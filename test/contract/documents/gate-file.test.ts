@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { loadContractFile } from '../../../src/contract/load.js'
+import { loadContractFile } from '../../../src/contract/load/load-contract.js'
 import { removedAtExit } from '../../leaving.js'
 
 /** A workflow of one phase whose demands stand in its gate file. */

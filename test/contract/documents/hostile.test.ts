@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { loadContractText } from '../../../src/contract/load.js'
+import { loadContractText } from '../../../src/contract/load/load-contract.js'
 import { depth } from '../../depth.js'
 import { understood } from './phase.js'
 

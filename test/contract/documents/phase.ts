@@ -1,4 +1,4 @@
-import { loadContractText } from '../../../src/contract/load.js'
+import { loadContractText } from '../../../src/contract/load/load-contract.js'
 
 /** What was understood of one phase's text: `name: type rules` for each field, `code@line` for each problem. */
 export async function understood(body: string, head = ''): Promise<{ fields: string[]; problems: string[] }> {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { DOCUMENT_CODES } from '../../../src/contract/documents/codes.js'
-import { loadContractText } from '../../../src/contract/load.js'
+import { loadContractText } from '../../../src/contract/load/load-contract.js'
 import { ACCEPTED, REFUSED } from './cases.js'
 import { understood } from './phase.js'
 

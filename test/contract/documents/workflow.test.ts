@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { afterEach, describe, expect, it } from 'vitest'
-import { loadContractFile, loadContractText } from '../../../src/contract/load.js'
+import { loadContractFile, loadContractText } from '../../../src/contract/load/load-contract.js'
 import { mustLoad } from '../load.js'
 
 const folders: string[] = []

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
-import type { ResponseCall } from '../../../src/core/rounds/command.js'
-import { goesOn } from '../../../src/core/rounds/judge.js'
-import type { RunOptions } from '../../../src/core/rounds/options.js'
-import { REASONS } from '../../../src/core/rounds/reason.js'
+import type { ResponseCall } from '../../../src/core/councils/command.js'
+import { goesOn } from '../../../src/core/councils/judge-response.js'
+import type { RunOptions } from '../../../src/core/councils/options.js'
+import { REASONS } from '../../../src/core/councils/reason.js'
 import { Council, call, newAnswer, T0, vote } from './council.js'
 
 interface Case {

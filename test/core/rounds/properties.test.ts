@@ -1,10 +1,10 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import type { ResponseCall } from '../../../src/core/rounds/command.js'
-import { foldRun } from '../../../src/core/rounds/evolve-run.js'
-import type { RunOptions } from '../../../src/core/rounds/options.js'
-import { isAwaited } from '../../../src/core/rounds/run.js'
-import { viewOf } from '../../../src/core/rounds/view.js'
+import type { ResponseCall } from '../../../src/core/councils/command.js'
+import { foldRun } from '../../../src/core/councils/evolve-council.js'
+import type { RunOptions } from '../../../src/core/councils/options.js'
+import { isAwaited } from '../../../src/core/councils/council.js'
+import { viewOf } from '../../../src/core/councils/view.js'
 import { Council, call, newAnswer, vote } from './council.js'
 
 const IDS = ['d', 'a', 'c', 'b'] as const

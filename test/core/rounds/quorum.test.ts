@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import { consensusOf } from '../../../src/core/rounds/consensus.js'
-import { foldRun } from '../../../src/core/rounds/evolve-run.js'
-import type { RunOptions } from '../../../src/core/rounds/options.js'
+import { consensusOf } from '../../../src/core/councils/consensus.js'
+import { foldRun } from '../../../src/core/councils/evolve-council.js'
+import type { RunOptions } from '../../../src/core/councils/options.js'
 import { Council, newAnswer } from './council.js'
 
 /** Three agents with an answer each, and the answers that they vote for. */

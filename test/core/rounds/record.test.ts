@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { charCount, firstChars } from '../../../src/core/rounds/code-points.js'
+import { charCount, firstChars } from '../../../src/core/councils/code-points.js'
 import {
   ATTEMPTS_KEPT_MAX,
   NO_RELIABILITY,
@@ -8,8 +8,8 @@ import {
   UNKNOWN_TOOLS_KEPT_MAX,
   withRefusal,
   withRound,
-} from '../../../src/core/rounds/reliability.js'
-import { statusOf } from '../../../src/core/rounds/status.js'
+} from '../../../src/core/councils/reliability.js'
+import { statusOf } from '../../../src/core/councils/status.js'
 import { cpuMs } from '../../cpu-time.js'
 import { Council, call, newAnswer, T0, vote } from './council.js'
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import { foldRun } from '../../../src/core/rounds/evolve-run.js'
-import { decideRun } from '../../../src/core/rounds/rounds.js'
-import { viewOf } from '../../../src/core/rounds/view.js'
+import { foldRun } from '../../../src/core/councils/evolve-council.js'
+import { decideRun } from '../../../src/core/councils/decide-council.js'
+import { viewOf } from '../../../src/core/councils/view.js'
 import { Council, call, newAnswer, vote } from './council.js'
 
 describe('names', () => {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { loadContractText } from '../../../src/contract/load.js'
+import { loadContractText } from '../../../src/contract/load/load-contract.js'
 
 async function codesOf(written: string) {
   const text = `name: t\nversion: "1"\nphases:\n  - id: A\n    rules:\n      - ${written}\n`

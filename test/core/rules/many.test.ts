@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import type { Facts } from '../../../src/core/rules/facts.js'
 import { addCommand, addUsage, NO_FACTS, totals } from '../../../src/core/rules/facts.js'
-import { type layersOf, NO_LAYERS, read, valuesOf, write } from '../../../src/core/rules/layers.js'
+import { type layersOf, NO_LAYERS, read, valuesOf, write } from '../../../src/core/rules/layered-map.js'
 import { FACTS_MAX, factsOf } from '../../../src/core/rules/log.js'
 import { cpuMs } from '../../cpu-time.js'
 import { ENTERED, evaluate, filled, matches, rule, usage } from './visit.js'

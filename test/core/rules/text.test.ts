@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest'
-import type { JsonObject } from '../../../src/core/contract.js'
+import type { JsonObject } from '../../../src/core/contract/contract.js'
 import type { RuleContext } from '../../../src/core/rules/evaluate.js'
 import { addUsage, type Facts, NO_FACTS } from '../../../src/core/rules/facts.js'
-import { interruptText } from '../../../src/core/rules/text.js'
-import { clock, counted, duration, oneLine, span, thousands } from '../../../src/core/rules/words.js'
+import { interruptText } from '../../../src/core/rules/interrupt-text.js'
+import { clock, counted, duration, oneLine, span, thousands } from '../../../src/core/text.js'
 import { commands, ENTERED, each, edits, second, usage, violation } from './visit.js'
 
 const about = { phase: 'code', continueWith: 'phaselock continue' }

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { editFiles } from '../../../src/tools/files/edit-files.js'
 import { readFiles } from '../../../src/tools/files/read-files.js'
 import { writeFiles } from '../../../src/tools/files/write-files.js'
-import type { ToolOutcome } from '../../../src/tools/port.js'
+import type { ToolOutcome } from '../../../src/tools/tool-place.js'
 import { makePlace, type Place, SENTINEL } from '../../tree/place.js'
 import { placeAt } from './tool-place.js'
 

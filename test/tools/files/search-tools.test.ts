@@ -5,7 +5,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { globFiles } from '../../../src/tools/files/glob-files.js'
 import { grepFiles } from '../../../src/tools/files/grep-files.js'
 import { searchCodebase } from '../../../src/tools/files/search-codebase.js'
-import type { ToolOutcome, ToolPlace } from '../../../src/tools/port.js'
+import type { ToolOutcome, ToolPlace } from '../../../src/tools/tool-place.js'
 import { makePlace, type Place } from '../../tree/place.js'
 import { failureOf, placeAt, resultOf } from './tool-place.js'
 

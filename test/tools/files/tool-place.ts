@@ -1,6 +1,6 @@
 import { expect } from 'vitest'
-import type { JsonObject } from '../../../src/core/contract.js'
-import type { ToolOutcome, ToolPlace } from '../../../src/tools/port.js'
+import type { JsonObject } from '../../../src/core/contract/contract.js'
+import type { ToolOutcome, ToolPlace } from '../../../src/tools/tool-place.js'
 
 export function placeAt(
   root: string,

@@ -1,9 +1,9 @@
 import { execFileSync } from 'node:child_process'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import type { Contract, JsonObject, OwnTool, OwnToolArg } from '../../../src/core/contract.js'
+import type { Contract, JsonObject, OwnTool, OwnToolArg } from '../../../src/core/contract/contract.js'
 import { ownToolCommand } from '../../../src/tools/commands/own-tool.js'
-import { describeCall } from '../../../src/tools/describe.js'
+import { describeCall } from '../../../src/tools/describe-call.js'
 import { constraint, contractOf, phase, World } from '../../core/world.js'
 
 const arg = (about: Partial<OwnToolArg> = {}): OwnToolArg => ({

@@ -1,6 +1,6 @@
 import { afterAll, describe, expect, it } from 'vitest'
-import type { Json, JsonObject } from '../../../src/core/contract.js'
-import { describeCall } from '../../../src/tools/describe.js'
+import type { Json, JsonObject } from '../../../src/core/contract/contract.js'
+import { describeCall } from '../../../src/tools/describe-call.js'
 import { makeMask } from '../../../src/tools/upstream/mask.js'
 import {
   checkPin,

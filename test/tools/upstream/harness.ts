@@ -1,7 +1,7 @@
 import { mkdtempSync, realpathSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import type { HttpServer, JsonObject, McpServer, StdioServer } from '../../../src/core/contract.js'
+import type { HttpServer, JsonObject, McpServer, StdioServer } from '../../../src/core/contract/contract.js'
 import type { UpstreamResult } from '../../../src/tools/upstream/calling.js'
 import { type ListedTool, type Pins, pinTools } from '../../../src/tools/upstream/pins.js'
 import type { UpstreamPlace } from '../../../src/tools/upstream/run.js'

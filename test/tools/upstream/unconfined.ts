@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto'
 import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import type { ChangeSet, Confined, Ended, Job } from '../../../src/confinement/port.js'
+import type { ChangeSet, Confined, Ended, Job } from '../../../src/confinement/confinement.js'
 import type { Change } from '../../../src/tree/change.js'
 
 /** Starts commands as a confinement would, without the wall: enough to see what is asked of it. */

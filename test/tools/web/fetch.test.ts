@@ -1,7 +1,7 @@
 import { createServer, type RequestListener, type Server } from 'node:http'
 import { type AddressInfo, createServer as createRawServer, type Server as RawServer } from 'node:net'
 import { afterEach, describe, expect, it } from 'vitest'
-import { describeCall } from '../../../src/tools/describe.js'
+import { describeCall } from '../../../src/tools/describe-call.js'
 import type { WebAccess } from '../../../src/tools/web/public-request.js'
 import { isPublicAddress } from '../../../src/tools/web/web-address.js'
 import { webFetch } from '../../../src/tools/web/web-fetch.js'

@@ -1,8 +1,8 @@
 import { rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { openDatabase } from '../../../src/store/database.js'
-import { openSqliteStore, type SqliteStore } from '../../../src/store/sqlite.js'
-import { verifyDirectory } from '../../../src/store/verify-ledger.js'
+import { openSqliteStore, type SqliteStore } from '../../../src/store/sqlite-store.js'
+import { verifyDirectory } from '../../../src/store/verify/verify-ledger.js'
 import { Disk, EVERYTHING, type Luck, NOTHING_ELSE, randomLuck } from './disk.js'
 import type { Step } from './recording.js'
 

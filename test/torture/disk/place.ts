@@ -40,7 +40,7 @@ function replaceIn(folder: string, change: { readonly from: RegExp; readonly to:
   return isFound
 }
 
-export const BUILT_STORE = join(ROOT, 'dist/store/sqlite.js')
+export const BUILT_STORE = join(ROOT, 'dist/store/sqlite-store.js')
 
 /** Chance that can be repeated: mulberry32. */
 export function randomFrom(seed: number): () => number {

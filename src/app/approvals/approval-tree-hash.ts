@@ -1,0 +1,28 @@
+import { createHash } from 'node:crypto'
+import { AGENT_CLI_FILES } from '../../core/paths/agent-cli-files.js'
+import { NOT_THE_PROJECT, openWorkTree } from '../../tree/work-tree.js'
+import type { App } from '../app.js'
+
+// Python writes it wherever it runs, and an observed run does not load it.
+const COMPILED = /\.pyc$/
+
+/**
+ * The hash of a work tree that approvals and reviews are bound to. What lies in folders that usually hold what was built counts
+ * where git would take it: nobody changes it after it was looked at. What agent CLIs write for themselves does not count.
+ */
+export async function boundTree(app: Pick<App, 'trees'>, workspace: string): Promise<string> {
+  const project = await openWorkTree(workspace).fingerprint(AGENT_CLI_FILES)
+  const { index } = await app.trees.compare(workspace)
+  const beside = Object.entries(index.entries).filter(([path]) => isLeftOut(path) && !COMPILED.test(path))
+  if (beside.length === 0) return project
+  const entries = beside.sort(([a], [b]) => (a < b ? -1 : 1))
+  return createHash('sha256')
+    .update(JSON.stringify([project, entries]))
+    .digest('hex')
+}
+
+function isLeftOut(path: string): boolean {
+  const [first = '', ...rest] = path.split('/')
+  const { anywhere, atRoot } = NOT_THE_PROJECT
+  return rest.length > 0 && (atRoot.has(first) || [first, ...rest].some((name) => anywhere.has(name)))
+}

@@ -1,0 +1,150 @@
+import type { ReviewBearer } from '../../core/identity/admit.js'
+import type { Approver, Command } from '../../core/task/command.js'
+import type { Json, JsonObject } from '../../core/contract/contract.js'
+import type { TaskState } from '../../core/task/state.js'
+import { admitCall, applyAs, refuseForeign } from '../identity/agent-call.js'
+import { type App, contextOf, type Once } from '../app.js'
+import type { With } from '../ledger/ledger.js'
+import { actorOf, type TaskPrincipal } from '../identity/identity.js'
+import { ok, type Result, refuse, refusedBy } from '../result.js'
+import { approvalView } from '../tasks/views.js'
+
+const APPROVAL_ID = /^apr-\d+-(.+)$/
+
+/** Pending approvals, oldest task first; an agent sees only those of its own task. */
+export async function listApprovals(
+  app: App,
+  query: { readonly limit: number; readonly cursor?: string },
+): Promise<JsonObject> {
+  const page = await app.ledger.store.tasks({
+    hasApproval: true,
+    limit: query.limit,
+    ...(query.cursor === undefined ? {} : { cursor: query.cursor }),
+  })
+  const approvals: JsonObject[] = []
+  for (const row of page.items) {
+    const state = await app.ledger.read(row.id)
+    if (state === null) continue
+    for (const approval of state.approvals.values())
+      if (approval.status === 'pending') approvals.push(approvalView(state, approval))
+  }
+  return { approvals, next_cursor: page.nextCursor }
+}
+
+/** One approval with the content that is to be approved. */
+export async function showApproval(app: App, principal: TaskPrincipal, id: string): Promise<Result<JsonObject>> {
+  if (isElsewhere(principal, id)) return elsewhere()
+  const state = await taskOf(app, id)
+  // Whether other tasks have such an approval is nothing an agent learns.
+  if (principal.kind === 'agent' && !isOwn(principal, state))
+    return refuseForeign(app, principal.bearer, { taskId: APPROVAL_ID.exec(id)?.[1], what: 'approvals' })
+  const approval = state?.approvals.get(id)
+  if (state === null || approval === undefined)
+    return refuse('not_found', `There is no approval ${JSON.stringify(id)}.`)
+  if (principal.kind !== 'operator') {
+    const admitted = await admitCall(app, principal.bearer, state.id)
+    if (!admitted.ok) return admitted
+  }
+  const contents: Record<string, Json> = {}
+  for (const artifact of approval.artifacts) {
+    const content = await app.ledger.store.blob(artifact.sha256)
+    contents[artifact.type] = content === null ? null : (JSON.parse(content) as Json)
+  }
+  return ok({ ...approvalView(state, approval), contents })
+}
+
+/** Takes the answer of an approver. An agent's attempt is refused and recorded with its task. */
+export async function decideApproval(
+  app: App,
+  principal: TaskPrincipal,
+  answer: {
+    readonly id: string
+    readonly decision: 'approve' | 'reject'
+    readonly digest: string
+    readonly comment: string
+    readonly once: Once | undefined
+  },
+): Promise<Result<JsonObject>> {
+  if (isElsewhere(principal, answer.id)) return elsewhere()
+  const found = await findApproval(app, answer.id)
+  // An agent that guesses learns nothing from the answer, and the ledger says that it tried.
+  if (found === null && principal.kind === 'agent')
+    return refuse('not_permitted', 'An agent may not answer an approval.')
+  if (found === null) return refuse('not_found', `There is no approval ${JSON.stringify(answer.id)}.`)
+  const { state, approval } = found
+  if (principal.kind === 'agent') {
+    if (!isOwn(principal, state)) return refuse('not_permitted', 'An agent may not answer an approval.')
+    const admitted = await admitCall(app, principal.bearer, state.id)
+    if (!admitted.ok) return admitted
+  }
+  const contract = await app.contracts.get(state.contract.hash)
+  const comment = app.redact(answer.comment) as string
+  const { decision, digest, once } = answer
+  const command = {
+    type: 'decide_approval',
+    approvalId: approval.id,
+    decision,
+    digest,
+    comment,
+    by: byOf(principal),
+  } as const
+  const remember: With['remember'] = (done) => {
+    const decided = done.state.approvals.get(approval.id)
+    return once === undefined || decided === undefined || done.refusal !== null
+      ? undefined
+      : { ...once, status: 200, answer: { body: approvalView(done.state, decided) } }
+  }
+  const handled = await (principal.kind === 'reviewer'
+    ? asReviewer(app, principal.bearer, state, { command, remember })
+    : app.ledger.apply({ taskId: state.id, contract }, command, contextOf(app, actorOf(principal)), { remember }))
+  if (handled === null) return refuse('not_found', `There is no task ${state.id}.`)
+  if ('ok' in handled) return handled
+  if (handled.refusal !== null) return refusedBy(handled.refusal, {}, handled.events.length > 0)
+  const decided = handled.state.approvals.get(approval.id)
+  return ok(approvalView(handled.state, decided ?? approval))
+}
+
+// A review token is held against the state that its answer is decided on, like every other token.
+async function asReviewer(
+  app: App,
+  bearer: ReviewBearer,
+  state: TaskState,
+  one: { readonly command: Command; readonly remember: With['remember'] },
+) {
+  const admitted = await admitCall(app, bearer, state.id)
+  if (!admitted.ok) return admitted
+  const { remember } = one
+  const handled = await applyAs(app, admitted.value, one.command, remember === undefined ? {} : { remember })
+  return handled.ok ? handled.value : handled
+}
+
+function byOf(principal: TaskPrincipal): Approver {
+  if (principal.kind === 'operator') return { kind: 'operator', name: principal.name, role: principal.role }
+  return principal.kind === 'agent'
+    ? { kind: 'agent', name: principal.bearer.agentId }
+    : { kind: 'reviewer', name: principal.bearer.reviewer }
+}
+
+// What other tasks wait for is nothing a reviewer learns, not even that it is not there.
+function isElsewhere(principal: TaskPrincipal, id: string): boolean {
+  return principal.kind === 'reviewer' && APPROVAL_ID.exec(id)?.[1] !== principal.bearer.taskId
+}
+
+function elsewhere() {
+  return refuse('not_permitted', 'A reviewer sees the approvals of its own task only.')
+}
+
+function isOwn(principal: TaskPrincipal & { kind: 'agent' }, state: TaskState | null): boolean {
+  return state?.held?.agentId === principal.bearer.agentId
+}
+
+async function taskOf(app: App, id: string): Promise<TaskState | null> {
+  const taskId = APPROVAL_ID.exec(id)?.[1]
+  return taskId === undefined ? null : app.ledger.read(taskId)
+}
+
+async function findApproval(app: App, id: string) {
+  const state = await taskOf(app, id)
+  const approval = state?.approvals.get(id)
+  return state === null || approval === undefined ? null : { state, approval }
+}

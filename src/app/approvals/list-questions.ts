@@ -1,0 +1,112 @@
+import type { JsonObject } from '../../core/contract/contract.js'
+import type { Question, TaskState } from '../../core/task/state.js'
+import { admitCall } from '../identity/agent-call.js'
+import type { App } from '../app.js'
+import type { Party } from '../identity/identity.js'
+import { ok, type Result } from '../result.js'
+import { questionView } from '../tasks/views.js'
+
+// Tasks whose questions may all be of another status: one page looks at so many, the next one goes on from there.
+const TASKS_LOOKED_AT_MAX = 500
+
+export interface QuestionQuery {
+  readonly status: Question['status'] | undefined
+  readonly taskId: string | undefined
+  readonly limit: number
+  readonly cursor: string | undefined
+}
+
+/** Questions, those of the newest task first and each task's in the order they were asked; an agent sees its own task's. */
+export async function listQuestions(app: App, principal: Party, query: QuestionQuery): Promise<Result<JsonObject>> {
+  if (principal.kind === 'operator') return ok(await pageOf(app, query))
+  const admitted = await admitCall(app, principal.bearer, undefined)
+  if (!admitted.ok) return admitted
+  const own = admitted.value.state.id
+  if (query.taskId !== undefined && query.taskId !== own) return ok({ questions: [], next_cursor: null })
+  return ok(await pageOf(app, { ...query, taskId: own }))
+}
+
+/** Where a page ended: behind the tasks that come before `before`, and within a task behind the question of that number. */
+interface Place {
+  readonly before: string | null
+  readonly taskId: string
+  readonly number: number
+}
+
+async function pageOf(app: App, query: QuestionQuery): Promise<JsonObject> {
+  const from = query.cursor === undefined ? null : decodePlace(query.cursor)
+  const questions: JsonObject[] = []
+  let looked = 0
+  for await (const { state, before, after } of tasksOf(app, query, from)) {
+    const wanted = [...state.questions.values()].filter(
+      (one) =>
+        (query.status === undefined || one.status === query.status) &&
+        (from?.taskId !== state.id || numberOf(one) > from.number),
+    )
+    const shown = wanted.slice(0, query.limit - questions.length)
+    questions.push(...shown.map((one) => questionView(state, one)))
+    const last = shown.at(-1)
+    if (last !== undefined && shown.length < wanted.length)
+      return { questions, next_cursor: encodePlace({ before, taskId: state.id, number: numberOf(last) }) }
+    looked += 1
+    const isFull = questions.length >= query.limit || looked >= TASKS_LOOKED_AT_MAX
+    if (isFull && after !== null)
+      return { questions, next_cursor: encodePlace({ before: after, taskId: '', number: 0 }) }
+  }
+  return { questions, next_cursor: null }
+}
+
+interface Found {
+  readonly state: TaskState
+  /** The cursors of the store that lead to this task and to the one after it. */
+  readonly before: string | null
+  readonly after: string | null
+}
+
+async function* tasksOf(app: App, query: QuestionQuery, from: Place | null): AsyncGenerator<Found> {
+  if (query.taskId !== undefined) {
+    const state = await app.ledger.read(query.taskId)
+    if (state !== null) yield { state, before: null, after: null }
+    return
+  }
+  const hasQuestion = query.status === 'open' ? 'open' : 'any'
+  let before = from?.before ?? null
+  for (;;) {
+    const page = await app.ledger.store.tasks({
+      hasQuestion,
+      limit: 1,
+      ...(before === null ? {} : { cursor: before }),
+    })
+    const [row] = page.items
+    const state = row === undefined ? null : await app.ledger.read(row.id)
+    if (state !== null) yield { state, before, after: page.nextCursor }
+    if (page.nextCursor === null) return
+    before = page.nextCursor
+  }
+}
+
+function numberOf(question: Question): number {
+  return Number(/^qst-(\d+)-/.exec(question.id)?.[1] ?? 0)
+}
+
+function encodePlace({ before, taskId, number }: Place): string {
+  return Buffer.from(JSON.stringify([before, taskId, number])).toString('base64url')
+}
+
+/** Throws a RangeError for a text that no page gave out. */
+function decodePlace(cursor: string): Place {
+  const [before, taskId, number] = readList(Buffer.from(cursor, 'base64url').toString('utf8'))
+  const isPlace =
+    (before === null || typeof before === 'string') && typeof taskId === 'string' && Number.isSafeInteger(number)
+  if (!isPlace) throw new RangeError('the cursor is not one that a page gave out')
+  return { before, taskId, number: number as number }
+}
+
+function readList(text: string): readonly unknown[] {
+  try {
+    const list: unknown = JSON.parse(text)
+    return Array.isArray(list) ? list : []
+  } catch {
+    return []
+  }
+}

@@ -1,0 +1,125 @@
+import { type ConsensusPlan, type ConsensusSeen, type Voter, workKey } from '../../core/reviews/consensus-plan.js'
+import type { CoordinationRun } from '../../core/councils/council.js'
+import type { TaskState } from '../../core/task/state.js'
+import type { CouncilAgent } from '../../participants/read-agents.js'
+import type { StoredEvent } from '../../store/store.js'
+import type { App } from '../app.js'
+import type { Result } from '../result.js'
+import { type Work, type WorkScene, workOf } from './consensus-work.js'
+import { runStream } from './council-book.js'
+import { COUNCIL_TOOLS } from './turn-prompts.js'
+
+const ACTOR = 'orchestrator'
+const PAGE = 1000
+const SUBJECT_CHARS = 24
+const RUN_ID = new RegExp(`^consensus-[0-9a-f]{${SUBJECT_CHARS}}-(.+)$`)
+
+/** The vote over the work as it is, and how to ask for it. */
+export interface Vote {
+  readonly seen: ConsensusSeen
+  readonly work: Work
+  /** False when the work is no longer what was looked at. */
+  readonly isUnchanged: () => Promise<boolean>
+}
+
+/** The one run that there can be over this work: whoever asks again, also after a restart, asks for the same. */
+export function voteId(taskId: string, subject: string): string {
+  return `consensus-${subject.slice(0, SUBJECT_CHARS)}-${taskId}`
+}
+
+/** The task whose phase a run is about; null for any other run. */
+export function votedTask(runId: string): string | null {
+  return RUN_ID.exec(runId)?.[1] ?? null
+}
+
+/** Looks for the vote over the work as it is. One that was asked for and never opened, because the server stopped, is opened now. */
+export async function lookAtVote(
+  app: App,
+  scene: WorkScene,
+  attempt: <T>(what: string, work: () => Promise<T>) => Promise<T | null>,
+): Promise<Vote | null> {
+  const { consensus: plan } = scene.needed
+  const { state } = scene
+  if (plan === null) return null
+  const before = workKey((await app.ledger.read(state.id)) ?? state)
+  const work = await attempt('What the reviewers vote on cannot be read', () => workOf(app, scene))
+  if (work === null) return null
+  const { subject } = work
+  const runId = voteId(state.id, subject)
+  const isAsked = runsOf(state).some((run) => run.id === runId && run.subject === subject)
+  let run = await app.coordinations.read(runId)
+  if (run === null && isAsked) {
+    const opened = await attempt('The reviewers cannot be asked', async () => {
+      const started = await openVote(app, state, { plan, work })
+      if (!started.ok) throw new Error(started.problem.detail)
+      return started.value
+    })
+    run = opened
+  }
+  const last = run === null || run.endedAt === null ? null : await lastEvent(app, runId)
+  return {
+    work,
+    seen: {
+      runId,
+      subject,
+      workKey: before,
+      run,
+      last: last === null ? null : { seq: last.seq, hash: last.hash },
+      replaces: (await openRuns(app, state, runId))[0] ?? null,
+    },
+    // A call that runs now may still write.
+    isUnchanged: async () => (await workOf(app, scene)).subject === subject && !app.running.isBusy(state.id),
+  }
+}
+
+/** Opens the run that the task's stream asks for, and ends those over work that is no more. */
+export async function openVote(
+  app: App,
+  state: TaskState,
+  one: { readonly plan: ConsensusPlan; readonly work: Work },
+): Promise<Result<CoordinationRun>> {
+  const { plan, work } = one
+  const id = voteId(state.id, work.subject)
+  for (const other of await openRuns(app, state, id)) await endVote(app, other, 'The work was changed.')
+  // Councils look at the server's own work tree, by the rules of its own contract: another task's they would not see.
+  const isHere = state.workspace === app.workspace && state.contract.hash === app.defaultContract
+  const seen = isHere ? { tools: COUNCIL_TOOLS, tree: work.tree } : { tools: [] }
+  const council = { agents: plan.voters.map(agentOf), ...seen }
+  const { options } = plan
+  return app.coordinations.start(
+    { question: work.question, council, options, isConsensus: true, id, workspace: state.workspace },
+    { actor: ACTOR, once: undefined },
+  )
+}
+
+export async function endVote(app: App, runId: string, reason: string): Promise<void> {
+  await app.coordinations.apply(runId, { type: 'cancel', reason }, ACTOR)
+}
+
+/** Runs of the task that go on, but for one. */
+export async function openRuns(app: App, state: TaskState, but: string | null): Promise<readonly string[]> {
+  const open: string[] = []
+  for (const { id } of state.consensus?.runs ?? []) {
+    if (id === but) continue
+    const run = await app.coordinations.read(id)
+    if (run !== null && run.endedAt === null) open.push(id)
+  }
+  return open
+}
+
+function runsOf(state: TaskState): readonly { readonly id: string; readonly subject: string }[] {
+  return state.consensus?.visit === state.visit ? state.consensus.runs : []
+}
+
+function agentOf({ id, program }: Voter): CouncilAgent {
+  return program === null ? { id, kind: 'remote' } : { id, kind: 'command', ...program }
+}
+
+async function lastEvent(app: App, runId: string): Promise<StoredEvent | null> {
+  let last: StoredEvent | null = null
+  for (;;) {
+    const page = await app.ledger.store.readStream(runStream(runId), last?.version ?? 0, PAGE)
+    last = page.at(-1) ?? last
+    if (page.length < PAGE) return last
+  }
+}

@@ -1,0 +1,203 @@
+import type { RunCommand, RunDecision, RunOutcome, StartRun } from '../../core/councils/command.js'
+import type { RunEvent } from '../../core/councils/event.js'
+import { evolveRun } from '../../core/councils/evolve-council.js'
+import { decideRun } from '../../core/councils/decide-council.js'
+import type { CoordinationRun } from '../../core/councils/council.js'
+import type { Blob, Remembered, Store } from '../../store/store.js'
+import { StoreUnavailable } from '../../store/store.js'
+import type { App } from '../app.js'
+import { toRunEvent, toRunRecord, withoutSecrets } from './council-events.js'
+
+const PAGE = 1000
+/** Runs that are over and still known without reading their stream. */
+const OVER_KEPT_MAX = 50
+const CONFLICTS_MAX = 5
+
+export type RunApp = Pick<App, 'ledger' | 'now' | 'redact'>
+
+/** What came of a command on a run. */
+export interface Applied {
+  readonly outcome: RunOutcome
+  /** Of the stream, before the events. */
+  readonly version: number
+  readonly events: readonly RunEvent[]
+  readonly run: CoordinationRun
+}
+
+export interface RunWith {
+  readonly blobs?: readonly Blob[]
+  /** Kept under an idempotency key in the same transaction. */
+  readonly remember?: (applied: Applied) => Remembered | undefined
+  /** What follows from the outcome at once: decided on the run as it is then, written in the same transaction. */
+  readonly followedBy?: (run: CoordinationRun) => RunCommand | null
+}
+
+interface Entry {
+  run: CoordinationRun
+  version: number
+  /** How many responses of each agent were judged; a script goes on from there. */
+  readonly responses: Map<string, number>
+}
+
+export function runStream(id: string): string {
+  return `run:${id}`
+}
+
+/** The runs, each the fold of its stream. Commands on one run are decided and written one after the other. */
+export class RunBook {
+  readonly #entries = new Map<string, Promise<Entry | null>>()
+  readonly #last = new Map<string, Promise<unknown>>()
+
+  constructor(private readonly app: RunApp) {}
+
+  /** The durable state of a run; null when there is none of that id. */
+  async read(id: string): Promise<CoordinationRun | null> {
+    return (await this.#entry(id))?.run ?? null
+  }
+
+  async responsesOf(id: string, agent: string): Promise<number> {
+    return (await this.#entry(id))?.responses.get(agent) ?? 0
+  }
+
+  /** Begins a run. What is wrong with it is the outcome; then there is no run. */
+  async start(command: StartRun, actor: string, more: RunWith = {}): Promise<Applied | RunOutcome> {
+    const decision = decideRun(null, command, this.app.now())
+    if (decision.events.length === 0) return decision.outcome
+    const written = await this.#write(null, { id: command.id, actor, more, ...decision })
+    if (written === null) throw new StoreUnavailable(`there is a run ${command.id} already`)
+    this.#entries.set(command.id, Promise.resolve(written.entry))
+    return written.applied
+  }
+
+  /** Decides the command on the run and makes what was decided durable. Null when there is no such run. */
+  apply(id: string, given: RunCommand, actor: string, more: RunWith = {}): Promise<Applied | null> {
+    // Without secrets before it is judged: answers are compared with what is kept of others, and they have none.
+    const command = withoutSecrets(given, this.app.redact)
+    return this.#inTurn(id, async () => {
+      for (let attempt = 0; attempt < CONFLICTS_MAX; attempt += 1) {
+        const entry = await this.#entry(id)
+        if (entry === null) return null
+        const decision = decided(entry.run, command, { now: this.app.now(), followedBy: more.followedBy })
+        if (decision.events.length === 0) return { ...decision, run: entry.run, version: entry.version }
+        const written = await this.#write(entry, { id, actor, more, ...decision })
+        if (written !== null) return written.applied
+        this.#entries.delete(id)
+      }
+      throw new StoreUnavailable(`run ${id} changed too often while a command was decided`)
+    })
+  }
+
+  async #write(
+    entry: Entry | null,
+    one: {
+      readonly id: string
+      readonly actor: string
+      readonly more: RunWith
+      readonly events: readonly RunEvent[]
+      readonly outcome: RunOutcome
+    },
+  ): Promise<{ readonly applied: Applied; readonly entry: Entry } | null> {
+    // Secrets are taken out before anything is folded or hashed: a replay sees the same texts.
+    const records = one.events.map((event) => toRunRecord(withoutSecrets(event, this.app.redact)))
+    const blobs = [...(one.more.blobs ?? []), ...records.flatMap((record) => record.blobs)]
+    const rows = this.app.ledger.rowsOf(records.map(({ event }) => ({ ...event, actor: one.actor })))
+    const known = new Map(blobs.map((blob) => [blob.sha256, blob.content]))
+    const events = await Promise.all(rows.map((row) => toRunEvent(row, async (sha256) => known.get(sha256) ?? null)))
+    const run = events.reduce<CoordinationRun | null>(evolveRun, entry?.run ?? null)
+    if (run === null) throw new Error('a run without events has no state')
+    const applied: Applied = { outcome: one.outcome, version: entry?.version ?? 0, events, run }
+    const remember = one.more.remember?.(applied)
+    try {
+      const isWritten = await this.app.ledger.writeTo({
+        stream: runStream(one.id),
+        expectedVersion: entry?.version ?? 0,
+        events: rows,
+        ...(blobs.length === 0 ? {} : { blobs }),
+        ...(remember === undefined ? {} : { remember }),
+      })
+      if (!isWritten) return null
+    } catch (error) {
+      // What is not on disk did not happen: whoever comes next reads the stream anew.
+      this.#entries.delete(one.id)
+      throw error
+    }
+    const after = entry ?? { run, version: 0, responses: new Map<string, number>() }
+    after.run = run
+    after.version += rows.length
+    for (const event of events) count(after.responses, event)
+    if (run.endedAt !== null) this.#letGo(one.id)
+    return { applied, entry: after }
+  }
+
+  #entry(id: string): Promise<Entry | null> {
+    const known = this.#entries.get(id)
+    if (known !== undefined) return known
+    const loading = load(this.app.ledger.store, id)
+    this.#entries.set(id, loading)
+    // A run that was begun meanwhile is known by what was written, not by what was read before.
+    const forget = (): void => {
+      if (this.#entries.get(id) === loading) this.#entries.delete(id)
+    }
+    loading.then((entry) => {
+      if (entry === null) forget()
+      else if (entry.run.endedAt !== null) this.#letGo(id)
+    }, forget)
+    return loading
+  }
+
+  readonly #over = new Set<string>()
+
+  #letGo(id: string): void {
+    this.#over.delete(id)
+    this.#over.add(id)
+    if (this.#over.size <= OVER_KEPT_MAX) return
+    const oldest = this.#over.values().next().value ?? ''
+    this.#over.delete(oldest)
+    this.#entries.delete(oldest)
+  }
+
+  async #inTurn<T>(id: string, work: () => Promise<T>): Promise<T> {
+    const mine = (this.#last.get(id) ?? Promise.resolve()).then(work)
+    const settled = mine.catch(() => null)
+    this.#last.set(id, settled)
+    try {
+      return await mine
+    } finally {
+      if (this.#last.get(id) === settled) this.#last.delete(id)
+    }
+  }
+}
+
+function decided(
+  run: CoordinationRun,
+  command: RunCommand,
+  { now, followedBy }: { readonly now: number; readonly followedBy: RunWith['followedBy'] },
+): RunDecision {
+  const first = decideRun(run, command, now)
+  if (followedBy === undefined || first.outcome.kind === 'refused') return first
+  const after = first.events.reduce<CoordinationRun>(evolveRun, run)
+  const next = followedBy(after)
+  return next === null ? first : { ...first, events: [...first.events, ...decideRun(after, next, now).events] }
+}
+
+async function load(store: Store, id: string): Promise<Entry | null> {
+  let entry = null as Entry | null
+  for (;;) {
+    const page = await store.readStream(runStream(id), entry?.version ?? 0, PAGE)
+    for (const stored of page) {
+      const event = await toRunEvent(stored, (sha256) => store.blob(sha256))
+      const run = evolveRun(entry?.run ?? null, event)
+      entry = { run, version: stored.version, responses: entry?.responses ?? new Map<string, number>() }
+      count(entry.responses, event)
+    }
+    if (page.length < PAGE) return entry
+  }
+}
+
+const JUDGED: ReadonlySet<string> = new Set([
+  ...['answer_accepted', 'vote_cast', 'vote_asked_again', 'response_rejected', 'final_presented'],
+])
+
+function count(responses: Map<string, number>, event: RunEvent): void {
+  if (JUDGED.has(event.type) && 'agent' in event) responses.set(event.agent, (responses.get(event.agent) ?? 0) + 1)
+}

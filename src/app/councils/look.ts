@@ -1,0 +1,48 @@
+import type { JsonObject } from '../../core/contract/contract.js'
+import type { ToolCall } from '../../participants/participant.js'
+import type { CallResult } from '../../participants/run-turn.js'
+import { describeCall } from '../../tools/describe-call.js'
+import { fileTool } from '../../tools/files/file-tools.js'
+import type { App } from '../app.js'
+import { boundTree } from '../approvals/approval-tree-hash.js'
+import { isHiddenBy, reservedIn } from '../tool-calls/contract-paths.js'
+
+/** Where a council may look. */
+export type LookApp = Pick<
+  App,
+  'contracts' | 'contractFile' | 'contractParts' | 'stateDir' | 'workspace' | 'defaultContract' | 'redact' | 'trees'
+>
+
+const RESULT_CHARS_MAX = 60_000
+
+const OTHER_WORK = 'The work tree is no longer what you are asked about: judge what the question shows of it.'
+
+/** Looks at a work tree as it was when somebody was asked about it; whatever it is now, nothing else is shown. */
+export async function lookAt(app: LookApp, tree: string, call: ToolCall, signal: AbortSignal): Promise<CallResult> {
+  const seen = await look(app, call, signal)
+  // After it was read: what is put there for a reader, and taken away before the vote counts, is found now.
+  const isSame = (await boundTree(app, app.workspace)) === tree
+  return isSame ? seen : { callId: call.id, text: OTHER_WORK, isError: true }
+}
+
+/** Runs a tool that only looks at the work tree. What is hidden from agents is hidden here too. */
+export async function look(app: LookApp, call: ToolCall, signal: AbortSignal): Promise<CallResult> {
+  const { id: callId, name } = call
+  const told = (text: string, isError: boolean): CallResult => ({
+    callId,
+    text: text.length > RESULT_CHARS_MAX ? `${text.slice(0, RESULT_CHARS_MAX).toWellFormed()}… [cut]` : text,
+    isError,
+  })
+  const args = call.arguments
+  if (typeof args !== 'object' || args === null || Array.isArray(args))
+    return told(`${name}: the arguments are not an object.`, true)
+  const contract = await app.contracts.get(app.defaultContract)
+  const { argProblems, paths } = describeCall(contract, name, args as JsonObject)
+  const problems = [...argProblems, ...paths.flatMap(({ problem }) => (problem === null ? [] : [problem]))]
+  if (problems.length > 0) return told(`${name}: ${problems.join('; ')}`, true)
+  const isHidden = isHiddenBy(reservedIn(app, contract, app.workspace))
+  const outcome = await fileTool({ root: app.workspace, isHidden, signal }, name, args as JsonObject)
+  return outcome.ok
+    ? told(JSON.stringify(app.redact(outcome.result)), false)
+    : told(String(app.redact(outcome.detail)), true)
+}

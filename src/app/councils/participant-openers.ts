@@ -1,0 +1,140 @@
+import type { Json, JsonObject } from '../../core/contract/contract.js'
+import { goesOn } from '../../core/councils/judge-response.js'
+import type { CoordinationRun } from '../../core/councils/council.js'
+import { type CommandParticipant, commandParticipant } from '../../participants/agent-cli/command-participant.js'
+import { openParticipant } from '../../participants/open-participant.js'
+import type { CommandAgent, CouncilAgent } from '../../participants/read-agents.js'
+import type { ScriptStep } from '../../participants/scripted-participant.js'
+import type { TreeAtStart } from '../../participants/agent-cli/command-at-start.js'
+import { makeRedactor } from '../../store/redaction/redact.js'
+import type { App } from '../app.js'
+import { treeAtStart } from '../trees/tree-at-start.js'
+import { votedTask } from './consensus.js'
+import type { CouncilFile } from './council-file.js'
+import { tokenFor } from './participant-token.js'
+import type { Asked } from './participant-slot.js'
+
+/** Where the calls of an agent that is a program arrive; the answer is what the program is told. */
+export interface Door {
+  offer(call: { readonly name: string; readonly arguments: Json }): Promise<{
+    readonly text: string
+    readonly isError: boolean
+  }>
+}
+
+export type Opening =
+  | { readonly ok: true; readonly participant: Asked }
+  | { readonly ok: false; readonly message: string }
+
+/** What an agent has done in its run before it was opened: a script goes on from there. */
+export interface Before {
+  /** How many of its responses were judged. */
+  readonly responses: number
+  /** With these it looked in between, which nobody judged. */
+  readonly tools: readonly string[]
+}
+
+type OpenersApp = Parameters<typeof treeAtStart>[0] & Pick<App, 'tokens' | 'now' | 'ledger' | 'contracts'>
+
+/** Opens the participants behind the agents of a run. */
+export class Openers {
+  readonly #doors = new Map<string, Door>()
+  readonly #keys = new Set<string>()
+  #withoutKeys: (value: Json) => Json = (value) => value
+  #reached: (url: string) => void = () => undefined
+  readonly #url = new Promise<string>((resolve) => {
+    this.#reached = resolve
+  })
+
+  constructor(
+    private readonly app: OpenersApp,
+    private readonly environment: NodeJS.ProcessEnv,
+  ) {}
+
+  reachableAt(url: string): void {
+    this.#reached(url)
+  }
+
+  doorOf(runId: string, agentId: string): Door | null {
+    return this.#doors.get(doorKey(runId, agentId)) ?? null
+  }
+
+  /** A model's server may repeat its key, whatever the variable is called that holds it. */
+  withoutKeys(value: Json): Json {
+    return this.#withoutKeys(value)
+  }
+
+  /** What keeps an agent of a new run from being opened, told for all of them at once. */
+  problem({ agents }: CouncilFile): { readonly detail: string; readonly errors: readonly JsonObject[] } | null {
+    const errors = agents.flatMap((agent, index): JsonObject[] => {
+      if (agent.kind !== 'model') return []
+      const opened = openParticipant(agent, this.environment)
+      return opened.ok ? [] : [{ path: `agents[${index}]`, message: opened.message, remedy: opened.remedy }]
+    })
+    const first = errors[0]
+    return first === undefined ? null : { detail: `${String(first.path)}: ${String(first.message)}`, errors }
+  }
+
+  open(run: CoordinationRun, agent: Exclude<CouncilAgent, { kind: 'remote' }>, before: Before): Opening {
+    if (agent.kind === 'command') return { ok: true, participant: this.#program(run, agent) }
+    const from = agent.kind === 'scripted' ? { ...agent, script: scriptAfter(agent.script, before) } : agent
+    if (agent.kind === 'model') this.#keep(agent.apiKeyEnv)
+    const opened = openParticipant(from, this.environment)
+    return opened.ok ? opened : { ok: false, message: opened.message }
+  }
+
+  async #treeVotedOn({ id }: CoordinationRun): Promise<TreeAtStart> {
+    const state = await this.app.ledger.read(votedTask(id) ?? '')
+    if (state === null) throw new Error(`the task that run ${id} is about is gone`)
+    return treeAtStart(this.app, await this.app.contracts.get(state.contract.hash), state)
+  }
+
+  #keep(variable: string | null): void {
+    const key = variable === null ? undefined : this.environment[variable]
+    if (key === undefined || this.#keys.has(key)) return
+    this.#keys.add(key)
+    this.#withoutKeys = makeRedactor([...this.#keys])
+  }
+
+  // A program is asked once the server can be reached: a run that goes on after a restart is opened before that.
+  #program(run: CoordinationRun, agent: CommandAgent): Asked {
+    const key = doorKey(run.id, agent.id)
+    let program: CommandParticipant | null = null
+    const opened = async (): Promise<CommandParticipant> => {
+      const url = `${await this.#url}/mcp`
+      const { token } = tokenFor(this.app, run, agent.id)
+      program ??= commandParticipant({
+        ...{ agent, door: { url, token }, environment: this.environment },
+        // The implementer must not decide what its judges run.
+        atStart: async () => (run.isConsensus ? this.#treeVotedOn(run) : null),
+        start: async (job) => (await this.app.confinement('walled')).start(job),
+      })
+      this.#doors.set(key, program)
+      return program
+    }
+    return {
+      id: agent.id,
+      takesToolErrors: true,
+      async *chat(messages, tools, signal) {
+        yield* (await opened()).chat(messages, tools, signal)
+      },
+      settle: (messages) => program?.settle(messages),
+      close: async () => {
+        this.#doors.delete(key)
+        await program?.close()
+      },
+    }
+  }
+}
+
+function scriptAfter(script: readonly ScriptStep[], { responses, tools }: Before): readonly ScriptStep[] {
+  let judged = 0
+  let next = 0
+  for (; judged < responses && next < script.length; next += 1)
+    if (!goesOn(script[next]?.toolCalls ?? [], tools)) judged += 1
+  return script.slice(next)
+}
+
+function doorKey(runId: string, agentId: string): string {
+  return JSON.stringify([runId, agentId])
+}

@@ -1,0 +1,258 @@
+import type { RunCommand } from '../../core/councils/command.js'
+import { goesOn, presentedText } from '../../core/councils/judge-response.js'
+import { type CoordinationRun, isAwaited, isPresenting, unseen } from '../../core/councils/council.js'
+import { type ParticipantView, viewOf } from '../../core/councils/view.js'
+import type { ChatPart, Message, Participant, ToolCall, Usage } from '../../participants/participant.js'
+import { type Captured, retryMessages } from '../../participants/retry-prompt.js'
+import {
+  type CallResult,
+  type JudgedResponse,
+  runTurn,
+  TURN_LIMITS,
+  type TurnLimits,
+  type TurnOutcome,
+  type Verdict,
+} from '../../participants/run-turn.js'
+import type { Applied } from './council-book.js'
+import { lookingTools, newsText, presentationMessages, turnMessages, workflowTools } from './turn-prompts.js'
+
+/** A participant that Phaselock asks itself. `settle` tells one that waits for a result how its turn ended. */
+export interface Asked extends Participant {
+  readonly settle?: (messages: readonly Message[]) => void
+  readonly close?: () => Promise<void>
+}
+
+/** What a seat knows of the run around it. */
+export interface Table {
+  /** Names of the tools that only look. */
+  readonly tools: readonly string[]
+  run(): CoordinationRun
+  apply(command: RunCommand): Promise<Applied>
+  look(call: ToolCall, signal: AbortSignal): Promise<CallResult>
+  isPaused(): boolean
+  /** Grows with every change. */
+  version(): number
+  /** Resolves once `version` is another one than this. */
+  changedSince(version: number, signal: AbortSignal): Promise<void>
+  watch(agent: string, part: ChatPart): void
+}
+
+interface Lost {
+  readonly message: string
+  readonly buffer: Captured
+  readonly calls: readonly ToolCall[]
+}
+
+const NO_USAGE: Usage = { input: 0, output: 0, cacheRead: 0, cacheWrite: 0 }
+
+/** One agent of a run that is asked by Phaselock: turn after turn, as long as the run waits for it. */
+export class Seat {
+  #turn: AbortController | null = null
+  #lost: Lost | null = null
+  /** Calls of tools that were run in this response already. */
+  #earlier: ToolCall[] = []
+  /** Told by the server of the agent, and not recorded yet. */
+  readonly #used: Usage[] = []
+
+  constructor(
+    readonly id: string,
+    private readonly participant: Asked,
+    private readonly table: Table,
+  ) {}
+
+  /** Until the run is over, the agent is out of it, or `signal` fires. */
+  async take(signal: AbortSignal): Promise<void> {
+    for (;;) {
+      const version = this.table.version()
+      const run = this.table.run()
+      const agent = run.agents.get(this.id)
+      if (signal.aborted || run.endedAt !== null || agent?.status !== 'live') return
+      if (this.table.isPaused()) await this.table.changedSince(version, signal)
+      else if (this.#isPresenter()) await this.#present(signal)
+      else if (isAwaited(run, agent)) await this.#begin(signal)
+      else await this.table.changedSince(version, signal)
+    }
+  }
+
+  /** Ends a turn that nobody waits for any more. */
+  endIfOver(): void {
+    const run = this.table.run()
+    const isOver = run.endedAt !== null || run.agents.get(this.id)?.status !== 'live'
+    if (isOver || (run.result !== null && !this.#isPresenter())) this.#turn?.abort()
+  }
+
+  async #begin(signal: AbortSignal): Promise<void> {
+    const version = this.table.version()
+    const view = this.#view()
+    const shown = view.answers.map((answer) => answer.label)
+    const { outcome } = await this.table.apply({ type: 'turn_began', agent: this.id, shown })
+    // Whatever keeps it from its turn has to change first: asking again at once would leave nobody else a moment.
+    if (outcome.kind === 'refused') return this.table.changedSince(version, signal)
+    const lost = this.#lost
+    const fresh = turnMessages(view)
+    const messages = lost === null ? fresh : retryMessages(fresh, lost.message, lost)
+    const tools = [...workflowTools(view.needs_verdict), ...lookingTools(this.table.tools)]
+    this.#earlier = []
+    const ended = await this.#chat({ messages, tools }, signal, (response, aborts) => this.#judge(response, aborts))
+    this.#lost = ended.type === 'restart' ? ended : null
+    if (ended.type === 'accepted' || ended.type === 'stopped') this.participant.settle?.(ended.messages)
+    if (ended.type === 'failed') await this.#failed(ended, signal)
+  }
+
+  async #chat(
+    given: { readonly messages: readonly Message[]; readonly tools: ReturnType<typeof workflowTools> },
+    signal: AbortSignal,
+    judge: (response: JudgedResponse, aborts: AbortSignal) => Verdict | Promise<Verdict>,
+  ): Promise<TurnOutcome> {
+    const turn = new AbortController()
+    const abort = (): void => turn.abort()
+    signal.addEventListener('abort', abort, { once: true })
+    if (signal.aborted) abort()
+    this.#turn = turn
+    try {
+      let used = NO_USAGE
+      const watch = (part: ChatPart): void => {
+        if (part.type === 'usage') used = part
+        // The last that an answer tells counts for all of it.
+        if (part.type === 'end') {
+          this.#used.push(used)
+          used = NO_USAGE
+        }
+        this.table.watch(this.id, part)
+      }
+      const conversation = { ...given, signal: turn.signal, watch }
+      const ended = await runTurn(this.participant, conversation, (one) => judge(one, turn.signal), this.#limits())
+      await this.#recordUsage()
+      return ended
+    } finally {
+      this.#turn = null
+      signal.removeEventListener('abort', abort)
+    }
+  }
+
+  /** Before the response that it is of is judged: a vote may end the run, and nothing is recorded after that. */
+  async #recordUsage(): Promise<void> {
+    const tokens = sumOf(this.#used.splice(0))
+    const { input, output, cacheRead, cacheWrite } = tokens
+    if (input + output + cacheRead + cacheWrite > 0) await this.table.apply({ type: 'usage', agent: this.id, tokens })
+  }
+
+  // The run's own clock ends a round; this one only ends a stream that nothing else would.
+  #limits(): TurnLimits {
+    return { ...TURN_LIMITS, totalMs: this.table.run().options.roundTimeoutSeconds * 1000 + 5000 }
+  }
+
+  async #judge(response: JudgedResponse, signal: AbortSignal): Promise<Verdict> {
+    const known = this.table.tools
+    const calls = response.calls.map(({ name, arguments: args }) => ({ name, arguments: args }))
+    if (goesOn(calls, known)) {
+      const results = await this.#look(response.calls, signal)
+      this.#earlier.push(...response.calls)
+      return { type: 'go_on', results: await this.#withNews(results) }
+    }
+    const toolCalls = [...this.#earlier.map(({ name, arguments: args }) => ({ name, arguments: args })), ...calls]
+    this.#earlier = []
+    await this.#recordUsage()
+    const { outcome, run } = await this.table.apply({
+      type: 'responded',
+      agent: this.id,
+      text: response.text,
+      toolCalls,
+      buffer: response.buffer.text,
+      bufferChars: response.buffer.chars,
+      handled: response.isInline ? 'inline' : 'restart',
+      knownTools: known,
+    })
+    switch (outcome.kind) {
+      case 'accepted':
+        return { type: 'accepted' }
+      case 'asked_again': {
+        if (!response.isInline) return { type: 'restart', message: outcome.message }
+        const news = answersOf(run, this.id, outcome.shown)
+        return { type: 'refused', error: `${outcome.message}\n\n${news}` }
+      }
+      case 'rejected': {
+        if (outcome.stopped !== null) return { type: 'stop', message: outcome.stopped }
+        if (outcome.handled === 'restart') return { type: 'restart', message: outcome.message }
+        // What exists beside a bad call is run all the same; votes and answers beside it have no effect.
+        const beside = response.calls.filter(({ name }) => known.includes(name))
+        const error = [outcome.message, ...(await this.#news())].join('\n\n')
+        return { type: 'refused', error, results: await this.#look(beside, signal) }
+      }
+      case 'refused':
+        return { type: 'stop', message: outcome.detail }
+      case 'done':
+        throw new Error('a response was neither accepted nor refused')
+    }
+  }
+
+  #look(calls: readonly ToolCall[], signal: AbortSignal): Promise<readonly CallResult[]> {
+    return Promise.all(calls.map((call) => this.table.look(call, signal)))
+  }
+
+  /** Answers that came since the agent was last told, as one text; told means recorded. */
+  async #news(): Promise<readonly string[]> {
+    const run = this.table.run()
+    const agent = run.agents.get(this.id)
+    const shown = agent === undefined ? [] : unseen(run, agent).map((answer) => answer.label)
+    if (shown.length === 0) return []
+    const { outcome, run: after } = await this.table.apply({ type: 'injected', agent: this.id, shown })
+    return outcome.kind === 'refused' ? [] : [answersOf(after, this.id, shown)]
+  }
+
+  async #withNews(results: readonly CallResult[]): Promise<readonly CallResult[]> {
+    const news = await this.#news()
+    return results.map((result, index) =>
+      index === results.length - 1 ? { ...result, text: [result.text, ...news].join('\n\n') } : result,
+    )
+  }
+
+  async #present(signal: AbortSignal): Promise<void> {
+    const view = this.#view()
+    await this.table.apply({ type: 'turn_began', agent: this.id, shown: view.answers.map((answer) => answer.label) })
+    let text = ''
+    const ended = await this.#chat({ messages: presentationMessages(view), tools: [] }, signal, (response) => {
+      text = presentedText(response.text, response.calls)
+      return { type: 'accepted' }
+    })
+    if (ended.type === 'accepted') this.participant.settle?.(ended.messages)
+    if (signal.aborted) return
+    // A winner that does not present has won all the same: its answer stands.
+    await this.table.apply({ type: 'final_presented', agent: this.id, text: ended.type === 'accepted' ? text : '' })
+  }
+
+  async #failed(ended: TurnOutcome & { readonly type: 'failed' }, signal: AbortSignal): Promise<void> {
+    const { failure } = ended
+    if (signal.aborted) return
+    if (failure.code === 'aborted' && this.table.run().agents.get(this.id)?.status !== 'live') return
+    if (failure.code === 'aborted' && this.table.run().result !== null) return
+    const { id: agent } = this
+    if (failure.code === 'timed_out') await this.table.apply({ type: 'agent_timed_out', agent })
+    else await this.table.apply({ type: 'agent_failed', agent, message: failure.message })
+  }
+
+  #isPresenter(): boolean {
+    const run = this.table.run()
+    return isPresenting(run) && run.result?.winner === this.id
+  }
+
+  #view(): ParticipantView {
+    const view = viewOf(this.table.run(), this.id)
+    if (view === null) throw new Error(`the run has no agent ${this.id}`)
+    return view
+  }
+}
+
+function sumOf(all: readonly Usage[]): Usage {
+  const sum = (count: (one: Usage) => number): number => all.reduce((so, one) => so + count(one), 0)
+  return {
+    input: sum((one) => one.input),
+    output: sum((one) => one.output),
+    cacheRead: sum((one) => one.cacheRead),
+    cacheWrite: sum((one) => one.cacheWrite),
+  }
+}
+
+function answersOf(run: CoordinationRun, agent: string, labels: readonly string[]): string {
+  return newsText((viewOf(run, agent)?.answers ?? []).filter(({ label }) => labels.includes(label)))
+}

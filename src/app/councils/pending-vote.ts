@@ -1,0 +1,23 @@
+import { consensusProgress } from '../../core/reviews/consensus-progress.js'
+import type { Contract, Json } from '../../core/contract/contract.js'
+import type { TaskState } from '../../core/task/state.js'
+import type { App } from '../app.js'
+import { isoTimeOrNull } from '../wire.js'
+
+/** The vote that leaving the phase waits for: which, how far it is and for whom; null where none goes on. Nothing that was said. */
+export async function pendingVoteView(app: App, contract: Contract, state: TaskState): Promise<Json> {
+  if (state.consensus === null || state.consensus.visit !== state.visit) return null
+  if (state.status === 'completed' || state.status === 'cancelled') return null
+  // Of the votes of a visit only the newest goes on: a newer one ends those before.
+  const id = state.consensus.runs.at(-1)?.id
+  if (id === undefined) return null
+  const run = await app.coordinations.read(id)
+  if (run !== null && run.endedAt !== null) return null
+  // Asked for and not opened, where the server stopped in between: everybody is awaited.
+  const asked = contract.phases.get(state.phase)?.consensus ?? null
+  const voters = asked?.voters.map((voter) => voter.id) ?? []
+  const progress =
+    run === null ? { voters, voted: [], answered: [], gone: [], awaited: voters } : consensusProgress(run)
+  const quorum = run === null ? (asked?.options.quorum ?? null) : run.options.quorum
+  return { id, ...progress, quorum, started_at: isoTimeOrNull(run?.startedAt ?? null) }
+}

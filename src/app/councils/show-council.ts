@@ -1,0 +1,72 @@
+import type { JsonObject } from '../../core/contract/contract.js'
+import type { CoordinationRun, Participant } from '../../core/councils/council.js'
+import { statusOf } from '../../core/councils/status.js'
+import { viewOf } from '../../core/councils/view.js'
+import { isoTime, isoTimeOrNull } from '../wire.js'
+import { type CouncilFile, optionsView } from './council-file.js'
+
+/** A run in the list of all. */
+export function runRow(run: CoordinationRun): JsonObject {
+  return {
+    id: run.id,
+    question: run.question.slice(0, QUESTION_SHOWN_CHARS).toWellFormed(),
+    started_at: isoTime(run.startedAt),
+    ended_at: isoTimeOrNull(run.endedAt),
+    finish_reason: run.finishReason ?? 'in_progress',
+    winner: run.result?.winner ?? null,
+    agents: run.agents.size,
+    answers: run.answers.length,
+  }
+}
+
+const QUESTION_SHOWN_CHARS = 200
+
+/** Everything about a run, for an operator. */
+export function wholeRun(run: CoordinationRun, council: CouncilFile, now: number): JsonObject {
+  const kinds = new Map(council.agents.map((agent) => [agent.id, agent.kind]))
+  return {
+    id: run.id,
+    question: run.question,
+    is_consensus: run.isConsensus,
+    options: optionsView(run.options),
+    tools: council.tools,
+    agents: [...run.agents.values()].map((agent) => agentView(agent, kinds.get(agent.id) ?? 'remote')),
+    answers: run.answers.map(({ agent, label, content, verdict, at }) => ({
+      ...{ label, agent_id: agent, anonymous_id: label.slice(0, label.indexOf('.')), content, verdict },
+      at: isoTime(at),
+    })),
+    final_presentation: run.presentation,
+    status: statusOf(run, now) as unknown as JsonObject,
+  }
+}
+
+function agentView(agent: Participant, kind: string): JsonObject {
+  const { input, output, cacheRead, cacheWrite } = agent.tokens
+  return {
+    id: agent.id,
+    anonymous_id: agent.anonymousId,
+    kind,
+    status: agent.status,
+    round: agent.round,
+    turns: agent.turns,
+    tokens: { input, output, cache_read: cacheRead, cache_write: cacheWrite },
+    vote:
+      agent.vote === null
+        ? null
+        : { voted_for: agent.vote.votedFor, label: agent.vote.label, reason: agent.vote.reason },
+  }
+}
+
+/** What a participant sees: nothing under another name than the anonymous ones. */
+export function participantView(run: CoordinationRun, agentId: string): JsonObject {
+  const view = viewOf(run, agentId)
+  if (view === null) throw new Error(`the run has no agent ${agentId}`)
+  const winner = run.result?.winner ?? null
+  return {
+    id: run.id,
+    ...(view as unknown as JsonObject),
+    is_complete: run.endedAt !== null,
+    finish_reason: run.finishReason ?? 'in_progress',
+    winner: winner === null ? null : (run.agents.get(winner)?.anonymousId ?? null),
+  }
+}

@@ -1,0 +1,206 @@
+import type { ParticipantBearer } from '../../core/identity/admit.js'
+import type { JsonObject } from '../../core/contract/contract.js'
+import { charCount } from '../../core/councils/code-points.js'
+import type { ResponseCall, RunCommand, RunOutcome } from '../../core/councils/command.js'
+import { presentedText } from '../../core/councils/judge-response.js'
+import { type CoordinationRun, isAwaited, isPresenting } from '../../core/councils/council.js'
+import { viewOf } from '../../core/councils/view.js'
+import type { App, Once } from '../app.js'
+import { ok, type Result, refuse } from '../result.js'
+import { noRun } from './operate-councils.js'
+import { participantView } from './show-council.js'
+
+export const WAIT_SECONDS_MAX = 55
+
+export interface RemoteResponse {
+  readonly text: string
+  readonly toolCalls: readonly ResponseCall[]
+}
+
+/** What a participant sees of its run. Seeing it is recorded: votes are held against what their voter was shown. */
+export async function lookAtRun(
+  app: App,
+  bearer: ParticipantBearer,
+  asked: { readonly id: string; readonly waitSeconds: number },
+): Promise<Result<JsonObject>> {
+  const admitted = await admitRemote(app, bearer, asked.id)
+  if (!admitted.ok) return admitted
+  if (asked.waitSeconds > 0) await untilAsked(app, bearer, asked.waitSeconds * 1000)
+  return ok(await handedView(app, bearer))
+}
+
+/** Takes one response of a remote agent. It is judged exactly as a model's. */
+export async function respondToRun(
+  app: App,
+  bearer: ParticipantBearer,
+  given: { readonly id: string; readonly response: RemoteResponse; readonly once: Once | undefined },
+): Promise<Result<JsonObject>> {
+  const admitted = await admitRemote(app, bearer, given.id)
+  if (!admitted.ok) return admitted
+  const { paused } = app.ledger.registry
+  if (paused !== null) return refuse('agents_paused', `All agents are paused: ${paused}`)
+  const key = keyOf(bearer)
+  const { responding } = app.coordinations
+  // Whoever sends the same twice at once means one response: the second would count as another attempt.
+  if (responding.has(key)) return refuse('conflict', 'Another response of this agent is being judged.')
+  responding.add(key)
+  try {
+    return await judged(app, { run: admitted.value, agent: bearer.agentId }, given)
+  } finally {
+    responding.delete(key)
+  }
+}
+
+async function judged(
+  app: App,
+  { run, agent }: { readonly run: CoordinationRun; readonly agent: string },
+  given: { readonly response: RemoteResponse; readonly once: Once | undefined },
+): Promise<Result<JsonObject>> {
+  const { text, toolCalls } = given.response
+  const isPresenter = isPresenting(run) && run.result?.winner === agent
+  const { once } = given
+  const applied = await app.coordinations.apply(
+    run.id,
+    isPresenter
+      ? { type: 'final_presented', agent, text: presentedText(text, toolCalls) }
+      : {
+          ...{ type: 'responded', agent, text, toolCalls, handled: 'restart', knownTools: [] },
+          ...{ buffer: text, bufferChars: charCount(text) },
+        },
+    `participant:${agent}`,
+    {
+      // The answer holds the next view, so that it is recorded as shown with the response or not at all.
+      followedBy: (after) => turnOf(after, agent),
+      remember: ({ outcome, run: after }) =>
+        once === undefined || outcome.kind === 'refused'
+          ? undefined
+          : { ...once, status: 200, answer: { body: responseAnswer(outcome, after, agent) } },
+    },
+  )
+  if (applied === null) return noRun(run.id)
+  const { outcome } = applied
+  if (outcome.kind === 'refused')
+    return refuse('conflict', outcome.detail, { view: participantView(applied.run, agent) })
+  return ok(responseAnswer(outcome, applied.run, agent))
+}
+
+type Judged = Exclude<RunOutcome, { kind: 'refused' }>
+
+function responseAnswer(outcome: Judged, run: CoordinationRun, agent: string): JsonObject {
+  return { ...outcomeAnswer(outcome, run, agent), view: participantView(run, agent) }
+}
+
+/** The turn that begins when the agent is handed its view; null when nothing is asked of it. */
+function turnOf(run: CoordinationRun, agentId: string): RunCommand | null {
+  const agent = run.agents.get(agentId)
+  if (agent === undefined || !isAwaited(run, agent)) return null
+  const shown = (viewOf(run, agentId)?.answers ?? []).map(({ label }) => label)
+  return { type: 'turn_began', agent: agentId, shown }
+}
+
+/** The run that the token is for, with the agent in it. */
+export async function admitParticipant(
+  app: App,
+  bearer: ParticipantBearer,
+  id: string,
+): Promise<Result<CoordinationRun>> {
+  if (bearer.runId !== id)
+    return refuse(
+      'token_mismatch',
+      `The token was issued for coordination ${bearer.runId}, not for ${id.slice(0, 100)}.`,
+    )
+  const run = await app.coordinations.read(id)
+  return run === null || !run.agents.has(bearer.agentId) ? noRun(id) : ok(run)
+}
+
+/** An agent that Phaselock started has its turns from Phaselock: a second way would let it answer outside of them. */
+async function admitRemote(app: App, bearer: ParticipantBearer, id: string): Promise<Result<CoordinationRun>> {
+  const admitted = await admitParticipant(app, bearer, id)
+  if (!admitted.ok || (await isRemote(app, admitted.value, bearer.agentId))) return admitted
+  return refuse('not_permitted', 'An agent that Phaselock started takes part through MCP, in its turn.')
+}
+
+async function isRemote(app: App, run: CoordinationRun, agentId: string): Promise<boolean> {
+  const { agents } = await app.coordinations.councilOf(run)
+  return agents.some(({ id, kind }) => id === agentId && kind === 'remote')
+}
+
+function outcomeAnswer(outcome: Judged, run: CoordinationRun, agentId: string): JsonObject {
+  if (outcome.kind === 'done') {
+    const agent = run.agents.get(agentId)
+    const about = { attempt: 1, max_attempts: run.options.maxAttempts, round: agent?.round ?? 1 }
+    return {
+      accepted: run.presentation !== null,
+      action: 'final_presentation',
+      label: `${agent?.anonymousId}.final`,
+      ...about,
+    }
+  }
+  const { attempt, maxAttempts, round } = outcome
+  const about = { attempt, max_attempts: maxAttempts, round }
+  if (outcome.kind === 'accepted') return { accepted: true, action: outcome.action, label: outcome.label, ...about }
+  if (outcome.kind === 'asked_again') return { accepted: false, asked_again: true, message: outcome.message, ...about }
+  const stopped = outcome.stopped === null ? {} : { stopped: outcome.stopped }
+  return { accepted: false, reason: outcome.reason, message: outcome.message, ...stopped, ...about }
+}
+
+async function handedView(app: App, { runId, agentId }: ParticipantBearer): Promise<JsonObject> {
+  const run = await app.coordinations.read(runId)
+  const agent = run?.agents.get(agentId)
+  if (run === null || agent === undefined) throw new Error(`run ${runId} is gone`)
+  const turn = app.ledger.registry.paused === null ? turnOf(run, agentId) : null
+  if (turn === null) return participantView(run, agentId)
+  const applied = await app.coordinations.apply(runId, turn, `participant:${agentId}`)
+  // Nothing is asked of it any more: its time was over, or the run ended in this moment.
+  if (applied?.outcome.kind === 'refused') return participantView(applied.run, agentId)
+  // Only what was recorded as shown is shown: an answer that came in between is in the next view.
+  const after = applied?.run.agents.get(agentId)
+  return {
+    ...participantView(run, agentId),
+    round: after?.round ?? agent.round,
+    attempt: Math.min((after?.attempts ?? 0) + 1, run.options.maxAttempts),
+  }
+}
+
+async function untilAsked(app: App, { runId, agentId }: ParticipantBearer, ms: number): Promise<void> {
+  const isAsked = async (): Promise<boolean> => {
+    const run = await app.coordinations.read(runId)
+    const agent = run?.agents.get(agentId)
+    if (run === null || agent === undefined || run.endedAt !== null || agent.status !== 'live') return true
+    return isAwaited(run, agent) || (isPresenting(run) && run.result?.winner === agentId)
+  }
+  let wake: () => void = () => undefined
+  let isReplaced = false
+  // One wait for each agent: whoever waits many times would leave no place for others who follow the run.
+  const key = keyOf({ runId, agentId })
+  const { waiting } = app.coordinations
+  waiting.get(key)?.()
+  const replace = (): void => {
+    isReplaced = true
+    wake()
+  }
+  waiting.set(key, replace)
+  const stop = app.coordinations.watch(runId, { happened: () => wake(), streamed: () => undefined })
+  const deadline = Date.now() + ms
+  try {
+    while (stop !== null && !isReplaced && Date.now() < deadline) {
+      const changed = new Promise<void>((resolve) => {
+        wake = resolve
+      })
+      if (await isAsked()) return
+      let timer: NodeJS.Timeout | undefined
+      const late = new Promise<void>((resolve) => {
+        timer = setTimeout(resolve, deadline - Date.now())
+      })
+      await Promise.race([changed, late])
+      clearTimeout(timer)
+    }
+  } finally {
+    stop?.()
+    if (waiting.get(key) === replace) waiting.delete(key)
+  }
+}
+
+function keyOf({ runId, agentId }: Pick<ParticipantBearer, 'runId' | 'agentId'>): string {
+  return JSON.stringify([runId, agentId])
+}

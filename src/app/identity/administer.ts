@@ -1,0 +1,192 @@
+import { randomBytes } from 'node:crypto'
+import type { JsonObject } from '../../core/contract/contract.js'
+import type { RegistryFact } from '../../core/identity/registry.js'
+import type { Spawn } from '../../core/contract/agent-programs.js'
+import { agentNameProblem } from './agent-names.js'
+import type { App, Once } from '../app.js'
+import { newOperatorToken, newSeed, operatorTokenOf, verifierOf } from './identity.js'
+import { ok, type Result, refuse, refusedBy } from '../result.js'
+import { spawnView } from '../tasks/spawn-view.js'
+import { isoTime, isoTimeOrNull } from '../wire.js'
+
+const AGENT_TOKEN_MS = 30 * 24 * 3600 * 1000
+const KNOWN_AGENT = 'Choose another id, or ask an operator without the role ci to give this agent a new token.'
+
+/** Registers an agent for an operator. `unlessKnown`: only one that is new. (REQ-ROLES-6, REQ-ROLES-7) */
+export async function registerAgent(
+  app: App,
+  request: { readonly agentId: string; readonly capabilities: readonly string[] },
+  by: { readonly actor: string; readonly once: Once | undefined; readonly unlessKnown: boolean },
+): Promise<Result<JsonObject>> {
+  return (await agentNameProblem(app, request.agentId)) ?? addAgent(app, request, by)
+}
+
+/** Registers an agent, or a new instance of a known one: its older agent token dies with that. */
+export async function addAgent(
+  app: App,
+  request: { readonly agentId: string; readonly capabilities: readonly string[] },
+  by: { readonly actor: string; readonly once: Once | undefined; readonly unlessKnown?: boolean },
+): Promise<Result<JsonObject>> {
+  const now = app.now()
+  if (app.redact(request.agentId) !== request.agentId)
+    return refuse('invalid_request', 'agent_id: looks like a secret; choose another.')
+  const agent = {
+    id: request.agentId,
+    instance: randomBytes(12).toString('base64url'),
+    expiresAt: now + AGENT_TOKEN_MS,
+  }
+  const remember = by.once === undefined ? {} : { remember: { ...by.once, status: 201, answer: { agent } } }
+  const refusal = await app.ledger.record(
+    {
+      type: 'agent_registered',
+      agentId: agent.id,
+      instance: agent.instance,
+      capabilities: request.capabilities,
+      expiresAt: agent.expiresAt,
+      unlessKnown: by.unlessKnown === true,
+    },
+    { now, actor: by.actor },
+    remember,
+  )
+  return refusal === null ? ok(agentAnswer(app, agent)) : refusedBy(refusal, { remedy: KNOWN_AGENT }, false)
+}
+
+export function agentAnswer(
+  app: App,
+  agent: { readonly id: string; readonly instance: string; readonly expiresAt: number },
+): JsonObject {
+  const minted = app.tokens.agentToken(agent, app.now())
+  return { agent_id: agent.id, agent_token: minted.token, expires_at: isoTime(minted.expiresAt) }
+}
+
+export async function listAgents(app: App): Promise<JsonObject> {
+  const agents: JsonObject[] = []
+  for (const agent of app.ledger.registry.agents.values()) {
+    const held = await app.ledger.store.heldBy(agent.id)
+    const spawn = app.ledger.registry.spawns.get(agent.id)
+    agents.push({
+      agent_id: agent.id,
+      capabilities: agent.capabilities,
+      status: agent.revokedAt === null ? (held === null ? 'idle' : 'working') : 'revoked',
+      task_id: held?.id ?? null,
+      phase: held?.phase ?? null,
+      last_activity: isoTimeOrNull(held?.updatedAt ?? spawn?.ended?.at ?? spawn?.lost?.at ?? null),
+      registered_at: isoTime(agent.registeredAt),
+      expires_at: isoTime(agent.expiresAt),
+      spawn: spawn === undefined ? null : spawnView(spawn),
+    })
+  }
+  // Reviewers that were started prove themselves by another token, and are no agents of their own.
+  for (const spawn of app.ledger.registry.spawns.values()) if (spawn.review !== null) agents.push(reviewerRow(spawn))
+  return { agents }
+}
+
+function reviewerRow(spawn: Spawn): JsonObject {
+  return {
+    agent_id: spawn.agentId,
+    capabilities: [],
+    status: spawn.ended === null ? 'reviewing' : 'ended',
+    task_id: spawn.taskId,
+    phase: null,
+    last_activity: isoTimeOrNull(spawn.lost?.at ?? spawn.ended?.at ?? null),
+    registered_at: isoTime(spawn.spawnedAt),
+    expires_at: null,
+    spawn: spawnView(spawn),
+  }
+}
+
+/** An operator that was added under an idempotency key, without its token. */
+export interface AddedOperator {
+  readonly name: string
+  readonly role: string | null
+  readonly seed: string
+}
+
+/** Adds an operator. The token is shown once and never kept. */
+export async function addOperator(
+  app: App,
+  request: { readonly name: string; readonly role: string | null },
+  by: { readonly actor: string; readonly once: Once | undefined },
+): Promise<Result<JsonObject>> {
+  const { name, role } = request
+  if (app.redact(name) !== name) return refuse('invalid_request', 'name: looks like a secret; choose another.')
+  const { token, seed } = by.once === undefined ? { token: newOperatorToken(), seed: '' } : repeatableToken(app)
+  const operator: AddedOperator = { name, role, seed }
+  const remember =
+    by.once === undefined ? {} : { remember: { ...by.once, status: 201, answer: { operator: { ...operator } } } }
+  const fact: RegistryFact = { type: 'operator_added', name, role, verifier: verifierOf(token) }
+  const refusal = await app.ledger.record(fact, { now: app.now(), actor: by.actor }, remember)
+  return refusal === null ? ok({ name, role, operator_token: token }) : refusedBy(refusal)
+}
+
+// Only its seed is kept: the token cannot be made from that without the signing secret.
+function repeatableToken(app: App): { readonly token: string; readonly seed: string } {
+  const seed = newSeed()
+  return { token: operatorTokenOf(app.secrets.signing()[0] ?? '', seed), seed }
+}
+
+/** The answer once more for a client that lost it, while the operator still has the token that it was given then. */
+export function operatorAgain(app: App, { name, role, seed }: AddedOperator): Result<JsonObject> {
+  const known = app.ledger.registry.operators.get(name)
+  const tokens = app.secrets.signing().map((secret) => operatorTokenOf(secret, seed))
+  const token = tokens.find((one) => verifierOf(one) === known?.verifier)
+  return token === undefined || known?.revokedAt !== null
+    ? refuse(
+        'conflict',
+        `The token of operator ${JSON.stringify(name)} cannot be shown again. Revoke the operator and add it again.`,
+      )
+    : ok({ name, role, operator_token: token })
+}
+
+export function listOperators(app: App): JsonObject {
+  const operators = [...app.ledger.registry.operators.values()].map((one) => ({
+    name: one.name,
+    role: one.role,
+    added_at: isoTime(one.addedAt),
+    revoked_at: isoTimeOrNull(one.revokedAt),
+  }))
+  return { operators }
+}
+
+/** Records a fact of the registry and answers with what it was asked to. */
+export async function note(
+  app: App,
+  fact: RegistryFact,
+  by: { readonly actor: string; readonly once: Once | undefined; readonly answer: JsonObject },
+): Promise<Result<JsonObject>> {
+  const remember = by.once === undefined ? {} : { remember: { ...by.once, status: 200, answer: { body: by.answer } } }
+  const refusal = await app.ledger.record(fact, { now: app.now(), actor: by.actor }, remember)
+  return refusal === null ? ok(by.answer) : refusedBy(refusal)
+}
+
+/** A new signing secret. Tokens signed with the present one go on to verify until they expire. */
+export async function rotateSecret(
+  app: App,
+  reason: string,
+  by: { readonly actor: string; readonly once: Once | undefined },
+): Promise<Result<JsonObject>> {
+  const secrets = app.secrets.rotate()
+  if (secrets === null) {
+    const { variable } = app.secrets
+    return refuse(
+      'conflict',
+      `The signing secret comes from ${variable}: set ${variable} to a new value, put the old one into ${variable}_PREVIOUS, and restart.`,
+    )
+  }
+  app.tokens.rotate(secrets)
+  const { kid } = app.tokens
+  return note(app, { type: 'secret_rotated', kid, reason }, { ...by, answer: { kid } })
+}
+
+export function listContracts(app: App): JsonObject {
+  const contracts = [...app.ledger.registry.contracts.values()].map((one) => ({
+    hash: one.hash,
+    name: one.name,
+    version: one.version,
+    origin: one.origin,
+    registered_at: isoTime(one.registeredAt),
+    trusted: one.isTrusted,
+    default: one.hash === app.defaultContract,
+  }))
+  return { contracts }
+}

@@ -1,0 +1,170 @@
+import { type AgentBearer, admit, type Bearer, nameOf } from '../../core/identity/admit.js'
+import type { Command } from '../../core/task/command.js'
+import type { Contract, JsonObject } from '../../core/contract/contract.js'
+import { nextStep } from '../../core/task/next-step.js'
+import type { Refusal } from '../../core/task/refusal.js'
+import { REVIEW_TOOLS } from '../../core/reviews/review-tool.js'
+import type { TaskState } from '../../core/task/state.js'
+import { type App, contextOf } from '../app.js'
+import { takeUpAgain } from '../tasks/claim-task.js'
+import type { Handled, With } from '../ledger/ledger.js'
+import { innerRepositories } from '../trees/inner-repositories.js'
+import { reservedIn } from '../tool-calls/contract-paths.js'
+import { ok, type Result, refuse, refusedBy } from '../result.js'
+import { allowedTools } from '../tasks/views.js'
+
+/** A call that was held against the state of its task and admitted: an agent's, unless it says that it may be a reviewer's. */
+export interface AgentCall<B extends Bearer = AgentBearer> {
+  readonly bearer: B
+  readonly state: TaskState
+  readonly contract: Contract
+}
+
+export interface AdmitOptions {
+  /**
+   * The client asks by itself, maybe because it was told of a change: that is no sign that its agent works. A task that the
+   * agent lost by the end of its lease is not taken up again.
+   */
+  readonly isOnlyLooking?: true
+}
+
+/** Finds the task a token stands for and holds the token against its state. Refused tokens are recorded with the task. */
+export async function admitCall<B extends Bearer>(
+  app: App,
+  bearer: B,
+  taskId: string | undefined,
+  options: AdmitOptions = {},
+): Promise<Result<AgentCall<B>>> {
+  const found = bearer.kind === 'agent' ? await taskOf(app, bearer, options) : ok(bearer.taskId)
+  if (!found.ok) return found
+  const id = found.value
+  const state = await app.ledger.peek(id)
+  if (state === null) return refuse('token_invalid', 'The task of this token is not in the store.')
+  const contract = await app.contracts.get(state.contract.hash)
+  const mismatch: Refusal | null =
+    taskId !== undefined && taskId !== id
+      ? { code: 'token_mismatch', detail: `The token was issued for task ${id}, not for ${taskId}.` }
+      : null
+  const refusal = mismatch ?? admit(state, bearer)
+  if (refusal !== null) return refuseToken(app, { bearer, state, contract }, refusal)
+  if (app.ledger.registry.paused !== null)
+    return refuse('agents_paused', `All agents are paused: ${app.ledger.registry.paused}`)
+  return ok({ bearer, state, contract })
+}
+
+/**
+ * Refuses a look at a task that the agent does not hold. One whose task was taken from it while it waited is told that,
+ * and not that it asked for what it may not see.
+ */
+export async function refuseForeign(
+  app: App,
+  bearer: AgentBearer,
+  { taskId, what }: { readonly taskId: string | undefined; readonly what: string },
+): Promise<Result<never>> {
+  if (bearer.kind === 'phase' && bearer.taskId === taskId) {
+    const admitted = await admitCall(app, bearer, taskId)
+    if (!admitted.ok) return admitted
+  }
+  return refuse('not_permitted', `An agent sees the ${what} of its own task only.`)
+}
+
+/** Applies a command in the name of the caller. The token is held against the state the command is decided on, not an earlier one. */
+export async function applyAs(
+  app: App,
+  call: AgentCall<Bearer>,
+  command: Command,
+  options: With = {},
+): Promise<Result<Handled>> {
+  const reserved = reservedIn(app, call.contract, call.state.workspace).kept
+  const context = {
+    ...contextOf(app, nameOf(call.bearer), reserved),
+    innerRepositories: innerRepositories(app, call, command),
+  }
+  const target = { taskId: call.state.id, contract: call.contract }
+  let refused: Refusal | null = null
+  const guard = (state: TaskState): Refusal | null => {
+    refused = admit(state, call.bearer)
+    return refused
+  }
+  const handled = await app.ledger.apply(target, command, context, { ...options, guard })
+  if (handled === null) return refuse('token_invalid', 'The task of this token is not in the store.')
+  if (refused !== null) return refuseToken(app, { ...call, state: handled.state }, refused, options.isHolding)
+  return ok(handled)
+}
+
+/** What helps an agent that was refused: what it may use now, and the next legal step. */
+export function helpOf(contract: Contract, state: TaskState): JsonObject {
+  return {
+    task_id: state.id,
+    phase: state.phase,
+    allowed_tools: allowedTools(contract, state),
+    next_step: nextStep(contract, state),
+  }
+}
+
+/** What helps a reviewer that was refused. */
+export function helpOfReviewer(state: TaskState): JsonObject {
+  const next_step = `Look at the work, then send your report to POST /tasks/${state.id}/reviews.`
+  return { task_id: state.id, phase: state.phase, allowed_tools: REVIEW_TOOLS, next_step }
+}
+
+/** What a command says of a caller that is not the agent. */
+export function reviewerIn({ bearer }: AgentCall<Bearer>): { readonly reviewer?: string } {
+  return bearer.kind === 'review' ? { reviewer: bearer.reviewer } : {}
+}
+
+async function refuseToken(app: App, call: AgentCall<Bearer>, refusal: Refusal, isHolding = false) {
+  const { bearer } = call
+  const context = contextOf(app, nameOf(bearer))
+  const command: Command = {
+    type: 'refuse_token',
+    ...(bearer.kind === 'review' ? { reviewer: bearer.reviewer } : { agentId: bearer.agentId }),
+    code: refusal.code,
+    detail: refusal.detail,
+  }
+  if (app.tokenRefusals.admit(nameOf(bearer), context.now))
+    await app.ledger.apply({ taskId: call.state.id, contract: call.contract }, command, context, { isHolding })
+  if (bearer.kind === 'review')
+    return refusedBy(
+      refusal,
+      refusal.code === 'token_stale' ? { remedy: 'Ask an operator for a new review token.' } : {},
+    )
+  // A token that does not belong here learns nothing of the task's phase beyond the refusal itself.
+  return refusedBy(
+    refusal,
+    refusal.code === 'task_not_active' ? { next_step: nextStep(call.contract, call.state) } : {},
+  )
+}
+
+// An agent that was idle for longer than its lease goes on where it was, if its task is still to be had.
+async function taskOf(
+  app: App,
+  bearer: AgentBearer & { kind: 'agent' },
+  { isOnlyLooking }: AdmitOptions,
+): Promise<Result<string>> {
+  const { agentId } = bearer
+  const held = await heldTask(app, agentId)
+  if (held !== null) return ok(held)
+  const isWorking = isOnlyLooking !== true && app.ledger.registry.paused === null
+  const again = isWorking ? await takeUpAgain(app, bearer) : null
+  if (again?.ok === true) return again
+  // Another call of the agent may have taken it up meanwhile.
+  const now = await heldTask(app, agentId)
+  if (now !== null) return ok(now)
+  return again ?? noActiveTask(app, agentId)
+}
+
+async function heldTask(app: App, agentId: string): Promise<string | null> {
+  return (await app.ledger.store.heldBy(agentId))?.id ?? null
+}
+
+async function noActiveTask(app: App, agentId: string) {
+  const parked = await app.ledger.store.tasks({ agentId, status: 'parked', limit: 1 })
+  const [row] = parked.items
+  if (row === undefined)
+    return refuse('no_active_task', `Agent ${agentId} holds no task.`, { next_step: 'Claim a task.' })
+  const state = await app.ledger.read(row.id)
+  return refuse('task_not_active', `Task ${row.id} is parked (${state?.parkedReason ?? 'no reason given'}).`, {
+    next_step: 'Wait: an operator must resume the task.',
+  })
+}

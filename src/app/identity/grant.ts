@@ -1,0 +1,63 @@
+import { renderPrompt } from '../../contract/prompt.js'
+import { phaseOf } from '../../core/tool-calls/offered-tools.js'
+import type { Contract, Json, JsonObject, Phase } from '../../core/contract/contract.js'
+import { tasksShown } from '../../core/gates/phase-tasks.js'
+import type { TaskState } from '../../core/task/state.js'
+import type { App } from '../app.js'
+import { allowedTools } from '../tasks/views.js'
+import { isoTime } from '../wire.js'
+
+/** What a phase token is minted from. Kept with an idempotent answer, so that the token can be minted anew and is never stored. */
+export interface Grant {
+  readonly agentId: string
+  readonly taskId: string
+  readonly phase: string
+  readonly epoch: number
+  readonly contract: string
+}
+
+export function grantOf(state: TaskState, agentId: string): Grant {
+  return { agentId, taskId: state.id, phase: state.phase, epoch: state.epoch, contract: state.contract.hash }
+}
+
+/** The members that every answer which changes the phase carries: `phase_token, expires_at, allowed_tools`. */
+export async function withToken(app: App, grant: Grant): Promise<JsonObject> {
+  const contract = await app.contracts.get(grant.contract)
+  const tools = allowedTools(contract, { phase: grant.phase } as TaskState)
+  const { tokenExpirySeconds: expirySeconds } = contract.enforcement
+  const minted = app.tokens.phaseToken({ ...grant, allowedTools: tools, expirySeconds }, app.now())
+  return { phase_token: minted.token, expires_at: isoTime(minted.expiresAt), allowed_tools: tools }
+}
+
+/** The answer to a renewal; also given again to a client that lost it. */
+export async function renewedAnswer(app: App, grant: Grant): Promise<JsonObject> {
+  return { phase: grant.phase, ...(await withToken(app, grant)) }
+}
+
+/** The prompt of the task's phase, or of another one that it may read, with what earlier phases handed in. */
+export async function promptOf(app: App, contract: Contract, state: TaskState, id = state.phase): Promise<string> {
+  const phase = phaseOf(contract, id)
+  const artifacts: Record<string, Json> = {}
+  if (phase.prompt.includes('{{'))
+    for (const [type, kept] of state.artifacts) {
+      const content = phase.prompt.includes(type) ? await app.ledger.store.blob(kept.sha256) : null
+      if (content !== null) artifacts[type] = JSON.parse(content) as Json
+    }
+  const rendered = renderPrompt(phase.prompt, {
+    task: { title: state.title, description: state.description },
+    artifacts,
+    guides: contract.guides,
+    variables: {},
+  })
+  // A phase that is written as a document is told by it, unless it has a prompt of its own.
+  return phase.prompt === '' ? documentText(phase, state) : [rendered, ...taskTexts(phase, state)].join('\n\n')
+}
+
+/** The document of a phase with those of its tasks that may be shown; nothing where it has none. */
+export function documentText(phase: Phase, state: TaskState): string {
+  return [phase.document?.content ?? '', ...taskTexts(phase, state)].join('\n\n')
+}
+
+function taskTexts(phase: Phase, state: TaskState): readonly string[] {
+  return tasksShown(phase, state).map((task) => task.content)
+}

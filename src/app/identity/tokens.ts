@@ -1,0 +1,185 @@
+import { createHash, randomBytes } from 'node:crypto'
+import type { Bearer, ParticipantBearer, ReviewBearer } from '../../core/identity/admit.js'
+import { type Claims, claimedType, isUnexpired, type SigningKey, signToken, verifyToken } from './jwt.js'
+
+const ISSUER = 'phaselock'
+const AUDIENCE = 'phaselock:agent'
+const PHASE_TYPE = 'phase+jwt'
+const AGENT_TYPE = 'agent+jwt'
+const REVIEW_TYPE = 'review+jwt'
+const PARTICIPANT_TYPE = 'participant+jwt'
+const TYPES: readonly (string | null)[] = [PHASE_TYPE, AGENT_TYPE, REVIEW_TYPE, PARTICIPANT_TYPE]
+const SECRET_BYTES_MIN = 32
+const TOOL_LIST_CHARS_MAX = 3000
+const VERIFIED_MAX = 5000
+
+export interface PhaseGrant {
+  readonly agentId: string
+  readonly taskId: string
+  readonly phase: string
+  readonly allowedTools: readonly string[]
+  readonly epoch: number
+  readonly contract: string
+  readonly expirySeconds: number
+}
+
+export interface Minted {
+  readonly token: string
+  readonly expiresAt: number
+}
+
+interface Verified {
+  readonly token: string
+  readonly claims: Claims
+  readonly bearer: AnyBearer
+}
+
+/** Whoever bears a token of ours. */
+export type AnyBearer = Bearer | ParticipantBearer
+
+/** A secret that is too short is refused at start, whoever set it. */
+export class WeakSecret extends Error {
+  override readonly name = 'WeakSecret'
+}
+
+/** Issues and verifies phase, agent, review and participant tokens. The first key signs; the others still verify, so that a secret can be rotated. */
+export class Tokens {
+  #keys: readonly SigningKey[]
+  /** By signature: it is short to look up, and the whole token is compared. */
+  readonly #verified = new Map<string, Verified>()
+
+  constructor(secrets: readonly string[]) {
+    this.#keys = keysOf(secrets)
+  }
+
+  get kid(): string {
+    return this.#keys[0]?.kid ?? ''
+  }
+
+  rotate(secrets: readonly string[]): void {
+    this.#keys = keysOf(secrets)
+    this.#verified.clear()
+  }
+
+  phaseToken(grant: PhaseGrant, now: number): Minted {
+    const exp = Math.floor(now / 1000) + grant.expirySeconds
+    const token = this.#sign(PHASE_TYPE, now, {
+      sub: grant.agentId,
+      task_id: grant.taskId,
+      phase: grant.phase,
+      allowed_tools: readableTools(grant.allowedTools),
+      epoch: grant.epoch,
+      contract: grant.contract,
+      exp,
+    })
+    return { token, expiresAt: exp * 1000 }
+  }
+
+  agentToken(
+    agent: { readonly id: string; readonly instance: string; readonly expiresAt: number },
+    now: number,
+  ): Minted {
+    const exp = Math.floor(agent.expiresAt / 1000)
+    return {
+      token: this.#sign(AGENT_TYPE, now, { sub: agent.id, instance: agent.instance, exp }),
+      expiresAt: exp * 1000,
+    }
+  }
+
+  reviewToken(grant: Omit<ReviewBearer, 'kind'> & { readonly expiresAt: number }, now: number): Minted {
+    const exp = Math.floor(grant.expiresAt / 1000)
+    const token = this.#sign(REVIEW_TYPE, now, {
+      sub: grant.reviewer,
+      task_id: grant.taskId,
+      phase: grant.phase,
+      visit: grant.visit,
+      contract: grant.contract,
+      grant: grant.grant,
+      exp,
+    })
+    return { token, expiresAt: exp * 1000 }
+  }
+
+  participantToken(seat: Omit<ParticipantBearer, 'kind'> & { readonly expiresAt: number }, now: number): Minted {
+    const exp = Math.floor(seat.expiresAt / 1000)
+    const token = this.#sign(PARTICIPANT_TYPE, now, { sub: seat.agentId, run_id: seat.runId, exp })
+    return { token, expiresAt: exp * 1000 }
+  }
+
+  /** Who bears the token; null when it is none of ours, altered, expired or signed with a key that is gone. */
+  bearer(token: string, now: number): AnyBearer | null {
+    const signature = token.slice(token.lastIndexOf('.') + 1)
+    const cached = this.#verified.get(signature)
+    if (cached?.token === token) return isUnexpired(cached.claims, now) ? cached.bearer : null
+    const typ = claimedType(token)
+    if (typ === null || !TYPES.includes(typ)) return null
+    const result = verifyToken(token, this.#keys, { typ, issuer: ISSUER, audience: AUDIENCE, now })
+    if (!result.ok) return null
+    const bearer = bearerOf(typ, result.claims)
+    if (bearer === null) return null
+    if (this.#verified.size >= VERIFIED_MAX) this.#verified.delete(this.#verified.keys().next().value ?? '')
+    this.#verified.set(signature, { token, claims: result.claims, bearer })
+    return bearer
+  }
+
+  #sign(typ: string, now: number, claims: Claims): string {
+    const key = this.#keys[0]
+    if (key === undefined) throw new Error('there is no signing key')
+    const iat = Math.floor(now / 1000)
+    return signToken(key, typ, {
+      iss: ISSUER,
+      aud: AUDIENCE,
+      ...claims,
+      jti: randomBytes(12).toString('base64url'),
+      iat,
+    })
+  }
+}
+
+// The list is for the agent to read and decides nothing; a very long one must not make the token too long to be taken.
+function readableTools(tools: readonly string[]): readonly string[] {
+  let chars = 0
+  return tools.filter((tool) => {
+    chars += tool.length + 3
+    return chars <= TOOL_LIST_CHARS_MAX
+  })
+}
+
+function bearerOf(typ: string, claims: Claims): AnyBearer | null {
+  const { sub, instance, task_id: taskId, phase, epoch, contract } = claims
+  if (typeof sub !== 'string' || sub === '') return null
+  if (typ === AGENT_TYPE)
+    return typeof instance === 'string' && instance !== '' ? { kind: 'agent', agentId: sub, instance } : null
+  if (typ === REVIEW_TYPE) return reviewBearerOf(sub, claims)
+  if (typ === PARTICIPANT_TYPE) {
+    const { run_id: runId } = claims
+    return typeof runId === 'string' && runId !== '' ? { kind: 'participant', runId, agentId: sub } : null
+  }
+  const isPhase =
+    typeof taskId === 'string' &&
+    typeof phase === 'string' &&
+    typeof epoch === 'number' &&
+    Number.isSafeInteger(epoch) &&
+    typeof contract === 'string'
+  return isPhase && Array.isArray(claims.allowed_tools)
+    ? { kind: 'phase', agentId: sub, taskId, phase, epoch, contract }
+    : null
+}
+
+function reviewBearerOf(reviewer: string, claims: Claims): ReviewBearer | null {
+  const { task_id: taskId, phase, visit, contract, grant } = claims
+  if (typeof visit !== 'number' || !Number.isSafeInteger(visit)) return null
+  if (typeof taskId !== 'string' || typeof phase !== 'string' || typeof contract !== 'string') return null
+  return typeof grant === 'string' && grant !== ''
+    ? { kind: 'review', reviewer, taskId, phase, visit, contract, grant }
+    : null
+}
+
+function keysOf(secrets: readonly string[]): readonly SigningKey[] {
+  return secrets.map((secret) => {
+    const bytes = Buffer.from(secret, 'utf8')
+    if (bytes.length < SECRET_BYTES_MIN)
+      throw new WeakSecret(`a signing secret must have at least ${SECRET_BYTES_MIN} bytes, one has ${bytes.length}`)
+    return { kid: createHash('sha256').update('phaselock kid').update(bytes).digest('hex').slice(0, 16), secret: bytes }
+  })
+}

@@ -1,0 +1,76 @@
+import { evolve } from '../../core/task/evolve.js'
+import type { TaskState } from '../../core/task/state.js'
+import type { Store, StoredEvent } from '../../store/store.js'
+import { toTaskEvent } from '../wire.js'
+
+const STATES_MAX = 5000
+const PAGE = 1000
+
+/** The newest decided state of a task (`tip`, maybe not on disk yet) and the newest durable one. Decisions use the first, answers the second. */
+export interface Entry {
+  tip: TaskState
+  durable: TaskState
+  /** The lease that the task's row was last written with. */
+  rowLease: number
+  /** One line of decisions, each made on the one before: when one is not written, the store refuses those after it. */
+  readonly line: number
+}
+
+/** The states of tasks that were used lately, folded from their streams. */
+export class Entries {
+  readonly #entries = new Map<string, Promise<Entry | null>>()
+
+  constructor(private readonly store: Store) {}
+
+  delete(taskId: string): void {
+    this.#entries.delete(taskId)
+  }
+
+  get(taskId: string): Promise<Entry | null> {
+    const known = this.#entries.get(taskId)
+    if (known !== undefined) {
+      // Only a cache that may soon have to let go of something needs to know what was used last.
+      if (this.#entries.size > STATES_MAX / 2) {
+        this.#entries.delete(taskId)
+        this.#entries.set(taskId, known)
+      }
+      return known
+    }
+    const loading = this.#load(taskId)
+    this.#keep(taskId, loading)
+    loading.then(
+      (entry) => {
+        if (entry === null) this.#entries.delete(taskId)
+      },
+      () => this.#entries.delete(taskId),
+    )
+    return loading
+  }
+
+  async #load(taskId: string): Promise<Entry | null> {
+    let state: TaskState | null = null
+    for (;;) {
+      const page: readonly StoredEvent[] = await this.store.readStream(streamOf(taskId), state?.version ?? 0, PAGE)
+      for (const stored of page) state = evolve(state, toTaskEvent(stored))
+      if (page.length < PAGE) break
+    }
+    return state === null ? null : entryOf(state)
+  }
+
+  #keep(taskId: string, entry: Promise<Entry | null>): void {
+    if (this.#entries.size >= STATES_MAX) this.#entries.delete(this.#entries.keys().next().value ?? '')
+    this.#entries.set(taskId, entry)
+  }
+}
+
+let nextLine = 1
+
+function entryOf(state: TaskState): Entry {
+  const line = nextLine
+  nextLine += 1
+  return { tip: state, durable: state, rowLease: 0, line }
+}
+
+export function streamOf(taskId: string): string {
+  return `task:${taskId}`
+}

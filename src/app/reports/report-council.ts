@@ -1,0 +1,99 @@
+import type { JsonObject } from '../../core/contract/contract.js'
+import { firstChars } from '../../core/councils/code-points.js'
+import type { RunEvent } from '../../core/councils/event.js'
+import { evolveRun } from '../../core/councils/evolve-council.js'
+import type { CoordinationRun, TokensUsed } from '../../core/councils/council.js'
+import { phaseOf, statusOf } from '../../core/councils/status.js'
+import type { App } from '../app.js'
+import { runStream } from '../councils/council-book.js'
+import { toRunEvent } from '../councils/council-events.js'
+import { RunRecords } from './report-records.js'
+import { Refusals } from './report-refusals.js'
+import { RoundTimes } from './report-rounds.js'
+import { isoTime, isoTimeOrNull } from '../wire.js'
+
+// Answers are long: few events are held at a time.
+const PAGE = 50
+const EVENTS_MAX = 200_000
+const QUESTION_CHARS_MAX = 20_000
+
+/** What the stream of a coordination says; null when there is none of that id. */
+export async function reportOfCoordination(app: App, id: string): Promise<JsonObject | null> {
+  const walk = new RunWalk()
+  while (walk.events < EVENTS_MAX) {
+    const page = await app.ledger.store.readStream(runStream(id), walk.events, PAGE)
+    for (const stored of page) walk.add(await toRunEvent(stored, (sha256) => app.ledger.store.blob(sha256)))
+    if (page.length < PAGE) break
+  }
+  return walk.view(app.now())
+}
+
+/** One walk over the events of a run. Contents of answers are kept apart and bounded. */
+export class RunWalk {
+  events = 0
+  #run: CoordinationRun | null = null
+  readonly #refusals = new Refusals()
+  readonly #records = new RunRecords()
+  readonly #times = new RoundTimes()
+
+  add(event: RunEvent): void {
+    this.events += 1
+    const before = this.#run
+    const run = evolveRun(before, withoutContent(event))
+    this.#run = run
+    this.#records.add(run, event)
+    this.#times.add(run, event)
+    if (event.type === 'response_rejected') {
+      const phase = before === null ? '' : phaseOf(before)
+      this.#refusals.add({ agent: event.agent, reason: event.reason, phase, round: event.round })
+    }
+  }
+
+  view(now: number): JsonObject | null {
+    const run = this.#run
+    if (run === null) return null
+    const status = statusOf(run, now)
+    const agents = [...run.agents.values()].map((agent) => ({
+      ...{ id: agent.id, anonymous_id: agent.anonymousId },
+      status: status.agents[agent.id]?.status ?? '',
+      error: agent.error?.message ?? null,
+      ...{ answers: run.newest.get(agent.id)?.revision ?? 0, refusals: this.#refusals.of(agent.id) },
+      buffer_chars_lost: agent.reliability.bufferCharsLost,
+      outcome: status.agents[agent.id]?.reliability?.outcome ?? null,
+      unknown_tools: agent.reliability.unknownTools,
+      tokens: tokensView(agent.tokens),
+      rounds: this.#times.of(agent.id, run, now),
+    }))
+    return {
+      run: {
+        ...{ id: run.id, kind: 'coordination', title: firstChars(run.question, QUESTION_CHARS_MAX) },
+        ...{ status: status.finish_reason, phase: status.coordination.phase },
+        finish_reason_details: run.finishDetails,
+        ...{ started_at: isoTime(run.startedAt), ended_at: isoTimeOrNull(run.endedAt) },
+        elapsed_seconds: status.meta.elapsed_seconds,
+      },
+      at: isoTime(now),
+      result: {
+        ...{ winner: run.result?.winner ?? null, label: run.result?.label ?? null },
+        ...{ is_tie: run.result?.isTie ?? false, votes: status.results.votes },
+      },
+      agents,
+      refusals: this.#refusals.view(),
+      buffer_chars_lost: agents.reduce((sum, agent) => sum + agent.buffer_chars_lost, 0),
+      ...this.#records.view(run),
+      events: this.events,
+      truncated: this.#refusals.isCut || this.#records.isCut || this.events >= EVENTS_MAX,
+    }
+  }
+}
+
+export function tokensView(tokens: TokensUsed): JsonObject {
+  const { input, output, cacheRead, cacheWrite } = tokens
+  const grade = input + output + cacheRead + cacheWrite === 0 ? 'none' : 'observed'
+  return { input, output, cache_read: cacheRead, cache_write: cacheWrite, grade }
+}
+
+function withoutContent(event: RunEvent): RunEvent {
+  if (event.type === 'answer_accepted') return { ...event, content: '' }
+  return event.type === 'final_presented' ? { ...event, text: '' } : event
+}

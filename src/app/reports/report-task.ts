@@ -1,0 +1,192 @@
+import type { Json, JsonObject } from '../../core/contract/contract.js'
+import type { TaskEvent } from '../../core/task/event.js'
+import { isRefusal } from '../../core/task/refusal.js'
+import type { TaskState } from '../../core/task/state.js'
+import type { App } from '../app.js'
+import { streamOf } from '../ledger/entries.js'
+import type { Party } from '../identity/identity.js'
+import { metricsOfTask } from './task-metrics.js'
+import { Refusals } from './report-refusals.js'
+import { ok, type Result } from '../result.js'
+import { isoTime, isoTimeOrNull, toTaskEvent } from '../wire.js'
+
+const PAGE = 1000
+const EVENTS_MAX = 1_000_000
+const GATES_MAX = 500
+const AGENTS_MAX = 200
+const EVIDENCE_MAX = 500
+
+/** What a task's stream says of refusals, gates, evidence, time and tokens. */
+export async function reportOfTask(app: App, party: Party, state: TaskState): Promise<Result<JsonObject>> {
+  const metrics = await metricsOfTask(app, party, state.id)
+  if (!metrics.ok) return metrics
+  const walk = new TaskWalk()
+  while (walk.events < EVENTS_MAX) {
+    const page = await app.ledger.store.readStream(streamOf(state.id), walk.events, PAGE)
+    for (const stored of page) walk.add(toTaskEvent(stored))
+    if (page.length < PAGE) break
+  }
+  return ok(walk.view(state, metrics.value, app.now()))
+}
+
+class TaskWalk {
+  events = 0
+  readonly #refusals = new Refusals()
+  readonly #agents = new Set<string>()
+  readonly #gates = new Map<string, { passed: number; blocked: number }>()
+  readonly #evidence: JsonObject[] = []
+  #handedIn: readonly JsonObject[] = []
+  #passed = 0
+  #blocked = 0
+  #visit = 0
+  #isCut = false
+  #startedAt: number | null = null
+  #endedAt: number | null = null
+
+  add(event: TaskEvent): void {
+    this.events += 1
+    this.#move(event)
+    this.#gate(event)
+    this.#collect(event)
+    const code = codeOf(event)
+    if (code === null) return
+    const agent = whose(event)
+    this.#seeAgent(agent)
+    this.#refusals.add({ agent, reason: code, phase: event.phase ?? '', round: this.#visit })
+  }
+
+  view(state: TaskState, metrics: JsonObject, now: number): JsonObject {
+    const gates = this.#passed + this.#blocked
+    const { totals, phases, visits } = metrics as { readonly [key: string]: JsonObject & readonly JsonObject[] }
+    return {
+      run: {
+        ...{ id: state.id, kind: 'task', title: state.title, status: state.status, phase: state.phase },
+        ...{ started_at: isoTimeOrNull(this.#startedAt), ended_at: isoTimeOrNull(this.#endedAt) },
+        elapsed_seconds: this.#startedAt === null ? 0 : Math.max(0, (this.#endedAt ?? now) - this.#startedAt) / 1000,
+      },
+      at: isoTime(now),
+      agents: [...this.#agents].map((id) => ({ id, refusals: this.#refusals.of(id), buffer_chars_lost: 0 })),
+      phases: (phases ?? []).map((phase) => ({
+        ...part(phase),
+        phase: phase.phase ?? '',
+        visits: phase.visits ?? 0,
+        refusals: this.#refusals.inPhase(String(phase.phase)),
+      })),
+      visits: (visits ?? []).map(({ visit, phase, entered_by, entered_at, left_at, ...rest }) => ({
+        ...{ visit: visit ?? 0, phase: phase ?? '', entered_by: entered_by ?? '' },
+        ...{ entered_at: entered_at ?? null, left_at: left_at ?? null },
+        ...part(rest as JsonObject),
+      })),
+      totals: part(totals ?? {}),
+      refusals: this.#refusals.view(),
+      buffer_chars_lost: 0,
+      gates: {
+        ...{ passed: this.#passed, blocked: this.#blocked, pass_rate: gates === 0 ? null : this.#passed / gates },
+        by_gate: [...this.#gates].map(([gate, counts]) => ({ gate, ...counts })),
+      },
+      evidence: this.#evidence,
+      events: this.events,
+      truncated: this.#isCut || this.#refusals.isCut || metrics.truncated === true || this.events >= EVENTS_MAX,
+    }
+  }
+
+  #move(event: TaskEvent): void {
+    if (event.type === 'task_claimed') {
+      this.#startedAt ??= event.at
+      this.#seeAgent(event.agentId)
+    }
+    if (event.type === 'phase_entered' || event.type === 'task_rewound') this.#visit += 1
+    this.#endedAt = event.type === 'task_completed' || event.type === 'task_cancelled' ? event.at : this.#endedAt
+  }
+
+  #gate(event: TaskEvent): void {
+    const isPassed = event.type === 'gate_passed'
+    const isBlocked = event.type === 'gate_blocked' ? isRefusal(event) : event.type === 'checkpoint_refused'
+    if (!isPassed && !isBlocked) return
+    if (isPassed) this.#passed += 1
+    else this.#blocked += 1
+    const name = 'gate' in event && typeof event.gate === 'string' ? event.gate : `leaving ${event.phase}`
+    const counts = this.#gates.get(name) ?? { passed: 0, blocked: 0 }
+    if (!this.#gates.has(name) && this.#gates.size >= GATES_MAX) {
+      this.#isCut = true
+      return
+    }
+    counts[isPassed ? 'passed' : 'blocked'] += 1
+    this.#gates.set(name, counts)
+  }
+
+  /** What was handed in or observed where a phase was left, with its grade. */
+  #collect(event: TaskEvent): void {
+    if (event.type === 'transition_requested') this.#handedIn = evidenceOf(event, this.#visit)
+    if (event.type !== 'phase_entered' && event.type !== 'task_completed') return
+    const room = EVIDENCE_MAX - this.#evidence.length
+    if (this.#handedIn.length > room) this.#isCut = true
+    this.#evidence.push(...this.#handedIn.slice(0, room))
+    this.#handedIn = []
+  }
+
+  #seeAgent(id: string): void {
+    if (this.#agents.has(id)) return
+    if (this.#agents.size < AGENTS_MAX) this.#agents.add(id)
+    else this.#isCut = true
+  }
+}
+
+type Requested = Extract<TaskEvent, { readonly type: 'transition_requested' }>
+
+/** The artifacts of a request, and the runs that were made for it. */
+function evidenceOf({ phase, artifacts, observed = [] }: Requested, visit: number): readonly JsonObject[] {
+  const about = { visit, phase: phase ?? '' }
+  const isArtifact = (run: JsonObject): boolean => artifacts.some(({ sha256 }) => sha256 === run.sha256)
+  return [
+    ...artifacts.map(({ type, sha256, grade }) => {
+      const run = observed.find((one) => one.sha256 === sha256)
+      return { ...about, name: type, grade, ...(run === undefined ? {} : { run: countsOf(run) }) }
+    }),
+    ...observed
+      .filter((run) => !isArtifact(run))
+      .map((run) => ({ ...about, name: run.name ?? '', grade: run.grade ?? '', run: countsOf(run) })),
+  ]
+}
+
+function countsOf({ command, passed, failed, skipped, inverted }: JsonObject): JsonObject {
+  const counts = { command: command ?? null, passed: passed ?? null, failed: failed ?? null, skipped: skipped ?? null }
+  return { ...counts, ...(inverted === undefined ? {} : { inverted }) }
+}
+
+/** The code of a refusal; null for every other event. The same ones that the metrics of a task count. */
+function codeOf(event: TaskEvent): string | null {
+  switch (event.type) {
+    case 'rule_violated':
+      return event.shadow ? null : event.code
+    // Waiting for people or reviewers is no refusal.
+    case 'gate_blocked':
+      return isRefusal(event) ? event.code : null
+    case 'tool_denied':
+    case 'changes_dropped':
+    case 'transition_refused':
+    case 'checkpoint_refused':
+    case 'approval_refused':
+    case 'question_refused':
+    case 'token_refused':
+      return event.code
+    default:
+      return null
+  }
+}
+
+function whose(event: TaskEvent): string {
+  const { agentId, reviewer } = event as { readonly agentId?: unknown; readonly reviewer?: unknown }
+  if (typeof reviewer === 'string') return `reviewer:${reviewer}`
+  return typeof agentId === 'string' ? agentId : event.actor.replace(/^agent:/, '')
+}
+
+function part(of: JsonObject): JsonObject {
+  const count = (value: Json | undefined): Json => value ?? 0
+  return {
+    seconds: count(of.duration_seconds),
+    tokens: of.tokens ?? null,
+    tool_calls: count(of.tool_calls),
+    interrupts: count(of.interrupts),
+  }
+}

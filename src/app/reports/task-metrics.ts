@@ -1,0 +1,251 @@
+import type { JsonObject } from '../../core/contract/contract.js'
+import type { TaskEvent } from '../../core/task/event.js'
+import { touchedBy } from '../../core/watch/evolve-watch.js'
+import { isRefusal } from '../../core/task/refusal.js'
+import type { UsageFact } from '../../core/rules/facts.js'
+import type { TaskState } from '../../core/task/state.js'
+import { admitCall } from '../identity/agent-call.js'
+import type { App } from '../app.js'
+import { streamOf } from '../ledger/entries.js'
+import type { Party } from '../identity/identity.js'
+import { ok, type Result, refuse } from '../result.js'
+import {
+  addTally,
+  countMessage,
+  type Entrance,
+  forgetMessages,
+  newTally,
+  type Room,
+  secondsOf,
+  type Tally,
+  tallyView,
+  type Visit,
+  visitView,
+} from './visit-tally.js'
+import { isoTime, toTaskEvent } from '../wire.js'
+
+const PAGE = 1000
+/** Of one task; what comes after is not counted, and the answer says so. */
+const EVENTS_MAX = 1_000_000
+const VISITS_MAX = 10_000
+const VISITS_TOLD_MAX = 200
+const PHASES_TOLD_MAX = 200
+const MESSAGES_MAX = 100_000
+const TEXTS_MAX = 50_000
+/** Tasks whose counts are kept, so that asking again counts only what is new. */
+const KEPT_MAX = 8
+
+/** What a task took, by visit, by phase and in all; counted anew from its stream. */
+export async function metricsOfTask(app: App, principal: Party, taskId: string): Promise<Result<JsonObject>> {
+  if (principal.kind === 'agent') {
+    const admitted = await admitCall(app, principal.bearer, taskId)
+    if (!admitted.ok) return admitted
+  }
+  const state = await app.ledger.read(taskId)
+  if (state === null) return refuse('not_found', `There is no task ${JSON.stringify(taskId)}.`)
+  const kept = keptOf(app, taskId)
+  // Who asks while others do waits for their walk, however it ended, and goes on where it stopped.
+  const goOn = (): Promise<void> => walk(app, taskId, kept.count)
+  kept.walked = kept.walked.then(goOn, goOn)
+  await kept.walked
+  return ok(viewOf(state, kept.count, app.now()))
+}
+
+interface Kept {
+  readonly count: Count
+  walked: Promise<void>
+}
+
+const KEPT = new WeakMap<App['ledger'], Map<string, Kept>>()
+
+function keptOf({ ledger }: App, taskId: string): Kept {
+  const all = KEPT.get(ledger) ?? new Map<string, Kept>()
+  KEPT.set(ledger, all)
+  const kept = all.get(taskId) ?? { count: new Count(), walked: Promise.resolve() }
+  all.delete(taskId)
+  all.set(taskId, kept)
+  for (const id of [...all.keys()].slice(0, Math.max(0, all.size - KEPT_MAX))) all.delete(id)
+  return kept
+}
+
+async function walk(app: App, taskId: string, count: Count): Promise<void> {
+  while (count.events < EVENTS_MAX) {
+    const page = await app.ledger.store.readStream(streamOf(taskId), count.events, PAGE)
+    for (const stored of page) count.add(toTaskEvent(stored))
+    if (page.length < PAGE) break
+  }
+}
+
+/** One walk over the events of a task. */
+class Count {
+  readonly visits: Visit[] = []
+  readonly #room: Room = { left: TEXTS_MAX }
+  /** By id; those without one are facts of their own. */
+  readonly #messages = new Map<string, UsageFact>()
+  events = 0
+  isCut = false
+
+  add(event: TaskEvent): void {
+    this.events += 1
+    this.#move(event)
+    if (event.type === 'usage_recorded') this.#usage(event)
+    const visit = this.visits.at(-1)
+    // What others did with the task is not its agent's work.
+    if (visit !== undefined && !('reviewer' in event && event.reviewer !== undefined)) tell(visit.tally, event)
+  }
+
+  messages(): Iterable<UsageFact> {
+    return this.#messages.values()
+  }
+
+  newTally(): Tally {
+    return newTally({ left: TEXTS_MAX })
+  }
+
+  #move(event: TaskEvent): void {
+    if (event.type === 'task_completed' || event.type === 'task_cancelled') this.#leave(event.at)
+    if (event.type !== 'phase_entered' && event.type !== 'task_rewound') return
+    this.#leave(event.at)
+    if (this.visits.length >= VISITS_MAX) {
+      this.isCut = true
+      return
+    }
+    this.visits.push({
+      phase: event.to,
+      visit: (this.visits.at(-1)?.visit ?? 0) + 1,
+      enteredAt: event.at,
+      entrance: entranceOf(event),
+      leftAt: null,
+      tally: newTally(this.#room),
+    })
+  }
+
+  #leave(at: number): void {
+    const visit = this.visits.at(-1)
+    if (visit !== undefined) visit.leftAt ??= at
+  }
+
+  // The same message may be told again, later and with more: it counts once, with the most, where it began.
+  #usage(event: TaskEvent & { type: 'usage_recorded' }): void {
+    const { input, output, cacheRead, cacheWrite, grade, usageId, occurredAt } = event
+    const key = usageId === null ? `#${this.events}` : `=${usageId}`
+    const known = this.#messages.get(key)
+    if (known === undefined && this.#messages.size >= MESSAGES_MAX) {
+      this.isCut = true
+      return
+    }
+    const largest = (name: 'input' | 'output' | 'cacheRead' | 'cacheWrite', value: number): number =>
+      Math.max(value, known?.[name] ?? 0)
+    this.#messages.set(key, {
+      id: usageId,
+      at: Math.min(occurredAt, known?.at ?? occurredAt),
+      input: largest('input', input),
+      output: largest('output', output),
+      cacheRead: largest('cacheRead', cacheRead),
+      cacheWrite: largest('cacheWrite', cacheWrite),
+      grade: known?.grade === 'reported' ? 'reported' : grade,
+    })
+  }
+}
+
+function entranceOf(event: TaskEvent & { type: 'phase_entered' | 'task_rewound' }): Entrance {
+  if (event.type === 'task_rewound') return 'rewind'
+  return event.from === null ? 'start' : event.back ? 'back' : 'transition'
+}
+
+function tell(tally: Tally, event: TaskEvent): void {
+  switch (event.type) {
+    case 'tool_allowed': {
+      if (!event.execute) return
+      const { command, edits } = touchedBy(event)
+      tally.toolCalls += 1
+      if (command !== null) tally.commands.add(command)
+      for (const path of edits) tally.edits.add(path)
+      return
+    }
+    case 'fact_recorded':
+      tally.toolCalls += 1
+      if (event.command !== null) tally.commands.add(event.command)
+      for (const path of event.paths) tally.edits.add(path)
+      return
+    case 'tool_finished':
+      if (event.success && event.toolName === 'git_commit') tally.commits += 1
+      return
+    case 'rule_violated':
+      if (event.shadow) return
+      tally.interrupts += 1
+      tally.refusals.add(event.code)
+      return
+    case 'gate_blocked':
+      if (isRefusal(event)) tally.refusals.add(event.code)
+      return
+    case 'tool_denied':
+    case 'changes_dropped':
+    case 'transition_refused':
+    case 'checkpoint_refused':
+    case 'approval_refused':
+    case 'question_refused':
+    case 'token_refused':
+      tally.refusals.add(event.code)
+      return
+    default:
+      return
+  }
+}
+
+function viewOf(state: TaskState, count: Count, now: number): JsonObject {
+  const outside = count.newTally()
+  const visitAt = visitsByTime(count.visits)
+  for (const { tally } of count.visits) forgetMessages(tally)
+  const phases = new Map<string, { visits: number; seconds: number; readonly tally: Tally }>()
+  const all = { visits: 0, seconds: 0, tally: count.newTally() }
+  for (const visit of count.visits) {
+    const phase = phases.get(visit.phase) ?? { visits: 0, seconds: 0, tally: count.newTally() }
+    phases.set(visit.phase, phase)
+    for (const sum of [phase, all]) {
+      sum.visits += 1
+      sum.seconds += secondsOf(visit, now)
+      addTally(sum.tally, visit.tally)
+    }
+  }
+  for (const message of count.messages()) {
+    const visit = visitAt(message.at)
+    const phase = phases.get(visit?.phase ?? '')
+    for (const tally of [visit?.tally ?? outside, phase?.tally, all.tally])
+      if (tally !== undefined) countMessage(tally, message)
+  }
+  const sumView = (sum: typeof all): JsonObject => ({
+    visits: sum.visits,
+    duration_seconds: sum.seconds,
+    ...tallyView(sum.tally),
+  })
+  const { tokens, turns } = tallyView(outside)
+  return {
+    task: { id: state.id, title: state.title, status: state.status, phase: state.phase, visit: state.visit },
+    agent_id: state.held?.agentId ?? null,
+    contract: state.contract.name,
+    at: isoTime(now),
+    visits: count.visits.slice(-VISITS_TOLD_MAX).map((visit) => visitView(visit, now)),
+    phases: [...phases].slice(0, PHASES_TOLD_MAX).map(([phase, sum]) => ({ phase, ...sumView(sum) })),
+    totals: sumView(all),
+    outside: { tokens: tokens ?? null, turns: turns ?? 0 },
+    events: count.events,
+    truncated: count.isCut || count.visits.length > VISITS_TOLD_MAX || count.events >= EVENTS_MAX,
+  }
+}
+
+/** Finds the visit whose time holds a moment: from when it was entered until before it was left. */
+function visitsByTime(visits: readonly Visit[]): (at: number) => Visit | undefined {
+  const sorted = visits.toSorted((a, b) => a.enteredAt - b.enteredAt)
+  return (at) => {
+    let low = 0
+    let high = sorted.length
+    while (low < high) {
+      const middle = (low + high) >>> 1
+      if ((sorted[middle]?.enteredAt ?? 0) <= at) low = middle + 1
+      else high = middle
+    }
+    const visit = sorted[low - 1]
+    return visit !== undefined && (visit.leftAt === null || at < visit.leftAt) ? visit : undefined
+  }
+}

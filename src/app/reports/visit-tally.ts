@@ -1,0 +1,136 @@
+import type { JsonObject } from '../../core/contract/contract.js'
+import { addUsage, type Facts, NO_FACTS, totals, type UsageFact } from '../../core/rules/facts.js'
+import { isoTime, isoTimeOrNull } from '../wire.js'
+
+const TOP_MAX = 10
+const CODES_MAX = 100
+const TEXT_CHARS_MAX = 200
+
+/** How a visit began: with the task, by a transition, by one that leads back, or by an operator who took the task back. */
+export type Entrance = 'start' | 'transition' | 'back' | 'rewind'
+
+/** What was counted, for a visit or for several. */
+export interface Tally {
+  usage: Facts
+  turns: number
+  readonly commands: Counter
+  readonly edits: Counter
+  toolCalls: number
+  readonly refusals: Counter
+  interrupts: number
+  commits: number
+}
+
+export interface Visit {
+  readonly phase: string
+  readonly visit: number
+  readonly enteredAt: number
+  readonly entrance: Entrance
+  leftAt: number | null
+  readonly tally: Tally
+}
+
+/** How many different texts are still told apart, for a whole task. The rest is only counted. */
+export interface Room {
+  left: number
+}
+
+/** Counts texts. */
+export class Counter {
+  #total = 0
+  readonly #counts = new Map<string, number>()
+
+  constructor(private readonly room: Room) {}
+
+  get total(): number {
+    return this.#total
+  }
+
+  add(text: string, times = 1): void {
+    this.#total += times
+    const key = text.length > TEXT_CHARS_MAX ? `${text.slice(0, TEXT_CHARS_MAX - 1).toWellFormed()}…` : text
+    const before = this.#counts.get(key)
+    if (before === undefined) {
+      if (this.room.left === 0) return
+      this.room.left -= 1
+    }
+    this.#counts.set(key, (before ?? 0) + times)
+  }
+
+  addAll(other: Counter): void {
+    const told = other.top(Number.MAX_SAFE_INTEGER)
+    for (const [text, count] of told) this.add(text, count)
+    this.#total += other.total - told.reduce((sum, [, count]) => sum + count, 0)
+  }
+
+  /** The most frequent ones; those that are as frequent in the order of their texts. */
+  top(max: number): readonly (readonly [string, number])[] {
+    return [...this.#counts].sort(([a, m], [b, n]) => n - m || (a < b ? -1 : 1)).slice(0, max)
+  }
+}
+
+export function newTally(room: Room): Tally {
+  return {
+    usage: NO_FACTS,
+    turns: 0,
+    commands: new Counter(room),
+    edits: new Counter(room),
+    toolCalls: 0,
+    refusals: new Counter(room),
+    interrupts: 0,
+    commits: 0,
+  }
+}
+
+export function countMessage(tally: Tally, message: UsageFact): void {
+  tally.usage = addUsage(tally.usage, message)
+  tally.turns += 1
+}
+
+/** Which visit a message belongs to may change with what is told of it later: they are counted anew each time. */
+export function forgetMessages(tally: Tally): void {
+  tally.usage = NO_FACTS
+  tally.turns = 0
+}
+
+/** Adds to `into` everything but the usage, which is counted by message. */
+export function addTally(into: Tally, one: Tally): void {
+  for (const name of ['commands', 'edits', 'refusals'] as const) into[name].addAll(one[name])
+  into.toolCalls += one.toolCalls
+  into.interrupts += one.interrupts
+  into.commits += one.commits
+}
+
+export function tallyView(tally: Tally): JsonObject {
+  const { tokens, usage } = totals(tally.usage)
+  return {
+    tokens: { ...tokens, grade: usage },
+    turns: tally.turns,
+    commands: {
+      count: tally.commands.total,
+      by_command: tally.commands.top(TOP_MAX).map(([command, count]) => ({ command, count })),
+    },
+    edits: { count: tally.edits.total, by_path: tally.edits.top(TOP_MAX).map(([path, count]) => ({ path, count })) },
+    tool_calls: tally.toolCalls,
+    refusals: { count: tally.refusals.total, by_code: Object.fromEntries(tally.refusals.top(CODES_MAX)) },
+    interrupts: tally.interrupts,
+    commits: tally.commits,
+  }
+}
+
+export function visitView(visit: Visit, now: number): JsonObject {
+  return {
+    phase: visit.phase,
+    visit: visit.visit,
+    entered_by: visit.entrance,
+    entered_at: isoTime(visit.enteredAt),
+    left_at: isoTimeOrNull(visit.leftAt),
+    duration_seconds: secondsOf(visit, now),
+    ...tallyView(visit.tally),
+  }
+}
+
+/** How long a visit took, or has taken so far. A clock that went back makes it no shorter than nothing. */
+export function secondsOf({ enteredAt, leftAt }: Visit, now: number): number {
+  return Math.max(0, Math.round(((leftAt ?? now) - enteredAt) / 1000))
+}

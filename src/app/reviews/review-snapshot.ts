@@ -1,0 +1,110 @@
+import { phaseOf } from '../../core/tool-calls/offered-tools.js'
+import type { ReviewBearer } from '../../core/identity/admit.js'
+import type { Json, JsonObject } from '../../core/contract/contract.js'
+import { reviewsAsked } from '../../core/reviews/review.js'
+import type { KeptArtifact, TaskState } from '../../core/task/state.js'
+import { admitCall, helpOfReviewer } from '../identity/agent-call.js'
+import type { App } from '../app.js'
+import { heldOutView } from '../test-runs/held-out.js'
+import type { TaskPrincipal } from '../identity/identity.js'
+import { ok, type Result, refuse } from '../result.js'
+import { reportOf } from './review-report.js'
+import { subjectOf } from './review-subject.js'
+import { readable, reviewStatuses } from './reviews.js'
+import { artifactView, pendingView } from '../tasks/views.js'
+import { isoTimeOrNull } from '../wire.js'
+
+const CONTENTS_BYTES_MAX = 64 * 1024
+const REPORT_BYTES_SHOWN_MAX = 16 * 1024
+const TEXT_CHARS_MAX = 2000
+
+/** What a reviewer may know: the one task, what was handed in, and its own report. Always under 100 KB. */
+export async function reviewSnapshot(app: App, bearer: ReviewBearer): Promise<Result<JsonObject>> {
+  const admitted = await admitCall(app, bearer, undefined)
+  if (!admitted.ok) return admitted
+  const { state, contract } = admitted.value
+  const phase = phaseOf(contract, state.phase)
+  const own = state.reviewers.get(bearer.reviewer)
+  const isShown = own?.report !== null && own?.report !== undefined && own.report.bytes <= REPORT_BYTES_SHOWN_MAX
+  const { artifacts, isCut } = await shownArtifacts(app, state)
+  const heldOut = state.heldOut === undefined ? {} : { held_out: await shownHeldOut(app, state) }
+  const cut = (text: string): string => (text.length > TEXT_CHARS_MAX ? `${text.slice(0, TEXT_CHARS_MAX)}…` : text)
+  const { allowed_tools = [], next_step = '' } = helpOfReviewer(state)
+  return ok({
+    task: {
+      id: state.id,
+      title: state.title,
+      description: cut(state.description),
+      status: state.status,
+      phase: state.phase,
+      visit: state.visit,
+      agent_id: state.held?.agentId ?? null,
+      contract: { ...state.contract },
+      completed_phases: state.completedPhases,
+    },
+    current_phase: { id: phase.id, name: phase.name, description: cut(phase.description) },
+    reviewer: bearer.reviewer,
+    expires_at: isoTimeOrNull(own?.expiresAt ?? null),
+    required_reviews: reviewsAsked(phase),
+    reviews: reviewStatuses(state),
+    pending_approval: pendingView(state),
+    artifacts,
+    ...heldOut,
+    report: isShown ? ((await reportOf(app, own.report.sha256)) as unknown as JsonObject) : null,
+    subject: await readable(() => subjectOf(app, state)),
+    allowed_tools,
+    next_step,
+    truncated: isCut || state.description.length > TEXT_CHARS_MAX,
+  })
+}
+
+// Larger ones are read with `GET /tasks/{id}/held-out`.
+async function shownHeldOut(app: App, state: TaskState): Promise<Json> {
+  const view = await heldOutView(app, state)
+  return JSON.stringify(view).length <= REPORT_BYTES_SHOWN_MAX ? view : { count: view.count ?? 0, examples: null }
+}
+
+// The smallest first: one that is too large to be shown here hides no other.
+async function shownArtifacts(
+  app: App,
+  state: TaskState,
+): Promise<{ artifacts: readonly JsonObject[]; isCut: boolean }> {
+  const artifacts: JsonObject[] = []
+  let room = CONTENTS_BYTES_MAX
+  for (const kept of [...state.artifacts.values()].toSorted((a, b) => a.bytes - b.bytes)) {
+    const isShown = kept.bytes <= room
+    if (isShown) room -= kept.bytes
+    artifacts.push({ ...aboutArtifact(kept), content: isShown ? await contentOf(app, kept) : null })
+  }
+  return { artifacts, isCut: artifacts.some((one) => one.content === null) }
+}
+
+function aboutArtifact(kept: KeptArtifact): JsonObject {
+  return { ...artifactView(kept), phase: kept.phase, visit: kept.visit }
+}
+
+async function contentOf(app: App, kept: KeptArtifact): Promise<Json> {
+  const content = await app.ledger.store.blob(kept.sha256)
+  return content === null ? null : (JSON.parse(content) as Json)
+}
+
+/** One artifact of a task, whole, for whoever reviews or operates it. */
+export async function showArtifact(
+  app: App,
+  principal: Exclude<TaskPrincipal, { kind: 'agent' }>,
+  asked: { readonly taskId: string; readonly type: string },
+): Promise<Result<JsonObject>> {
+  if (principal.kind === 'reviewer') {
+    const admitted = await admitCall(app, principal.bearer, asked.taskId)
+    if (!admitted.ok) return admitted
+  }
+  const state = await app.ledger.read(asked.taskId)
+  if (state === null) return refuse('not_found', `There is no task ${JSON.stringify(asked.taskId)}.`)
+  const kept = state.artifacts.get(asked.type)
+  if (kept === undefined)
+    return refuse(
+      'not_found',
+      `Task ${state.id} has no artifact ${JSON.stringify(asked.type)}. It has: ${[...state.artifacts.keys()].join(', ') || 'none'}`,
+    )
+  return ok({ task_id: state.id, ...aboutArtifact(kept), content: await contentOf(app, kept) })
+}

@@ -1,0 +1,229 @@
+import { createHash, randomBytes } from 'node:crypto'
+import { canonicalJson } from '../../contract/fingerprint.js'
+import type { ReviewBearer } from '../../core/identity/admit.js'
+import type { ReviewStatus } from '../../core/task/command.js'
+import type { Json, JsonObject } from '../../core/contract/contract.js'
+import { countsAs, reviewersOf, reviewsAsked } from '../../core/reviews/review.js'
+import type { Reviewer, TaskState } from '../../core/task/state.js'
+import { admitCall, applyAs, helpOfReviewer } from '../identity/agent-call.js'
+import { type App, contextOf, type Once } from '../app.js'
+import { advance } from '../transitions/auto-advance.js'
+import type { Party } from '../identity/identity.js'
+import { ok, type Result, refuse, refusedBy } from '../result.js'
+import { type Remark, type Report, reportOf } from './review-report.js'
+import { subjectOf } from './review-subject.js'
+import { isoTime, isoTimeOrNull } from '../wire.js'
+
+/** What a review token is minted from. Kept with an idempotent answer, so that the token can be minted anew. */
+export type ReviewGrant = Omit<ReviewBearer, 'kind'> & { readonly expiresAt: number }
+
+// No grant has a dot by chance. It is signed with the token, so that every server knows whom the token is for.
+const CONFINED = 'wall.'
+
+/** True when the token was given to a reviewer behind the wall: whoever else has it was handed it. */
+export function isConfinedReviewer({ grant }: Pick<ReviewBearer, 'grant'>): boolean {
+  return grant.startsWith(CONFINED)
+}
+
+/** Lets a reviewer in for the visit that the task is in. The token is shown once and never kept. */
+export async function addReviewer(
+  app: App,
+  request: {
+    readonly taskId: string
+    readonly name: string
+    readonly expiresSeconds: number | undefined
+    /** For a reviewer behind the wall: its token counts through its own socket alone. */
+    readonly isConfined?: boolean
+  },
+  by: { readonly actor: string; readonly once: Once | undefined },
+): Promise<Result<JsonObject>> {
+  const { taskId, name: reviewer } = request
+  const known = await app.ledger.peek(taskId)
+  if (known === null) return noTask(taskId)
+  if (app.redact(reviewer) !== reviewer) return refuse('invalid_request', 'name: looks like a secret; choose another.')
+  const contract = await app.contracts.get(known.contract.hash)
+  const now = app.now()
+  const expiresAt = now + (request.expiresSeconds ?? contract.enforcement.tokenExpirySeconds) * 1000
+  const grant = `${request.isConfined === true ? CONFINED : ''}${randomBytes(12).toString('base64url')}`
+  const { once } = by
+  const grantIn = ({ phase, visit }: TaskState): ReviewGrant => ({
+    ...{ reviewer, taskId, phase, visit, contract: contract.hash, grant, expiresAt },
+  })
+  const handled = await app.ledger.apply(
+    { taskId, contract },
+    { type: 'add_reviewer', reviewer, grant, expiresAt },
+    contextOf(app, by.actor),
+    {
+      remember: (done) =>
+        once === undefined || done.refusal !== null
+          ? undefined
+          : { ...once, status: 201, answer: { reviewer: { ...grantIn(done.state) } } },
+    },
+  )
+  if (handled === null) return noTask(taskId)
+  if (handled.refusal !== null) return refusedBy(handled.refusal, {}, handled.events.length > 0)
+  return ok(reviewerAnswer(app, grantIn(handled.state)))
+}
+
+/** The answer with a token; also given again to a client that lost it. */
+export function reviewerAnswer(app: App, grant: ReviewGrant): JsonObject {
+  const { token, expiresAt } = app.tokens.reviewToken(grant, app.now())
+  return { reviewer: grant.reviewer, review_token: token, expires_at: isoTime(expiresAt) }
+}
+
+/** Takes the report of a reviewer and binds it to what there is to review at this moment. */
+export async function submitReview(
+  app: App,
+  bearer: ReviewBearer,
+  given: {
+    readonly taskId: string
+    readonly report: JsonObject
+    readonly seen: string | null
+    readonly once: Once | undefined
+  },
+): Promise<Result<JsonObject>> {
+  const admitted = await admitCall(app, bearer, given.taskId)
+  if (!admitted.ok) return admitted
+  const { state } = admitted.value
+  const subject = await readable(() => subjectOf(app, state))
+  if (subject === null) return refuse('tool_failed', 'The work tree cannot be read; nothing was taken.')
+  const report = readReport(app, given.report)
+  const content = canonicalJson(report as unknown as JsonObject)
+  const sha256 = createHash('sha256').update(content).digest('hex')
+  const about = {
+    status: report.status,
+    sha256,
+    bytes: Buffer.byteLength(content),
+    comments: report.comments.length,
+    blockingIssues: report.blocking_issues.length,
+  }
+  const { once } = given
+  const answerOf = (done: TaskState): JsonObject => submittedView(done, bearer.reviewer)
+  const handled = await applyAs(
+    app,
+    admitted.value,
+    { type: 'submit_review', reviewer: bearer.reviewer, report: about, subject, seen: given.seen },
+    {
+      blobs: [{ sha256, content }],
+      remember: (done) =>
+        once === undefined || done.refusal !== null
+          ? undefined
+          : { ...once, status: 201, answer: { body: answerOf(done.state) } },
+    },
+  )
+  if (!handled.ok) return handled
+  const { refusal } = handled.value
+  if (refusal !== null) return refusedBy(refusal, helpOfReviewer(state))
+  // The last review may be what a gate that advances by itself was waiting for. The token of the new phase is not the reviewer's.
+  await app.longGates.soon(advance(app, state.id))
+  return ok(answerOf(handled.value.state))
+}
+
+function submittedView(state: TaskState, name: string): JsonObject {
+  const reviewer = state.reviewers.get(name)
+  return {
+    task_id: state.id,
+    reviewer: name,
+    status: reviewer?.report?.status ?? null,
+    finished: reviewer?.status === 'finished',
+    subject: reviewer?.report?.subject ?? null,
+  }
+}
+
+// Control characters have no place in what people read, and secrets none in the store.
+const CONTROLS = /[^\P{Cc}\t\n\r]/gu
+
+function readReport(app: App, given: JsonObject): Report {
+  const plain = (text: Json | undefined): string =>
+    app.redact(
+      String(text ?? '')
+        .toWellFormed()
+        .replace(CONTROLS, '\uFFFD'),
+    ) as string
+  const remark = (one: Json): Remark => {
+    const { text, path, line } = (typeof one === 'string' ? { text: one } : one) as JsonObject
+    return {
+      text: plain(text),
+      ...(path === undefined ? {} : { path: plain(path) }),
+      ...(typeof line === 'number' ? { line } : {}),
+    }
+  }
+  const listed = (list: Json | undefined): readonly Json[] => (Array.isArray(list) ? list : [])
+  return {
+    status: given.status as ReviewStatus,
+    ...(given.summary === undefined ? {} : { summary: plain(given.summary) }),
+    comments: listed(given.comments).map((one) => ({
+      ...remark(one),
+      resolved: typeof one === 'object' && one !== null && (one as JsonObject).resolved === true,
+    })),
+    blocking_issues: listed(given.blocking_issues).map(remark),
+  }
+}
+
+/** Who reviews the task and what they said; an agent sees those of its own task. */
+export async function listReviews(app: App, principal: Party, taskId: string): Promise<Result<JsonObject>> {
+  if (principal.kind === 'agent') {
+    const admitted = await admitCall(app, principal.bearer, taskId)
+    if (!admitted.ok) return admitted
+  }
+  const state = await app.ledger.read(taskId)
+  if (state === null) return noTask(taskId)
+  const contract = await app.contracts.get(state.contract.hash)
+  const phase = contract.phases.get(state.phase)
+  const isOpen = state.status !== 'completed' && state.status !== 'cancelled'
+  const subject = isOpen && state.reviewers.size > 0 ? await readable(() => subjectOf(app, state)) : null
+  const reviews: JsonObject[] = []
+  for (const reviewer of state.reviewers.values()) {
+    const report = reviewer.report === null ? null : await reportOf(app, reviewer.report.sha256)
+    reviews.push({ ...reviewerView(app, state, reviewer, subject), ...(report === null ? {} : wordsOf(report)) })
+  }
+  return ok({
+    task_id: state.id,
+    phase: state.phase,
+    visit: state.visit,
+    required_reviews: phase === undefined || !isOpen ? null : reviewsAsked(phase),
+    reviews,
+  })
+}
+
+function wordsOf({ summary, comments, blocking_issues }: Report): JsonObject {
+  return {
+    ...(summary === undefined ? {} : { summary }),
+    comments: comments.map((one) => ({ ...one })),
+    blocking_issues: blocking_issues.map((one) => ({ ...one })),
+  }
+}
+
+function reviewerView(app: App, state: TaskState, reviewer: Reviewer, subject: string | null): JsonObject {
+  const isPast = reviewer.visit !== state.visit
+  const hasLapsed = reviewer.status === 'open' && reviewer.expiresAt <= app.now()
+  return {
+    reviewer: reviewer.name,
+    phase: reviewer.phase,
+    visit: reviewer.visit,
+    token_status: isPast ? 'ended' : hasLapsed ? 'expired' : reviewer.status,
+    status: reviewer.report?.status ?? null,
+    counts_as: isPast || subject === null ? null : countsAs(state, reviewer, subject),
+    added_at: isoTime(reviewer.addedAt),
+    expires_at: isoTime(reviewer.expiresAt),
+    submitted_at: isoTimeOrNull(reviewer.report?.at ?? null),
+  }
+}
+
+/** Statuses of the reviews of this visit, without their words: reviewers judge on their own. */
+export function reviewStatuses(state: TaskState): readonly JsonObject[] {
+  return reviewersOf(state).map((one) => ({ reviewer: one.name, status: one.report?.status ?? null }))
+}
+
+/** A tree can be unreadable while it is being changed: then there is no answer, and no fault. */
+export async function readable<T>(work: () => Promise<T>): Promise<T | null> {
+  try {
+    return await work()
+  } catch {
+    return null
+  }
+}
+
+function noTask(id: string) {
+  return refuse('not_found', `There is no task ${JSON.stringify(id)}.`)
+}

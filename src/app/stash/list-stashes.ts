@@ -1,0 +1,45 @@
+import type { JsonObject } from '../../core/contract/contract.js'
+import type { TaskState } from '../../core/task/state.js'
+import type { App } from '../app.js'
+import { type Stash, StashShelf } from './stash-store.js'
+import { isoTime } from '../wire.js'
+
+const PATHS_TOLD_MAX = 200
+const COMMITS_STAY =
+  'The task made commits: they stay in the git repository, and the work tree now differs from the newest of them.'
+
+/** Everything that is put aside, newest first. */
+export async function listStashes(app: App): Promise<JsonObject> {
+  const stashes: JsonObject[] = []
+  for (const stash of new StashShelf(app.stateDir).list())
+    stashes.push(stashView(stash, await app.ledger.read(stash.taskId)))
+  return { stashes }
+}
+
+export function stashView(stash: Stash, state: TaskState | null): JsonObject {
+  const isWhole = stash.stage === 'saved'
+  return {
+    id: stash.id,
+    name: stash.name,
+    task_id: stash.taskId,
+    task_title: state?.title ?? null,
+    task_status: state?.status ?? null,
+    phase: stash.phase,
+    saved_at: isoTime(stash.savedAt),
+    saved_by: stash.actor,
+    reason: stash.reason,
+    workspace: stash.tree,
+    // `lost`: its task went on or ended without it. Its files are still there.
+    status: !isWhole ? 'unfinished' : state?.stash === stash.id && state.status === 'parked' ? 'saved' : 'lost',
+    bytes: stash.bytes,
+    paths: stash.paths.slice(0, PATHS_TOLD_MAX).map(({ path, was, now }) => ({
+      path,
+      kind: was === null ? 'created' : now === null ? 'deleted' : 'modified',
+    })),
+    path_count: stash.paths.length,
+  }
+}
+
+export function stashAnswer(stash: Stash, state: TaskState, hasCommits: boolean): JsonObject {
+  return { ...stashView(stash, state), warnings: hasCommits ? [COMMITS_STAY] : [] }
+}

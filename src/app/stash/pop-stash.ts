@@ -1,0 +1,177 @@
+import { lstatSync } from 'node:fs'
+import { join } from 'node:path'
+import type { Contract, JsonObject } from '../../core/contract/contract.js'
+import type { TaskState } from '../../core/task/state.js'
+import { type App, contextOf, type Once } from '../app.js'
+import { AgentBusy, type Handled } from '../ledger/ledger.js'
+import { agentIsFree } from '../tasks/operate.js'
+import { withPathLease } from '../tasks/path-leases.js'
+import { ok, type Result, refuse, refusedBy } from '../result.js'
+import { otherIn } from '../trees/rewind-tree.js'
+import { stashView } from './list-stashes.js'
+import { finishStash } from './recover-stashes.js'
+import { type Stash, StashShelf } from './stash-store.js'
+import { bringTo, strayPaths } from './stash-steps.js'
+import { WORK_BEGAN } from '../trees/trees.js'
+import { taskView } from '../tasks/views.js'
+
+const PATHS_TOLD_MAX = 200
+const NAMED_MAX = 20
+
+export interface StashRequest {
+  readonly id: string
+  readonly reason: string
+  readonly actor: string
+  readonly once: Once | undefined
+}
+
+interface Work {
+  readonly shelf: StashShelf
+  readonly stash: Stash
+  readonly state: TaskState
+  readonly contract: Contract
+  readonly request: StashRequest
+}
+
+/** Brings the work of a task back into its tree, exactly as it was, and lets the task go on. All of it or nothing. */
+export async function popStash(app: App, request: StashRequest): Promise<Result<JsonObject>> {
+  const found = await openStash(app, request)
+  if (!found.ok) return found
+  const work = found.value
+  const { stash, state } = work
+  if (state.stash !== stash.id || state.status !== 'parked')
+    return refuse('conflict', `Task ${state.id} is ${state.status}; stash ${stash.id} can only be dropped.`)
+  const other = await otherIn(app, state)
+  if (other !== null)
+    return refuse('conflict', `Task ${other} works in the same work tree; stash or finish it first.`, {
+      task_id: other,
+    })
+  return app.running.inTree(stash.tree, () => app.ledger.hold(state.id, () => popped(app, work)))
+}
+
+async function popped(app: App, work: Work): Promise<Result<JsonObject>> {
+  const { shelf, state, contract, request } = work
+  const { stash } = work
+  // Two may have come at once: the one who waited finds nothing to bring back.
+  if (shelf.get(stash.id)?.stage !== 'saved') return refuse('conflict', `Stash ${stash.id} is gone.`)
+  const { index } = await app.trees.compare(stash.tree)
+  const inTheWay = [...new Set([...strayPaths(stash, index.entries, ['was']), ...unseen(stash)])]
+  if (inTheWay.length > 0)
+    return refuse(
+      'conflict',
+      `These are not as they were when it was stashed: ${inTheWay.slice(0, NAMED_MAX).join(', ')}. Nothing was changed.`,
+      {
+        paths: inTheWay.slice(0, PATHS_TOLD_MAX),
+        path_count: inTheWay.length,
+        remedy: 'Put them back, with git for example, and pop again.',
+      },
+    )
+  // What others did in the tree meanwhile is not this task's work: were it put aside again, theirs would stay.
+  app.trees.mark(stash.tree, state.id, WORK_BEGAN)
+  app.views.begin(state.id, stash.tree, Date.now())
+  const popping = shelf.setStage(stash, 'popping')
+  const done = await bringTo(app, shelf, popping, 'now')
+  if (!done.ok) {
+    shelf.setStage(stash, 'saved')
+    return refuse('conflict', `${done.why}; nothing was brought back.`)
+  }
+  const reason = `stash ${stash.id} popped: ${request.reason}`
+  const handled = await resumed(app, work, reason)
+  if (handled.refusal !== null) {
+    await bringTo(app, shelf, popping, 'was')
+    shelf.setStage(stash, 'saved')
+    return refusedBy(handled.refusal, {}, false)
+  }
+  const paths = stash.paths.slice(0, PATHS_TOLD_MAX).map((one) => one.path)
+  const back = { type: 'tree_accepted', paths, pathCount: stash.paths.length, reason } as const
+  const context = contextOf(app, request.actor)
+  await app.ledger.apply({ taskId: state.id, contract }, back, context, { isHolding: true })
+  shelf.remove(stash.id)
+  return ok(answerOf(stash, handled.state))
+}
+
+async function resumed(app: App, { state, contract, stash, request }: Work, reason: string): Promise<Handled> {
+  const { once } = request
+  const apply = async (isFree: boolean): Promise<Handled> => {
+    const command = { type: 'resume', reason, agentIsFree: isFree, stash: stash.id } as const
+    const handled = await app.ledger.apply({ taskId: state.id, contract }, command, contextOf(app, request.actor), {
+      isHolding: true,
+      remember: (done) =>
+        once === undefined || done.refusal !== null
+          ? undefined
+          : { ...once, status: 200, answer: { body: answerOf(stash, done.state) } },
+    })
+    if (handled === null) throw new Error(`task ${state.id} is gone`)
+    return handled
+  }
+  try {
+    if (!(await agentIsFree(app, state.id))) return await apply(false)
+    const entering = { state, contract, phase: state.phase, agentId: state.held?.agentId ?? '' }
+    const leased = await withPathLease(app, entering, async () => ok(await apply(true)))
+    return leased.ok ? leased.value : await apply(false)
+  } catch (error) {
+    // Its agent claimed another task in this moment.
+    if (!(error instanceof AgentBusy)) throw error
+    return apply(false)
+  }
+}
+
+function answerOf(stash: Stash, state: TaskState): JsonObject {
+  const paths = stash.paths.slice(0, PATHS_TOLD_MAX).map((one) => one.path)
+  return { ...taskView(state), restored: paths, restored_count: stash.paths.length }
+}
+
+// What is ignored by now is in no index, and would be overwritten all the same.
+function unseen(stash: Stash): readonly string[] {
+  const isThere = (path: string): boolean => {
+    try {
+      return lstatSync(join(stash.tree, path), { throwIfNoEntry: false }) !== undefined
+    } catch (error) {
+      // A folder on the way became a file: writing finds that out, and says so.
+      if ((error as NodeJS.ErrnoException).code === 'ENOTDIR') return false
+      throw error
+    }
+  }
+  return stash.paths.filter(({ path, was }) => was === null && isThere(path)).map(({ path }) => path)
+}
+
+/** Gives up what was put aside, for good. */
+export async function dropStash(app: App, request: StashRequest): Promise<Result<JsonObject>> {
+  const found = await openStash(app, request)
+  if (!found.ok) return found
+  const { shelf, stash, state, contract } = found.value
+  const { once, actor, reason } = request
+  const answer = (done: TaskState): JsonObject => ({ ...stashView(stash, done), status: 'dropped' })
+  const dropping = shelf.setStage(stash, 'dropping')
+  if (state.stash === stash.id && state.status === 'parked') {
+    const command = { type: 'drop_stash', stash: stash.id, reason } as const
+    const handled = await app.ledger.apply({ taskId: state.id, contract }, command, contextOf(app, actor), {
+      remember: (done) =>
+        once === undefined || done.refusal !== null
+          ? undefined
+          : { ...once, status: 200, answer: { body: answer(done.state) } },
+    })
+    if (handled !== null && handled.refusal !== null) {
+      shelf.setStage(dropping, 'saved')
+      return refusedBy(handled.refusal, {}, false)
+    }
+  }
+  shelf.remove(stash.id)
+  return ok(answer((await app.ledger.read(state.id)) ?? state))
+}
+
+/** The stash with its task. What was cut off in the middle is finished first. */
+async function openStash(app: App, request: StashRequest): Promise<Result<Work>> {
+  const shelf = new StashShelf(app.stateDir)
+  const first = shelf.get(request.id)
+  if (first === null) return refuse('not_found', `There is no stash ${JSON.stringify(request.id)}.`)
+  const state = await app.ledger.peek(first.taskId)
+  if (state === null) return refuse('not_found', `The task ${first.taskId} of stash ${first.id} is not in the ledger.`)
+  if (app.checking.has(state.id)) return refuse('conflict', `Task ${state.id} is being stashed.`)
+  const problem = first.stage === 'saved' ? null : await app.ledger.hold(state.id, () => finishStash(app, shelf, first))
+  if (problem !== null) return refuse('conflict', problem)
+  const stash = shelf.get(request.id)
+  if (stash === null) return refuse('not_found', `Stash ${request.id} is gone.`)
+  const contract = await app.contracts.get(state.contract.hash)
+  return ok({ shelf, stash, state, contract, request })
+}

@@ -1,0 +1,57 @@
+import { existsSync } from 'node:fs'
+import { unreachable } from '../../core/unreachable.js'
+import type { App } from '../app.js'
+import { type Stash, StashShelf } from './stash-store.js'
+import { bringTo, strayPaths } from './stash-steps.js'
+
+const NAMED_MAX = 20
+
+/** Finishes or undoes what a server that was killed had begun. Called before anybody is let in. */
+export async function recoverStashes(app: App, onFault: (error: unknown) => void): Promise<void> {
+  const shelf = new StashShelf(app.stateDir)
+  shelf.sweep()
+  // One that cannot be finished stays as it is, and its task parked, until an operator looks at it.
+  for (const stash of shelf.list()) if (stash.stage !== 'saved') await finishStash(app, shelf, stash).catch(onFault)
+}
+
+/**
+ * Brings a stash that was cut off to one of its two ends. The ledger says which: its event is what decides.
+ * Gives why it cannot be done; null when it is done.
+ */
+export async function finishStash(app: App, shelf: StashShelf, stash: Stash): Promise<string | null> {
+  const isAside = (await app.ledger.peek(stash.taskId))?.stash === stash.id
+  switch (stash.stage) {
+    case 'saved':
+      return null
+    case 'saving':
+      // Nothing is moved before the ledger says that the task is put aside.
+      return isAside ? settle(app, shelf, stash) : removed(shelf, stash)
+    case 'popping':
+      // The task goes on only when all of its work is back.
+      return isAside ? settle(app, shelf, stash) : removed(shelf, stash)
+    case 'dropping':
+      if (!isAside) return removed(shelf, stash)
+      shelf.setStage(stash, 'saved')
+      return null
+    default:
+      return unreachable(stash.stage)
+  }
+}
+
+async function settle(app: App, shelf: StashShelf, stash: Stash): Promise<string | null> {
+  if (!existsSync(stash.tree)) return `The work tree ${stash.tree} of stash ${stash.id} is not there.`
+  const { index } = await app.trees.compare(stash.tree)
+  // A name may be empty in the middle of a replacement.
+  const stray = strayPaths(stash, index.entries, ['was', 'now']).filter((path) => index.entries[path] !== undefined)
+  if (stray.length > 0)
+    return `Stash ${stash.id} was cut off, and these were changed since: ${stray.slice(0, NAMED_MAX).join(', ')}. Put each back as it was, then try again.`
+  const done = await bringTo(app, shelf, stash, 'was')
+  if (!done.ok) return `Stash ${stash.id} was cut off and cannot be finished: ${done.why}.`
+  shelf.setStage(stash, 'saved')
+  return null
+}
+
+function removed(shelf: StashShelf, stash: Stash): null {
+  shelf.remove(stash.id)
+  return null
+}

@@ -1,0 +1,48 @@
+import type { JsonObject } from '../../core/contract/contract.js'
+import type { RunStatus } from '../../core/councils/status.js'
+import type { TaskRunStatus } from '../../core/task/task-status.js'
+import { admitCall } from '../identity/agent-call.js'
+import type { App } from '../app.js'
+import type { Party } from '../identity/identity.js'
+import { ok, type Result, refuse } from '../result.js'
+
+/** The status of a run at this moment: for operators of any, by default the newest; for an agent that of the task it holds. */
+export async function statusOfRun(app: App, party: Party, run: string | undefined): Promise<Result<JsonObject>> {
+  if (party.kind === 'agent') return statusForAgent(app, party, run)
+  const id = run ?? (await newestRun(app))
+  if (id === null) return refuse('not_found', 'There is no run yet: no task was claimed, and no coordination begun.')
+  const status = await anyStatus(app, id)
+  if (status !== null) return ok(asJson(status))
+  const isTask = (await app.ledger.store.task(id)) !== null
+  return refuse(
+    'not_found',
+    isTask ? `Task ${id} has no status yet: nobody has claimed it.` : `There is no run ${JSON.stringify(id)}.`,
+  )
+}
+
+async function statusForAgent(
+  app: App,
+  { bearer }: Party & { kind: 'agent' },
+  run: string | undefined,
+): Promise<Result<JsonObject>> {
+  const admitted = await admitCall(app, bearer, run)
+  if (!admitted.ok) return admitted
+  const status = await app.taskRuns.statusOf(admitted.value.state.id)
+  if (status === null) return refuse('not_found', 'The task has no status yet.')
+  return ok(asJson(status))
+}
+
+async function anyStatus(app: App, id: string): Promise<TaskRunStatus | RunStatus | null> {
+  return (await app.taskRuns.statusOf(id)) ?? (await app.coordinations.statusOf(id))
+}
+
+async function newestRun(app: App): Promise<string | null> {
+  const task = await app.taskRuns.newest()
+  const coordination = await app.coordinations.newest()
+  if (task === null || coordination === null) return task?.id ?? coordination?.id ?? null
+  return coordination.startedAt > task.startedAt ? coordination.id : task.id
+}
+
+function asJson(status: TaskRunStatus | RunStatus): JsonObject {
+  return status as unknown as JsonObject
+}

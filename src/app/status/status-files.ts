@@ -1,0 +1,111 @@
+import { open, readdir } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { JsonObject } from '../../core/contract/contract.js'
+import { StoreUnavailable } from '../../store/store.js'
+import type { App } from '../app.js'
+import { runFolderName, runOfFolder, STATUS_FILE } from './run-files.js'
+import { TASK_STREAM } from './task-runs.js'
+
+const PAGE = 500
+const OPEN_TASKS_MAX = 50_000
+/** Of the newest tasks and coordinations it is looked whether they have a file at all. */
+const NEWEST_LOOKED_AT = 200
+const FOLDERS_LOOKED_AT_MAX = 100_000
+const HEAD_BYTES = 32 * 1024
+/** How many runs may wait for their files while more of them are brought up to date. */
+const WAITING_MAX = 100
+const WAIT_MS = 20
+const WAITS_MAX = 50
+
+const OPEN = ['active', 'awaiting_approval', 'interrupted', 'parked'] as const
+
+/** Keeps `status.json` of tasks up to date from now on, and brings up to date what an earlier server left behind of all runs. */
+export function keepRunFiles(app: App, onFault: (error: unknown) => void): () => void {
+  let isStopped = false
+  const stop = app.feed.subscribe((event) => {
+    app.taskRuns.see(event)
+    if (event.stream.startsWith(TASK_STREAM) && event.type !== 'task_created')
+      putTask(app, event.stream.slice(TASK_STREAM.length))
+  })
+  const stopListening = app.checking.listen((taskId) => putTask(app, taskId))
+  catchUp(app, () => isStopped).catch((error: unknown) => {
+    if (!isStopped && !(error instanceof StoreUnavailable)) onFault(error)
+  })
+  return () => {
+    isStopped = true
+    stop()
+    stopListening()
+  }
+}
+
+function putTask(app: App, taskId: string): void {
+  app.runFiles.put(taskId, async () => (await app.taskRuns.statusOf(taskId)) as unknown as JsonObject | null)
+}
+
+/** Has the file of a coordination written. */
+export function putCoordination(app: Pick<App, 'coordinations' | 'runFiles'>, id: string): void {
+  app.runFiles.put(id, async () => (await app.coordinations.statusOf(id)) as unknown as JsonObject | null)
+}
+
+// What ended while nobody wrote has a file that says otherwise, or none: only those and the open ones are written.
+async function catchUp(app: App, isStopped: () => boolean): Promise<void> {
+  const { coordinations } = app.ledger.registry
+  const put = async (id: string): Promise<void> => {
+    for (let waits = 0; app.runFiles.size > WAITING_MAX && waits < WAITS_MAX && !isStopped(); waits += 1)
+      await new Promise((resolve) => setTimeout(resolve, WAIT_MS))
+    if (isStopped()) return
+    if (coordinations.has(id)) putCoordination(app, id)
+    else putTask(app, id)
+  }
+  const folders = await foldersIn(app.runFiles.folder)
+  for (const status of OPEN) await eachTask(app, status, put)
+  // One that waits may have been worked on before; most were not.
+  const known = new Set(folders)
+  await eachTask(app, 'queued', async (id) => (known.has(runFolderName(id)) ? put(id) : undefined))
+  const newest = await app.ledger.store.tasks({ limit: NEWEST_LOOKED_AT })
+  const runs = app.coordinations.ids().slice(0, NEWEST_LOOKED_AT)
+  for (const id of [...newest.items.map((task) => task.id), ...runs])
+    if (await isUnfinished(app, runFolderName(id))) await put(id)
+  for (const name of folders) {
+    if (isStopped()) return
+    const id = runOfFolder(name)
+    if (id === null || !(await isUnfinished(app, name))) continue
+    if (coordinations.has(id) || (await app.ledger.store.task(id)) !== null) await put(id)
+  }
+}
+
+async function eachTask(app: App, status: string, work: (taskId: string) => Promise<void>): Promise<void> {
+  let cursor: string | null = null
+  for (let seen = 0; seen < OPEN_TASKS_MAX; seen += PAGE) {
+    const asked = { status, limit: PAGE }
+    const page = await app.ledger.store.tasks(cursor === null ? asked : { ...asked, cursor })
+    for (const { id } of page.items) await work(id)
+    cursor = page.nextCursor
+    if (cursor === null) return
+  }
+}
+
+async function foldersIn(folder: string): Promise<readonly string[]> {
+  try {
+    return (await readdir(folder)).slice(0, FOLDERS_LOOKED_AT_MAX)
+  } catch {
+    // Not made yet, or out of reach: then writing fails as well, and that is told.
+    return []
+  }
+}
+
+/** Whether the file of a run does not say that the run is over: its first keys tell. */
+async function isUnfinished(app: App, folderName: string): Promise<boolean> {
+  try {
+    const file = await open(join(app.runFiles.folder, folderName, STATUS_FILE))
+    try {
+      const { buffer, bytesRead } = await file.read(Buffer.alloc(HEAD_BYTES), 0, HEAD_BYTES, 0)
+      return !/^ {2}"is_complete": true,$/m.test(buffer.toString('utf8', 0, bytesRead))
+    } finally {
+      await file.close()
+    }
+  } catch {
+    // No file, or none that can be read: writing it anew tells more than reading it did.
+    return true
+  }
+}

@@ -1,0 +1,94 @@
+import type { JsonObject } from '../../core/contract/contract.js'
+import { totals } from '../../core/rules/facts.js'
+import type { TaskState } from '../../core/task/state.js'
+import type { TaskRow } from '../../store/store.js'
+import type { App } from '../app.js'
+import { pendingView } from './views.js'
+import { isoTime } from '../wire.js'
+
+const TASKS_MAX = 200
+const CALLS_PAGE = 1000
+const CALL_PAGES_MAX = 10
+const MINUTE_MS = 60_000
+const DETAIL_CHARS_MAX = 300
+
+/** In the order in which somebody who watches wants to see them. */
+const WATCHED = ['awaiting_approval', 'active', 'interrupted', 'parked', 'queued'] as const
+
+/** Tasks that are not over, and how their work goes: what is looked at again and again. */
+export async function activityOf(app: App): Promise<JsonObject> {
+  const now = app.now()
+  const { calls, isCut } = await callsOfLastMinute(app, now)
+  const tasks: JsonObject[] = []
+  let isMore = false
+  for (const status of WATCHED) {
+    const room = TASKS_MAX - tasks.length
+    const page = room > 0 ? await app.ledger.store.tasks({ status, limit: room }) : { items: [], nextCursor: '' }
+    isMore ||= page.nextCursor !== null
+    for (const row of page.items) {
+      const state = await app.ledger.read(row.id)
+      if (state !== null)
+        tasks.push(
+          activityView(row, state, { calls: calls.get(row.id) ?? 0, now, isChecking: app.checking.isChecking(row.id) }),
+        )
+    }
+  }
+  const byStatus: Record<string, number> = {}
+  for (const { status, count } of await app.ledger.store.taskCounts())
+    byStatus[status] = (byStatus[status] ?? 0) + count
+  return { at: isoTime(now), tasks, counts: byStatus, paused: app.ledger.registry.paused, truncated: isMore || isCut }
+}
+
+function activityView(
+  row: TaskRow,
+  state: TaskState,
+  { calls, now, isChecking }: { readonly calls: number; readonly now: number; readonly isChecking: boolean },
+): JsonObject {
+  const { tokens, usage } = totals(state.watch.facts)
+  const { open } = state.watch
+  return {
+    id: state.id,
+    title: state.title,
+    status: state.status,
+    checking: isChecking,
+    phase: state.phase,
+    visit: state.visit,
+    agent_id: state.held?.agentId ?? null,
+    phase_seconds: state.visit === 0 ? null : Math.max(0, Math.round((now - state.visitStartedAt) / 1000)),
+    tokens: tokens.input + tokens.output,
+    tokens_grade: usage,
+    calls_per_minute: calls,
+    refusals: state.refusalsTotal,
+    violation: open === null ? null : { rule: open.rule, diagnostic: cut(open.violation.diagnostic) },
+    pending_approval: pendingView(state),
+    open_questions: row.openQuestions,
+    parked_reason: state.parkedReason === null ? null : cut(state.parkedReason),
+  }
+}
+
+function cut(text: string): string {
+  return text.length <= DETAIL_CHARS_MAX ? text : `${text.slice(0, DETAIL_CHARS_MAX).toWellFormed()}…`
+}
+
+// Newest first, so that what is cut off is the oldest part of the minute.
+async function callsOfLastMinute(
+  app: App,
+  now: number,
+): Promise<{ readonly calls: ReadonlyMap<string, number>; readonly isCut: boolean }> {
+  const calls = new Map<string, number>()
+  for (const type of ['tool_allowed', 'fact_recorded']) {
+    let cursor: string | null = null
+    for (let at = 0; at < CALL_PAGES_MAX; at += 1) {
+      const filter = { type, since: now - MINUTE_MS, limit: CALLS_PAGE }
+      const page = await app.ledger.store.query(cursor === null ? filter : { ...filter, cursor })
+      for (const { stream } of page.items) {
+        const taskId = stream.replace(/^task:/, '')
+        calls.set(taskId, (calls.get(taskId) ?? 0) + 1)
+      }
+      cursor = page.nextCursor
+      if (cursor === null) break
+    }
+    if (cursor !== null) return { calls, isCut: true }
+  }
+  return { calls, isCut: false }
+}

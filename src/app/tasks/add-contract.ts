@@ -1,0 +1,61 @@
+import { loadContractText } from '../../contract/load/load-contract.js'
+import type { Contract, Json, JsonObject } from '../../core/contract/contract.js'
+import { isBelowConfinement } from '../../core/contract/contract-permissions.js'
+import type { App } from '../app.js'
+import { ok, type Result, refuse, refusedBy } from '../result.js'
+
+/** Loads a contract that a person sent as text and makes it known. That it was sent is the operator's word for it. */
+export async function addContract(app: App, text: string, actor: string): Promise<Result<JsonObject>> {
+  const loaded = await loadContractText(text, { file: 'contract', baseDir: null })
+  if (!loaded.ok) {
+    const errors = loaded.diagnostics.filter((one) => one.severity === 'error')
+    return refuse(
+      'contract.invalid',
+      `The contract has ${errors.length} error${errors.length === 1 ? '' : 's'}; the first: ${errors[0]?.message ?? ''}`,
+      { errors: loaded.diagnostics.map((one) => ({ ...one })) },
+    )
+  }
+  const { contract } = loaded
+  if (contract.enforcement.secretEnvVar !== app.secrets.variable)
+    return refuse(
+      'contract.invalid',
+      `The contract names ${contract.enforcement.secretEnvVar} for the signing secret; this server signs with ${app.secrets.variable}.`,
+    )
+  const refused = tooLittleConfined(app, contract)
+  if (refused !== null) return refused
+  const secret = secretIn(app, loaded.document)
+  if (secret !== null)
+    return refuse(
+      'contract.invalid',
+      `The contract holds what looks like a secret at ${secret}; name an environment variable instead.`,
+    )
+  const by = { origin: 'api', actor, now: app.now(), isTrusted: true }
+  const refusal = await app.contracts.register(loaded, by)
+  if (refusal !== null) return refusedBy(refusal)
+  return ok({
+    hash: contract.hash,
+    name: contract.name,
+    version: contract.version,
+    warnings: loaded.warnings.map((one) => ({ ...one })),
+  })
+}
+
+function tooLittleConfined(app: App, { enforcement }: Contract): Result<never> | null {
+  const { least } = app.contracts
+  if (!isBelowConfinement(enforcement.confinement, least)) return null
+  return refuse(
+    'contract.invalid',
+    `The contract asks for confinement ${enforcement.confinement}, and this server was started with --min-confinement ${least}.`,
+  )
+}
+
+/** Where a document holds what the ledger would not store; null when nowhere. */
+function secretIn(app: { readonly redact: (value: Json) => Json }, document: Json, path = ''): string | null {
+  if (document === null || typeof document !== 'object')
+    return app.redact(document) === document ? null : path || 'its top level'
+  for (const [name, value] of Object.entries(document as Record<string, Json>)) {
+    const found = secretIn(app, value, path === '' ? name : `${path}.${name}`)
+    if (found !== null) return found
+  }
+  return null
+}

@@ -1,0 +1,142 @@
+import { isAbsolute, relative } from 'node:path'
+import { phaseOf } from '../../core/tool-calls/offered-tools.js'
+import type { Contract } from '../../core/contract/contract.js'
+import { patternsBelow, writeOverlap } from '../../core/paths/path-overlap.js'
+import type { TaskState } from '../../core/task/state.js'
+import { completesOnEntry } from '../../core/gates/transition-rules.js'
+import { type Writable, writableOf } from '../../core/paths/writable.js'
+import type { App } from '../app.js'
+import { type Problem, type Result, refuse } from '../result.js'
+
+const PAGE = 500
+/** Tasks that are looked at; where more are worked on, nobody gets to write. */
+const HELD_MAX = 20_000
+
+/** A task that is about to be worked on in a phase. */
+export interface Entering {
+  readonly state: Pick<TaskState, 'id' | 'workspace'>
+  readonly contract: Contract
+  readonly phase: string
+  readonly agentId: string
+}
+
+interface Lease {
+  readonly taskId: string
+  readonly agentId: string
+  readonly phase: string
+  readonly tree: string
+  readonly writable: Writable
+}
+
+// Who is just about to get in, by what was decided last: it is in no ledger yet.
+const entering = new WeakMap<object, Set<Lease>>()
+
+/**
+ * Lets a task into a phase unless another one that is worked on may write the same paths of the same tree. It holds them as long as
+ * it is worked on in that phase: the ledger says so, and nothing else has to be kept or given back. (REQ-LEASES-1)
+ */
+export async function withPathLease<T>(app: App, one: Entering, work: () => Promise<Result<T>>): Promise<Result<T>> {
+  const mine = leaseOf(one)
+  if (mine === null) return work()
+  const before = entering.get(app.ledger) ?? new Set<Lease>()
+  entering.set(app.ledger, before)
+  // Whoever is entered here is seen by all who come later; whoever was here earlier is in the ledger before it leaves.
+  for (const other of before) {
+    const refused = conflictOf(mine, other)
+    if (refused !== null) return refused
+  }
+  before.add(mine)
+  try {
+    return (await pathConflict(app, one)) ?? (await work())
+  } finally {
+    before.delete(mine)
+  }
+}
+
+/** The refusal that names who holds the paths; null: nobody does. */
+export async function pathConflict(app: App, one: Entering): Promise<Conflict | null> {
+  const mine = leaseOf(one)
+  if (mine === null) return null
+  let seen = 0
+  for (const status of ['active', 'awaiting_approval'] as const) {
+    let cursor: string | null = null
+    do {
+      const page: Awaited<ReturnType<App['ledger']['store']['tasks']>> = await app.ledger.store.tasks({
+        status,
+        limit: PAGE,
+        ...(cursor === null ? {} : { cursor }),
+      })
+      for (const row of page.items) {
+        const other = await heldBy(app, row)
+        const refused = other === null ? null : conflictOf(mine, other)
+        if (refused !== null) return refused
+      }
+      cursor = page.nextCursor
+      seen += page.items.length
+      if (seen > HELD_MAX)
+        return refuse('conflict', `More than ${HELD_MAX} tasks are worked on; nobody else gets to write.`)
+    } while (cursor !== null)
+  }
+  return null
+}
+
+/** Whether a refusal says that another task holds the paths. */
+export function isPathConflict(problem: Problem): boolean {
+  return problem.code === 'conflict' && 'held_by' in problem.extra
+}
+
+type Conflict = ReturnType<typeof refuse>
+
+function leaseOf({ state, contract, phase: id, agentId }: Entering): Lease | null {
+  if (!contract.phases.has(id)) return null
+  const phase = phaseOf(contract, id)
+  const writable = writableOf(phase)
+  if (writable.allowed.length === 0 || completesOnEntry(contract, phase)) return null
+  return { taskId: state.id, agentId, phase: id, tree: state.workspace, writable }
+}
+
+async function heldBy(
+  app: App,
+  row: { readonly id: string; readonly contract: string; readonly phase: string },
+): Promise<Lease | null> {
+  const contract = await app.contracts.get(row.contract)
+  const state = await app.ledger.peek(row.id)
+  const isHeld = state !== null && (state.status === 'active' || state.status === 'awaiting_approval')
+  if (!isHeld || state.held === null) return null
+  return leaseOf({ state, contract, phase: state.phase, agentId: state.held.agentId })
+}
+
+function conflictOf(mine: Lease, other: Lease): Conflict | null {
+  if (mine.taskId === other.taskId) return null
+  const trees = inOneTree(mine, other)
+  const found = trees === null ? null : writeOverlap(trees.mine, trees.theirs)
+  if (found === null) return null
+  const { taskId, agentId, phase } = other
+  return refuse(
+    'conflict',
+    `Task ${taskId} (agent ${agentId}, phase ${phase}) may write ${found.theirs} in the same work tree, where ${mine.phase} may write ${found.mine}.`,
+    {
+      held_by: { task_id: taskId, agent_id: agentId, phase, pattern: found.theirs },
+      remedy: `Ask again when task ${taskId} has left ${phase}, or give tasks work trees of their own (\`worktree\`).`,
+    },
+  )
+}
+
+// One tree may lie inside the other.
+function inOneTree(mine: Lease, other: Lease): { readonly mine: Writable; readonly theirs: Writable } | null {
+  const down = below(mine.tree, other.tree)
+  if (down !== null) return { mine: mine.writable, theirs: moved(other.writable, down) }
+  const up = below(other.tree, mine.tree)
+  return up === null ? null : { mine: moved(mine.writable, up), theirs: other.writable }
+}
+
+function below(folder: string, path: string): string | null {
+  const way = relative(folder, path)
+  return way === '..' || way.startsWith('../') || isAbsolute(way) ? null : way
+}
+
+function moved(writable: Writable, folder: string): Writable {
+  // What is forbidden below a folder with an odd name is left out: then more may overlap, never less.
+  const forbidden = patternsBelow(folder, writable.forbidden).filter((pattern) => folder === '' || pattern !== '**')
+  return { allowed: patternsBelow(folder, writable.allowed), forbidden }
+}

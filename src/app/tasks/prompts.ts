@@ -1,0 +1,115 @@
+import { phaseOf } from '../../core/tool-calls/offered-tools.js'
+import type { AgentBearer } from '../../core/identity/admit.js'
+import type { Contract, Json, JsonObject } from '../../core/contract/contract.js'
+import { claimedTarget } from '../../core/task/claimed-target.js'
+import { claimedTasks } from '../../core/gates/phase-tasks.js'
+import type { TaskState } from '../../core/task/state.js'
+import { rulesOf } from '../../core/watch/watch.js'
+import { type AdmitOptions, type AgentCall, admitCall, applyAs, helpOf } from '../identity/agent-call.js'
+import type { App, Once } from '../app.js'
+import { promptOf } from '../identity/grant.js'
+import { interruptOf } from './interrupts.js'
+import { answerSoon } from '../transitions/long-gates.js'
+import { transitionNow } from '../transitions/request-transition.js'
+import { committedAtOf } from '../transitions/newest-commit.js'
+import { ok, type Result, refuse, refusedBy } from '../result.js'
+
+/** The prompt of the phase or, while a rule is violated, the interrupt in its place. */
+export async function getPrompt(
+  app: App,
+  bearer: AgentBearer,
+  options: AdmitOptions = {},
+): Promise<Result<JsonObject>> {
+  const admitted = await admitCall(app, bearer, undefined, options)
+  if (!admitted.ok) return admitted
+  const call = admitted.value
+  if (rulesOf(call.contract, call.state).length === 0) return ok(await promptView(app, call.contract, call.state))
+  const handled = await applyAs(app, call, { type: 'watch', at: 'prompt', stays: true, committedAt: null })
+  return handled.ok ? ok(await promptView(app, call.contract, handled.value.state)) : handled
+}
+
+export interface NextRequest {
+  readonly bearer: AgentBearer
+  readonly taskId: string | undefined
+  readonly claims: readonly string[]
+  readonly artifacts: ReadonlyMap<string, Json>
+  readonly evidence: JsonObject | null
+  readonly once: Once | undefined
+}
+
+/** Judges the rules, then tries the transition that a claim leads to, or stays. */
+export function nextPrompt(app: App, request: NextRequest): Promise<Result<JsonObject>> {
+  return answerSoon(app, { ...request, kind: 'next', target: '' }, () => nextNow(app, request))
+}
+
+async function nextNow(app: App, request: NextRequest): Promise<Result<JsonObject>> {
+  const admitted = await admitCall(app, request.bearer, request.taskId)
+  if (!admitted.ok) return admitted
+  const call = admitted.value
+  const target = claimedTarget(call.contract, call.state, request.claims)
+  if (rulesOf(call.contract, call.state).length > 0) {
+    const committedAt = await committedAtOf(app, call)
+    const command = { type: 'watch', at: 'next', stays: target === null, committedAt } as const
+    const watched = await applyAs(app, call, command)
+    if (!watched.ok) return watched
+    if (watched.value.state.watch.open !== null) return ok(await promptView(app, call.contract, watched.value.state))
+  }
+  const done = await finishTasks(app, call, request.claims)
+  if (!done.ok) return done
+  if (target === null)
+    return ok({ ...(await promptView(app, call.contract, done.value)), ...helpOf(call.contract, done.value) })
+  const { bearer, taskId, claims, artifacts, evidence, once } = request
+  const moved = await transitionNow(app, {
+    ...{ bearer, taskId, claims, artifacts, evidence, once, target },
+    currentPhase: null,
+    answersPrompt: true,
+  })
+  return moved.ok ? ok(await asPrompt(app, moved.value, call.state.id)) : moved
+}
+
+// The claims that name tasks of the phase, in the order of the phase: each must be the one at hand.
+async function finishTasks(app: App, call: AgentCall, claims: readonly string[]): Promise<Result<TaskState>> {
+  let { state } = call
+  for (const task of claimedTasks(phaseOf(call.contract, state.phase), claims)) {
+    const handled = await applyAs(app, call, { type: 'finish_task', task })
+    if (!handled.ok) return handled
+    state = handled.value.state
+    if (handled.value.refusal !== null) return refusedBy(handled.value.refusal, helpOf(call.contract, state))
+  }
+  return ok(state)
+}
+
+/** The answer to a transition, with the text that says what to do now. */
+export async function asPrompt(app: App, answer: JsonObject, taskId: string): Promise<JsonObject> {
+  if (answer.interrupt !== undefined) return { ...answer, ...(answer.interrupt as JsonObject) }
+  if (answer.completed === true) return { ...answer, kind: 'prompt', text: `Task ${taskId} is completed.` }
+  if (typeof answer.prompt === 'string') return { ...answer, kind: 'prompt', text: answer.prompt }
+  const state = await app.ledger.read(taskId)
+  if (state === null) return answer
+  return { ...(await promptView(app, await app.contracts.get(state.contract.hash), state)), ...answer }
+}
+
+/** Acknowledges the violation that was shown, and gives the prompt of the phase without judging anything. */
+export async function continuePrompt(
+  app: App,
+  bearer: AgentBearer,
+  taskId: string | undefined,
+): Promise<Result<JsonObject>> {
+  const admitted = await admitCall(app, bearer, taskId)
+  if (!admitted.ok) return admitted
+  const call = admitted.value
+  if (call.state.watch.open === null) return ok(await promptView(app, call.contract, call.state))
+  const handled = await applyAs(app, call, { type: 'acknowledge' })
+  if (!handled.ok) return handled
+  const { state } = handled.value
+  if (state.status === 'parked')
+    return refuse('task_not_active', `Task ${state.id} is parked (${state.parkedReason ?? ''}).`, {
+      next_step: 'Wait: an operator must resume the task.',
+    })
+  return ok(await promptView(app, call.contract, state))
+}
+
+async function promptView(app: App, contract: Contract, state: TaskState): Promise<JsonObject> {
+  const interrupt = interruptOf(state)
+  return interrupt ?? { kind: 'prompt', text: await promptOf(app, contract, state), phase: state.phase }
+}

@@ -1,0 +1,161 @@
+import { offeredTools, phaseOf } from '../../core/tool-calls/offered-tools.js'
+import type { Contract, Json, JsonObject } from '../../core/contract/contract.js'
+import type { ArtifactRef, BlockerFound } from '../../core/task/event.js'
+import { openQuestions } from '../../core/approvals/question.js'
+import { slotStatuses } from '../../core/reviews/reviewer-slots.js'
+import type { Approval, Question, TaskState } from '../../core/task/state.js'
+import type { TaskRow } from '../../store/store.js'
+import { alertsView } from './alert-board.js'
+import { isoTime, isoTimeOrNull } from '../wire.js'
+
+export function taskView(state: TaskState): JsonObject {
+  return {
+    id: state.id,
+    title: state.title,
+    description: state.description,
+    status: state.status,
+    phase: state.phase,
+    epoch: state.epoch,
+    agent_id: state.held?.agentId ?? null,
+    capabilities: state.held?.capabilities ?? [],
+    contract: { ...state.contract },
+    depends_on: state.dependsOn,
+    requires: state.requires,
+    workspace: state.workspace,
+    ...(state.worktree === null ? {} : { worktree: { ...state.worktree } }),
+    completed_phases: state.completedPhases,
+    lease_expires_at: isoTimeOrNull(state.held?.leaseExpiresAt ?? null),
+    created_at: isoTime(state.createdAt),
+    updated_at: isoTime(state.updatedAt),
+    metadata: state.metadata,
+    mode: state.mode,
+    priority: state.priority,
+    visit: state.visit,
+    refusals: state.refusalsTotal,
+    parked_reason: state.parkedReason,
+    stash: state.stash,
+    pending_approval: pendingView(state),
+    open_questions: openQuestions(state).length,
+    reviewers_wanted: slotStatuses(state).map(({ name, isAwaited, status }) => ({ name, status, awaited: isAwaited })),
+    claimable_at: isoTimeOrNull(state.claimableAt),
+    alerts: alertsView(state),
+  }
+}
+
+/** A task in a list; `isChecking`: its gates are being checked now, which its row does not say. */
+export function taskRowView(row: TaskRow, isChecking: boolean): JsonObject {
+  return {
+    id: row.id,
+    title: row.title,
+    status: row.status,
+    checking: isChecking,
+    phase: row.phase,
+    agent_id: row.status === 'interrupted' ? null : row.agentId,
+    contract: row.contract,
+    depends_on: row.dependsOn,
+    requires: row.requires,
+    priority: row.priority,
+    lease_expires_at: isoTimeOrNull(row.leaseExpiresAt),
+    open_questions: row.openQuestions,
+    created_at: isoTime(row.createdAt),
+    updated_at: isoTime(row.updatedAt),
+  }
+}
+
+/** The approval that was asked for last, among those that wait for an answer. */
+export function pendingView(state: TaskState): Json {
+  const pending = [...state.approvals.values()].filter((approval) => approval.status === 'pending').at(-1)
+  return pending === undefined
+    ? null
+    : { id: pending.id, digest: pending.digest, expires_at: isoTime(pending.expiresAt) }
+}
+
+export function approvalView(state: TaskState, approval: Approval): JsonObject {
+  return {
+    id: approval.id,
+    task_id: state.id,
+    task_title: state.title,
+    agent_id: approval.agentId,
+    workspace: state.workspace,
+    gate: approval.gate,
+    phase: approval.phase,
+    target_phase: approval.to,
+    status: approval.status,
+    digest: approval.digest,
+    approvers: approval.approvers,
+    min_approvals: approval.minApprovals,
+    decisions: approval.decisions.map((one) => ({
+      by: one.by,
+      decision: one.decision,
+      comment: one.comment,
+      at: isoTime(one.at),
+    })),
+    artifacts: approval.artifacts.map(artifactView),
+    evidence: approval.evidence,
+    warnings: approval.warnings.map(blockerView),
+    requested_at: isoTime(approval.requestedAt),
+    expires_at: isoTime(approval.expiresAt),
+  }
+}
+
+/** An artifact without its content. */
+export function artifactView({ type, sha256, bytes, grade, selfReview }: ArtifactRef): JsonObject {
+  return { type, sha256, bytes, grade, ...(selfReview === true ? { self_review: true } : {}) }
+}
+
+export function questionView(state: TaskState, question: Question): JsonObject {
+  return {
+    id: question.id,
+    task_id: state.id,
+    task_title: state.title,
+    agent_id: question.agentId,
+    phase: question.phase,
+    status: question.status,
+    question: question.question,
+    options: question.options,
+    asked_at: isoTime(question.askedAt),
+    answer: question.answer?.text ?? null,
+    answered_by: question.answer?.by ?? null,
+    answered_at: isoTimeOrNull(question.answer?.at ?? null),
+  }
+}
+
+export function blockerView(found: BlockerFound): JsonObject {
+  const { code, gate, check, artifact, message, remedy, severity, grade, run } = found
+  return {
+    ...{ code, gate, check, artifact, message, remedy, severity },
+    ...(grade === null ? {} : { grade }),
+    ...(run === undefined ? {} : { run }),
+  }
+}
+
+/** The contract as an agent may see it: of phases that are not open yet only ids and names. */
+export function contractView(contract: Contract, state: TaskState): JsonObject {
+  const phases = [...contract.phases.values()].map((phase) => {
+    const isOpen = phase.id === state.phase || state.completedPhases.includes(phase.id)
+    if (!isOpen) return { id: phase.id, name: phase.name }
+    return {
+      id: phase.id,
+      name: phase.name,
+      description: phase.description,
+      allowed_tools: offeredTools(contract, phase),
+      required_artifacts: phase.requiredArtifacts.map((one) => ({ type: one.type, description: one.description })),
+      evidence: [...phase.evidence].map(([name, field]) => ({
+        name,
+        type: field.type,
+        description: field.description,
+        optional: field.optional,
+      })),
+      gates: phase.gates.map((gate) => ({
+        id: gate.id,
+        type: gate.type,
+        checks: gate.blockers.map((one) => one.check),
+      })),
+    }
+  })
+  return { name: contract.name, version: contract.version, hash: contract.hash, phases }
+}
+
+export function allowedTools(contract: Contract, state: TaskState): readonly string[] {
+  return offeredTools(contract, phaseOf(contract, state.phase))
+}

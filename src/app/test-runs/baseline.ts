@@ -1,0 +1,182 @@
+import { createHash } from 'node:crypto'
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
+import { besideTheProject } from '../../checks/observed-runs/beside-project.js'
+import { runKey } from '../../checks/observed-runs/observe.js'
+import { observeRepeatedly } from '../../checks/observed-runs/repeat-runs.js'
+import { stampsOf, touchedSince } from '../../checks/observed-runs/stamps.js'
+import { isSource } from '../../checks/test-files/test-files.js'
+import type { Confinement } from '../../confinement/confinement.js'
+import { canonicalJson } from '../../contract/fingerprint.js'
+import type { Contract, JsonObject, ObservedCommand } from '../../core/contract/contract.js'
+import type { Baseline, ObservedRun } from '../../core/evidence/observed-run.js'
+import type { TaskState } from '../../core/task/state.js'
+import type { Blob } from '../../store/store.js'
+import { differences, type TreeIndex } from '../../tree/tree-contents.js'
+import { openWorkTree } from '../../tree/work-tree.js'
+import { type App, contextOf } from '../app.js'
+import { filesAtStart } from '../trees/files-at-start.js'
+import { reservedIn } from '../tool-calls/contract-paths.js'
+import { WORK_BEGAN } from '../trees/trees.js'
+import { unavailable, wallOf } from '../tool-calls/contract-sandbox.js'
+
+/** Why no baseline can be had, and the older rules hold; null: it was disturbed, and is run again when a gate needs it. */
+export type NoBaseline = { readonly why: string } | null
+
+/**
+ * What the tests of the tree say that work on the task began with. Recorded with the task, once. `found` is how the tree was
+ * found at the first claim, for tasks whose start is not recorded.
+ */
+export async function makeBaseline(
+  app: App,
+  contract: Contract,
+  state: TaskState,
+  { signal, found = null }: { readonly signal: AbortSignal; readonly found?: TreeIndex | null },
+): Promise<Baseline | NoBaseline> {
+  const recorded = await recordedBaseline(app, state)
+  if (recorded !== null) return recorded
+  const command = contract.commands.get('tests')
+  if (command === undefined) return { why: 'the contract does not say how tests are run' }
+  const start = startOf(app, state, found)
+  if (start === null) return { why: 'how the work tree looked when work began was not recorded' }
+  const key = hasSources(start) ? await keyOf(contract, state, { command, start }) : null
+  const kept = await app.baselines.kept(key, (sha256) => app.ledger.store.blob(sha256))
+  const made = kept ?? (await runOnStart(app, contract, state, { command, start, signal }))
+  if (made === null || 'why' in made) return made
+  await record(app, contract, state, made)
+  app.baselines.keep(key, blobOf(made).sha256)
+  return made
+}
+
+/** The one that is in the ledger; null: none. */
+async function recordedBaseline(app: App, { id }: TaskState): Promise<Baseline | null> {
+  const sha256 = (await app.ledger.peek(id))?.baseline ?? null
+  const content = sha256 === null ? null : await app.ledger.store.blob(sha256)
+  return content === null ? null : (JSON.parse(content) as Baseline)
+}
+
+function hasSources({ entries }: TreeIndex): boolean {
+  return Object.keys(entries).some(isSource)
+}
+
+/** Whether a run is needed at all: a tree without sources has no tests, which costs nothing to find out. */
+export function isWorthRunning(app: App, state: TaskState, found: TreeIndex | null): boolean {
+  const start = startOf(app, state, found)
+  return start !== null && hasSources(start)
+}
+
+function startOf(app: App, state: TaskState, found: TreeIndex | null): TreeIndex | null {
+  return app.trees.marked(state.workspace, state.id, WORK_BEGAN) ?? found
+}
+
+// Null where too much lies beside the project to tell whether it is the same.
+async function keyOf(
+  contract: Contract,
+  { workspace }: TaskState,
+  { command, start }: { readonly command: ObservedCommand; readonly start: TreeIndex },
+): Promise<string | null> {
+  const beside = besideTheProject(workspace, start)
+  if (beside === null) return null
+  const entries = Object.entries(start.entries).sort(([a], [b]) => (a < b ? -1 : 1))
+  const treeHash = createHash('sha256').update(JSON.stringify(entries)).digest('hex')
+  const key = await runKey(openWorkTree(workspace), treeHash, command)
+  return createHash('sha256')
+    .update(`${key} ${beside} ${contract.tests.repeat ?? 1}`)
+    .digest('hex')
+}
+
+async function runOnStart(
+  app: App,
+  contract: Contract,
+  state: TaskState,
+  work: { readonly command: ObservedCommand; readonly start: TreeIndex; readonly signal: AbortSignal },
+): Promise<Baseline | NoBaseline> {
+  const { command, start, signal } = work
+  if (!hasSources(start)) return { ...NO_TESTS, reason: 'there were no source files in the work tree' }
+  const confinement = await wallOf(app, contract)
+  const refused = unavailable({ contract }, confinement)
+  if (refused !== null && !refused.ok) return { why: refused.detail }
+  const before = (await app.trees.compare(state.workspace)).index
+  const moved = differences({ ...start, packages: {} }, { ...before, packages: {} }).map(({ path }) => path)
+  const isInTree = confinement.provider === 'none'
+  const isRecorded = app.trees.marked(state.workspace, state.id, WORK_BEGAN) !== null
+  if (moved.length > 0 && (isInTree || !isRecorded))
+    return { why: `files were changed before the tests had been run without them (${moved[0]})` }
+  // A large file that no commit has is shown as it is now.
+  const { put, leftOut } = await filesAtStart(app, contract, state, { start, paths: moved })
+  const stamps = await stampsOf(state.workspace, before)
+  // In the background, with the claim: gates find it made.
+  if (isGo(state.workspace)) await app.goCache.make()
+  const place = {
+    confinement,
+    tree: state.workspace,
+    hidden: reservedIn(app, contract, state.workspace).hidden,
+    signal,
+    redact: (text: string) => String(app.redact(text)),
+    goCache: goCacheOf(app, state.workspace, confinement),
+    view: { composition: { put, leftOut, pinned: [], isGuarded: () => false }, leftOut: [] },
+  }
+  const about = { name: 'tests', command, treeHash: 'start' }
+  const run = await observeRepeatedly(place, about, contract.tests.repeat ?? 1)
+  if (signal.aborted) return null
+  // What was written under the run shows through its view: then it is not of the starting tree alone.
+  const after = (await app.trees.compare(state.workspace)).index
+  const changes = differences(before, after)
+  // Where there is no view, the run itself leaves reports and caches in the tree.
+  const isDisturbed = changes.some(({ path, kind }) => !isInTree || kind !== 'created' || isSource(path))
+  if (isDisturbed) return null
+  if (touchedSince(stamps, await stampsOf(state.workspace, before)).length > 0) return null
+  return baselineOf(run)
+}
+
+function isGo(tree: string): boolean {
+  return ['go.mod', 'go.work'].some((name) => existsSync(join(tree, name)))
+}
+
+/** What of Go's standard library is compiled already, for a tree of Go and where nobody else can write it. */
+export function goCacheOf(
+  app: Pick<App, 'goCache'>,
+  tree: string,
+  { provider }: Pick<Confinement, 'provider'>,
+): string | null {
+  return provider !== 'none' && isGo(tree) ? app.goCache.ready() : null
+}
+
+const NO_TESTS: Baseline = {
+  tests: [],
+  flaky: [],
+  counts: { passed: 0, failed: 0, skipped: 0 },
+  isComplete: true,
+  loadFailures: [],
+  exitCode: 0,
+  reason: null,
+}
+
+function baselineOf(run: ObservedRun): Baseline {
+  const { counts, trouble, problem, exitCode, isComplete } = run
+  if (counts === null || run.wasStopped) {
+    const why = trouble === undefined ? (problem ?? 'nothing was reported') : `${trouble.cause}: ${trouble.detail}`
+    return { ...NO_TESTS, exitCode, isComplete: false, reason: why }
+  }
+  return {
+    tests: run.tests.map(({ id, status, file }) => ({ id, status, file })),
+    flaky: run.flaky ?? [],
+    counts,
+    isComplete,
+    loadFailures: run.loadFailures,
+    exitCode,
+    reason: null,
+  }
+}
+
+function blobOf(baseline: Baseline): Blob {
+  const content = canonicalJson(baseline as unknown as JsonObject)
+  return { sha256: createHash('sha256').update(content).digest('hex'), content }
+}
+
+async function record(app: App, contract: Contract, state: TaskState, made: Baseline): Promise<void> {
+  const blob = blobOf(made)
+  const { counts, reason } = made
+  const command = { type: 'record_baseline', run: blob.sha256, counts, flaky: made.flaky.length, reason } as const
+  await app.ledger.apply({ taskId: state.id, contract }, command, contextOf(app, 'orchestrator'), { blobs: [blob] })
+}

@@ -1,0 +1,240 @@
+import { createHash } from 'node:crypto'
+import { posix } from 'node:path'
+import { gateCommands } from '../../checks/observed-runs/gate-commands.js'
+import { harnessOf } from '../../checks/test-setup/test-setup.js'
+import { programFiles } from '../../checks/test-setup/packages.js'
+import { moduleFolders } from '../../checks/observed-runs/module-folders.js'
+import { importsTestRunner } from '../../checks/test-files/runner-imports.js'
+import { standIns } from '../../checks/observed-runs/stand-ins.js'
+import { compiledTests, isReport, isSource, isTestLike, textOf } from '../../checks/test-files/test-files.js'
+import type { Composition, ViewEntry } from '../../confinement/confinement.js'
+import { matchesGlob } from '../../contract/glob.js'
+import type { Contract } from '../../core/contract/contract.js'
+import type { Needs } from '../../core/gates/needs.js'
+import type { PinnedRun } from '../../core/evidence/observed-run.js'
+import { harnessKind, isNearTests, isTestName, shadowIsNear } from '../../core/paths/test-setup-names.js'
+import type { TaskState } from '../../core/task/state.js'
+import { writableOf } from '../../core/paths/writable.js'
+import { type Listed, NOT_THE_PROJECT, type Skipped, type WorkTree } from '../../tree/work-tree.js'
+import type { App } from '../app.js'
+import { inlineView, wholeFiles } from './inline-view.js'
+import { ignoredBy, leftBehind, namedAmong } from '../tool-calls/ignored-paths.js'
+import { WORK_BEGAN } from '../trees/trees.js'
+
+/** The view of the observed runs of a gate. */
+export interface ComposedView {
+  readonly composition: Composition
+  /** What is in the tree and not in the view, without caches: for people and agents to read. */
+  readonly leftOut: readonly string[]
+  /** Changes with everything that makes the view differ from the tree. */
+  readonly digest: string
+}
+
+const WITH_OUTPUT: Skipped = {
+  ...NOT_THE_PROJECT,
+  atRoot: new Set([...NOT_THE_PROJECT.atRoot].filter((name) => name !== 'dist')),
+}
+
+interface Scene {
+  readonly app: App
+  readonly contract: Contract
+  readonly state: TaskState
+  readonly tree: WorkTree
+  readonly listed: readonly Listed[]
+  readonly isIgnored: (path: string) => boolean
+  /** What RED recorded; null before, at RED itself, and where the contract lets tests change. */
+  readonly pins: ReadonlyMap<string, string> | null
+  /** What the tree held when work began; null where that is not known. */
+  readonly start: Readonly<Record<string, string>> | null
+}
+
+/**
+ * Composes the view that the commands of a gate run in: the tree, with tests and their setup as they were at RED, without tests
+ * that came since, and with dependencies and ignored files as they were when work began.
+ */
+export async function composeViewOf(
+  app: App,
+  contract: Contract,
+  state: TaskState,
+  about: { readonly tree: WorkTree; readonly needed: Pick<Needs, 'pinsTests'>; readonly pinnedRun: PinnedRun | null },
+): Promise<ComposedView> {
+  const { tree, needed } = about
+  const isIgnored = ignoredIn(app, state.workspace)
+  // On another thread meanwhile.
+  const dependencies = changedDependencies({ app, contract, state, isIgnored })
+  dependencies.catch(() => undefined)
+  const all = await tree.list(WITH_OUTPUT)
+  const listed = all.filter(({ path }) => !path.startsWith('dist/'))
+  const isHeld = !needed.pinsTests && !contract.tests.allowChanges && state.pinnedTests !== null
+  const recorded = isHeld ? (app.views.pinsAgain(state) ?? state.pinnedTests) : null
+  const pins = recorded === null ? null : wholeFiles(recorded)
+  const inline = await inlineView(app, state, { tree, pins: recorded, isIgnored })
+  const start = app.trees.marked(state.workspace, state.id, WORK_BEGAN)?.entries ?? null
+  const scene: Scene = { app, contract, state, tree, listed, isIgnored, pins, start }
+  const tests = listed.map(({ path }) => path).filter((path) => isTestLike(contract, path) && !isIgnored(path))
+  const late = pins === null ? [] : await lateTests(scene, { tests, pins })
+  const stood = await standingIn(scene, pins === null ? tests : [...pins.keys()])
+  const made = compiledBefore(scene, all)
+  const told = [...late, ...stood, ...(await dependencies)].filter((path) => pins?.has(path) !== true)
+  const leftOut = [...told, ...made.filter((path) => pins?.has(path) !== true)]
+  const put = pins === null ? [] : [...(await fromPins(scene, pins, leftOut)), ...inline.put]
+  const pinned = new Set([...(pins?.keys() ?? tests), ...inline.files, ...(await setupPaths(scene, about.pinnedRun))])
+  for (const path of await linkTargets(scene, pinned)) pinned.add(path)
+  const isOut = new Set(leftOut)
+  for (const path of pinned) if (isReport(contract, path) || isOut.has(path)) pinned.delete(path)
+  const isGuarded = (path: string): boolean =>
+    !isIgnored(path) && !TEMPORARY.test(path) && (isTestFile(contract, path) || isSetup(path, tests))
+  const isLeft = leftBehind((folder) => app.trees.isSource(state.workspace, folder))
+  return {
+    composition: { put, leftOut, pinned: [...pinned], programs: await programsOf(contract, tree, pinned), isGuarded },
+    leftOut: [...told.filter((path) => !isLeft(path, false) && !isLeft(path, true)), ...inline.late],
+    digest: digestOf(put, leftOut, recorded),
+  }
+}
+
+// A test or a configuration is none, whatever package.json says.
+async function programsOf(contract: Contract, tree: WorkTree, pinned: ReadonlySet<string>): Promise<readonly string[]> {
+  const texts = new Map<string, string>()
+  for (const path of pinned) if (harnessKind(path) === 'package_json') texts.set(path, (await textOf(tree, path)) ?? '')
+  const isProgram = (path: string): boolean => harnessKind(path) === null && !isTestLike(contract, path)
+  return programFiles(texts).filter((path) => pinned.has(path) && isProgram(path))
+}
+
+/** Whether a path of a tree is ignored by the rules that held when work in it began, or is what tools leave behind. */
+export function ignoredIn(app: Pick<App, 'trees'>, tree: string): (path: string) => boolean {
+  const isIgnored = ignoredBy(app.trees.rulesOf(tree))
+  const isLeft = leftBehind((folder) => app.trees.isSource(tree, folder))
+  const known = new Map<string, boolean>()
+  // A folder that is ignored is ignored with everything in it.
+  const isFolderIgnored = (folder: string): boolean => {
+    if (folder === '.') return false
+    const before = known.get(folder)
+    if (before !== undefined) return before
+    const is = isFolderIgnored(posix.dirname(folder)) || isIgnored(folder, true) || isLeft(folder, true)
+    known.set(folder, is)
+    return is
+  }
+  return (path) => isFolderIgnored(posix.dirname(path)) || isIgnored(path, false) || isLeft(path, false)
+}
+
+// Data that a run writes beside its tests is no test.
+function isTestFile(contract: Contract, path: string): boolean {
+  return isTestName(path) || (isSource(path) && isTestLike(contract, path))
+}
+
+// A test may make a project of its own elsewhere; what stands around the tests decides how they are run.
+function isSetup(path: string, tests: readonly string[]): boolean {
+  if (harnessKind(path) === null) return false
+  return isNearTests(path, tests) || shadowIsNear(path, tests) || LOADED_ANYWHERE.test(path)
+}
+
+const LOADED_ANYWHERE = /(^|\/)__mocks__\/|-info\/|\.pth$/
+
+// Vite bundles its configuration beside it, and removes that again.
+const TEMPORARY = /\.timestamp-[\w-]+\.mjs$/
+
+async function lateTests(
+  scene: Scene,
+  { tests, pins }: { readonly tests: readonly string[]; readonly pins: ReadonlyMap<string, string> },
+): Promise<readonly string[]> {
+  const { start } = scene
+  const isNewTest = (path: string): boolean => start !== null && start[path] !== `file ${pins.get(path) ?? ''}`
+  const isLate = (path: string): boolean => !pins.has(path)
+  const late = tests.filter((path) => isLate(path) && !isSnapshotOf(path, (test) => pins.has(test) && isNewTest(test)))
+  const named = new Set(tests)
+  for (const { path, isLink } of scene.listed) {
+    if (isLink || start === null || start[path] !== undefined || named.has(path) || !isLate(path)) continue
+    if (scene.isIgnored(path)) continue
+    if (await importsTestRunner(path, (await textOf(scene.tree, path)) ?? '')) late.push(path)
+  }
+  return late
+}
+
+// An older output of the compiler must not run in the place of a test. Its record goes too: it would say that all is there.
+function compiledBefore({ contract, isIgnored }: Scene, all: readonly Listed[]): readonly string[] {
+  const paths = all.map(({ path }) => path)
+  const compiled = compiledTests(contract, paths, isIgnored)
+  const records = compiled.size === 0 ? [] : paths.filter((path) => /\.tsbuildinfo$/.test(path) && isIgnored(path))
+  return [...compiled, ...records]
+}
+
+// A snapshot is made when its test first passes.
+function isSnapshotOf(path: string, isNewTest: (test: string) => boolean): boolean {
+  const [, folder = '', test] = /^(.*\/)?__snapshots__\/([^/]+)\.snap$/.exec(path) ?? []
+  return test !== undefined && isNewTest(`${folder}${test}`)
+}
+
+async function standingIn(scene: Scene, tests: readonly string[]): Promise<readonly string[]> {
+  const { start } = scene
+  if (start === null) return []
+  const added = scene.listed.map(({ path }) => path).filter((path) => start[path] === undefined)
+  return added.length === 0
+    ? []
+    : standIns({
+        ...{ tree: scene.tree, root: scene.state.workspace, added, tests, path: process.env.PATH ?? '' },
+        folders: await moduleFolders(scene.tree, scene.contract, scene.listed),
+        wasThere: (path) => start[path] !== undefined,
+        isOld: (folder) => Object.keys(start).some((path) => path.startsWith(folder)),
+      })
+}
+
+// What a phase of the contract names as writable is the task's to change.
+async function changedDependencies({
+  app,
+  contract,
+  state,
+  isIgnored,
+}: Pick<Scene, 'app' | 'contract' | 'state' | 'isIgnored'>): Promise<readonly string[]> {
+  if (contract.enforcement.reconcile === 'off') return []
+  const changed = (await app.views.dependenciesSince(state.id, state.workspace)) ?? []
+  const named = namedAmong(
+    [...contract.phases.values()].flatMap((phase) => writableOf(phase).allowed),
+    isIgnored,
+  )
+  const isNamed = (path: string): boolean =>
+    named.some((pattern) => matchesGlob(pattern, path) || matchesGlob(pattern, `${path}/x`))
+  return changed.filter((path) => !isNamed(path))
+}
+
+async function fromPins(
+  { app, state, tree }: Scene,
+  pins: ReadonlyMap<string, string>,
+  leftOut: readonly string[],
+): Promise<readonly ViewEntry[]> {
+  const put: ViewEntry[] = []
+  const folders = new Set(leftOut)
+  const isBelow = (path: string): boolean => path !== '.' && (folders.has(path) || isBelow(posix.dirname(path)))
+  const now = await tree.hashEach(pins.keys())
+  for (const [path, hash] of pins) {
+    if (!isBelow(path) && now.get(path) === hash) continue
+    const entry = app.views.pinned(state.id, path, hash)
+    if (entry === null) throw new Error(`what ${path} held at RED was not kept`)
+    put.push(entry)
+  }
+  return put
+}
+
+async function setupPaths(scene: Scene, pinnedRun: PinnedRun | null): Promise<readonly string[]> {
+  const { contract, tree } = scene
+  if (scene.pins !== null && pinnedRun?.harness !== undefined)
+    return [pinnedRun.harness, ...Object.values(pinnedRun.commands ?? {})].flatMap((one) => Object.keys(one))
+  const paths = Object.keys(await harnessOf(tree, contract))
+  for (const [, command] of gateCommands(contract))
+    paths.push(...Object.keys(await harnessOf(tree, contract, [], { of: 'command', commands: [command] })))
+  return paths
+}
+
+// What a pinned link leads to is read through it.
+async function linkTargets({ listed, app, state }: Scene, pinned: ReadonlySet<string>): Promise<readonly string[]> {
+  const links = listed.filter(({ path, isLink }) => isLink && pinned.has(path))
+  return links.flatMap(({ path }) => {
+    const [, target] = /^link (.*)$/s.exec(app.trees.expectedEntry(state.workspace, path) ?? '') ?? []
+    const to = target === undefined ? '..' : posix.join(posix.dirname(path), target)
+    return to.startsWith('..') || to.startsWith('/') ? [] : [to]
+  })
+}
+
+function digestOf(put: readonly ViewEntry[], leftOut: readonly string[], pins: Scene['pins']): string {
+  const parts = [put.map(({ path }) => path), leftOut, put.length === 0 ? null : [...(pins ?? [])]]
+  return createHash('sha256').update(JSON.stringify(parts)).digest('hex')
+}

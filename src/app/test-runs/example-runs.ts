@@ -1,0 +1,152 @@
+import { randomBytes } from 'node:crypto'
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Example } from '../../checks/examples/example.js'
+import { type ExampleOutcome, type ExamplesSeen, examplesHold } from '../../checks/examples/examples-hold.js'
+import { examplesOfPlan } from '../../checks/examples/read-examples.js'
+import { type ExamplePlace, runExample } from '../../checks/examples/run-example.js'
+import { errs } from '../../checks/check-inputs.js'
+import { stampsOf, touchedSince } from '../../checks/observed-runs/stamps.js'
+import { findBlockers } from '../../core/gates/blockers.js'
+import type { CheckOutcome, GateFacts } from '../../core/task/command.js'
+import { isVoting } from '../../core/reviews/consensus.js'
+import type { Contract, Json } from '../../core/contract/contract.js'
+import { needsALook } from '../../core/evidence/held-out.js'
+import type { Needs } from '../../core/gates/needs.js'
+import { unledgeredBlockers } from '../../core/task/reconcile.js'
+import type { TaskState } from '../../core/task/state.js'
+import type { TreeIndex } from '../../tree/tree-contents.js'
+import type { WorkTree } from '../../tree/work-tree.js'
+import { type App, contextOf } from '../app.js'
+import { composeViewOf } from './compose-view.js'
+import { blobOf, heldOutOf } from './held-out.js'
+import { pinnedRunOf } from './pinned-run.js'
+import { reservedIn } from '../tool-calls/contract-paths.js'
+import { leftOutText } from '../transitions/run-checks.js'
+import { unavailable, wallOf } from '../tool-calls/contract-sandbox.js'
+
+/** How long all examples of a gate may take. */
+const EXAMPLES_MS_MAX = 600_000
+/** A failure of held-out examples is answered only after so long, or twice, four times … as long: its time tells little. */
+const ANSWER_STEP_MS = 5000
+
+interface Scene {
+  readonly contract: Contract
+  readonly state: TaskState
+  readonly needed: Needs
+  readonly tree: WorkTree
+  readonly all: ReadonlyMap<string, Json>
+  readonly index: TreeIndex | null
+  /** Phaselock asks by itself: what that tells is not counted, so held-out examples are not run. */
+  readonly isAuto: boolean
+}
+
+/** Runs the examples that a gate asks for, once nothing else keeps it closed. */
+export async function judgeExamples(app: App, scene: Scene, facts: GateFacts): Promise<GateFacts> {
+  const { state, needed } = scene
+  const keys = needed.checks.filter(({ blocker }) => blocker.check === 'examples_hold').map(({ key }) => key)
+  const visible = examplesOfPlan(scene.all.get('plan_document')).examples
+  const isNothing = visible.length === 0 && state.heldOut === undefined
+  if (keys.length === 0 || isNothing || isClosedOtherwise(app, scene, facts)) return facts
+  const outcome = await judgedBy(app, scene, visible)
+  const checks = new Map(facts.checks)
+  for (const key of keys) checks.set(key, outcome)
+  return { ...facts, checks }
+}
+
+function isClosedOtherwise(app: App, { contract, state, needed }: Scene, facts: GateFacts): boolean {
+  const when = needed.demand.transition?.when ?? null
+  const { blockers } = findBlockers(state, needed, {
+    facts,
+    claims: when === null ? [] : [when],
+    mode: 'strict',
+    isVoting: isVoting(needed.consensus, facts.consensus),
+    more: unledgeredBlockers(contract, state, facts.unledgered ?? [], contextOf(app, 'system')),
+  })
+  return blockers.some(({ check }) => check !== 'examples_hold')
+}
+
+async function judgedBy(app: App, scene: Scene, visible: readonly Example[]): Promise<CheckOutcome> {
+  const { contract, state, all } = scene
+  const confinement = await wallOf(app, contract)
+  const refused = unavailable({ contract }, confinement)
+  if (refused !== null && !refused.ok) return errs(refused.detail)
+  const needsSandbox = state.heldOut !== undefined || visible.some(({ expect }) => expect.http !== null)
+  if (needsSandbox && confinement.provider === 'none')
+    return errs('held-out examples and those with http need the sandbox')
+  if (scene.isAuto && state.heldOut !== undefined)
+    return errs('held-out examples are run when the transition is asked for')
+  if (needsALook(state)) return errs('held-out examples failed too often. An operator looks at the task')
+  try {
+    const composed = await composeViewOf(app, contract, state, { ...scene, pinnedRun: await pinnedRunOf(app, state) })
+    const index = scene.index ?? (await app.trees.compare(state.workspace)).index
+    const before = await stampsOf(state.workspace, index)
+    const place: ExamplePlace = {
+      confinement,
+      tree: state.workspace,
+      hidden: reservedIn(app, contract, state.workspace).hidden,
+      signal: new AbortController().signal,
+      redact: (text) => String(app.redact(text)),
+      view: composed,
+      env: contract.commands.get('tests')?.env ?? {},
+      deadline: performance.now() + EXAMPLES_MS_MAX,
+    }
+    const seen = await seeExamples(app, scene, { place, visible })
+    const touched = touchedSince(before, await stampsOf(state.workspace, index))
+    if (touched.length > 0) return errs(`${touched[0]} was touched while the examples ran. Ask again`)
+    const outcome = examplesHold({ all, examples: seen, hasHeldOut: true })
+    return { ...outcome, found: String(app.redact(`${outcome.found}${leftOutOf(outcome, seen, composed.leftOut)}`)) }
+  } catch (error) {
+    return errs(`the examples could not be run: ${error instanceof Error ? error.message : 'unknown error'}`)
+  }
+}
+
+async function seeExamples(
+  app: App,
+  { contract, state }: Scene,
+  { place, visible }: { readonly place: ExamplePlace; readonly visible: readonly Example[] },
+): Promise<ExamplesSeen> {
+  const seen: ExampleOutcome[] = []
+  for (const example of visible) seen.push({ example, difference: await runExample(place, example) })
+  if (state.heldOut === undefined || seen.some(isFailed)) return { visible: seen, heldOut: [] }
+  const begun = performance.now()
+  const heldOut: ExampleOutcome[] = []
+  // What code under test can break counts as a failure, and is told like one.
+  for (const example of await heldOutOf(app, state))
+    heldOut.push({ example, difference: await runExample(place, example).catch(brokenText) })
+  if (heldOut.some(isFailed)) {
+    await recordFailure(app, { contract, state }, heldOut)
+    await sleep(waitAfter(performance.now() - begun))
+  }
+  return { visible: seen, heldOut }
+}
+
+function brokenText(error: unknown): string {
+  return `could not be run: ${error instanceof Error ? error.message : 'unknown error'}`
+}
+
+function isFailed({ difference }: ExampleOutcome): boolean {
+  return difference !== null
+}
+
+function waitAfter(passedMs: number): number {
+  let answeredAt = ANSWER_STEP_MS
+  while (answeredAt < passedMs) answeredAt *= 2
+  return answeredAt - passedMs
+}
+
+// Salted, as the examples are: the ledger names the hash of it, and agents read the ledger.
+async function recordFailure(
+  app: App,
+  { contract, state }: Pick<Scene, 'contract' | 'state'>,
+  heldOut: readonly ExampleOutcome[],
+): Promise<void> {
+  const outcomes = heldOut.map(({ example: { criterion, number }, difference }) => ({ criterion, number, difference }))
+  const blob = blobOf({ salt: randomBytes(16).toString('hex'), outcomes })
+  const command = { type: 'record_held_out', run: blob.sha256 } as const
+  await app.ledger.apply({ taskId: state.id, contract }, command, contextOf(app, 'system'), { blobs: [blob] })
+}
+
+// What a held-out example did is told to nobody, and neither is what it lacked.
+function leftOutOf(outcome: CheckOutcome, { heldOut }: ExamplesSeen, leftOut: readonly string[]): string {
+  return outcome.result === 'holds' || heldOut.length > 0 ? '' : leftOutText(leftOut)
+}

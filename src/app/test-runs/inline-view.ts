@@ -1,0 +1,85 @@
+import { statSync } from 'node:fs'
+import { join } from 'node:path'
+import {
+  INLINE_LOOKED_FOR,
+  inlineDifference,
+  inlineFile,
+  inlineKey,
+  inlineText,
+  isRust,
+  NO_INLINE_TESTS,
+  withTestsOf,
+} from '../../checks/test-files/inline-tests.js'
+import { textOf } from '../../checks/test-files/test-files.js'
+import type { ViewEntry } from '../../confinement/confinement.js'
+import type { TaskState } from '../../core/task/state.js'
+import { NOT_THE_PROJECT, type WorkTree } from '../../tree/work-tree.js'
+import type { App } from '../app.js'
+
+/** What the view of a run gets of files that hold tests beside their code. */
+export interface InlineView {
+  /** Files with the tests of RED in the place of what was made of them. */
+  readonly put: readonly ViewEntry[]
+  /** Tests that came since and are not in the view, for people to read. */
+  readonly late: readonly string[]
+  /** What is not as RED recorded it, in words. */
+  readonly moved: readonly string[]
+  /** Files of which a part is recorded. */
+  readonly files: readonly string[]
+}
+
+const NOTHING: InlineView = { put: [], late: [], moved: [], files: [] }
+
+/** Compares the tests inside of sources with what RED recorded. Tasks of an older version have no such records. */
+export async function inlineView(
+  app: Pick<App, 'views'>,
+  state: TaskState,
+  about: {
+    readonly tree: WorkTree
+    readonly pins: ReadonlyMap<string, string> | null
+    readonly isIgnored: (path: string) => boolean
+  },
+): Promise<InlineView> {
+  const { tree, pins, isIgnored } = about
+  if (pins?.has(INLINE_LOOKED_FOR) !== true) return NOTHING
+  const put: ViewEntry[] = []
+  const late: string[] = []
+  const moved: string[] = []
+  const isThere = new Set<string>()
+  for (const { path, isLink } of await tree.list(NOT_THE_PROJECT)) {
+    if (isLink || !isRust(path) || pins.has(path) || isIgnored(path)) continue
+    isThere.add(path)
+    const hash = pins.get(inlineKey(path))
+    const recorded = hash === undefined ? NO_INLINE_TESTS : app.views.inlineTests(state.id, hash)
+    if (recorded === null) throw new Error(`the tests that ${path} held at RED were not kept`)
+    const text = (await textOf(tree, path)) ?? ''
+    const difference = await inlineDifference(path, text, recorded)
+    if (difference === null) continue
+    const words = inlineText(path, difference)
+    if (words !== null) moved.push(words)
+    late.push(...difference.late.map((name) => `${path} (${name})`))
+    if (difference.composed === null) throw new Error(`${path} has no place left for tests that it held at RED`)
+    const mode = statSync(join(state.workspace, path)).mode & 0o777
+    put.push({ path, type: 'file', content: Buffer.from(difference.composed), mode })
+  }
+  const files = [...pins.keys()].flatMap((key) => inlineFile(key) ?? []).filter((path) => path !== '')
+  for (const path of files) if (!isThere.has(path)) moved.push(`${path} (deleted, and it held tests)`)
+  return { put, late, moved, files: files.filter((path) => isThere.has(path)) }
+}
+
+/** The record without the parts of files. */
+export function wholeFiles(pins: ReadonlyMap<string, string>): ReadonlyMap<string, string> {
+  return new Map([...pins].filter(([key]) => inlineFile(key) === null))
+}
+
+/** Code from another time with the tests that its files hold now. */
+export async function withInlineTests(tree: WorkTree, put: readonly ViewEntry[]): Promise<readonly ViewEntry[]> {
+  const all: ViewEntry[] = []
+  for (const entry of put) {
+    const now = entry.type === 'file' && isRust(entry.path) ? await textOf(tree, entry.path) : null
+    const text =
+      now === null || entry.type !== 'file' ? null : await withTestsOf(entry.path, String(entry.content), now)
+    all.push(text === null || entry.type !== 'file' ? entry : { ...entry, content: Buffer.from(text) })
+  }
+  return all
+}

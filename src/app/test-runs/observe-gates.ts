@@ -1,0 +1,234 @@
+import { createHash } from 'node:crypto'
+import { besideTheProject } from '../../checks/observed-runs/beside-project.js'
+import { type GitFacts, gitFacts } from '../../checks/git-facts.js'
+import { explainedCoverage, greenAgainst, onlyOldTestsFail } from '../../checks/red-green/green-run.js'
+import { runKey, type ShownPlace } from '../../checks/observed-runs/observe.js'
+import { observeRepeatedly } from '../../checks/observed-runs/repeat-runs.js'
+import { stampsOf, touchedSince, touchedText } from '../../checks/observed-runs/stamps.js'
+import type { Confinement } from '../../confinement/confinement.js'
+import { canonicalJson } from '../../contract/fingerprint.js'
+import type { Contract, Json, JsonObject } from '../../core/contract/contract.js'
+import { gradeOfRun, invertedView } from '../../core/evidence/inverted-run.js'
+import type { Needs } from '../../core/gates/needs.js'
+import { type Baseline, type ObservedRun, type ObservedRunMember, troubleView } from '../../core/evidence/observed-run.js'
+import { hasRedGate } from '../../core/evidence/red-gate.js'
+import type { TaskState } from '../../core/task/state.js'
+import type { Blob } from '../../store/store.js'
+import type { TreeIndex } from '../../tree/tree-contents.js'
+import type { WorkTree } from '../../tree/work-tree.js'
+import type { App } from '../app.js'
+import { goCacheOf } from './baseline.js'
+import { commandsFor, needsGit } from '../transitions/commands-for.js'
+import { commitRulesOf } from '../trees/commit-rules.js'
+import { type ComposedView, composeViewOf } from './compose-view.js'
+import { holdAgainstSources } from './declared-tests.js'
+import { type Inverted, invertedFor } from './inverted-run.js'
+import { pinnedRunOf } from './pinned-run.js'
+import { needsRedAgain, runRedAgain } from './red-again.js'
+import { reservedIn } from '../tool-calls/contract-paths.js'
+import { withStartingCode } from './starting-code.js'
+import { unavailable, wallOf } from '../tool-calls/contract-sandbox.js'
+
+const TESTS_TOLD_MAX = 2000
+
+export interface Observed {
+  readonly runs: ReadonlyMap<string, ObservedRun>
+  readonly refs: readonly JsonObject[]
+  readonly blobs: readonly Blob[]
+  readonly problems: readonly string[]
+  readonly git: GitFacts | null
+  /** What the tests said of the tree that work began with; null: not asked for, or not to be had. */
+  readonly baseline: Baseline | null
+  readonly noBaseline: string | null
+}
+
+/** Runs what the gates need to see, each once. */
+export async function observeFor(
+  app: App,
+  contract: Contract,
+  state: TaskState,
+  work: { readonly needed: Needs; readonly tree: WorkTree; readonly index: TreeIndex | null },
+): Promise<Observed> {
+  const commands = commandsFor(contract, work.needed)
+  const asksGit = needsGit(contract, work.needed)
+  if (commands.size === 0 && !asksGit) return NOT_OBSERVED
+  const confinement = await wallOf(app, contract)
+  const refused = unavailable({ contract }, confinement)
+  if (refused !== null && !refused.ok) return { ...NOT_OBSERVED, problems: [refused.detail] }
+  const base = await baselineFor(app, contract, state, commands.has('tests'))
+  if ('problem' in base) return { ...NOT_OBSERVED, problems: [base.problem] }
+  const index = work.index ?? (await app.trees.compare(state.workspace)).index
+  const untouched = commands.size === 0 ? new Map<string, string>() : await stampsOf(state.workspace, index)
+  const treeHash = await work.tree.fingerprint()
+  const beside = besideTheProject(state.workspace, index)
+  const bare = {
+    confinement,
+    tree: state.workspace,
+    hidden: reservedIn(app, contract, state.workspace).hidden,
+    signal: new AbortController().signal,
+    redact: (text: string) => String(app.redact(text)),
+    goCache: goCacheOf(app, state.workspace, confinement),
+  }
+  const composed =
+    commands.size === 0
+      ? null
+      : await composedView(app, contract, state, { ...work, index, place: bare, treeHash, base })
+  if (typeof composed === 'string') return { ...NOT_OBSERVED, problems: [composed] }
+  const place = composed === null ? bare : { ...bare, view: composed }
+  const runs = new Map<string, ObservedRun>()
+  const refs: JsonObject[] = []
+  const blobs: Blob[] = []
+  const fresh = new Map<string, ObservedRun>()
+  let wasInverted: Inverted | null = null
+  for (const [name, command] of commands) {
+    const times = name === 'tests' ? (contract.tests.repeat ?? 1) : 1
+    const inputs = `${await runKey(work.tree, treeHash, command)} ${beside} ${composed?.digest} ${times}`
+    const key = beside === null ? null : inputs
+    const before = key === null ? undefined : app.observations.get(key)
+    const ran = before ?? (await observeRepeatedly(place, { name, command, treeHash }, times))
+    const about = { run: ran, command, composed }
+    const plain = name === 'tests' ? await holdAgainstSources(app, contract, state, about) : ran
+    // A run that was stopped or is void says nothing of the tree; the next one may be luckier.
+    const isUnusable = plain.wasStopped || plain.isVoid === true
+    if (before === undefined) fresh.set(isUnusable || key === null ? '' : key, plain)
+    const turned = { plain, command, composed, place, key, needed: work.needed, baseline: base.baseline }
+    const inverted = name === 'tests' ? await invertedFor(app, contract, state, turned) : null
+    if (inverted?.isFresh === true) wasInverted = inverted
+    const run = inverted === null ? plain : { ...plain, inverted: inverted.run }
+    const content = canonicalJson(runView(run))
+    const sha256 = createHash('sha256').update(content).digest('hex')
+    runs.set(name, run)
+    const code = isLaterRed(work.needed, state) ? { code: 'at_start' } : {}
+    refs.push({ ...refOf(run, { sha256, isCached: before !== undefined }), ...code })
+    blobs.push({ sha256, content })
+  }
+  const [tests, coverage] = [runs.get('tests'), runs.get('coverage')]
+  if (tests !== undefined && coverage !== undefined && base.baseline !== null) {
+    const pinnedRun = await pinnedRunOf(app, state)
+    runs.set('coverage', explainedCoverage(coverage, tests, greenAgainst({ contract, pinnedRun, ...base })))
+  }
+  const touched =
+    fresh.size === 0 && wasInverted === null ? [] : touchedSince(untouched, await stampsOf(state.workspace, index))
+  // A test that passed before may be flaky: it is run again when the agent asks again.
+  const isKept = (run: ObservedRun): boolean => base.baseline === null || !onlyOldTestsFail(run, base.baseline)
+  if (touched.length === 0) wasInverted?.keep()
+  if (touched.length === 0)
+    for (const [key, run] of fresh) if (key !== '' && isKept(run)) app.observations.set(key, run)
+  const git = asksGit ? await gitFacts(place, index, await commitRulesOf(app, contract, state)) : null
+  return { runs, refs, blobs, problems: touchedText(touched), git, ...base }
+}
+
+const DISTURBED = 'Files were changed while the tests of the starting tree ran. Ask again'
+
+// Waits for the run that was begun with the claim, or makes it.
+async function baselineFor(
+  app: App,
+  contract: Contract,
+  state: TaskState,
+  isNeeded: boolean,
+): Promise<Pick<Observed, 'baseline' | 'noBaseline'> | { readonly problem: string }> {
+  if (!isNeeded || !hasRedGate(contract)) return { baseline: null, noBaseline: null }
+  try {
+    const made = await app.baselines.of(app, contract, state)
+    if (made === null) return { problem: DISTURBED }
+    return 'why' in made ? { baseline: null, noBaseline: made.why } : { baseline: made, noBaseline: null }
+  } catch (error) {
+    const why = error instanceof Error ? error.message : 'unknown error'
+    return { problem: `The tests of the starting tree could not be run: ${why}` }
+  }
+}
+
+async function composedView(
+  app: App,
+  contract: Contract,
+  state: TaskState,
+  work: {
+    readonly needed: Needs
+    readonly tree: WorkTree
+    readonly index: TreeIndex
+    readonly place: ShownPlace & { readonly confinement: Pick<Confinement, 'start' | 'provider'> }
+    readonly treeHash: string
+    readonly base: Pick<Observed, 'baseline' | 'noBaseline'>
+  },
+): Promise<ComposedView | string> {
+  try {
+    const isRedMissing = !work.needed.pinsTests && needsRedAgain(app, contract, state)
+    const problem = isRedMissing ? await runRedAgain(app, contract, state, work) : null
+    if (problem !== null) return problem
+    const pinnedRun = await pinnedRunOf(app, state)
+    const composed = await composeViewOf(app, contract, state, { ...work, pinnedRun })
+    if (!isLaterRed(work.needed, state)) return composed
+    if (work.place.confinement.provider === 'none') return NEEDS_SANDBOX
+    return await withStartingCode(app, contract, state, { composed, now: work.index, pinned: pinnedRun })
+  } catch (error) {
+    return `The view of the commands cannot be composed: ${error instanceof Error ? error.message : 'unreadable'}`
+  }
+}
+
+/** Tests that failed before are seen failing again with the code that the task started from. */
+function isLaterRed(needed: Needs, state: TaskState): boolean {
+  return needed.pinsTests && state.wasRed === true
+}
+
+const NEEDS_SANDBOX =
+  'Tests that were seen failing before are run with the code that the task started from, which needs the sandbox'
+
+/** Before anything was run. */
+export const NOT_OBSERVED: Observed = {
+  ...{ runs: new Map(), refs: [], blobs: [], problems: [], git: null },
+  ...{ baseline: null, noBaseline: null },
+}
+
+/** The record as reviewers, expressions and the artifact `test_run_result` show it. */
+export function runView(run: ObservedRun): { readonly [K in ObservedRunMember]?: Json } & JsonObject {
+  const { counts } = run
+  return {
+    command: run.command,
+    exit_code: run.exitCode,
+    passed: counts?.passed ?? 0,
+    failed: counts?.failed ?? 0,
+    skipped: counts?.skipped ?? 0,
+    counts_known: counts !== null,
+    tests: run.tests.slice(0, TESTS_TOLD_MAX).map(({ id, status }) => ({ id, status })),
+    tests_total: run.tests.length,
+    load_failures: run.loadFailures.slice(0, 50).map(({ file, kind, message }) => ({ file, kind, message })),
+    ...(run.coverage === null ? {} : { coverage: run.coverage }),
+    ...(run.problem === null ? {} : { problem: run.problem }),
+    ...(run.trouble === undefined ? {} : troubleView(run.trouble)),
+    ...leftOutView(run),
+    ...(run.inverted === undefined ? {} : { inverted: invertedView(run.inverted, TESTS_TOLD_MAX) }),
+    duration_ms: run.durationMs,
+    tree_hash: run.treeHash,
+    grade: gradeOfRun(run),
+  }
+}
+
+const LEFT_OUT_TOLD_MAX = 50
+
+function leftOutView({ leftOut = [] }: ObservedRun): JsonObject {
+  return leftOut.length === 0 ? {} : { left_out: leftOut.slice(0, LEFT_OUT_TOLD_MAX), left_out_total: leftOut.length }
+}
+
+function refOf(run: ObservedRun, about: { readonly sha256: string; readonly isCached: boolean }): JsonObject {
+  const { counts } = run
+  return {
+    name: run.name,
+    command: run.command,
+    exit_code: run.exitCode,
+    passed: counts?.passed ?? null,
+    failed: counts?.failed ?? null,
+    skipped: counts?.skipped ?? null,
+    problem: run.problem,
+    ...leftOutView(run),
+    ...(run.inverted === undefined ? {} : { inverted: invertedView(run.inverted, 0) }),
+    duration_ms: run.durationMs,
+    tree_hash: run.treeHash,
+    grade: gradeOfRun(run),
+    sha256: about.sha256,
+    cached: about.isCached,
+  }
+}
+
+export function observedView(runs: ReadonlyMap<string, ObservedRun>): Readonly<Record<string, Json>> {
+  return Object.fromEntries([...runs].map(([name, run]) => [name, runView(run)]))
+}

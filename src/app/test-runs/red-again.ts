@@ -1,0 +1,99 @@
+import { inlineFile } from '../../checks/test-files/inline-tests.js'
+import { observe, type ShownPlace } from '../../checks/observed-runs/observe.js'
+import { observedFailing, type RedInputs } from '../../checks/red-green/red-run.js'
+import { isTestLike } from '../../checks/test-files/test-files.js'
+import type { ViewEntry } from '../../confinement/confinement.js'
+import { blocker } from '../../core/gates/blockers.js'
+import type { Contract, JsonObject } from '../../core/contract/contract.js'
+import { harnessKind } from '../../core/paths/test-setup-names.js'
+import type { TaskState } from '../../core/task/state.js'
+import { NOT_THE_PROJECT, type WorkTree } from '../../tree/work-tree.js'
+import type { App } from '../app.js'
+import { ignoredIn } from './compose-view.js'
+import { filesAtStart } from '../trees/files-at-start.js'
+import { withInlineTests } from './inline-view.js'
+import { type PinnedFiles, testFiles } from './pin-tests.js'
+import { startOfWork } from './start-of-work.js'
+import { WORK_BEGAN } from '../trees/trees.js'
+import { blockerView } from '../tasks/views.js'
+
+/** Whether RED recorded tests of this task without what they held: an older version did, or that was lost. */
+export function needsRedAgain(app: Pick<App, 'views'>, contract: Contract, state: TaskState): boolean {
+  if (state.pinnedTests === null || contract.tests.allowChanges) return false
+  return !app.views.hasPins(state.id, app.views.pinsAgain(state) ?? state.pinnedTests)
+}
+
+/** What an agent that resumes such a task is told. */
+export function redAgainWarnings(app: App, contract: Contract, state: TaskState): readonly JsonObject[] {
+  if (!needsRedAgain(app, contract, state) || !contract.commands.has('tests')) return []
+  const message =
+    'The tests of this task were recorded at RED without their contents. RED is run again before the next gate that runs commands, with the code as it was when work began.'
+  return [blockerView(blocker('check_error', { message, remedy: 'Leave the tests as they are and go on.' }))]
+}
+
+/**
+ * Runs RED again for a task whose tests were recorded without what they held: the tests as they are, which must have the recorded
+ * hashes, with the code as it was when work began. Keeps them when new ones among them fail; else gives why not.
+ */
+export async function runRedAgain(
+  app: App,
+  contract: Contract,
+  state: TaskState,
+  about: {
+    readonly tree: WorkTree
+    readonly place: ShownPlace
+    readonly treeHash: string
+    readonly base: Pick<RedInputs, 'baseline' | 'noBaseline'>
+  },
+): Promise<string | null> {
+  const { tree, place, treeHash } = about
+  const recorded = state.pinnedTests ?? new Map<string, string>()
+  for (const [path, hash] of recorded)
+    if (inlineFile(path) === null && (await tree.hash(path)) !== hash)
+      return `${path} is not as it was at RED. ${WAY_OUT}`
+  const files = {
+    ...(await testFiles(contract, tree, ignoredIn(app, state.workspace))),
+    ...Object.fromEntries(recorded),
+  }
+  const command = contract.commands.get('tests')
+  if (command !== undefined) {
+    const view = await codeAtStart(app, contract, state, { tree, files })
+    if (typeof view === 'string') return `${view}. ${WAY_OUT}`
+    const composition = { ...view, pinned: Object.keys(files), isGuarded: () => false }
+    const run = await observe({ ...place, view: { composition, leftOut: [] } }, 'tests', command, { treeHash })
+    const start = startOfWork(app, contract, state)
+    const red = await observedFailing(run, { contract, tree, start, all: new Map(), ...about.base })
+    if (red.result !== 'holds') return `RED was run again, and ${red.found}. ${WAY_OUT}`
+  }
+  await app.views.keepPins(state.id, state.workspace, files)
+  app.views.keepPinsAgain(state, files)
+  return null
+}
+
+const WAY_OUT =
+  'The tests of this task were recorded without their contents. Put them back, or ask an operator to rewind the task to the phase before RED'
+
+async function codeAtStart(
+  app: App,
+  contract: Contract,
+  state: TaskState,
+  { tree, files }: { readonly tree: WorkTree; readonly files: PinnedFiles },
+): Promise<{ readonly put: readonly ViewEntry[]; readonly leftOut: readonly string[] } | string> {
+  const start = app.trees.marked(state.workspace, state.id, WORK_BEGAN)
+  if (start === null) return 'How the code was when work began is not known'
+  const isIgnored = ignoredIn(app, state.workspace)
+  const isCode = (path: string): boolean =>
+    files[path] === undefined && !isTestLike(contract, path) && harnessKind(path) === null && !isIgnored(path)
+  const now = (await tree.list(NOT_THE_PROJECT)).map(({ path }) => path)
+  const leftOut = now.filter((path) => start.entries[path] === undefined && isCode(path))
+  const moved: string[] = []
+  for (const [path, entry] of Object.entries(start.entries))
+    if (entry.startsWith('file ') && isCode(path) && (await tree.hash(path)) !== entry.slice('file '.length))
+      moved.push(path)
+  const { put, unknown } = await filesAtStart(app, contract, state, { start, paths: moved })
+  if (unknown[0] !== undefined) return `What ${unknown[0]} held when work began is not known`
+  return {
+    put: await withInlineTests(tree, put),
+    leftOut: [...leftOut, ...((await app.views.dependenciesSince(state.id, state.workspace)) ?? [])],
+  }
+}

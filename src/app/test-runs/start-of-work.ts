@@ -1,0 +1,99 @@
+import { createHash } from 'node:crypto'
+import { posix } from 'node:path'
+import type { StartOfWork } from '../../checks/check-inputs.js'
+import { matchesGlob } from '../../contract/glob.js'
+import type { Contract } from '../../core/contract/contract.js'
+import { type FileWrite, permitsPinned } from '../../core/paths/opened-paths.js'
+import type { TaskState } from '../../core/task/state.js'
+import type { TreeIndex } from '../../tree/tree-contents.js'
+import { openWorkTree, type Skipped } from '../../tree/work-tree.js'
+import type { App } from '../app.js'
+import { digestOf } from '../trees/kept-contents.js'
+import { eventsSince } from '../trees/phase-changes.js'
+import { contentWith } from '../trees/reconcile.js'
+import { ignoredBy } from '../tool-calls/ignored-paths.js'
+import { WORK_BEGAN } from '../trees/trees.js'
+
+/**
+ * The work tree as it was when work on the task began. What was not looked at then (ignored files and installed packages, or
+ * everything with `reconcile: off`) counts as it is now, unless a call wrote it since.
+ */
+export function startOfWork(app: App, contract: Contract, state: TaskState): StartOfWork {
+  const root = state.workspace
+  const now = openWorkTree(root)
+  let marked: { readonly index: TreeIndex | null; readonly isIgnored: (path: string) => boolean } | undefined
+  const looked = () => {
+    if (marked !== undefined) return marked
+    const index = app.trees.marked(root, state.id, WORK_BEGAN)
+    const ignored = ignoredBy(index?.rules ?? [])
+    const isIgnored = (path: string): boolean => index === null || UNSEEN.test(path) || ignored(path, false)
+    marked = { index, isIgnored }
+    return marked
+  }
+  let written: Promise<ReadonlyMap<string, readonly FileWrite[]>> | undefined
+  const writes = () => {
+    written ??= writesOf(app, state)
+    return written
+  }
+  const entryOf = (path: string): string | undefined => looked().index?.entries[path]
+  const read = async (path: string): Promise<Buffer | null> => {
+    const entry = entryOf(path)
+    const [, sha256] = /^file ([0-9a-f]{64})$/.exec(entry ?? '') ?? []
+    if (sha256 === undefined) return entry === undefined && (await isStill(path)) ? now.read(path) : null
+    const present = await now.read(path)
+    return present !== null && digestOf(present) === sha256 ? present : contentWith(app, { tree: root, path, sha256 })
+  }
+  const isStill = async (path: string): Promise<boolean> => looked().isIgnored(path) && !(await writes()).has(path)
+  const hash = async (path: string): Promise<string | null> => {
+    const entry = entryOf(path)
+    if (entry === undefined) return (await isStill(path)) ? now.hash(path) : null
+    const [, sha256] = /^file ([0-9a-f]{64})$/.exec(entry) ?? []
+    if (sha256 !== undefined) return sha256
+    const [, target] = /^link (.*)$/s.exec(entry) ?? []
+    const content = target === undefined ? null : await read(posix.join(posix.dirname(path), target))
+    return content === null ? null : createHash('sha256').update(`link:${target}:`).update(content).digest('hex')
+  }
+  const list = async (skipped: Skipped) => {
+    const entries = Object.entries(looked().index?.entries ?? {})
+    const then = entries.map(([path, entry]) => ({ path, isLink: !entry.startsWith('file ') }))
+    const known = new Set(then.map(({ path }) => path))
+    const still: typeof then = []
+    for (const one of await now.list(skipped)) if (!known.has(one.path) && (await isStill(one.path))) still.push(one)
+    const isIn = ({ path }: { readonly path: string }): boolean => !isSkipped(path, skipped)
+    return [...then.filter(isIn), ...still].sort((a, b) => (a.path < b.path ? -1 : 1))
+  }
+  const isPermitted = async (path: string): Promise<boolean> => {
+    const sha256 = await now.hash(path)
+    const file = { path, sha256, writes: (await writes()).get(path) ?? [] }
+    return permitsPinned(contract, file, { phase: state.phase, matchesGlob })
+  }
+  return { tree: { list, hash, read }, isPermitted }
+}
+
+// Indexes hold only a digest of these.
+const UNSEEN = /(^|\/)(\.git|node_modules|\.venv|venv)(\/|$)/
+// A stash that comes back brings what the task itself had changed; nobody looked at it.
+const POPPED = /^stash \S+ popped: /
+
+async function writesOf(app: App, state: TaskState): Promise<ReadonlyMap<string, readonly FileWrite[]>> {
+  const { events } = await eventsSince(app, state, 'task')
+  const found = new Map<string, FileWrite[]>()
+  const note = (path: string, write: FileWrite): void => {
+    const list = found.get(path) ?? []
+    list.push(write)
+    found.set(path, list)
+  }
+  for (const event of events) {
+    const { phase } = event
+    if (event.type === 'tool_finished')
+      for (const { path, sha256 } of event.changes ?? []) note(path, { phase, by: 'agent', sha256: sha256 ?? null })
+    if (event.type === 'tree_accepted' && !POPPED.test(event.reason))
+      for (const path of event.paths) note(path, { phase, by: 'operator', sha256: null })
+  }
+  return found
+}
+
+function isSkipped(path: string, { anywhere, atRoot }: Skipped): boolean {
+  const [first = '', ...rest] = path.split('/')
+  return (rest.length > 0 && atRoot.has(first)) || [first, ...rest].slice(0, -1).some((name) => anywhere.has(name))
+}

@@ -1,0 +1,59 @@
+import { createHash } from 'node:crypto'
+import { harnessOf } from '../../checks/test-setup/test-setup.js'
+import { isTestLike } from '../../checks/test-files/test-files.js'
+import type { Contract } from '../../core/contract/contract.js'
+import type { PinnedRun } from '../../core/evidence/observed-run.js'
+import { harnessKind } from '../../core/paths/test-setup-names.js'
+import type { TaskState } from '../../core/task/state.js'
+import type { TreeIndex } from '../../tree/tree-contents.js'
+import { openWorkTree } from '../../tree/work-tree.js'
+import type { App } from '../app.js'
+import type { ComposedView } from './compose-view.js'
+import { filesAtStart } from '../trees/files-at-start.js'
+import { withInlineTests } from './inline-view.js'
+import { WORK_BEGAN } from '../trees/trees.js'
+
+/**
+ * The view of a later RED run: tests and test setup are as they are now, everything else is as it was when work on the task began.
+ * A text says why that view cannot be made.
+ */
+export async function withStartingCode(
+  app: App,
+  contract: Contract,
+  state: TaskState,
+  {
+    composed,
+    now,
+    pinned,
+  }: { readonly composed: ComposedView; readonly now: TreeIndex; readonly pinned: PinnedRun | null },
+): Promise<ComposedView | string> {
+  const start = app.trees.marked(state.workspace, state.id, WORK_BEGAN)
+  if (start === null) return NOT_KNOWN
+  const tree = openWorkTree(state.workspace)
+  const setup = new Set(Object.keys({ ...pinned?.harness, ...(await harnessOf(tree, contract)) }))
+  const isCode = (path: string): boolean =>
+    !setup.has(path) && harnessKind(path) === null && !isTestLike(contract, path)
+  const moved = [...new Set([...Object.keys(start.entries), ...Object.keys(now.entries)])]
+    .filter((path) => start.entries[path] !== now.entries[path] && isCode(path))
+    .sort()
+  const files = await filesAtStart(app, contract, state, { start, paths: moved })
+  const [unknown] = files.unknown
+  if (unknown !== undefined)
+    return `What ${JSON.stringify(unknown)} held when work began is not known, and the tests are run with it`
+  const { composition } = composed
+  const isOut = new Set(composition.leftOut)
+  const leftOut = files.leftOut.filter((path) => !isOut.has(path))
+  const parts = [composed.digest, moved.map((path) => [path, start.entries[path] ?? null])]
+  return {
+    ...composed,
+    composition: {
+      ...composition,
+      put: [...composition.put, ...(await withInlineTests(tree, files.put))],
+      leftOut: [...composition.leftOut, ...leftOut],
+      pinned: composition.pinned.filter((path) => !leftOut.includes(path)),
+    },
+    digest: createHash('sha256').update(JSON.stringify(parts)).digest('hex'),
+  }
+}
+
+const NOT_KNOWN = 'How the work tree was when work began is not known, and the tests are run with the code of then'

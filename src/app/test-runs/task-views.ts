@@ -1,0 +1,208 @@
+import { createHash } from 'node:crypto'
+import { closeSync, existsSync, lstatSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
+import { mkdir, open, readdir, readlink, rename, rm, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { type InlineTests, inlineFile, inlineRecord } from '../../checks/test-files/inline-tests.js'
+import type { ViewEntry } from '../../confinement/confinement.js'
+import type { TaskState } from '../../core/task/state.js'
+import { openFile } from '../../tree/lookup.js'
+import { chunksOf } from '../../tree/read-bytes.js'
+import { isTargetInside } from '../../tree/write/tree-steps.js'
+import { openWorkTree } from '../../tree/work-tree.js'
+import type { EarlierChanges } from '../trees/earlier-changes.js'
+import type { PinnedFiles } from './pin-tests.js'
+import type { Trees } from '../trees/trees.js'
+
+const PINNED_BYTES_MAX = 1024 ** 3
+const MODE_MASK = 0o777
+const TASK = 'task'
+const OBJECTS = 'objects'
+const PINS = 'pins.json'
+const AGAIN = 'red-again.json'
+const EARLIER = 'earlier-changes.json'
+const DEPENDENCIES = 'dependencies.json.gz'
+const REMOVED = { recursive: true, force: true } as const
+
+/** What is known of a pinned file beside what it holds. */
+type Pin = { readonly mode: number } | { readonly link: string } | { readonly inline: string }
+type Pins = Record<string, Pin>
+
+/**
+ * What the views of observed runs are composed of, a folder for each task: the contents of pinned files, whole, and how dependencies
+ * and ignored files were when work began. It goes with the task.
+ */
+export class TaskViews {
+  readonly #beginning = new Map<string, Promise<void>>()
+
+  constructor(
+    private readonly dir: string,
+    private readonly trees: Trees,
+  ) {}
+
+  /** Work on a task begins. Large trees are listed in the background: what is changed after `now` counts as changed either way. */
+  begin(taskId: string, tree: string, now: number): void {
+    this.#mark(taskId)
+    const kept = this.trees.keepDependencies(tree, this.#file(taskId, DEPENDENCIES), now)
+    this.#beginning.set(taskId, kept)
+    // Whoever needs the listing sees the fault.
+    kept.catch(() => undefined)
+  }
+
+  /** Keeps what differed from the last commit when work began: what was found first counts. */
+  keepEarlierChanges(taskId: string, changes: EarlierChanges): void {
+    this.#mark(taskId)
+    const file = this.#file(taskId, EARLIER)
+    if (!existsSync(file)) writeFileSync(file, JSON.stringify(changes), { mode: 0o600, flush: true })
+  }
+
+  earlierChanges(taskId: string): EarlierChanges {
+    const file = this.#file(taskId, EARLIER)
+    return existsSync(file) ? (JSON.parse(readFileSync(file, 'utf8')) as EarlierChanges) : []
+  }
+
+  /** What came or was changed among dependencies and ignored files since work began; null where that is not known. */
+  async dependenciesSince(taskId: string, tree: string): Promise<readonly string[] | null> {
+    await this.#beginning.get(taskId)
+    const file = this.#file(taskId, DEPENDENCIES)
+    return existsSync(file) ? this.trees.dependenciesSince(tree, file) : null
+  }
+
+  async acceptDependencies(taskId: string, tree: string, paths: readonly string[]): Promise<void> {
+    const file = this.#file(taskId, DEPENDENCIES)
+    if (existsSync(file)) await this.trees.acceptDependencies(tree, file, paths)
+  }
+
+  /** Keeps what these files hold, by the hashes that the ledger is about to record. Throws when one is not what it should be. */
+  async keepPins(taskId: string, tree: string, files: PinnedFiles): Promise<void> {
+    this.#mark(taskId)
+    await mkdir(this.#file(taskId, OBJECTS), { recursive: true, mode: 0o700 })
+    const pins: Pins = { ...this.#pins(taskId) }
+    let bytes = 0
+    for (const [path, hash] of Object.entries(files)) {
+      const inline = inlineFile(path)
+      if (inline !== null) {
+        pins[keyOf(path, hash)] = { inline }
+        await this.#keepInline(taskId, { tree, path: inline, hash })
+        continue
+      }
+      const stat = lstatSync(join(tree, path))
+      bytes += stat.size
+      if (bytes > PINNED_BYTES_MAX) throw new Error(`test files take more than ${PINNED_BYTES_MAX} bytes`)
+      if (stat.isSymbolicLink()) pins[keyOf(path, hash)] = { link: await readlink(join(tree, path)) }
+      else {
+        pins[keyOf(path, hash)] = { mode: stat.mode & MODE_MASK }
+        await this.#keepObject(taskId, { tree, path, hash })
+      }
+    }
+    const file = this.#file(taskId, PINS)
+    writeFileSync(`${file}.new`, JSON.stringify(pins), { mode: 0o600, flush: true })
+    renameSync(`${file}.new`, file)
+  }
+
+  /** Whether contents were kept for every one of these files. Tasks of an older version have none. */
+  hasPins(taskId: string, files: ReadonlyMap<string, string>): boolean {
+    const pins = this.#pins(taskId)
+    return [...files].every(([path, hash]) => pins[keyOf(path, hash)] !== undefined)
+  }
+
+  /** A pinned file as it was; null when it was not kept, or is not whole. */
+  pinned(taskId: string, path: string, hash: string): ViewEntry | null {
+    const pin = this.#pins(taskId)[keyOf(path, hash)]
+    if (pin === undefined || 'inline' in pin) return null
+    if ('link' in pin) return isTargetInside(path, pin.link) ? { path, type: 'link', target: pin.link } : null
+    const content = this.#object(taskId, hash)
+    return content === null ? null : { path, type: 'file', content, mode: pin.mode }
+  }
+
+  /** The tests that RED recorded inside of a file; null when they were not kept, or are not whole. */
+  inlineTests(taskId: string, hash: string): InlineTests | null {
+    const content = this.#object(taskId, hash)
+    return content === null ? null : (JSON.parse(content.toString('utf8')) as InlineTests)
+  }
+
+  #object(taskId: string, hash: string): Buffer | null {
+    const file = join(this.#file(taskId, OBJECTS), hash)
+    const content = existsSync(file) ? readFileSync(file) : null
+    return content !== null && createHash('sha256').update(content).digest('hex') === hash ? content : null
+  }
+
+  /** Which files RED, run again, recorded besides; null where it was not. */
+  pinsAgain(state: Pick<TaskState, 'id' | 'pinnedRun'>): ReadonlyMap<string, string> | null {
+    const file = this.#file(state.id, AGAIN)
+    if (!existsSync(file)) return null
+    const { run, files } = JSON.parse(readFileSync(file, 'utf8')) as { run: string | null; files: PinnedFiles }
+    return run === state.pinnedRun ? new Map(Object.entries(files)) : null
+  }
+
+  keepPinsAgain({ id, pinnedRun }: Pick<TaskState, 'id' | 'pinnedRun'>, files: PinnedFiles): void {
+    writeFileSync(this.#file(id, AGAIN), JSON.stringify({ run: pinnedRun, files }), { mode: 0o600, flush: true })
+  }
+
+  async drop(taskId: string): Promise<void> {
+    await this.#beginning.get(taskId)?.catch(() => undefined)
+    this.#beginning.delete(taskId)
+    await rm(this.#place(taskId), REMOVED)
+  }
+
+  /** Takes away what tasks that are over or unknown left. */
+  async sweep(isOver: (taskId: string) => Promise<boolean>): Promise<void> {
+    for (const name of await readdir(this.dir).catch(() => [])) {
+      const file = join(this.dir, name, TASK)
+      const taskId = existsSync(file) ? readFileSync(file, 'utf8') : ''
+      if (nameOf(taskId) !== name || (await isOver(taskId))) await rm(join(this.dir, name), REMOVED)
+    }
+  }
+
+  async #keepInline(taskId: string, one: { tree: string; path: string; hash: string }): Promise<void> {
+    const text = one.path === '' ? '' : ((await openWorkTree(one.tree).read(one.path))?.toString('utf8') ?? '')
+    const { content, hash } = await inlineRecord(one.path, text)
+    if (hash !== one.hash) throw new Error(`${one.path} was changed meanwhile`)
+    await writeFile(join(this.#file(taskId, OBJECTS), hash), content, { mode: 0o600 })
+  }
+
+  async #keepObject(taskId: string, one: { tree: string; path: string; hash: string }): Promise<void> {
+    const object = join(this.#file(taskId, OBJECTS), one.hash)
+    if (existsSync(object)) return
+    const from = openFile(one.tree, one.path)
+    if (!from.ok) throw new Error(`${one.path} cannot be read`)
+    const hash = createHash('sha256')
+    const into = await open(`${object}.new`, 'w', 0o600)
+    try {
+      for await (const chunk of chunksOf(from.fd, PINNED_BYTES_MAX)) {
+        hash.update(chunk)
+        await into.writeFile(chunk)
+      }
+    } finally {
+      closeSync(from.fd)
+      await into.close()
+    }
+    if (hash.digest('hex') !== one.hash) throw new Error(`${one.path} was changed meanwhile`)
+    await rename(`${object}.new`, object)
+  }
+
+  #pins(taskId: string): Pins {
+    const file = this.#file(taskId, PINS)
+    return existsSync(file) ? (JSON.parse(readFileSync(file, 'utf8')) as Pins) : {}
+  }
+
+  #mark(taskId: string): void {
+    mkdirSync(this.#place(taskId), { recursive: true, mode: 0o700 })
+    writeFileSync(this.#file(taskId, TASK), taskId, { mode: 0o600 })
+  }
+
+  #file(taskId: string, name: string): string {
+    return join(this.#place(taskId), name)
+  }
+
+  #place(taskId: string): string {
+    return join(this.dir, nameOf(taskId))
+  }
+}
+
+function keyOf(path: string, hash: string): string {
+  return `${hash} ${path}`
+}
+
+function nameOf(taskId: string): string {
+  return createHash('sha256').update(taskId).digest('hex').slice(0, 32)
+}

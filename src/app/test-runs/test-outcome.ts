@@ -1,0 +1,39 @@
+import { createHash } from 'node:crypto'
+import { type ObservedRun, troubleView } from '../../core/evidence/observed-run.js'
+import { failed, type ToolOutcome } from '../../tools/tool-place.js'
+
+const FAILURES_TOLD_MAX = 50
+
+/** What `run_tests` answers. */
+export function testOutcome(run: ObservedRun): ToolOutcome {
+  const trouble = run.trouble === undefined ? {} : troubleView(run.trouble)
+  if (run.wasStopped) return failed(`run_tests: ${run.problem ?? 'it was stopped'}`, 'tool_failed', trouble)
+  const failures = [
+    ...run.loadFailures.map(({ file, kind, message }) => ({ id: file ?? kind, message })),
+    ...run.tests.filter((test) => test.status === 'failed').map(({ id, message }) => ({ id, message })),
+  ]
+  return {
+    ok: true,
+    result: {
+      exit_code: run.exitCode,
+      passed: run.counts?.passed ?? null,
+      failed: run.counts?.failed ?? null,
+      skipped: run.counts?.skipped ?? null,
+      failures: failures.slice(0, FAILURES_TOLD_MAX),
+      failures_total: failures.length,
+      duration_ms: run.durationMs,
+      ...(run.problem === null ? {} : { problem: run.problem }),
+      ...trouble,
+    },
+    changes: [],
+  }
+}
+
+/** The same for the same set of failing tests, whatever order they ran in. */
+export function failingIn(run: ObservedRun): string {
+  const failing = run.tests.filter((test) => test.status === 'failed').map((test) => test.id)
+  const unloaded = run.loadFailures.map(({ file, message }) => `${file ?? ''}: ${message}`)
+  return createHash('sha256')
+    .update(JSON.stringify([...failing, ...unloaded].sort()))
+    .digest('hex')
+}

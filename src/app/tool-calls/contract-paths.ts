@@ -1,0 +1,70 @@
+import { statSync } from 'node:fs'
+import { dirname, isAbsolute, join, relative } from 'node:path'
+import type { Contract } from '../../core/contract/contract.js'
+import type { App } from '../app.js'
+
+/** What of a work tree belongs to the contract, relative to the tree. */
+export interface Reserved {
+  /** Agents neither read nor write these. */
+  readonly hidden: readonly string[]
+  /** Agents do not write these; the hidden ones are among them. */
+  readonly kept: readonly string[]
+}
+
+/** What a workflow of documents consists of, in its folder. Agents are handed the documents phase by phase. */
+const WORKFLOW_NAMES = ['metadata.json', 'metadata.yaml', 'metadata.yml', 'phases']
+
+const GUIDES_FOLDER = 'guides'
+const WORKFLOW_FOLDER = 'agent_workflow'
+// Also where the contract lies elsewhere: the next start would find them. (REQ-TRUST-1)
+const CONTRACT_NAMES = [
+  ...['yaml', 'yml', 'json', 'md', 'markdown'].map((ending) => `${WORKFLOW_FOLDER}.${ending}`),
+  ...WORKFLOW_NAMES.map((name) => `${WORKFLOW_FOLDER}/${name}`),
+]
+
+/** Where the server and what belongs to it lie. */
+export type Places = Pick<App, 'contractFile' | 'contractParts' | 'stateDir' | 'workspace'>
+
+const known = new WeakMap<Contract, Map<string, Reserved>>()
+
+/** The contract's own file or documents and its schemas, as far as they lie in the work tree, and the state directory. */
+export function reservedIn(app: Places, contract: Contract, tree: string): Reserved {
+  const trees = known.get(contract) ?? new Map<string, Reserved>()
+  known.set(contract, trees)
+  const before = trees.get(tree)
+  if (before !== undefined) return before
+  const found = findReserved(app, contract, tree)
+  trees.set(tree, found)
+  return found
+}
+
+function findReserved(app: Places, contract: Contract, tree: string): Reserved {
+  const file = app.contractFile
+  // Another work tree may be a copy of the server's own, with a copy of everything that belongs to the contract.
+  const inside = (path: string): readonly string[] => [...below(tree, path), ...below(app.workspace, path)]
+  const isFolder = file !== null && statSync(file, { throwIfNoEntry: false })?.isDirectory() === true
+  const beside = file === null ? tree : isFolder ? file : dirname(file)
+  const own = isFolder ? WORKFLOW_NAMES.map((name) => join(file, name)) : file === null ? [] : [file]
+  const sources = [...contract.phases.values()].flatMap(({ document }) =>
+    document?.number === null ? document.sources.map((source) => join(beside, source.file)) : [],
+  )
+  const hidden = [...CONTRACT_NAMES, ...[...own, ...sources, app.stateDir].flatMap(inside)]
+  // Also those that are not there yet: beside the contract they would take the place of the built-in ones.
+  const schemas = [...contract.schemas.keys()].flatMap((name) => (isAbsolute(name) ? [] : inside(join(beside, name))))
+  const guides = [...contract.guides.keys()].map((name) => join(GUIDES_FOLDER, `${name}.md`))
+  const parts = [...guides, ...app.contractParts].flatMap((name) => inside(join(beside, name)))
+  const folder = isFolder ? inside(file) : []
+  return {
+    hidden: [...new Set(hidden)],
+    kept: [...new Set([...hidden, WORKFLOW_FOLDER, ...schemas, ...parts, ...folder])],
+  }
+}
+
+function below(tree: string, path: string): readonly string[] {
+  const way = relative(tree, path)
+  return way === '' || way === '..' || way.startsWith('../') || isAbsolute(way) ? [] : [way]
+}
+
+export function isHiddenBy(reserved: Reserved): (path: string) => boolean {
+  return (path) => reserved.hidden.some((one) => path === one || path.startsWith(`${one}/`))
+}

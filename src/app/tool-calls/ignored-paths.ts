@@ -1,0 +1,211 @@
+import ignore from 'ignore'
+import type { Aside } from '../../confinement/confinement.js'
+import type { ToolOutcome } from '../../tools/tool-place.js'
+import type { Change } from '../../tree/change.js'
+import type { IgnoreText } from '../../tree/ignore-rules.js'
+
+/** What tools leave behind wherever they run. A project that keeps such files in git is not known. */
+export const LEFT_BEHIND = [
+  '__pycache__/',
+  '*.pyc',
+  '.pytest_cache/',
+  '.mypy_cache/',
+  '.ruff_cache/',
+  '.nyc_output/',
+  '.coverage',
+  '.coverage.*',
+  '.DS_Store',
+  'node_modules/.cache/',
+  'node_modules/.vite/',
+  'node_modules/.vite-temp/',
+  'node_modules/.vitest/',
+  '*.tsbuildinfo',
+]
+const COVERAGE = 'coverage'
+const PACKAGES = /^(?:.*\/)?(?:node_modules|\.venv|venv)(?=\/|$)/
+const GIT_DIRECTORY = /(^|\/)\.git(\/|$)/
+
+/** What decides which changes count. */
+export interface ScratchRules {
+  /** By which files were ignored when work in the tree began. */
+  readonly rules: readonly IgnoreText[]
+  /** Whether a folder named coverage is part of the project. */
+  readonly isSource: (folder: string) => boolean
+  /** Whether the phase names the path as writable. */
+  readonly isNamed: (path: string) => boolean
+  /** What is mounted over in the view of commands: nothing of the layer may lie in the way. */
+  readonly covered: readonly string[]
+}
+
+export interface Parted {
+  /** Changes that count. */
+  readonly kept: readonly Change[]
+  /** Caches and other ignored files: they never reach the tree and never close anything, and the next command sees them. */
+  readonly scratch: readonly Change[]
+  /** Ignored too, and gone with the command: installed packages, sockets, links that leave the tree. */
+  readonly left: readonly Change[]
+  /** The folders of installed packages among them. */
+  readonly packages: readonly string[]
+}
+
+/** What becomes of a path by the rules that held when work began, not by a .gitignore that was edited since. */
+export function asideBy(rules: ScratchRules): Aside {
+  const isIgnored = ignoredBy(rules.rules)
+  const always = leftBehind(rules.isSource)
+  return (path, isDirectory) => {
+    // The tree as a whole, refused, is no path that could be ignored.
+    if (!ignore.isPathValid(path) || GIT_DIRECTORY.test(path) || rules.isNamed(path)) return null
+    if (always(path, isDirectory)) return 'kept'
+    if (!isIgnored(path, isDirectory)) return null
+    const installed = PACKAGES.exec(path)?.[0]
+    // The folder itself may hold caches, which are kept.
+    return installed === undefined || installed === path ? 'kept' : 'dropped'
+  }
+}
+
+/** Parts changes by the rules that held when work began, not by a .gitignore that was edited since. */
+export function partChanges(changes: readonly Change[], rules: ScratchRules): Parted {
+  if (changes.length === 0) return { kept: [], scratch: [], left: [], packages: [] }
+  const becomes = asideBy(rules)
+  const aside = new Set(changes.filter(({ path, type }) => becomes(path, type === 'directory') !== null))
+  for (const folder of foldersOfAside(changes, aside)) aside.add(folder)
+  const kept: Change[] = []
+  const scratch: Change[] = []
+  const left: Change[] = []
+  const packages = new Set<string>()
+  for (const change of changes) {
+    const installed = PACKAGES.exec(change.path)?.[0]
+    if (!aside.has(change)) kept.push(change)
+    else if (installed !== undefined && isOfPackages(change, becomes)) {
+      left.push(change)
+      if (change.path !== installed || change.kind === 'deleted') packages.add(installed)
+    } else if (change.problem !== null || isInTheWay(change, rules.covered)) left.push(change)
+    else scratch.push(change)
+  }
+  return { kept, scratch, left, packages: [...packages] }
+}
+
+// A folder of packages that came for the sake of a cache in it is laid over the tree like the cache.
+function isOfPackages({ path, type, kind }: Change, becomes: Aside): boolean {
+  return becomes(path, type === 'directory') === 'dropped' || (kind === 'deleted' && PACKAGES.exec(path)?.[0] === path)
+}
+
+/** Whether a path is what tools leave behind wherever they run. */
+export function leftBehind(isSource: ScratchRules['isSource']): (path: string, isDirectory: boolean) => boolean {
+  const rules = ignore({ ignorecase: false }).add(LEFT_BEHIND)
+  return (path, isDirectory) => {
+    if (!ignore.isPathValid(path)) return false
+    if (rules.test(isDirectory ? `${path}/` : path).ignored) return true
+    const folder = coverageIn(path, isDirectory)
+    return folder !== null && !isSource(folder)
+  }
+}
+
+function coverageIn(path: string, isDirectory: boolean): string | null {
+  const names = path.split('/')
+  const at = (isDirectory ? names : names.slice(0, -1)).indexOf(COVERAGE)
+  return at === -1 ? null : names.slice(0, at + 1).join('/')
+}
+
+const REPORTS =
+  /^(lcov\.info|lcov-report|coverage-final\.json|coverage-summary\.json|clover\.xml|cobertura-coverage\.xml|index\.html|\.tmp)$/
+
+/** The folders named coverage that hold something else than reports, by the paths of a project. */
+export function sourceFolders(paths: Iterable<string>): ReadonlySet<string> {
+  const reports = new Set<string>()
+  const found = new Set<string>()
+  for (const path of paths) {
+    if (!path.includes(COVERAGE)) continue
+    const folder = coverageIn(path, false)
+    if (folder === null) continue
+    found.add(folder)
+    const [name = ''] = path.slice(folder.length + 1).split('/')
+    if (REPORTS.test(name)) reports.add(folder)
+  }
+  return new Set([...found].filter((folder) => !reports.has(folder)))
+}
+
+/** Whether a path is ignored. The rules of the nearest folder have the last word. */
+export function ignoredBy(rules: readonly IgnoreText[]): (path: string, isDirectory: boolean) => boolean {
+  const matchers = rules.map(({ base, text }) => ({ base, rules: ignore({ ignorecase: false }).add(text) }))
+  return (path, isDirectory) => {
+    let answer = false
+    for (const one of matchers) {
+      if (one.base !== '' && !path.startsWith(`${one.base}/`)) continue
+      const below = one.base === '' ? path : path.slice(one.base.length + 1)
+      const { ignored, unignored } = one.rules.test(isDirectory ? `${below}/` : below)
+      if (ignored || unignored) answer = ignored
+    }
+    return answer
+  }
+}
+
+/** The patterns that speak of ignored paths: by the name of such a folder, or because they begin in one. */
+export function namedAmong(patterns: readonly string[], isIgnored: (path: string) => boolean): readonly string[] {
+  return patterns.filter((pattern) => {
+    if (/^\*\*(\/\*)?$/.test(pattern)) return false
+    const literal = pattern.split('/').filter((_, at, all) => !all.slice(0, at + 1).some((part) => /[*?[{]/.test(part)))
+    return IGNORED_FOLDER.test(pattern) || (literal.length > 0 && isIgnored(`${literal.join('/')}/x`))
+  })
+}
+
+// Patterns that speak of installed packages or caches by name.
+const IGNORED_FOLDER = /(^|\/)(node_modules|\.venv|venv|coverage|__pycache__|\.\w+_cache)(\/|$)/
+
+// A folder that came for nothing but ignored files is not there for anybody else.
+function foldersOfAside(changes: readonly Change[], aside: ReadonlySet<Change>): readonly Change[] {
+  const filled = new Set<string>()
+  const counted = new Set<string>()
+  for (const change of changes) {
+    if (change.type === 'directory' && !aside.has(change)) continue
+    const into = aside.has(change) ? filled : counted
+    for (let at = change.path.lastIndexOf('/'); at > 0; at = change.path.lastIndexOf('/', at - 1))
+      into.add(change.path.slice(0, at))
+  }
+  return changes.filter(
+    (one) =>
+      one.type === 'directory' &&
+      one.kind === 'created' &&
+      !aside.has(one) &&
+      filled.has(one.path) &&
+      !counted.has(one.path),
+  )
+}
+
+function isInTheWay({ path, type }: Change, covered: readonly string[]): boolean {
+  return covered.some((one) => one === path || (type !== 'directory' && one.startsWith(`${path}/`)))
+}
+
+/** What an agent is told of changes that were not kept. */
+export function notesOn({ packages }: Parted): readonly string[] {
+  if (packages.length === 0) return []
+  return [
+    `What was changed in ${packages.slice(0, FOLDERS_TOLD_MAX).join(', ')} was dropped: installed packages are read-only. Changes of package and lock files count like those of any other file. Ask an operator to install, or to list the folder under \`writable\` of this phase.`,
+  ]
+}
+
+const FOLDERS_TOLD_MAX = 5
+
+/** The answer of a command without what did not count, and with what there is to say about it. */
+export function withNotes(
+  outcome: ToolOutcome,
+  about: { readonly kept: readonly Change[]; readonly notes: readonly string[]; readonly aside: number },
+): ToolOutcome {
+  const { kept, notes, aside } = about
+  if (!outcome.ok || (aside === 0 && notes.length === 0)) return outcome
+  const { changes_total: _, ...result } = outcome.result
+  const told = kept.slice(0, CHANGES_TOLD_MAX).map(({ path, kind, type, bytes }) => ({ path, kind, type, bytes }))
+  return {
+    ok: true,
+    result: {
+      ...result,
+      ...(Array.isArray(result.changes) ? { changes: told } : {}),
+      ...(kept.length > CHANGES_TOLD_MAX ? { changes_total: kept.length } : {}),
+      ...(aside === 0 ? {} : { scratch: aside }),
+      ...(notes.length === 0 ? {} : { notes }),
+    },
+    changes: kept,
+  }
+}
+
+const CHANGES_TOLD_MAX = 200

@@ -1,0 +1,300 @@
+import { observe } from '../../checks/observed-runs/observe.js'
+import type { Aside, ChangeSet } from '../../confinement/confinement.js'
+import { matchesGlob } from '../../contract/glob.js'
+import { phaseOf } from '../../core/tool-calls/offered-tools.js'
+import { admit, type Bearer } from '../../core/identity/admit.js'
+import type { JsonObject } from '../../core/contract/contract.js'
+import type { TaskEvent } from '../../core/task/event.js'
+import { type GitAccess, writableOf } from '../../core/paths/writable.js'
+import { isCommandTool, runCommandTool } from '../../tools/commands/command-tools.js'
+import { fileTool, isWriteTool } from '../../tools/files/file-tools.js'
+import { failed, type ToolOutcome, type ToolPlace } from '../../tools/tool-place.js'
+import { webFetch } from '../../tools/web/web-fetch.js'
+import type { Change } from '../../tree/change.js'
+import { addedBy, addedTo, pathsIn, refuseBytes, sizesOf } from './added-bytes.js'
+import { type AgentCall, applyAs, reviewerIn } from '../identity/agent-call.js'
+import type { App } from '../app.js'
+import { commitRulesOf } from '../trees/commit-rules.js'
+import { ignoredIn } from '../test-runs/compose-view.js'
+import { droppedBy } from './dropped-changes.js'
+import type { With } from '../ledger/ledger.js'
+import { askQuestion } from '../approvals/questions.js'
+import { keepContents, keepPrevious } from '../trees/reconcile.js'
+import { isHiddenBy, reservedIn } from './contract-paths.js'
+import type { Result } from '../result.js'
+import { asideBy, ignoredBy, namedAmong, notesOn, partChanges, type ScratchRules, withNotes } from './ignored-paths.js'
+import { writeIgnored } from './ignored-writes.js'
+import { requestSetupChange } from '../test-runs/setup-change.js'
+import { failingIn, testOutcome } from '../test-runs/test-outcome.js'
+import { callUpstream, isUpstreamTool } from './upstream.js'
+import { unavailable, wallOf } from './contract-sandbox.js'
+
+export interface ToolRun {
+  readonly tool: string
+  readonly args: JsonObject
+  readonly remember: RememberAs
+  /** Fires when the tool must end. */
+  readonly signal: AbortSignal
+}
+
+/** What came of a tool that was allowed: its outcome, and what the ledger says of it. */
+export interface Ran {
+  readonly outcome: ToolOutcome
+  readonly durationMs: number
+  readonly events: readonly TaskEvent[]
+  readonly unenforced: readonly string[]
+}
+
+type Remember = NonNullable<With['remember']>
+export type RememberAs = (
+  outcome: ToolOutcome,
+  about: { readonly durationMs: number; readonly unenforced: readonly string[] },
+) => Remember | undefined
+
+/** Runs a tool that was allowed and records what came of it. Nothing it changed reaches the tree unless the phase allows it. */
+export function runTool(app: App, call: AgentCall<Bearer>, run: ToolRun): Promise<Result<Ran>> {
+  return new OneRun(app, call, run).start()
+}
+
+class OneRun {
+  readonly #startedAt = performance.now()
+  readonly #place: ToolPlace & { readonly hidden: readonly string[] }
+
+  constructor(
+    private readonly app: App,
+    private readonly call: AgentCall<Bearer>,
+    private readonly one: ToolRun,
+  ) {
+    const reserved = reservedIn(app, call.contract, call.state.workspace)
+    this.#place = {
+      root: call.state.workspace,
+      isHidden: isHiddenBy(reserved),
+      hidden: reserved.hidden,
+      signal: one.signal,
+    }
+  }
+
+  async start(): Promise<Result<Ran>> {
+    const { tool, args } = this.one
+    if (tool === 'run_tests') return this.#tests()
+    if (isCommandTool(this.call.contract, tool)) return this.#command()
+    if (isUpstreamTool(this.call.contract, tool)) return this.#upstream()
+    if (tool === 'ask_user_question') return this.#finish(await askQuestion(this.app, this.call, args))
+    if (tool === 'request_setup_change') return this.#finish(await requestSetupChange(this.app, this.call, args))
+    if (isWriteTool(tool)) return this.#write()
+    if (tool === 'web_fetch')
+      return this.#finish(
+        await webFetch({ url: String(args.url), allowedHosts: this.call.contract.webHosts, signal: this.one.signal }),
+      )
+    const isReader = tool === 'read_files' && this.call.bearer.kind !== 'review'
+    const layer = isReader ? await this.app.scratch.filesOf(this.call.state.id) : null
+    return this.#finish(await fileTool({ ...this.#place, layer }, tool, args))
+  }
+
+  // Whether the phase is still the same is asked while nothing can change it, and the file is written before that ends.
+  async #write(): Promise<Result<Ran>> {
+    const { tool, args } = this.one
+    return this.app.ledger.hold(this.call.state.id, async () => {
+      const state = await this.app.ledger.peek(this.call.state.id)
+      const isStale = state === null || admit(state, this.call.bearer) !== null
+      const { workspace, id } = this.call.state
+      const isIgnored = ignoredBy(this.app.trees.rulesOf(workspace))
+      const becomes = asideBy(this.#rules())
+      const aside: Aside = (path, isFolder) => (isIgnored(path, isFolder) ? becomes(path, isFolder) : null)
+      const ignored = isStale
+        ? null
+        : await writeIgnored(this.app, { tool, args, taskId: id, place: this.#place, aside })
+      if (ignored !== null) return this.#finish(ignored, { isHolding: true })
+      const before = sizesOf(workspace, pathsIn(args))
+      const outcome = isStale
+        ? failed('The task moved on before the file was written.', 'token_stale')
+        : refuseBytes(this.one, state, { before, bytesMax: this.app.taskBytesMax })
+      if (outcome === null) await keepPrevious(this.app, workspace, pathsIn(args))
+      const done = outcome ?? (await fileTool(this.#place, tool, args))
+      if (done.ok) {
+        const paths = done.changes.map((one) => one.path)
+        this.app.running.wrote(workspace, paths)
+        this.app.trees.explain(workspace, done.changes)
+        await keepContents(this.app, workspace, done.changes)
+        await this.#uncover(done.changes)
+      }
+      return this.#finish(done, { isHolding: true, isWritten: true, addedBytes: addedBy(done, before) })
+    })
+  }
+
+  async #command(): Promise<Result<Ran>> {
+    const confinement = await wallOf(this.app, this.call.contract)
+    const refused = unavailable(this.call, confinement)
+    if (refused !== null) return this.#finish(refused)
+    const { contract, state } = this.call
+    const unenforced = confinement.missing.map((one) => one.guarantee)
+    const isReview = this.call.bearer.kind === 'review'
+    return this.app.running.inTree(state.workspace, async () => {
+      const request = { contract, phase: phaseOf(contract, state.phase), ...this.one }
+      const before = this.app.running.written(state.workspace).length
+      const { layer, note } = isReview ? NO_LAYER : await this.app.scratch.prepare(state.id, state.workspace)
+      const commitRules = () => commitRulesOf(this.app, contract, state)
+      const place = { ...this.#place, layer, aside: asideBy(this.#rules()), commitRules }
+      const done = await runCommandTool(confinement, place, request)
+      if ('ok' in done) return this.#finish(done)
+      if (!isReview) return this.#settle({ ...done, unenforced, before, keepsScratch: done.git === 'none', note })
+      await done.changes.discard()
+      return this.#finish(done.outcome, { unenforced, exitCode: done.exitCode })
+    })
+  }
+
+  async #tests(): Promise<Result<Ran>> {
+    const { contract, state } = this.call
+    const command = contract.commands.get('tests')
+    if (command === undefined)
+      return this.#finish(failed('run_tests: the contract does not say how tests are run (commands.tests)'))
+    const confinement = await wallOf(this.app, this.call.contract)
+    const refused = unavailable(this.call, confinement)
+    if (refused !== null) return this.#finish(refused)
+    const unenforced = confinement.missing.map((one) => one.guarantee)
+    const redact = (text: string): string => String(this.app.redact(text))
+    const place = { confinement, tree: state.workspace, hidden: this.#place.hidden, signal: this.one.signal, redact }
+    const filter = this.one.args.filter
+    const extra = typeof filter === 'string' && filter !== '' ? filter : undefined
+    const run = await this.app.running.inTree(state.workspace, () =>
+      observe(place, 'tests', command, { treeHash: '', extra }),
+    )
+    return this.#finish(testOutcome(run), { unenforced, exitCode: run.exitCode, failing: failingIn(run) })
+  }
+
+  async #upstream(): Promise<Result<Ran>> {
+    const confinement = await wallOf(this.app, this.call.contract)
+    const refused = unavailable(this.call, confinement)
+    if (refused !== null) return this.#finish(refused)
+    const unenforced = confinement.missing.map((one) => one.guarantee)
+    const { contract, state } = this.call
+    const called = await callUpstream(this.app, { contract, state, signal: this.one.signal }, this.one)
+    return called.changes === null
+      ? this.#finish(called.outcome, { unenforced })
+      : this.#settle({ outcome: called.outcome, changes: called.changes, git: 'none', unenforced })
+  }
+
+  // What the ledger has is what reaches the tree: recorded first, then committed, and nothing else is decided in between.
+  async #settle(done: Settling): Promise<Result<Ran>> {
+    const { changes, before: _, keepsScratch: __, note, ...about } = done
+    const tree = this.call.state.workspace
+    const parted = partChanges(changes.list, this.#rules())
+    const { kept, scratch, left } = parted
+    const plan = done.keepsScratch === true ? this.app.scratch.plan(this.call.state.id, scratch, changes.isCut) : null
+    const notes = [note, ...notesOn(parted), plan?.dropped].filter((one) => typeof one === 'string')
+    const outcome = withNotes(done.outcome, { kept, notes, aside: scratch.length + left.length })
+    let isSettled = false
+    try {
+      return await this.app.ledger.hold(this.call.state.id, async () => {
+        const meanwhile = this.#writtenMeanwhile(kept, done.before)
+        if (meanwhile !== null) return this.#finish(meanwhile, { isHolding: true })
+        const added = { changed: kept, addedBytes: addedTo(tree, kept) }
+        const ran = await this.#finish(outcome, { ...about, isHolding: true, ...added })
+        if (!ran.ok || ran.value.outcome !== outcome) return ran
+        isSettled = true
+        if (plan !== null) await this.app.scratch.save(plan, changes.view)
+        this.app.trees.explain(tree, kept)
+        const replaced = kept.filter((one) => one.type === 'file' && one.kind !== 'created').map((one) => one.path)
+        await keepPrevious(this.app, tree, replaced)
+        const problem = await changes.commit(kept)
+        if (problem === null) {
+          await keepContents(this.app, tree, kept)
+          await this.#uncover(kept)
+          return ran
+        }
+        const paths = kept.map((one) => one.path)
+        await this.app.trees.reread(tree, paths)
+        const failure = failed(`${this.one.tool}: its changes could not be written: ${problem}`)
+        return this.#finish(failure, { isHolding: true })
+      })
+    } finally {
+      if (!isSettled) await changes.discard()
+    }
+  }
+
+  #rules(): ScratchRules {
+    const { workspace } = this.call.state
+    const { allowed } = writableOf(phaseOf(this.call.contract, this.call.state.phase))
+    // Only a pattern that names more than everything says that ignored files matter.
+    const named = namedAmong(allowed, ignoredIn(this.app, workspace))
+    return {
+      rules: this.app.trees.rulesOf(workspace),
+      isSource: (folder) => this.app.trees.isSource(workspace, folder),
+      isNamed: (path) => named.some((pattern) => matchesGlob(pattern, path) || pattern.startsWith(`${path}/`)),
+      covered: this.#place.hidden,
+    }
+  }
+
+  // What was written to the tree must be what the next command sees.
+  #uncover(changes: readonly Change[]): Promise<void> {
+    const paths = changes.filter((one) => one.type !== 'directory' || one.kind === 'deleted').map((one) => one.path)
+    return paths.length === 0 ? Promise.resolve() : this.app.scratch.forget(this.call.state.id, paths)
+  }
+
+  // A command sees the tree as it was when it started. What a file tool wrote since then is not to be undone unseen.
+  #writtenMeanwhile(kept: readonly Change[], before: number | undefined): ToolOutcome | null {
+    if (before === undefined) return null
+    const written = new Set(this.app.running.written(this.call.state.workspace, before))
+    const both = kept.filter((one) => written.has(one.path)).map((one) => one.path)
+    if (both.length === 0) return null
+    const detail = `${this.one.tool}: ${both.slice(0, 5).join(', ')} was written by another call meanwhile; nothing it changed was kept`
+    return failed(detail, 'conflict', { paths: both.slice(0, 200) })
+  }
+
+  async #finish(outcome: ToolOutcome, more: Finish = {}): Promise<Result<Ran>> {
+    const durationMs = Math.round(performance.now() - this.#startedAt)
+    const changed = more.changed ?? (outcome.ok ? outcome.changes : [])
+    const unenforced = more.unenforced ?? []
+    const keep = this.one.remember(outcome, { durationMs, unenforced })
+    const handled = await applyAs(
+      this.app,
+      this.call,
+      {
+        type: 'finish_tool',
+        tool: this.one.tool,
+        success: outcome.ok,
+        code: outcome.ok ? null : outcome.code,
+        detail: outcome.ok ? null : outcome.detail,
+        durationMs,
+        exitCode: more.exitCode ?? null,
+        changed: changed.map(({ path, kind, type, problem, sha256 }) => ({ path, kind, type, problem, sha256 })),
+        git: more.git ?? 'none',
+        unenforced,
+        ...(more.isWritten === true ? { isWritten: true } : {}),
+        ...(changed.length === 0 ? {} : { addedBytes: more.addedBytes ?? 0 }),
+        ...(more.failing === undefined ? {} : { failing: more.failing }),
+        ...reviewerIn(this.call),
+      },
+      { isHolding: more.isHolding === true, ...(keep === undefined ? {} : { remember: keep }) },
+    )
+    if (!handled.ok) return handled
+    const dropped = droppedBy(handled.value)
+    return { ok: true, value: { outcome: dropped ?? outcome, durationMs, events: handled.value.events, unenforced } }
+  }
+}
+
+const NO_LAYER = { layer: null, note: null }
+
+interface Settling {
+  readonly outcome: ToolOutcome
+  readonly changes: ChangeSet
+  readonly git: GitAccess
+  readonly exitCode?: number
+  readonly unenforced: readonly string[]
+  /** Whether the next command of the task sees what this one wrote to ignored paths. */
+  readonly keepsScratch?: boolean
+  readonly note?: string | null
+  /** How many writes of file tools there were in the tree when the command started. */
+  readonly before?: number
+}
+
+interface Finish {
+  readonly isHolding?: boolean
+  readonly changed?: readonly Change[]
+  readonly git?: GitAccess
+  readonly exitCode?: number
+  readonly unenforced?: readonly string[]
+  readonly failing?: string
+  readonly isWritten?: true
+  readonly addedBytes?: number
+}

@@ -1,0 +1,69 @@
+import { join } from 'node:path'
+import { openConfinement } from '../../confinement/open-confinement.js'
+import type { Confinement } from '../../confinement/confinement.js'
+import { ScratchLayers } from '../../confinement/changes/scratch-layers.js'
+import { Upstream } from '../../tools/upstream/upstream.js'
+import { excludesOf } from '../trees/git-excludes.js'
+import { Library } from '../knowledge.js'
+import type { OrchestratorOptions } from '../orchestrator.js'
+import { Running } from './running-tools.js'
+import { TaskViews } from '../test-runs/task-views.js'
+import { Trees } from '../trees/trees.js'
+import { PROGRAM_VERSION } from '../version.js'
+
+/** Where tools run. Its parts are opened when they are first needed. */
+export interface Workshop {
+  readonly running: Running
+  readonly confinement: (place?: 'walled' | 'open') => Promise<Confinement>
+  readonly upstream: () => Upstream
+  readonly trees: Trees
+  readonly scratch: ScratchLayers
+  readonly views: TaskViews
+  readonly library: Library
+  /** Ends every tool and everything that was opened for them. */
+  close(): Promise<void>
+}
+
+export function openWorkshop(options: OrchestratorOptions): Workshop {
+  const running = new Running()
+  const { stateDir, workspace, contractFile = null, contractParts = [] } = options
+  const trees = new Trees(join(stateDir, 'trees'), options.now, (tree) => excludesOf(tree, options.environment))
+  const scratch = new ScratchLayers(join(options.stateDir, 'scratch'))
+  const views = new TaskViews(join(options.stateDir, 'views'), trees)
+  const library = new Library(
+    { contractFile, contractParts, stateDir, workspace },
+    options.environment,
+    options.onNotice ?? (() => undefined),
+  )
+  // Begun now, the index is ready when the first agent asks.
+  library.of(options.contract.contract, workspace)
+  let wall: Promise<Confinement> | null = null
+  let servers: Upstream | null = null
+  let open: Promise<Confinement> | null = null
+  const confinement = (place: 'walled' | 'open' = 'walled'): Promise<Confinement> => {
+    if (place === 'open') {
+      open ??= openConfinement({ stateDir: options.stateDir, only: 'none' })
+      return open
+    }
+    wall ??= options.confinement?.() ?? openConfinement({ stateDir: options.stateDir, only: options.provider ?? null })
+    return wall
+  }
+  const { secretEnvVar } = options.contract.contract.enforcement
+  const upstream = (): Upstream => {
+    servers ??= new Upstream({
+      start: async (job) => (await confinement()).start(job),
+      environment: (name) => (name === secretEnvVar ? undefined : options.environment[name]),
+      version: PROGRAM_VERSION,
+    })
+    return servers
+  }
+  const close = async (): Promise<void> => {
+    await running.close()
+    await servers?.close()
+    await trees.close()
+    await library.close()
+    // One that was lent is closed by its owner.
+    if (wall !== null && options.confinement === undefined) await wall.then((one) => one.close())
+  }
+  return { running, confinement, upstream, trees, scratch, views, library, close }
+}

@@ -1,0 +1,40 @@
+import { commandOf } from '../../checks/observed-runs/gate-commands.js'
+import { CHECKS_OF_TEST_RUN, type Contract, type ObservedCommand } from '../../core/contract/contract.js'
+import type { Needs } from '../../core/gates/needs.js'
+import { observedSource } from '../../core/evidence/observed-evidence.js'
+import { hasRedGate } from '../../core/evidence/red-gate.js'
+
+const GIT_CHECKS: ReadonlySet<string> = new Set(['work_tree_clean', 'committed'])
+
+/** Whether a check looks at what git says. Where trees are not compared, only git sees what was changed beside the tools. */
+export function asksGit({ enforcement }: Contract, check: string): boolean {
+  return GIT_CHECKS.has(check) || (check === 'no_commented_out_code' && enforcement.reconcile === 'off')
+}
+
+export function needsGit(contract: Contract, needed: Needs): boolean {
+  return needed.checks.some(({ blocker }) => asksGit(contract, blocker.check))
+}
+
+/** True when a check of this gate can only be judged by running something. */
+export function commandsFor(contract: Contract, needed: Needs): ReadonlyMap<string, ObservedCommand> {
+  const wanted = new Map<string, ObservedCommand>()
+  const want = (name: string): void => {
+    const command = contract.commands.get(name)
+    if (command !== undefined) wanted.set(name, command)
+  }
+  for (const { blocker } of needed.checks) {
+    const { check, params } = blocker
+    if (CHECKS_OF_TEST_RUN.has(check) || check === 'tests_exist_for_acceptance_criteria') want('tests')
+    if (check === 'coverage_threshold_met') want('coverage')
+    if (check === 'expression' && /\bobserved\b/.test(String(params.when ?? '')))
+      for (const name of contract.commands.keys()) want(name)
+    const one = check === 'command_succeeds' ? commandOf(contract, params) : null
+    if (one !== null) wanted.set(one.key, one.command)
+  }
+  if (needed.artifacts.some((one) => one.type === 'test_run_result')) want('tests')
+  for (const [name, field] of needed.evidence)
+    if (field.grade === 'observed') want(observedSource(contract.commands.keys(), name, field.type)?.command ?? '')
+  // What fails in a run of the coverage command is seen in a run of the tests.
+  if (wanted.has('coverage') && hasRedGate(contract)) want('tests')
+  return wanted
+}

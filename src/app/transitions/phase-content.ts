@@ -1,0 +1,124 @@
+import { createHash } from 'node:crypto'
+import { countTokens } from '../../contract/documents/tokens.js'
+import { phaseOf } from '../../core/tool-calls/offered-tools.js'
+import type { Contract, EvidenceField, Json, JsonObject, Phase } from '../../core/contract/contract.js'
+import { mayRead, phaseName } from '../../core/gates/phase-visibility.js'
+import { openTasks, orderedTasks } from '../../core/gates/phase-tasks.js'
+import type { TaskState } from '../../core/task/state.js'
+import type { App } from '../app.js'
+import { evidenceOf } from './checkpoint.js'
+import { documentText, promptOf } from '../identity/grant.js'
+
+const OUTPUT_BYTES_MAX = 64 * 1024
+const OUTPUTS_READ_BYTES_MAX = 1024 * 1024
+const COUNTS_KEPT_MAX = 200
+
+/** What a phase says, for an agent that may read it: its own document, complete and in order, or its prompt. */
+export async function phaseContent(app: App, contract: Contract, state: TaskState, id: string): Promise<JsonObject> {
+  if (!mayRead(state, id)) throw new Error(`the content of ${id} was asked for while it is not open`)
+  const phase = phaseOf(contract, id)
+  const { document } = phase
+  const content = document === undefined ? await promptOf(app, contract, state, id) : documentText(phase, state)
+  const isWhole = document !== undefined && content === document.content
+  return {
+    content,
+    sources: (document?.sources ?? []).map(({ file, line }) => (line === 1 ? file : `${file}:${line}`)),
+    total_tokens: isWhole ? document.totalTokens : await tokensOf(content),
+  }
+}
+
+/** Where the tasks of a phase stand that hands them out in order; nothing for any other. */
+export function tasksView(phase: Phase, state: TaskState): JsonObject {
+  const ordered = orderedTasks(phase)
+  if (ordered.length === 0 || phase.id !== state.phase) return {}
+  const [current] = openTasks(phase, state)
+  return {
+    tasks: {
+      current: current === undefined ? null : { id: current.id, title: current.title, content: current.content },
+      done: state.tasksDone,
+      total: ordered.length,
+    },
+  }
+}
+
+const counts = new Map<string, number>()
+
+async function tokensOf(text: string): Promise<number> {
+  const key = createHash('sha256').update(text).digest('hex')
+  const known = counts.get(key)
+  if (known !== undefined) return known
+  const [count = 0] = await countTokens([text])
+  if (counts.size >= COUNTS_KEPT_MAX) counts.delete(counts.keys().next().value ?? '')
+  counts.set(key, count)
+  return count
+}
+
+/** What the completed phases handed on, by phase. */
+export async function outputsOf(app: App, contract: Contract, state: TaskState): Promise<JsonObject> {
+  const all: [string, JsonObject][] = []
+  for (const id of state.completedPhases)
+    all.push([String(phaseName(contract, id)), await outputsOfPhase(app, state, id)])
+  return Object.fromEntries(all)
+}
+
+async function outputsOfPhase(app: App, state: TaskState, id: string): Promise<JsonObject> {
+  const checkpoint = state.checkpoints.get(id)
+  // Every look at a phase shows this: what takes long to read is named, not read.
+  if (checkpoint !== undefined && checkpoint.bytes > OUTPUTS_READ_BYTES_MAX)
+    return omitted({ bytes: checkpoint.bytes, ...(checkpoint.sha256 === null ? {} : { sha256: checkpoint.sha256 }) })
+  const outputs = new Map<string, Json>()
+  for (const [type, kept] of state.artifacts) {
+    if (kept.phase !== id) continue
+    const content = kept.bytes > OUTPUT_BYTES_MAX ? null : await app.ledger.store.blob(kept.sha256)
+    outputs.set(type, content === null ? omitted(kept) : (JSON.parse(content) as Json))
+  }
+  for (const [name, value] of Object.entries(await evidenceOf(app, state, id))) {
+    const bytes = Buffer.byteLength(JSON.stringify(value))
+    outputs.set(name, bytes > OUTPUT_BYTES_MAX ? omitted({ bytes }) : value)
+  }
+  return Object.fromEntries(outputs)
+}
+
+// Answers stay readable whatever was handed in; the whole of it is in the ledger.
+function omitted(about: { readonly bytes: number; readonly sha256?: string }): JsonObject {
+  return { omitted: true, bytes: about.bytes, ...(about.sha256 === undefined ? {} : { sha256: about.sha256 }) }
+}
+
+/** The evidence that a phase asks for, field by field. */
+export function requiredFormat(phase: Phase): JsonObject {
+  return Object.fromEntries([...phase.evidence].map(([name, field]) => [name, fieldView(field)]))
+}
+
+export function criteriaOf(phase: Phase): JsonObject {
+  const { minVerified = 0 } = phase
+  return { required_evidence: requiredFormat(phase), ...(minVerified === 0 ? {} : { min_verified: minVerified }) }
+}
+
+function fieldView(field: EvidenceField): JsonObject {
+  const { type, description, optional, grade = 'reported', min, max, minLength, pattern, above, mayBeFalse } = field
+  const all: Record<string, Json | undefined | null> = {
+    min,
+    max,
+    above,
+    min_length: minLength,
+    pattern,
+    enum: field.enum,
+    must_be: field.mustBe,
+    may_be_false: mayBeFalse,
+    rules: field.rules,
+    source: field.source === undefined ? undefined : `${field.source.file}:${field.source.line}`,
+  }
+  const given = Object.entries(all).filter(
+    (entry): entry is [string, Json] => entry[1] !== undefined && entry[1] !== null,
+  )
+  return { type, description, required: !optional, grade, ...Object.fromEntries(given) }
+}
+
+/** How far the task has come, in the words of answers about phases. */
+export function progressOf(contract: Contract, state: TaskState): JsonObject {
+  return {
+    completed: state.completedPhases.map((id) => phaseName(contract, id)),
+    current: phaseName(contract, state.phase),
+    total: contract.phases.size,
+  }
+}

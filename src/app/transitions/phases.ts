@@ -1,0 +1,158 @@
+import { phaseOf } from '../../core/tool-calls/offered-tools.js'
+import type { AgentBearer } from '../../core/identity/admit.js'
+import { wayOn } from '../../core/gates/complete-phase.js'
+import type { Contract, Json, JsonObject } from '../../core/contract/contract.js'
+import { checkpointAlone, needs } from '../../core/gates/needs.js'
+import { mayRead, phaseName } from '../../core/gates/phase-visibility.js'
+import type { TaskState } from '../../core/task/state.js'
+import { type AgentCall, admitCall, helpOf } from '../identity/agent-call.js'
+import type { App, Once } from '../app.js'
+import { completionOf } from './completion.js'
+import { answerSoon } from './long-gates.js'
+import { type Move, move } from './request-transition.js'
+import { completionAnswer } from './phase-answer.js'
+import { criteriaOf, outputsOf, phaseContent, progressOf, tasksView } from './phase-content.js'
+import { ok, type Problem, type Result, refuse } from '../result.js'
+
+const EVIDENCE_BYTES_MAX = 10 * 1024 * 1024
+
+export interface PhaseRequest {
+  readonly bearer: AgentBearer
+  readonly taskId?: string | undefined
+  /** Absent: the current one. */
+  readonly phase?: string | undefined
+}
+
+/** What a phase says: the current one and, for review, those that were completed. Of any other not a word. */
+export async function getPhase(app: App, request: PhaseRequest): Promise<Result<JsonObject>> {
+  const admitted = await admitCall(app, request.bearer, request.taskId)
+  if (!admitted.ok) return admitted
+  const { contract, state } = admitted.value
+  const id = request.phase ?? state.phase
+  const phase = contract.phases.get(id)
+  if (phase === undefined) return unknownPhase(contract, id)
+  if (!mayRead(state, id)) return { ok: false, problem: await outOfSequence(app, admitted.value, { id, to: 'access' }) }
+  const isCurrent = id === state.phase
+  return ok({
+    phase_number: phaseName(contract, id),
+    phase_content: await phaseContent(app, contract, state, id),
+    ...tasksView(phase, state),
+    artifacts_from_previous: isCurrent ? await outputsOf(app, contract, state) : {},
+    checkpoint_criteria: criteriaOf(phase),
+  })
+}
+
+export interface CompleteRequest {
+  readonly bearer: AgentBearer
+  readonly taskId?: string | undefined
+  readonly phase: string
+  readonly evidence: Json
+  readonly once: Once | undefined
+}
+
+/** Hands in the evidence of the current phase and, when it holds, makes the only legal transition. */
+export async function completePhase(app: App, request: CompleteRequest): Promise<Result<JsonObject>> {
+  const wrong = wrongEvidence(request.evidence)
+  if (wrong !== null) return wrong
+  const { bearer, evidence, phase } = request
+  const asked = { kind: 'completion', bearer, evidence, target: phase, artifacts: new Map(), claims: [] } as const
+  return answerSoon(app, asked, () => completeNow(app, request))
+}
+
+async function completeNow(app: App, request: CompleteRequest): Promise<Result<JsonObject>> {
+  const admitted = await admitCall(app, request.bearer, request.taskId)
+  if (!admitted.ok) return (await completedMeanwhile(app, request, admitted.problem)) ?? admitted
+  const call = admitted.value
+  const { contract, state } = call
+  if (!contract.phases.has(request.phase)) return unknownPhase(contract, request.phase)
+  const way = wayOn(contract, state)
+  const target = way.kind === 'one' ? way.target : state.phase
+  const claims = way.kind === 'one' ? way.claims : []
+  const one: Move = {
+    request: {
+      bearer: request.bearer,
+      taskId: request.taskId,
+      currentPhase: request.phase,
+      target,
+      artifacts: new Map(),
+      evidence: request.evidence as JsonObject,
+      claims,
+      once: request.once,
+      completes: true,
+    },
+    needed:
+      request.phase !== state.phase
+        ? null
+        : way.kind === 'one'
+          ? needs(contract, state, { target, claims })
+          : checkpointAlone(contract, state),
+    answerOf: completionOf,
+  }
+  const moved = await move(app, call, one)
+  if (moved.ok) return ok(await completionAnswer(app, moved.value))
+  if (moved.problem.code !== 'phase_sequence_violation') return moved
+  const now = (await app.ledger.read(state.id)) ?? state
+  const sequence = await outOfSequence(app, { ...call, state: now }, { id: request.phase, to: 'complete' })
+  return { ok: false, problem: { ...moved.problem, extra: { ...moved.problem.extra, ...sequence.extra } } }
+}
+
+function wrongEvidence(evidence: Json): Result<JsonObject> | null {
+  if (evidence === null || typeof evidence !== 'object' || Array.isArray(evidence))
+    return refuse('invalid_request', 'evidence: must be an object of fields.')
+  return Buffer.byteLength(JSON.stringify(evidence)) > EVIDENCE_BYTES_MAX
+    ? refuse('payload_too_large', `evidence: larger than ${EVIDENCE_BYTES_MAX} bytes.`)
+    : null
+}
+
+function unknownPhase(contract: Contract, id: string): Result<JsonObject> {
+  const known = [...contract.phases.keys()]
+  return refuse('unknown_phase', `There is no phase ${JSON.stringify(id.slice(0, 100))}. Known: ${known.join(', ')}`)
+}
+
+// Of two clients that complete the same phase at once, the slower one finds its token superseded by the faster one's
+// success: it is told that the phase is completed, and nothing of the next one.
+async function completedMeanwhile(
+  app: App,
+  request: CompleteRequest,
+  problem: Problem,
+): Promise<Result<JsonObject> | null> {
+  const { bearer } = request
+  if (problem.code !== 'token_stale' || bearer.kind !== 'phase' || bearer.phase !== request.phase) return null
+  const state = await app.ledger.read(bearer.taskId)
+  if (state === null || state.held?.agentId !== bearer.agentId || state.contract.hash !== bearer.contract) return null
+  if (state.phase === request.phase || !state.completedPhases.includes(request.phase)) return null
+  const contract = await app.contracts.get(state.contract.hash)
+  const words = sequenceWords(contract, state, { id: request.phase, to: 'complete' })
+  const refused = refuse('phase_sequence_violation', `${words.message}: ${words.reason}.`, { ...words })
+  return { ok: false, problem: { ...refused.problem, recorded: problem.recorded } }
+}
+
+interface Wanted {
+  readonly id: string
+  readonly to: 'access' | 'complete'
+}
+
+function sequenceWords(contract: Contract, state: TaskState, wanted: Wanted) {
+  const current = phaseName(contract, state.phase)
+  const isDone = wanted.to === 'complete' && state.completedPhases.includes(wanted.id)
+  return {
+    error: 'phase_sequence_violation',
+    violation_type: isDone ? 'already_completed' : 'attempted_skip',
+    message: `Cannot ${wanted.to} Phase ${phaseName(contract, wanted.id)}`,
+    reason: `Currently on Phase ${current}`,
+    required_action: `Complete Phase ${current} checkpoint first`,
+  }
+}
+
+async function outOfSequence(app: App, call: AgentCall, wanted: Wanted): Promise<Problem> {
+  const { contract, state } = call
+  const words = sequenceWords(contract, state, wanted)
+  return refuse('phase_sequence_violation', `${words.message}: ${words.reason}.`, {
+    ...helpOf(contract, state),
+    ...words,
+    current_phase_content: await phaseContent(app, contract, state, state.phase),
+    ...tasksView(phaseOf(contract, state.phase), state),
+    artifacts_available: await outputsOf(app, contract, state),
+    progress: progressOf(contract, state),
+  }).problem
+}

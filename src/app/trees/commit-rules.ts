@@ -1,0 +1,56 @@
+import { AGENT_CLI_FILES } from '../../core/paths/agent-cli-files.js'
+import { type CommitRules, within } from '../../core/paths/commit-scope.js'
+import type { Contract } from '../../core/contract/contract.js'
+import type { TaskState } from '../../core/task/state.js'
+import { NOT_THE_PROJECT } from '../../tree/work-tree.js'
+import type { App } from '../app.js'
+import { earlierChangesOf } from './earlier-changes.js'
+import { reservedIn } from '../tool-calls/contract-paths.js'
+import { ignoredBy, leftBehind } from '../tool-calls/ignored-paths.js'
+import { WORK_BEGAN } from './trees.js'
+
+// Wherever they lie. Agents write there only where the contract names the folder.
+const PACKAGES = /^(?:.*?\/)?(?:node_modules|\.venv|venv)(?=\/|$)/
+const ENVIRONMENT = /^(.+)\/pyvenv\.cfg$/
+
+/** What a task commits of what differs, by how its work tree was when work began: nothing an agent writes later widens it. */
+export async function commitRulesOf(
+  app: Pick<App, 'trees' | 'ledger' | 'views' | 'contractFile' | 'contractParts' | 'stateDir' | 'workspace'>,
+  contract: Contract,
+  state: TaskState,
+): Promise<CommitRules> {
+  const { trees } = app
+  const { workspace: tree, id } = state
+  // Where trees are not compared, git reads the .gitignore files itself.
+  const rules = trees.isKnown(tree) ? trees.rulesOf(tree) : [{ base: '', text: await trees.excludesOf(tree) }]
+  // Before the first claim, work begins with the tree as it is.
+  const began = state.visit === 0 ? trees.entriesOf(tree) : (trees.marked(tree, id, WORK_BEGAN)?.entries ?? null)
+  const isIgnored = ignoredBy(rules)
+  const isLeft = leftBehind((folder) => trees.isSource(tree, folder))
+  const isBuilt = outsideProject(began)
+  const earlier = await earlierChangesOf(app, state)
+  return {
+    reserved: [...reservedIn(app, contract, tree).kept, ...AGENT_CLI_FILES.keys()],
+    isIgnored: (path) => isIgnored(path, false),
+    packagesAt: (path) => PACKAGES.exec(path)?.[0] ?? null,
+    isLeftover: (path) => isBuilt(path) || isLeft(path, false),
+    isWritten: (path) => began !== null && trees.expectedEntry(tree, path) !== (began[path] ?? null),
+    isEarlier: (path) => earlier.untouched.has(path),
+    hadChanges: (path) => earlier.all.has(path),
+  }
+}
+
+// A virtual environment may have any name; one that came later is an agent's folder with a file in it. Without knowing what an
+// agent wrote, folders of build output are part of the project.
+function outsideProject(began: Readonly<Record<string, string>> | null): (path: string) => boolean {
+  const environments = Object.keys(began ?? {}).flatMap((path) => ENVIRONMENT.exec(path)?.[1] ?? [])
+  const isInEnvironment = within(environments)
+  const { anywhere, atRoot } = NOT_THE_PROJECT
+  return (path) => {
+    const [first = '', ...rest] = path.split('/').slice(0, -1)
+    return (
+      [first, ...rest].some((name) => anywhere.has(name)) ||
+      (began !== null && (atRoot.has(first) || isInEnvironment(path)))
+    )
+  }
+}

@@ -1,0 +1,71 @@
+import { matchesGlob } from '../../contract/glob.js'
+import { blocker } from '../../core/gates/blockers.js'
+import type { Contract, JsonObject } from '../../core/contract/contract.js'
+import { unledgeredBlockers } from '../../core/task/reconcile.js'
+import type { TaskState } from '../../core/task/state.js'
+import type { TreeIndex } from '../../tree/tree-contents.js'
+import { judgeAgentCliFiles, type Unledgered } from './agent-cli-files.js'
+import { type App, contextOf } from '../app.js'
+import { redAgainWarnings } from '../test-runs/red-again.js'
+import { reservedIn } from '../tool-calls/contract-paths.js'
+import { blockerView } from '../tasks/views.js'
+
+export interface ComparedTree {
+  readonly index: TreeIndex
+  /** What no allowed call explains, without what the contract ignores. */
+  readonly unledgered: readonly Unledgered[]
+}
+
+/** Compares the work tree with what allowed calls explain; null where the contract does not reconcile. */
+export async function compareTree(app: App, contract: Contract, state: TaskState): Promise<ComparedTree | null> {
+  if (contract.enforcement.reconcile === 'off') return null
+  const { index, differences } = await app.trees.compare(state.workspace)
+  const isIgnored = (path: string): boolean =>
+    contract.enforcement.reconcileIgnore.some((pattern) => matchesGlob(pattern, path))
+  const counted = differences.filter(({ path }) => !isIgnored(path))
+  return { index, unledgered: await judgeAgentCliFiles(app, state.workspace, { differences: counted, index }) }
+}
+
+/**
+ * Compares the work tree for an agent that resumes its claim, and records what no allowed call explains. The claim
+ * holds whatever is found: the agent is told now, and its next transition is blocked.
+ */
+export async function reconcileResumed(app: App, contract: Contract, state: TaskState): Promise<readonly JsonObject[]> {
+  // Tools of the claim before are ended: what they had begun to write is in the tree when they are gone.
+  await app.running.settle(state.id, 0)
+  const { changed, context, warnings } = await findUnledgered(app, contract, state)
+  if (warnings.length > 0)
+    await app.ledger.apply({ taskId: state.id, contract }, { type: 'report_unledgered', changed }, context, {
+      // An agent that has the task by now is told by its own claim.
+      guard: ({ epoch }) =>
+        epoch === state.epoch ? null : { code: 'token_stale', detail: 'The claim was superseded.' },
+    })
+  return [...warnings.map(blockerView), ...redAgainWarnings(app, contract, state)]
+}
+
+/** The same for a client that lost the answer to its claim: told again, and not recorded again. */
+export async function warningsOfResumed(
+  app: App,
+  contract: Contract,
+  state: TaskState,
+): Promise<readonly JsonObject[]> {
+  const { warnings } = await findUnledgered(app, contract, state)
+  return [...warnings.map(blockerView), ...redAgainWarnings(app, contract, state)]
+}
+
+async function findUnledgered(app: App, contract: Contract, state: TaskState) {
+  const actor = `agent:${state.held?.agentId ?? ''}`
+  const context = contextOf(app, actor, reservedIn(app, contract, state.workspace).kept)
+  try {
+    const changed = (await compareTree(app, contract, state))?.unledgered ?? []
+    return { changed, context, warnings: unledgeredBlockers(contract, state, changed, context) }
+  } catch (error) {
+    // The agent holds its task already: it is told what the next transition will be refused for.
+    const why = error instanceof Error ? error.message : 'unreadable'
+    return {
+      changed: [],
+      context,
+      warnings: [blocker('check_error', { message: `The work tree cannot be compared: ${why}` })],
+    }
+  }
+}

@@ -1,0 +1,40 @@
+import { statSync } from 'node:fs'
+import { join } from 'node:path'
+import type { Composition, ViewEntry } from '../../confinement/confinement.js'
+import type { Contract } from '../../core/contract/contract.js'
+import type { TaskState } from '../../core/task/state.js'
+import type { TreeIndex } from '../../tree/tree-contents.js'
+import type { App } from '../app.js'
+import { startOfWork } from '../test-runs/start-of-work.js'
+
+/**
+ * What to put into a view of the work tree and what to leave out of it, so that these paths are as they were when work on the
+ * task began. `unknown` names the files whose content was not kept.
+ */
+export async function filesAtStart(
+  app: App,
+  contract: Contract,
+  state: TaskState,
+  { start, paths }: { readonly start: TreeIndex; readonly paths: readonly string[] },
+): Promise<Pick<Composition, 'put' | 'leftOut'> & { readonly unknown: readonly string[] }> {
+  const before = startOfWork(app, contract, state).tree
+  const put: ViewEntry[] = []
+  const leftOut: string[] = []
+  const unknown: string[] = []
+  for (const path of paths) {
+    const entry = start.entries[path]
+    const [, target] = /^link (.+)$/s.exec(entry ?? '') ?? []
+    const content = entry === undefined || target !== undefined ? null : await before.read(path)
+    if (entry === undefined) leftOut.push(path)
+    else if (target !== undefined) put.push({ path, type: 'link', target })
+    else if (content !== null) put.push({ path, type: 'file', content, mode: modeOf(join(state.workspace, path)) })
+    else unknown.push(path)
+  }
+  return { put, leftOut, unknown }
+}
+
+// Modes are not recorded: the mode of the file now, or one with which a program can be run.
+function modeOf(file: string): number {
+  const stats = statSync(file, { throwIfNoEntry: false })
+  return stats?.isFile() === true ? stats.mode & 0o777 : 0o755
+}

@@ -1,0 +1,62 @@
+import { execFile } from 'node:child_process'
+import { closeSync, readFileSync, statSync } from 'node:fs'
+import { isAbsolute, join } from 'node:path'
+import { linkedGitDirectory } from '../../tools/commands/git-directory.js'
+import { openFile } from '../../tree/lookup.js'
+import { readBytes } from '../../tree/read-bytes.js'
+
+const GIT_MS_MAX = 10_000
+const EXCLUDES_BYTES_MAX = 256 * 1024
+// Whose settings these are is decided by the variables that git itself looks at.
+const VARIABLES = ['PATH', 'HOME', 'XDG_CONFIG_HOME', 'GIT_CONFIG_GLOBAL', 'GIT_CONFIG_SYSTEM', 'GIT_CONFIG_NOSYSTEM']
+
+/**
+ * What git ignores in a work tree besides its `.gitignore` files: the operator's `core.excludesFile`, then `.git/info/exclude`,
+ * where a later line has the last word. Agents can write neither. A `core.excludesFile` in the repository's own settings is not
+ * read: it could name any file of this machine.
+ */
+export async function excludesOf(tree: string, environment: NodeJS.ProcessEnv): Promise<string> {
+  const file = await operatorsFile(environment)
+  const operators = file === null ? '' : operatorsText(file)
+  const linked = linkedGitDirectory(tree)
+  const own = await (linked === null ? textOf(tree, '.git/info/exclude') : textOf(linked, 'info/exclude'))
+  return `${operators}\n${own}\n`
+}
+
+// git reads its settings with their includes, outside of any repository.
+function operatorsFile(environment: NodeJS.ProcessEnv): Promise<string | null> {
+  const { PATH, HOME, XDG_CONFIG_HOME } = environment
+  if (PATH === undefined) return Promise.resolve(null)
+  const settings = XDG_CONFIG_HOME ?? (HOME === undefined ? undefined : join(HOME, '.config'))
+  const usual = settings === undefined ? null : join(settings, 'git', 'ignore')
+  const given = VARIABLES.map((name) => [name, environment[name]]).filter(([, value]) => value !== undefined)
+  const env = { ...Object.fromEntries(given), LC_ALL: 'C', GIT_DIR: '/dev/null' }
+  const words = ['config', '--type=path', '--get', 'core.excludesFile']
+  return new Promise((resolve) => {
+    execFile('git', words, { cwd: '/', env, encoding: 'utf8', timeout: GIT_MS_MAX }, (error, stdout) => {
+      const named = error === null ? stdout.replace(/\n$/, '') : usual
+      resolve(named !== null && isAbsolute(named) ? named : null)
+    })
+  })
+}
+
+// The operator's own file, and often a link to where it is kept.
+function operatorsText(file: string): string {
+  try {
+    const isSmall = statSync(file).isFile() && statSync(file).size <= EXCLUDES_BYTES_MAX
+    return isSmall ? readFileSync(file, 'utf8') : ''
+  } catch {
+    // There is none, or the server may not read it.
+    return ''
+  }
+}
+
+async function textOf(folder: string, path: string): Promise<string> {
+  const file = openFile(folder, path)
+  if (!file.ok) return ''
+  try {
+    return (await readBytes(file.fd, EXCLUDES_BYTES_MAX)).toString('utf8')
+  } finally {
+    closeSync(file.fd)
+  }
+}

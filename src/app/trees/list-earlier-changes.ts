@@ -1,0 +1,36 @@
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
+import { listGit } from '../../checks/git-facts.js'
+import { commitScope, usesCommits } from '../../core/paths/commit-scope.js'
+import type { Contract } from '../../core/contract/contract.js'
+import type { TaskState } from '../../core/task/state.js'
+import { openWorkTree } from '../../tree/work-tree.js'
+import type { App } from '../app.js'
+import { commitRulesOf } from './commit-rules.js'
+import { type EarlierChanges, isThere } from './earlier-changes.js'
+import { unavailable, wallOf } from '../tool-calls/contract-sandbox.js'
+
+const PATHS_MAX = 10_000
+
+/**
+ * Lists what people had changed and not committed before work on a task began; null where that is not known. Asked for before the
+ * claim, so that nothing of the task is in it.
+ */
+export async function listEarlierChanges(
+  app: App,
+  contract: Contract,
+  state: TaskState,
+): Promise<EarlierChanges | null> {
+  if (!usesCommits(contract) || !existsSync(join(state.workspace, '.git'))) return null
+  const confinement = await wallOf(app, contract)
+  if (unavailable({ contract }, confinement) !== null) return null
+  const place = { confinement, tree: state.workspace, hidden: [], signal: new AbortController().signal }
+  const listing = await listGit(place).catch(() => null)
+  if (listing === null) return null
+  const { changed } = commitScope(listing, await commitRulesOf(app, contract, state))
+  if (changed.length > PATHS_MAX) return null
+  const hashes = await openWorkTree(state.workspace).hashEach(changed.map(({ path }) => path))
+  const isKnown = ([path, hash]: readonly [string, string | null]): boolean =>
+    hash !== null || !isThere(state.workspace, path)
+  return [...hashes].filter(isKnown)
+}

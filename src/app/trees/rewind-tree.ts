@@ -1,0 +1,181 @@
+import { matchesGlob } from '../../contract/glob.js'
+import type { Contract, JsonObject } from '../../core/contract/contract.js'
+import { rewind } from '../../core/task/lifecycle.js'
+import type { TaskState } from '../../core/task/state.js'
+import { TREE_PROBLEMS } from '../../tree/problems.js'
+import type { TreeStep } from '../../tree/write/tree-steps.js'
+import { type Difference, differences, type TreeIndex } from '../../tree/tree-contents.js'
+import { openTreeWriter } from '../../tree/write/tree-writer.js'
+import { type App, contextOf, type Once } from '../app.js'
+import { contentWith } from './reconcile.js'
+import { ok, type Result, refuse, refusedBy } from '../result.js'
+import { taskView } from '../tasks/views.js'
+
+const PATHS_MAX = 2000
+const PATHS_TOLD_MAX = 200
+const NAMED_MAX = 20
+const OTHERS_MAX = 500
+const TOOLS_WAIT_MS = 10_000
+
+export interface RewindRequest {
+  readonly taskId: string
+  readonly to: string
+  readonly reason: string
+  readonly agentIsFree: boolean
+  readonly actor: string
+  readonly once: Once | undefined
+}
+
+/** Takes a task back to a phase, and its work tree to how it was when that phase was entered. All of it or nothing. */
+export async function rewindTree(app: App, request: RewindRequest): Promise<Result<JsonObject>> {
+  const { taskId, to } = request
+  const state = await app.ledger.peek(taskId)
+  if (state === null) return refuse('not_found', `There is no task ${JSON.stringify(taskId)}.`)
+  if (app.checking.has(taskId)) return refuse('conflict', `The gates of task ${taskId} are being checked.`)
+  const contract = await app.contracts.get(state.contract.hash)
+  const decision = rewind(contract, state, commandOf(request))
+  if (decision.refusal !== null) return refusedBy(decision.refusal, {}, false)
+  const other = await otherIn(app, state)
+  if (other !== null)
+    return refuse('conflict', `Task ${other} works in the same work tree: what it did would be undone as well.`)
+  const then = app.trees.marked(state.workspace, taskId, to)
+  if (then === null)
+    return refuse(
+      'conflict',
+      `How the work tree was when ${to} was entered is not known here. Rewind without restore_tree, and restore it by hand.`,
+    )
+  app.checking.begin(taskId, 'tree')
+  try {
+    await app.running.settle(taskId, TOOLS_WAIT_MS)
+    return await app.running.inTree(state.workspace, () => restored(app, { state, contract, then, request }))
+  } finally {
+    app.checking.end(taskId)
+  }
+}
+
+interface Work {
+  readonly state: TaskState
+  readonly contract: Contract
+  readonly then: TreeIndex
+  readonly request: RewindRequest
+}
+
+async function restored(app: App, { state, contract, then, request }: Work): Promise<Result<JsonObject>> {
+  const { index: now, isLeft } = await app.trees.compare(state.workspace)
+  const isOutside = (path: string): boolean =>
+    isLeft(path) || contract.enforcement.reconcileIgnore.some((pattern) => matchesGlob(pattern, path))
+  const changed = differences({ ...then, packages: {} }, { ...now, packages: {} }).filter(
+    ({ path }) => !isOutside(path),
+  )
+  if (changed.length > PATHS_MAX)
+    return refuse('conflict', `${changed.length} paths changed since; at most ${PATHS_MAX} are put back.`)
+  const plan = await stepsTo(app, state, { then, now, changed })
+  if (plan.unknown.length > 0)
+    return refuse(
+      'conflict',
+      `What these held when ${request.to} was entered is not kept here and not in git: ${plan.unknown.slice(0, NAMED_MAX).join(', ')}. Nothing was changed.`,
+      { paths: plan.unknown.slice(0, PATHS_TOLD_MAX), path_count: plan.unknown.length },
+    )
+  return app.ledger.hold(state.id, async () => {
+    const done = plan.steps.length === 0 ? null : await openTreeWriter(state.workspace).commit(plan.steps)
+    if (done !== null && !done.ok)
+      return refuse('conflict', `${JSON.stringify(done.path)} ${TREE_PROBLEMS[done.problem]}; nothing was restored.`)
+    const paths = changed.map((one) => one.path)
+    const after = await app.trees.compare(state.workspace)
+    app.trees.accept(state.workspace, after.index, paths)
+    await app.scratch.drop(state.id)
+    return record(app, { state, contract, request, paths })
+  })
+}
+
+async function record(
+  app: App,
+  one: Omit<Work, 'then'> & { readonly paths: readonly string[] },
+): Promise<Result<JsonObject>> {
+  const { state, contract, request, paths } = one
+  const { once } = request
+  const target = { taskId: state.id, contract }
+  const context = contextOf(app, request.actor)
+  const told = { paths: paths.slice(0, PATHS_TOLD_MAX), pathCount: paths.length }
+  const answerOf = (done: TaskState): JsonObject => ({
+    ...taskView(done),
+    restored: told.paths,
+    restored_count: told.pathCount,
+  })
+  const handled = await app.ledger.apply(target, commandOf(request), context, {
+    isHolding: true,
+    remember: (done) =>
+      once === undefined || done.refusal !== null
+        ? undefined
+        : { ...once, status: 200, answer: { body: answerOf(done.state) } },
+  })
+  if (handled === null) return refuse('not_found', `There is no task ${JSON.stringify(state.id)}.`)
+  if (handled.refusal !== null) return refusedBy(handled.refusal, {}, handled.events.length > 0)
+  const reverted = { type: 'tree_reverted', ...told, reason: request.reason } as const
+  if (paths.length > 0) await app.ledger.apply(target, reverted, context, { isHolding: true })
+  app.trees.mark(state.workspace, state.id, request.to)
+  return ok(answerOf(handled.state))
+}
+
+function commandOf({ to, reason, agentIsFree }: RewindRequest) {
+  return { type: 'rewind', to, reason, agentIsFree } as const
+}
+
+/** Another task that is worked on in the same tree; null: there is none. */
+export async function otherIn(app: App, state: TaskState): Promise<string | null> {
+  for (const status of ['active', 'awaiting_approval'] as const) {
+    const { items } = await app.ledger.store.tasks({ status, limit: OTHERS_MAX })
+    for (const { id } of items)
+      if (id !== state.id && (await app.ledger.peek(id))?.workspace === state.workspace) return id
+  }
+  return null
+}
+
+interface Between {
+  readonly then: TreeIndex
+  readonly now: TreeIndex
+  readonly changed: readonly Difference[]
+}
+
+// What is in the way goes first.
+async function stepsTo(
+  app: App,
+  state: TaskState,
+  { then, now, changed }: Between,
+): Promise<{ readonly steps: readonly TreeStep[]; readonly unknown: readonly string[] }> {
+  const gone: TreeStep[] = []
+  const back: TreeStep[] = []
+  const unknown: string[] = []
+  const created = changed.filter((one) => one.kind === 'created').map((one) => one.path)
+  const covered = new Set<string>()
+  for (const { path, kind } of changed) {
+    const was = then.entries[path] ?? ''
+    const is = now.entries[path] ?? ''
+    const isFolder = kind === 'deleted' && created.some((one) => one.startsWith(`${path}/`))
+    if (isFolder || (kind === 'modified' && was.split(' ')[0] !== is.split(' ')[0])) {
+      covered.add(path)
+      gone.push({ type: 'delete', path, isRecursive: true })
+    }
+    if (kind === 'created') continue
+    const step = await stepBack(app, state, { path, was })
+    if (step === null) unknown.push(path)
+    else back.push(step)
+  }
+  const isCovered = (path: string): boolean => [...covered].some((one) => path.startsWith(`${one}/`))
+  for (const path of created) if (!isCovered(path)) gone.push({ type: 'delete', path })
+  return { steps: [...gone, ...back], unknown }
+}
+
+async function stepBack(
+  app: App,
+  state: TaskState,
+  { path, was }: { readonly path: string; readonly was: string },
+): Promise<TreeStep | null> {
+  const [, sha256] = /^file ([0-9a-f]{64})$/.exec(was) ?? []
+  if (sha256 !== undefined) {
+    const content = await contentWith(app, { tree: state.workspace, path, sha256 })
+    return content === null ? null : { type: 'write', path, content }
+  }
+  const [, target] = /^link (.+)$/s.exec(was) ?? []
+  return target === undefined || target === '?' ? null : { type: 'make_link', path, target }
+}

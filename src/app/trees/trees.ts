@@ -1,0 +1,296 @@
+import { createHash } from 'node:crypto'
+import {
+  appendFileSync,
+  closeSync,
+  existsSync,
+  fsyncSync,
+  linkSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs'
+import { join } from 'node:path'
+import { gunzipSync, gzipSync } from 'node:zlib'
+import type { Change } from '../../tree/change.js'
+import type { IgnoreText } from '../../tree/ignore-rules.js'
+import { Indexer } from '../../tree/indexer.js'
+import { isLeftover, LEFTOVER_MS, sweepLeftovers } from '../../tree/write/leftovers.js'
+import { asMade, onlyPaths } from '../../tree/only-paths.js'
+import { type Difference, differences, type TreeIndex } from '../../tree/tree-contents.js'
+import { KeptContents } from './kept-contents.js'
+import { LEFT_BEHIND, leftBehind, sourceFolders } from '../tool-calls/ignored-paths.js'
+import { isThere, linesOf, parsedLine } from './tree-journal.js'
+
+const JOURNAL_LINES_MAX = 5000
+/** Phases of tasks whose trees are remembered; the oldest are forgotten. */
+const MARKS_MAX = 500
+const MARK = '.mark.gz'
+/** In place of a phase: when work on the task began. */
+export const WORK_BEGAN = ''
+
+/** How a work tree should look: as it was when work in it began, with everything since then that an allowed call explains. */
+interface Expected {
+  index: TreeIndex
+  journalLines: number
+  /** Worked out when first asked for. */
+  sources?: ReadonlySet<string>
+}
+
+export interface Compared {
+  readonly differences: readonly Difference[]
+  readonly index: TreeIndex
+  /** Whether a path is what tools leave behind, which never counts. */
+  readonly isLeft: (path: string) => boolean
+}
+
+/**
+ * What every work tree is expected to look like. Kept in the state directory as a snapshot and a journal of what allowed calls
+ * changed since, written before the change reaches the tree.
+ */
+export class Trees {
+  readonly #known = new Map<string, Expected | null>()
+  readonly #indexer = new Indexer()
+  // What is older than the server is of no commit of this server.
+  readonly #startedAt = Date.now()
+  /** What files of work trees held. */
+  readonly contents: KeptContents
+
+  constructor(
+    private readonly dir: string,
+    private readonly now: () => number = Date.now,
+    readonly excludesOf: (tree: string) => Promise<string> = async () => '',
+  ) {
+    this.contents = new KeptContents(join(dir, 'objects'))
+  }
+
+  /** Begins anew: the tree is right as it is. */
+  async begin(tree: string): Promise<void> {
+    this.#keep(tree, await this.#look(tree, null))
+  }
+
+  isKnown(tree: string): boolean {
+    return this.#expected(tree) !== null
+  }
+
+  /** What differs from what is expected. A tree that nobody began with is looked at for the first time, and is right as it is. */
+  async compare(tree: string): Promise<Compared> {
+    const expected = this.#expected(tree)
+    const index = await this.#look(tree, expected)
+    const found = expected === null ? [] : differences(expected.index, index)
+    const left = leftBehind((folder) => this.isSource(tree, folder))
+    const isLeft = (path: string): boolean => left(path, false)
+    // What a call wrote and the rules ignore is there, and is not looked at.
+    const counts = ({ path, kind }: Difference): boolean =>
+      (kind !== 'deleted' || !isThere(tree, path)) && !isLeft(path)
+    return { differences: found.filter(counts), index, isLeft }
+  }
+
+  /** Remembers how the tree should look now: a task enters a phase. */
+  mark(tree: string, taskId: string, phase: string): void {
+    const expected = this.#expected(tree)
+    if (expected === null) return
+    if (expected.journalLines > 0) this.#keep(tree, expected.index)
+    const file = this.#mark(tree, taskId, phase)
+    rmSync(file, { force: true })
+    // Snapshots are replaced, never written again: the mark keeps the one of this moment.
+    linkSync(this.#snapshot(tree), file)
+    const marks = readdirSync(this.dir).filter((name) => name.endsWith(MARK))
+    if (marks.length > MARKS_MAX) this.#dropMarks(marks)
+  }
+
+  /** How the tree should have looked when the task last entered the phase; null when that is not known. */
+  marked(tree: string, taskId: string, phase: string): TreeIndex | null {
+    const file = this.#mark(tree, taskId, phase)
+    return existsSync(file) ? indexIn(file) : null
+  }
+
+  /** What was ignored when work in the tree began. */
+  rulesOf(tree: string): readonly IgnoreText[] {
+    return this.#expected(tree)?.index.rules ?? []
+  }
+
+  /** Whether a folder that is named like one of reports holds parts of the project. */
+  isSource(tree: string, folder: string): boolean {
+    const expected = this.#expected(tree)
+    if (expected === null) return false
+    expected.sources ??= sourceFolders(Object.keys(expected.index.entries))
+    return expected.sources.has(folder)
+  }
+
+  /** The hash that a file should have; null when there should be no such file, or it is not known. */
+  expectedHash(tree: string, path: string): string | null {
+    return /^file ([0-9a-f]{64})$/.exec(this.#expected(tree)?.index.entries[path] ?? '')?.[1] ?? null
+  }
+
+  /** What should stand at a path, as in `TreeIndex`; null: nothing, or it is not known. */
+  expectedEntry(tree: string, path: string): string | null {
+    return this.#expected(tree)?.index.entries[path] ?? null
+  }
+
+  /** What should stand at every path; null when it is not known. */
+  entriesOf(tree: string): TreeIndex['entries'] | null {
+    return this.#expected(tree)?.index.entries ?? null
+  }
+
+  /** Takes over how the tree looks now. */
+  settle(tree: string, index: TreeIndex): void {
+    const known = this.#expected(tree)?.index.entries ?? onlyPaths({})
+    const isTaken = (path: string): boolean => known[path] !== undefined || !isLeftover(path)
+    const left = Object.keys(index.entries).filter((path) => !isTaken(path))
+    const entries = onlyPaths(index.entries)
+    for (const path of left) delete entries[path]
+    this.#keep(tree, left.length === 0 ? index : { ...index, entries })
+  }
+
+  /** Takes over some paths as they are now. */
+  accept(tree: string, index: TreeIndex, paths: readonly string[]): void {
+    const expected = this.#expected(tree)
+    if (expected === null) {
+      this.#keep(tree, index)
+      return
+    }
+    const entries = onlyPaths(expected.index.entries)
+    const packages = onlyPaths(expected.index.packages)
+    for (const path of paths) {
+      take(entries, path, index.entries[path])
+      take(packages, path, index.packages[path])
+    }
+    this.#keep(tree, { ...expected.index, entries, packages })
+  }
+
+  /** An allowed call is about to make these changes. */
+  explain(tree: string, changes: readonly Change[]): void {
+    const expected = this.#expected(tree)
+    if (expected === null || changes.length === 0) return
+    const lines = changes.flatMap(linesOf)
+    const entries = expected.index.entries as Record<string, string>
+    for (const [path, what] of lines) take(entries, path, what ?? undefined)
+    if (lines.some(([path]) => path.includes('coverage'))) delete expected.sources
+    const file = openSync(this.#journal(tree), 'a', 0o600)
+    try {
+      appendFileSync(file, lines.map((line) => `${JSON.stringify(line)}\n`).join(''))
+      fsyncSync(file)
+    } finally {
+      closeSync(file)
+    }
+    expected.journalLines += lines.length
+    if (expected.journalLines > JOURNAL_LINES_MAX) this.#keep(tree, expected.index)
+  }
+
+  /** Writes down how the dependencies and ignored files of a tree are. What was changed after `before` does not count. */
+  keepDependencies(tree: string, file: string, before: number): Promise<void> {
+    return this.#indexer.keepDependencies(tree, { ...this.#dependencies(tree, file), before })
+  }
+
+  /** What came or was changed among dependencies and ignored files since that was written down. */
+  dependenciesSince(tree: string, file: string): Promise<readonly string[]> {
+    return this.#indexer.dependenciesSince(tree, this.#dependencies(tree, file))
+  }
+
+  acceptDependencies(tree: string, file: string, paths: readonly string[]): Promise<void> {
+    return this.#indexer.acceptDependencies(tree, { ...this.#dependencies(tree, file), paths })
+  }
+
+  /** What was explained did not happen after all: these paths are expected as they are. */
+  async reread(tree: string, paths: readonly string[]): Promise<void> {
+    const { index } = await this.compare(tree)
+    this.accept(tree, index, paths)
+  }
+
+  close(): Promise<void> {
+    return this.#indexer.close()
+  }
+
+  // What a commit that was killed left behind goes first: it is nobody's change.
+  async #look(tree: string, expected: Expected | null): Promise<TreeIndex> {
+    const excludes = expected === null ? await this.excludesOf(tree) : ''
+    const index = await this.#indexer.index(tree, expected?.index.rules ?? null, excludes)
+    const isOurs = (path: string): boolean => isLeftover(path) && expected?.index.entries[path] === undefined
+    const paths = Object.keys(index.entries).filter(isOurs)
+    if (paths.length === 0) return index
+    const swept = await sweepLeftovers(tree, {
+      paths,
+      before: Math.max(this.now() - LEFTOVER_MS, this.#startedAt),
+      keep: (content) => this.contents.keep(content),
+    })
+    if (swept.length === 0) return index
+    const isSwept = (path: string): boolean => swept.some((one) => path === one || path.startsWith(`${one}/`))
+    const entries = onlyPaths(Object.fromEntries(Object.entries(index.entries).filter(([path]) => !isSwept(path))))
+    return { ...index, entries }
+  }
+
+  #expected(tree: string): Expected | null {
+    const known = this.#known.get(tree)
+    if (known !== undefined) return known
+    const loaded = this.#load(tree)
+    this.#known.set(tree, loaded)
+    return loaded
+  }
+
+  #load(tree: string): Expected | null {
+    const file = this.#snapshot(tree)
+    if (!existsSync(file)) return null
+    const index = indexIn(file)
+    const journal = existsSync(this.#journal(tree)) ? readFileSync(this.#journal(tree), 'utf8').split('\n') : []
+    const entries = index.entries as Record<string, string>
+    let journalLines = 0
+    for (const line of journal) {
+      if (line === '') continue
+      // The last line of a server that was killed may be half a line: what it told of did not happen.
+      const parsed = parsedLine(line)
+      if (parsed === null) continue
+      take(entries, parsed[0], parsed[1] ?? undefined)
+      journalLines += 1
+    }
+    return { index, journalLines }
+  }
+
+  #keep(tree: string, index: TreeIndex): void {
+    mkdirSync(this.dir, { recursive: true, mode: 0o700 })
+    const file = this.#snapshot(tree)
+    writeFileSync(`${file}.new`, gzipSync(JSON.stringify(index)), { mode: 0o600, flush: true })
+    writeFileSync(this.#journal(tree), '', { mode: 0o600 })
+    renameSync(`${file}.new`, file)
+    this.#known.set(tree, { index, journalLines: 0 })
+  }
+
+  #dependencies(tree: string, file: string) {
+    return { file, rules: this.rulesOf(tree), also: LEFT_BEHIND }
+  }
+
+  #snapshot(tree: string): string {
+    return join(this.dir, `${nameOf(tree)}.json.gz`)
+  }
+
+  #mark(tree: string, taskId: string, phase: string): string {
+    return join(this.dir, `${nameOf(tree)}-${nameOf(taskId)}-${nameOf(phase)}${MARK}`)
+  }
+
+  #dropMarks(names: readonly string[]): void {
+    const aged = names.map((name) => ({ name, at: statSync(join(this.dir, name)).ctimeMs }))
+    const oldest = aged.sort((a, b) => a.at - b.at).slice(0, names.length - MARKS_MAX)
+    for (const { name } of oldest) rmSync(join(this.dir, name), { force: true })
+  }
+
+  #journal(tree: string): string {
+    return join(this.dir, `${nameOf(tree)}.journal`)
+  }
+}
+
+function nameOf(tree: string): string {
+  return createHash('sha256').update(tree).digest('hex').slice(0, 32)
+}
+
+function indexIn(file: string): TreeIndex {
+  return asMade(JSON.parse(gunzipSync(readFileSync(file)).toString('utf8')) as TreeIndex)
+}
+
+function take(into: Record<string, string>, path: string, what: string | undefined): void {
+  if (what === undefined) delete into[path]
+  else into[path] = what
+}

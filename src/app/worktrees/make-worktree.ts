@@ -1,0 +1,128 @@
+import { copyFileSync, existsSync, mkdirSync, realpathSync, renameSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import type { NewWorktree } from '../../core/task/tree-event.js'
+import { ok, type Result, refuse } from '../result.js'
+import { askGit, FETCH, type GitPlace, IGNORE_SUBMODULES, localSettings, runGit } from './run-git.js'
+import { begunPlace, branchOf, placeOf, removePlace, type TreePlace } from './worktree-place.js'
+import { takeAlong } from './copy-ignored.js'
+
+const DIRTY_TOLD_MAX = 20
+
+export interface Made {
+  readonly workspace: string
+  readonly worktree: NewWorktree
+  /** What the repository's own work tree holds and no commit does: it is not in the new one. */
+  readonly uncommitted: { readonly paths: readonly string[]; readonly count: number }
+}
+
+/**
+ * Makes a work tree for one task: a repository of its own that holds the history of one branch and nothing else of the one it
+ * came from, no settings, no hooks, no other branches: docs/parallel.md says why.
+ */
+export async function makeWorktree(
+  stateDir: string,
+  about: {
+    readonly taskId: string
+    readonly repository: string
+    readonly take: readonly string[]
+    /** What git ignores there besides its `.gitignore` files: what is taken along is ignored in the new tree too. */
+    readonly excludes: string
+  },
+): Promise<Result<Made>> {
+  const { taskId, repository } = about
+  const origin: GitPlace = { at: repository, settings: 'operator' }
+  const { problem } = await localSettings(origin)
+  if (problem !== null) return refuse('invalid_request', `worktree: ${problem}.`)
+  const top = await askGit(origin, ['rev-parse', '--show-toplevel'])
+  if (top === null || top === '' || realpathSync(top) !== repository)
+    return refuse(
+      'invalid_request',
+      `worktree: ${JSON.stringify(repository)} is not the top folder of a git repository.`,
+    )
+  if ((await askGit(origin, ['rev-parse', '--verify', '--quiet', 'HEAD^{commit}'])) === null)
+    return refuse('invalid_request', 'worktree: the repository has no commit yet; commit something first.')
+  const branch = branchOf(taskId)
+  const place = placeOf(stateDir, taskId)
+  const isTaken = (await askGit(origin, ['rev-parse', '--verify', '--quiet', `refs/heads/${branch}`])) !== null
+  if (isTaken || existsSync(place.folder))
+    return refuse(
+      'conflict',
+      `worktree: there is a ${isTaken ? 'branch' : 'work tree'} ${branch} already; choose another id.`,
+    )
+  const begun = begunPlace(stateDir, taskId)
+  try {
+    const base = await clone(origin, begun, branch)
+    if (!base.ok) return base
+    const uncommitted = await uncommittedIn(origin)
+    if (!uncommitted.ok) return uncommitted
+    const taken = await takeAlong(repository, begun.tree, about.take)
+    if (!taken.ok) return taken
+    writeFileSync(begun.excludes, about.excludes)
+    exclude(begun)
+    writeFileSync(begun.owner, taskId)
+    writeFileSync(begun.unused, '')
+    if (!named(begun, place)) return refuse('conflict', `worktree: ${branch} was made by somebody else just now.`)
+    const into = await askGit(origin, ['symbolic-ref', '--quiet', '--short', 'HEAD'])
+    const worktree = { repository, branch, base: base.value, into }
+    return ok({ workspace: realpathSync(place.tree), worktree, uncommitted: uncommitted.value })
+  } finally {
+    removePlace(begun)
+  }
+}
+
+/** Lets git ignore in a task's tree what it ignores in the repository. */
+export function exclude({ tree, excludes }: Pick<TreePlace, 'tree' | 'excludes'>): void {
+  mkdirSync(join(tree, '.git', 'info'), { recursive: true })
+  copyFileSync(excludes, join(tree, '.git', 'info', 'exclude'))
+}
+
+// The name goes to whoever is first.
+function named(begun: TreePlace, place: TreePlace): boolean {
+  try {
+    renameSync(begun.folder, place.folder)
+    return true
+  } catch (error) {
+    const code = (error as NodeJS.ErrnoException).code
+    if (code === 'ENOTEMPTY' || code === 'EEXIST') return false
+    throw error
+  }
+}
+
+async function clone(origin: GitPlace, begun: TreePlace, branch: string): Promise<Result<string>> {
+  mkdirSync(dirname(begun.folder), { recursive: true, mode: 0o700 })
+  mkdirSync(begun.tree, { recursive: true })
+  const here: GitPlace = { at: begun.tree, settings: 'none' }
+  const format = (await askGit(origin, ['rev-parse', '--show-object-format'])) ?? 'sha1'
+  const steps: readonly (readonly string[])[] = [
+    ['init', '--quiet', '--template=', `--object-format=${format}`, `--initial-branch=${branch}`],
+    ...(await identityOf(origin)),
+    [...[...FETCH, '--update-head-ok', origin.at, `HEAD:refs/heads/${branch}`]],
+    ['reset', '--quiet', '--hard'],
+  ]
+  for (const step of steps) {
+    const run = await runGit(here, step)
+    if (run.code !== 0) return refuse('conflict', `worktree: git ${step[0]} failed: ${run.said}`)
+  }
+  copyFileSync(join(begun.tree, '.git', 'config'), begun.config)
+  const base = await askGit(here, ['rev-parse', 'HEAD'])
+  return base === null ? refuse('conflict', 'worktree: the new work tree has no commit.') : ok(base)
+}
+
+// Commits there are made under the same name as in the repository.
+async function identityOf(origin: GitPlace): Promise<readonly (readonly string[])[]> {
+  const found: (readonly string[])[] = []
+  for (const key of ['user.name', 'user.email']) {
+    const value = await askGit(origin, ['config', '--get', key])
+    if (value !== null && value !== '') found.push(['config', key, value])
+  }
+  return found
+}
+
+async function uncommittedIn(origin: GitPlace): Promise<Result<Made['uncommitted']>> {
+  const run = await runGit(origin, [
+    ...['--no-optional-locks', 'status', '--porcelain=v1', '-z', '--no-renames', IGNORE_SUBMODULES],
+  ])
+  if (run.code !== 0) return refuse('conflict', `worktree: git status failed: ${run.said}`)
+  const paths = run.stdout.split('\0').flatMap((entry) => (entry.length > 3 ? [entry.slice(3)] : []))
+  return ok({ paths: paths.slice(0, DIRTY_TOLD_MAX), count: paths.length })
+}

@@ -1,0 +1,126 @@
+import { existsSync } from 'node:fs'
+import type { JsonObject } from '../../core/contract/contract.js'
+import { worktreeRefusal } from '../../core/task/worktree.js'
+import type { App, Once } from '../app.js'
+import { ok, type Result, refuse, refusedBy } from '../result.js'
+import { taskView } from '../tasks/views.js'
+import { finishMerge, recordEnd } from './recover-worktrees.js'
+import { type GitPlace, runGit } from './run-git.js'
+import { type HeldIndex, holdIndex } from './main-tree.js'
+import { type Merged, mergeCommit } from './merge-commit.js'
+import { type MergePlan, MergePlans } from './merge-plan.js'
+import { committedSource, fetchInto, type Source, sourceOf } from './repository-source.js'
+
+export interface MergeRequest {
+  readonly taskId: string
+  /** Also what is not completed. */
+  readonly force: boolean
+  /** Also what no commit holds. */
+  readonly commit: boolean
+  /** Another branch than the one that the work tree was made from. */
+  readonly into: string | undefined
+  readonly reason: string
+  readonly actor: string
+  readonly once: Once | undefined
+}
+
+/**
+ * Brings the work of a task into a branch of its repository: forward, or with a merge commit. What both sides changed is refused,
+ * and nothing is touched. The branch changes in one step; a server that is killed before has done nothing, and one that is killed
+ * after goes on at its next start. (REQ-TREES-5)
+ */
+export async function mergeWorktree(app: App, request: MergeRequest): Promise<Result<JsonObject>> {
+  const state = await app.ledger.peek(request.taskId)
+  if (state === null) return refuse('not_found', `There is no task ${JSON.stringify(request.taskId)}.`)
+  const refused = worktreeRefusal(state, 'merge', request.force)
+  if (refused !== null && refused.refusal !== null) return refusedBy(refused.refusal, {}, false)
+  const repository = state.worktree?.repository ?? ''
+  if (!existsSync(repository)) return refuse('conflict', `The repository ${repository} is not there.`)
+  return app.running.inTree(repository, () =>
+    app.ledger.hold(request.taskId, async () => {
+      const now = await app.ledger.peek(request.taskId)
+      const again = now === null ? null : worktreeRefusal(now, 'merge', request.force)
+      if (now === null || (again !== null && again.refusal !== null))
+        return again?.refusal == null ? refuse('not_found', 'The task is gone.') : refusedBy(again.refusal, {}, false)
+      const source = sourceOf(app.stateDir, now)
+      return source.ok ? merged(app, source.value, request) : source
+    }),
+  )
+}
+
+async function merged(app: App, source: Source, request: MergeRequest): Promise<Result<JsonObject>> {
+  const { state, worktree, place } = source
+  const plans = new MergePlans(app.stateDir)
+  const left = plans.of(place.name)
+  const why = left === null ? null : await finishMerge(app, left)
+  if (why !== null) return refuse('conflict', why)
+  const since = left === null ? state : ((await app.ledger.peek(state.id)) ?? state)
+  if (since.worktree?.status !== 'open') return ok(taskView(since))
+  const into = request.into ?? worktree.into
+  if (into === null)
+    return refuse('invalid_request', 'into: no branch was checked out when the work tree was made; name one.')
+  const tip = await committedSource(source, { commit: request.commit })
+  if (!tip.ok) return tip
+  const origin: GitPlace = { at: worktree.repository, settings: 'operator' }
+  const ref = `refs/phaselock/${place.name}`
+  try {
+    const fetched = await fetchInto(source, tip.value, ref)
+    if (!fetched.ok) return fetched
+    const message = `Merge task ${state.id}: ${state.title}\n\nTask: ${state.id}\n`
+    const made = await mergeCommit(origin, { into, tip: tip.value, message })
+    if (!made.ok) return made
+    const { force, reason, actor } = request
+    const { before, after, isShown } = made.value
+    const about = { name: place.name, taskId: state.id, repository: worktree.repository, into, tip: tip.value }
+    const plan: MergePlan = { ...about, before, after, isShown, force, reason, actor }
+    const failed = before === after ? null : await moved(plans, plan, made.value)
+    if (failed !== null) return refuse('conflict', failed)
+    const ended = await recordEnd(app, plan, request.once, viewOf(plan, made.value))
+    plans.drop(place.name)
+    return ended
+  } finally {
+    await runGit(origin, ['update-ref', '-d', ref])
+  }
+}
+
+/** Null: the branch is at the new commit, and the work tree with it. */
+async function moved(plans: MergePlans, plan: MergePlan, made: Merged): Promise<string | null> {
+  if (!made.isShown) {
+    plans.put(plan)
+    return moveBranch(plans, plan)
+  }
+  const held = await holdIndex(plan.repository, plan.name)
+  if (held === null) return 'Another git is at work in the repository. Nothing was merged; try again.'
+  try {
+    return await movedWithTree(plans, plan, held)
+  } finally {
+    held.release()
+  }
+}
+
+async function movedWithTree(plans: MergePlans, plan: MergePlan, held: HeldIndex): Promise<string | null> {
+  const obstacle = await held.obstacle(plan)
+  if (obstacle !== null)
+    return `The repository's own work tree has changes in the way: ${obstacle} Commit or stash them there. Nothing was merged.`
+  plans.put(plan)
+  const failed = await moveBranch(plans, plan)
+  if (failed !== null) return failed
+  const left = await held.follow(plan)
+  return left === null
+    ? null
+    : `${plan.into} is merged, but its work tree did not follow: ${left} Restart the server, or use git by hand.`
+}
+
+async function moveBranch(plans: MergePlans, plan: MergePlan): Promise<string | null> {
+  const message = `phaselock: merge task ${plan.taskId}`
+  const words = ['update-ref', '-m', message, `refs/heads/${plan.into}`, plan.after, plan.before]
+  const run = await runGit({ at: plan.repository, settings: 'operator' }, words)
+  if (run.code === 0) return null
+  plans.drop(plan.name)
+  return `Branch ${plan.into} changed meanwhile. Nothing was merged; try again. (${run.said})`
+}
+
+function viewOf(plan: MergePlan, made: Merged): JsonObject {
+  const { into, tip, after, before } = plan
+  return { merge: { into, commit: tip, result: after, fast_forward: made.isForward, already: before === after } }
+}

@@ -1,0 +1,104 @@
+import { existsSync, rmSync } from 'node:fs'
+import type { JsonObject } from '../../core/contract/contract.js'
+import { type App, contextOf, type Once } from '../app.js'
+import { ok, type Result, refuse, refusedBy } from '../result.js'
+import { taskView } from '../tasks/views.js'
+import { askGit, type GitPlace, runGit } from './run-git.js'
+import { outlastGit } from './left-git.js'
+import { holdIndex, undoHalf } from './main-tree.js'
+import { ownerOf, placeOf, removePlace, sweepPlaces } from './worktree-place.js'
+import { type MergePlan, MergePlans } from './merge-plan.js'
+
+/** Finishes merges that a killed server had begun, and removes what belongs to no task. Called before anybody is let in. */
+export async function recoverWorktrees(app: App, onFault: (error: unknown) => void): Promise<void> {
+  for (const plan of new MergePlans(app.stateDir).list())
+    try {
+      const why = await finishMerge(app, plan)
+      if (why !== null) onFault(new Error(why))
+    } catch (error) {
+      onFault(error)
+    }
+  for (const name of sweepPlaces(app.stateDir, onFault)) {
+    const id = ownerOf(app.stateDir, name)
+    const place = placeOf(app.stateDir, id)
+    const state = await app.ledger.read(id)
+    // Work of a task that this ledger does not know is nobody's to remove; but nobody has worked for one that never was.
+    const isOver =
+      state === null ? existsSync(place.unused) : state.worktree !== null && state.worktree.status !== 'open'
+    if (isOver) removePlace(place)
+    else rmSync(place.unused, { force: true })
+  }
+}
+
+/** Brings a merge that was cut off to its end, or drops it where the branch never changed. Gives why it cannot; null: it is done. */
+export async function finishMerge(app: App, plan: MergePlan): Promise<string | null> {
+  const plans = new MergePlans(app.stateDir)
+  const origin: GitPlace = { at: plan.repository, settings: 'operator' }
+  await outlastGit(plan.repository)
+  const now = await askGit(origin, ['rev-parse', '--verify', '--quiet', `refs/heads/${plan.into}^{commit}`])
+  if (now === null) return `A merge of task ${plan.taskId} was cut off, and ${plan.repository} cannot be read.`
+  const contains = await runGit(origin, ['merge-base', '--is-ancestor', plan.after, now])
+  if (plan.isShown) {
+    const why = await followed(plan, contains.code === 0 && now === plan.after)
+    if (why !== null) return why
+  }
+  if (contains.code === 0) {
+    const ended = await recordEnd(app, plan, undefined)
+    if (!ended.ok && ended.problem.code !== 'conflict') return ended.problem.detail
+  }
+  await runGit(origin, ['update-ref', '-d', `refs/phaselock/${plan.name}`])
+  plans.drop(plan.name)
+  return null
+}
+
+async function followed(plan: MergePlan, isMerged: boolean): Promise<string | null> {
+  const held = await holdIndex(plan.repository, plan.name)
+  if (held === null) return `A merge of task ${plan.taskId} was cut off; another git is at work in ${plan.repository}.`
+  try {
+    // Nothing is written before the branch has changed, and whoever moved the branch since has moved the tree with it.
+    if (!isMerged) return null
+    const ours: GitPlace = { at: plan.repository, settings: 'operator', index: held.own }
+    if ((await askGit(ours, ['symbolic-ref', '--quiet', 'HEAD'])) !== `refs/heads/${plan.into}`) return null
+    if ((await runGit(ours, ['diff-index', '--cached', '--quiet', plan.after, '--'])).code === 0) return null
+    const stray = await undoHalf(held, plan)
+    const why = stray.length > 0 ? `changed since: ${stray.join(', ')}` : await held.follow(plan)
+    return why === null
+      ? null
+      : `A merge of task ${plan.taskId} into ${plan.into} was cut off, and the work tree of ${plan.repository} cannot follow (${why}).`
+  } finally {
+    held.release()
+  }
+}
+
+/** Writes down that the work is merged, takes over what changed in the repository's own tree, and removes the task's. */
+export async function recordEnd(
+  app: App,
+  plan: MergePlan,
+  once: Once | undefined,
+  shown: JsonObject = {},
+): Promise<Result<JsonObject>> {
+  const { taskId, into, tip, after, force, reason } = plan
+  const state = await app.ledger.peek(taskId)
+  if (state === null) return refuse('not_found', `There is no task ${JSON.stringify(taskId)}.`)
+  const contract = await app.contracts.get(state.contract.hash)
+  const command = { type: 'end_worktree', end: 'merge', commit: tip, into, result: after, force, reason } as const
+  const handled = await app.ledger.apply({ taskId, contract }, command, contextOf(app, plan.actor), {
+    isHolding: true,
+    remember: (done) =>
+      once === undefined || done.refusal !== null
+        ? undefined
+        : { ...once, status: 200, answer: { body: { ...taskView(done.state), ...shown } } },
+  })
+  if (handled === null) return refuse('not_found', `There is no task ${JSON.stringify(taskId)}.`)
+  if (handled.refusal !== null) return refusedBy(handled.refusal, {}, false)
+  if (plan.isShown && app.trees.isKnown(plan.repository)) await app.trees.reread(plan.repository, await changedBy(plan))
+  if (handled.state.worktree?.status !== 'open') removePlace(placeOf(app.stateDir, taskId))
+  return ok({ ...taskView(handled.state), ...shown })
+}
+
+async function changedBy(plan: MergePlan): Promise<readonly string[]> {
+  if (plan.before === plan.after) return []
+  const words = ['diff-tree', '-r', '-z', '--name-only', '--no-renames', plan.before, plan.after]
+  const run = await runGit({ at: plan.repository, settings: 'operator' }, words)
+  return run.stdout.split('\0').filter((path) => path !== '')
+}

@@ -1,0 +1,106 @@
+import { copyFileSync, existsSync, rmSync } from 'node:fs'
+import { join } from 'node:path'
+import { AGENT_CLI_FILES } from '../../core/paths/agent-cli-files.js'
+import type { TaskState } from '../../core/task/state.js'
+import type { Worktree } from '../../core/task/worktree.js'
+import { ok, type Result, refuse } from '../result.js'
+import { askGit, FETCH, type GitPlace, IGNORE_SUBMODULES, localSettings, runGit } from './run-git.js'
+import { dropLock, outlastGit } from './left-git.js'
+import { exclude } from './make-worktree.js'
+import { placeOf, type TreePlace } from './worktree-place.js'
+import { isThroughLink, statsOf } from './link-on-path.js'
+
+const PATHS_TOLD_MAX = 200
+const NAMED_MAX = 20
+// A git of the operator's writes here, and must not be led elsewhere.
+const WRITTEN = ['index', 'HEAD', 'COMMIT_EDITMSG', 'objects', 'refs/heads', 'logs/HEAD', 'logs/refs/heads']
+const COMMIT = ['commit', '--quiet', '--no-verify', '--file=-']
+
+/** What the work of a task is read from. */
+export interface Source {
+  readonly state: TaskState
+  readonly worktree: Worktree
+  readonly place: TreePlace
+}
+
+/** The tree of the task with its settings as they were made, whatever an agent without a wall may have done to them. */
+export function sourceOf(stateDir: string, state: TaskState): Result<Source> {
+  const { worktree } = state
+  if (worktree === null) return refuse('conflict', `Task ${state.id} has no work tree of its own.`)
+  const place = placeOf(stateDir, state.id)
+  const git = join(place.tree, '.git')
+  const isMade = statsOf(git)?.isDirectory() === true && existsSync(place.config)
+  if (!isMade || WRITTEN.some((part) => isThroughLink(git, `${part}/${worktree.branch}/.`)))
+    return refuse('conflict', `The work tree of task ${state.id} is not there any more, or not as it was made.`)
+  for (const part of ['config', 'config.worktree', 'commondir', 'hooks', 'info', 'objects/info/alternates'])
+    rmSync(join(git, part), { recursive: true, force: true })
+  copyFileSync(place.config, join(git, 'config'))
+  if (existsSync(place.excludes)) exclude(place)
+  return ok({ state, worktree, place })
+}
+
+/** Commits what no commit holds yet, if that is wanted, and refuses otherwise: nothing is left behind unsaid. */
+export async function committedSource(source: Source, wants: { readonly commit: boolean }): Promise<Result<string>> {
+  const { state, worktree, place } = source
+  const here: GitPlace = { at: place.tree, settings: 'none' }
+  if (!(await outlastGit(place.tree)))
+    return refuse('conflict', `git is still at work in the work tree of task ${state.id}. Try again when it is done.`)
+  for (const locked of ['index', 'HEAD', `refs/heads/${worktree.branch}`])
+    await dropLock(join(place.tree, '.git', `${locked}.lock`))
+  if ((await askGit(here, ['symbolic-ref', '--quiet', '--short', 'HEAD'])) !== worktree.branch)
+    return refuse('conflict', `The work tree of task ${state.id} is not on its branch ${worktree.branch} any more.`)
+  const status = await runGit(here, [
+    'status',
+    '--porcelain=v1',
+    '-z',
+    '--no-renames',
+    '--untracked-files=all',
+    IGNORE_SUBMODULES,
+  ])
+  if (status.code !== 0) return refuse('conflict', `git status failed in the work tree: ${status.said}`)
+  const open = status.stdout
+    .split('\0')
+    .flatMap((entry) => (entry.length > 3 && !AGENT_CLI_FILES.has(entry.slice(3)) ? [entry.slice(3)] : []))
+  if (open.length > 0 && !wants.commit)
+    return refuse('conflict', `No commit holds these: ${open.slice(0, NAMED_MAX).join(', ')}. Nothing was done.`, {
+      uncommitted: open.slice(0, PATHS_TOLD_MAX),
+      uncommitted_count: open.length,
+      remedy: 'Look at them; --commit makes one more commit of them.',
+    })
+  for (const step of open.length === 0 ? [] : [await addWords(here, open), COMMIT]) {
+    const run = await runGit({ ...here, input: `${state.title}\n\nTask: ${state.id}\n` }, step)
+    if (run.code !== 0) return refuse('conflict', `git ${step[0]} failed in the work tree: ${run.said}`)
+  }
+  const tip = await askGit(here, ['rev-parse', 'HEAD'])
+  return tip === null ? refuse('conflict', 'The work tree has no commit.') : ok(tip)
+}
+
+// A submodule that is at its commit is left out: git would run another git in it to see whether its files have changed.
+async function addWords(here: GitPlace, open: readonly string[]): Promise<readonly string[]> {
+  const listed = await runGit(here, ['ls-files', '--stage', '-z'])
+  const submodules = listed.stdout.split('\0').filter((entry) => entry.startsWith('160000 '))
+  const unchanged = submodules
+    .map((entry) => entry.slice(entry.indexOf('\t') + 1))
+    .filter((path) => !open.includes(path))
+  return [
+    'add',
+    '--all',
+    '--',
+    '.',
+    ...[...AGENT_CLI_FILES.keys(), ...unchanged].map((path) => `:(exclude,literal)${path}`),
+  ]
+}
+
+/** Brings the commits of the task into the repository, under a name that is ours until the work tree has ended. */
+export async function fetchInto({ worktree, place }: Source, tip: string, ref: string): Promise<Result<true>> {
+  const origin: GitPlace = { at: worktree.repository, settings: 'operator' }
+  const { problem } = await localSettings(origin)
+  if (problem !== null) return refuse('conflict', `git cannot be run in the repository: ${problem}.`)
+  if (!(await outlastGit(origin.at)))
+    return refuse('conflict', 'git is still at work in the repository. Nothing was done; try again when it is done.')
+  const lock = await askGit(origin, ['rev-parse', '--path-format=absolute', '--git-path', `${ref}.lock`])
+  if (lock !== null) await dropLock(lock)
+  // Exactly this commit: settings of the repository can lead to another one under the same name.
+  const run = await runGit(origin, [...FETCH, place.tree, `+${tip}:${ref}`])
+  return run.code === 0 ? ok(true) : refuse('conflict', `git fetch failed: ${run.said}`)
+}

@@ -1,0 +1,44 @@
+import { createHash } from 'node:crypto'
+import { closeSync, lstatSync } from 'node:fs'
+import { inside, openDirectory } from '../../tree/lookup.js'
+import type { TreeIndex } from '../../tree/tree-contents.js'
+import { TooMuch, walkFrom } from '../../tree/walk.js'
+
+const ENTRIES_MAX = 20_000
+// What the fingerprint of a project leaves out at its root, and a run may load all the same.
+const BUILT = ['dist', 'target', 'coverage'] as const
+
+/**
+ * A digest of what a run can load and the fingerprint of the project leaves out: installed packages and what was built. Any
+ * file that is written there changes it. Null when there is too much to look at: then nothing is answered from an earlier run.
+ */
+export function besideTheProject(root: string, index: TreeIndex): string | null {
+  const hash = createHash('sha256')
+  for (const [folder, digest] of Object.entries(index.packages).sort(([a], [b]) => (a < b ? -1 : 1)))
+    hash.update(JSON.stringify([folder, digest]))
+  try {
+    for (const folder of BUILT) lookInto(root, folder, (line) => hash.update(line))
+  } catch (error) {
+    if (error instanceof TooMuch) return null
+    throw error
+  }
+  return hash.digest('hex')
+}
+
+function lookInto(root: string, folder: string, tell: (line: string) => void): void {
+  const opened = openDirectory(root, [folder])
+  if (!opened.ok) return
+  try {
+    for (const { path, name, kind, directoryFd } of walkFrom(opened.fd, {
+      isEntered: () => true,
+      entriesMax: ENTRIES_MAX,
+    })) {
+      if (kind === 'directory') continue
+      const stat = lstatSync(inside(directoryFd, name), { bigint: true, throwIfNoEntry: false })
+      if (stat !== undefined)
+        tell(JSON.stringify([folder, path, `${stat.size} ${stat.mtimeNs} ${stat.ctimeNs} ${stat.ino}`]))
+    }
+  } finally {
+    closeSync(opened.fd)
+  }
+}

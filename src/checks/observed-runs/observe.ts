@@ -1,0 +1,237 @@
+import { createHash } from 'node:crypto'
+import { join } from 'node:path'
+import { ViewRefused } from '../../confinement/view/compose-view.js'
+import { NO_CHANGES } from '../../confinement/confined.js'
+import { GO_CACHE_INSIDE } from '../../confinement/view/go-cache.js'
+import type { Composition, Confinement } from '../../confinement/confinement.js'
+import { type CommandRun, runCommand } from '../../confinement/run-command.js'
+import type { ObservedCommand } from '../../core/contract/contract.js'
+import type { ObservedRun } from '../../core/evidence/observed-run.js'
+import type { WorkTree } from '../../tree/work-tree.js'
+import { GUARDS_FOLDER, GUARDS_VERSION, guardedArgv, guardedEnv, withoutSources } from './test-guards.js'
+import { outsideOf } from './outside-tree.js'
+import { findDisagreement } from '../reports/agreement.js'
+import { readCoverage } from '../reports/coverage.js'
+import { readReport } from '../reports/read-report.js'
+import type { ReportReading, TestFormat } from '../reports/report.js'
+import { commandFailed, explainRun, noCounts, noCoverage, type TroubledRun, unreliable } from '../reports/run-trouble.js'
+import { openSecondChannel, type SecondReport } from './second-report.js'
+
+const OUTPUT_KEPT = { headBytes: 1024 * 1024, tailBytes: 3 * 1024 * 1024 }
+
+/** Where a command of the contract is run. */
+export interface ObservePlace {
+  readonly confinement: Pick<Confinement, 'start' | 'provider'>
+  readonly tree: string
+  readonly hidden: readonly string[]
+  readonly signal: AbortSignal
+}
+
+/** Where one is run whose output may be shown. */
+export interface ShownPlace extends ObservePlace {
+  readonly redact: (text: string) => string
+  /** What of Go's standard library is compiled already; left out or null: nothing. */
+  readonly goCache?: string | null
+  /** How the view is composed, and what was left out of it. */
+  readonly view?: { readonly composition: Composition; readonly leftOut: readonly string[] }
+  /** Paths of sources that compiled test programs run without, and whether they are all of the one package that is run. */
+  readonly without?: { readonly sources: readonly string[]; readonly isOnePackage: boolean }
+}
+
+/**
+ * Runs a command of the contract on a throw-away view of the tree and reads what it reports. The command cannot change the tree,
+ * everything it started is gone before the report is read, and a report that was there before is not.
+ */
+export async function observe(
+  place: ShownPlace,
+  name: string,
+  command: ObservedCommand,
+  more: { readonly treeHash: string; readonly extra?: string | undefined },
+): Promise<ObservedRun> {
+  const line = more.extra === undefined ? command.run : withArgument(command.run, more.extra)
+  const started = await runInView(place, { line, command })
+  const { run } = started
+  const about = {
+    name,
+    command: line,
+    exitCode: run.exitCode,
+    durationMs: run.durationMs,
+    treeHash: more.treeHash,
+    coverage: null,
+    wasStopped: run.stopped !== null,
+    ...(place.view === undefined ? {} : { leftOut: place.view.leftOut }),
+  }
+  if (started.problem !== null)
+    return { ...about, ...UNKNOWN, ...voidBy(started.problem, WRITTEN_REMEDY, run.exitCode) }
+
+  const troubled = { ...run, timeoutSeconds: command.timeoutSeconds, redact: place.redact }
+  if (run.stopped !== null) {
+    const problem = STOPPED[run.stopped].replace('%s', String(command.timeoutSeconds))
+    return { ...about, ...UNKNOWN, problem, trouble: explainRun(troubled, commandFailed(run.exitCode)) }
+  }
+  const report = command.report === null ? null : (run.files.get(command.report)?.toString('utf8') ?? '')
+  if (command.format === 'lcov' || command.format === 'cobertura') {
+    const found = { ...UNKNOWN, ...coverageOf(place.tree, command.format, report ?? run.stdout) }
+    return { ...about, ...found, ...troubleIn(found, troubled, 'coverage') }
+  }
+  const reading = readReport({
+    format: command.format as TestFormat,
+    stdout: run.stdout,
+    stderr: run.stderr,
+    reportText: report,
+    exitCode: run.exitCode,
+    root: place.tree,
+    outputCut: run.truncated,
+  })
+  const differs = reading.result === 'unreadable' ? null : findDisagreement(reading.report, run.exitCode, started.told)
+  if (differs !== null) return { ...about, ...UNKNOWN, ...voidBy(differs, FORGED_REMEDY, run.exitCode) }
+  const found = read(reading)
+  const wantsCounts = name === 'tests' || command.format !== 'auto' || report !== null
+  return { ...about, ...found, ...troubleIn(found, troubled, wantsCounts ? 'counts' : 'exit code') }
+}
+
+/** Runs the command, and says why its run counts for nothing; null when it does count. */
+async function runInView(
+  place: ShownPlace,
+  { line, command }: { readonly line: string; readonly command: ObservedCommand },
+): Promise<{ readonly run: CommandRun; readonly problem: string | null; readonly told: readonly SecondReport[] }> {
+  // Sockets are given to commands in a sandbox only.
+  const channel = place.confinement.provider === 'none' ? null : await openSecondChannel()
+  const seed = command.env.GOCACHE === undefined ? (place.goCache ?? null) : null
+  const cached = seed === null ? null : join(seed, 'cache')
+  const job = {
+    tree: place.tree,
+    argv: guardedArgv(line, cached),
+    cwd: '.',
+    env: withoutSources(
+      guardedEnv({ CI: '1', ...(cached === null ? {} : { GOCACHE: GO_CACHE_INSIDE }), ...command.env }),
+      {
+        isOnePackage: false,
+        ...place.without,
+        sources: (place.without?.sources ?? []).map((path) => join(place.tree, path)),
+      },
+    ),
+    shown: [GUARDS_FOLDER, ...(cached === null ? [] : [cached])],
+    sockets: channel === null ? [] : [channel.socket],
+    network: false,
+    writes: 'discard',
+    git: 'read',
+    isObserved: true,
+    hidden: place.hidden,
+    signal: place.signal,
+    timeoutMs: command.timeoutSeconds * 1000,
+    ...(command.report === null ? {} : { collect: [command.report] }),
+    ...(place.view === undefined ? {} : { composition: place.view.composition }),
+  } as const
+  try {
+    const run = await runCommand(place.confinement, job, OUTPUT_KEPT)
+    const told = (await channel?.told()) ?? []
+    return { run, problem: run.written.length === 0 ? null : writtenText(run.written), told }
+  } catch (error) {
+    if (!(error instanceof ViewRefused)) throw error
+    return { run: NOT_RUN, problem: `its view of the tree could not be made: ${error.message}`, told: [] }
+  } finally {
+    channel?.close()
+  }
+}
+
+const NOT_RUN: CommandRun = {
+  ...{ exitCode: 1, stdout: '', stderr: '', truncated: false, stopped: null, durationMs: 0, written: [] },
+  ...{ changes: NO_CHANGES, files: new Map() },
+}
+const WRITTEN_NAMED_MAX = 5
+
+function writtenText(written: readonly string[]): string {
+  const more = written.length > WRITTEN_NAMED_MAX ? ` and ${written.length - WRITTEN_NAMED_MAX} more` : ''
+  return `${written.slice(0, WRITTEN_NAMED_MAX).join(', ')}${more}: written while the command ran. A run may not write tests, what lies with them, or what decides how they are run, not even if it puts them back`
+}
+
+const WRITTEN_REMEDY =
+  'Find what writes these files when the command runs (a test, the code, a script or a plugin) and write to the temporary directory or to an ignored path instead.'
+const FORGED_REMEDY =
+  'Find what writes results to the output or the report beside the test runner, or ends the runner early (the code, a test, a reporter or a plugin of the project), remove it, and call run_tests.'
+
+/** The same run, of which nothing counts. */
+export function voidRun(run: ObservedRun, problem: string): ObservedRun {
+  return { ...run, ...UNKNOWN, ...voidBy(problem, FORGED_REMEDY, run.exitCode) }
+}
+
+function voidBy(problem: string, remedy: string, exitCode: number) {
+  const trouble = { cause: 'the run is void', detail: problem, mendedBy: 'agent', remedy, lastLines: [] } as const
+  return {
+    exitCode: exitCode === 0 ? 1 : exitCode,
+    problem: `the run is void: ${problem}`,
+    isVoid: true,
+    trouble,
+  } as const
+}
+
+const UNKNOWN = { counts: null, tests: [], isComplete: false, loadFailures: [], problem: null } as const
+const STOPPED = {
+  timeout: 'the command timed out after %s s',
+  output: 'the command wrote too much output and was stopped',
+  aborted: 'the command was ended before it was done',
+} as const
+
+type Read = Pick<ObservedRun, 'counts' | 'tests' | 'isComplete' | 'loadFailures' | 'problem'>
+
+// Failing tests and files that do not load say themselves what is wrong; of other commands only the exit code counts.
+function troubleIn(
+  { counts, problem }: Pick<ObservedRun, 'counts' | 'problem'>,
+  run: TroubledRun,
+  wanted: 'counts' | 'coverage' | 'exit code',
+): Pick<ObservedRun, 'trouble'> {
+  const hasFailed = wanted !== 'counts' && run.exitCode !== 0
+  if (hasFailed) return { trouble: explainRun(run, commandFailed(run.exitCode)) }
+  if (problem === null || wanted === 'exit code') return {}
+  const otherwise = wanted === 'coverage' ? noCoverage : counts === null ? noCounts : unreliable
+  return { trouble: explainRun(run, otherwise(problem)) }
+}
+
+function read(reading: ReportReading): Read {
+  if (reading.result === 'unreadable') return { ...UNKNOWN, problem: reading.reason }
+  const { passed, failed, skipped, tests, complete, loadFailures, truncated } = reading.report
+  return {
+    counts: { passed, failed, skipped },
+    isComplete: complete,
+    tests: tests.map(({ id, status, file, message }) => ({ id, status, file, message })),
+    loadFailures: loadFailures.map(({ file, kind, module, message }) => ({ file, kind, module, message })),
+    problem:
+      reading.result === 'contradiction' ? reading.reason : truncated ? 'there was more than could be read' : null,
+  }
+}
+
+function coverageOf(
+  tree: string,
+  format: 'lcov' | 'cobertura',
+  text: string,
+): { coverage: number | null; problem: string | null } {
+  const found = readCoverage({ format, text, isOutside: outsideOf(tree) })
+  return found === null
+    ? { coverage: null, problem: `no ${format} report was written` }
+    : { coverage: found.percent, problem: null }
+}
+
+// Package runners take arguments for the script behind two dashes.
+function withArgument(run: string, argument: string): string {
+  const word = `'${argument.replaceAll("'", `'\\''`)}'`
+  return /^(npm|pnpm|yarn)\b/.test(run) && !/\s--(\s|$)/.test(run) ? `${run} -- ${word}` : `${run} ${word}`
+}
+
+/** What a run depends on: the project, the installed packages, the command and its environment. */
+export async function runKey(tree: WorkTree, treeHash: string, command: ObservedCommand): Promise<string> {
+  const parts = [GUARDS_VERSION, treeHash, command.run, command.format, command.report, command.env]
+  const installed: (string | null)[] = []
+  for (const path of INSTALLED) installed.push(await tree.hash(path).catch(() => null))
+  return createHash('sha256')
+    .update(JSON.stringify([...parts, installed]))
+    .digest('hex')
+}
+
+// What package managers write last tells what is installed.
+const INSTALLED = [
+  'node_modules/.package-lock.json',
+  'node_modules/.yarn-state.yml',
+  'node_modules/.modules.yaml',
+  '.venv/pyvenv.cfg',
+]

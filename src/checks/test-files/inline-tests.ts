@@ -1,0 +1,168 @@
+import { createHash } from 'node:crypto'
+import { posix } from 'node:path'
+import { type InlineItem, type InlineItems, mayHoldTests, readInlineItems } from '../../inverter/rust/inline-items.js'
+
+/**
+ * Tests inside of source files, of which only the items that are compiled for tests are recorded at RED: `#[cfg(test)]` and
+ * `#[test]` in Rust. Such a record stands among the recorded files under the path of the file and this mark.
+ */
+const MARK = '#cfg(test)'
+
+/** Recorded with every project of Rust, so that a later version knows that inline tests were looked for. */
+export const INLINE_LOOKED_FOR = MARK
+
+export function inlineKey(path: string): string {
+  return `${path}${MARK}`
+}
+
+/** The file of such a record; null for the record of a whole file. */
+export function inlineFile(key: string): string | null {
+  return key.endsWith(MARK) ? key.slice(0, -MARK.length) : null
+}
+
+/** What RED records of a file. */
+export interface InlineTests {
+  readonly items: readonly (readonly [container: string, name: string, text: string])[]
+  readonly mentions: number
+}
+
+export const NO_INLINE_TESTS: InlineTests = { items: [], mentions: 0 }
+
+export function isRust(path: string): boolean {
+  return /\.rs$/.test(path)
+}
+
+/** Throws when the file cannot be parsed: what cannot be read cannot be held. */
+async function itemsOf(path: string, text: string): Promise<InlineItems | null> {
+  if (!isRust(path) || !mayHoldTests(text)) return null
+  const read = await readInlineItems(text)
+  if (read === null) throw new Error(`${path} cannot be parsed, and may hold tests. Split it, or make it simpler`)
+  return read
+}
+
+/** The record of the tests in a file, as it is written down, and the files that only its tests load. */
+export async function inlineRecord(
+  path: string,
+  text: string,
+): Promise<{
+  readonly content: string
+  readonly hash: string
+  readonly isEmpty: boolean
+  readonly files: readonly string[]
+}> {
+  const read = await itemsOf(path, text)
+  const tests = testsIn(read)
+  const content = JSON.stringify(tests)
+  return {
+    content,
+    hash: createHash('sha256').update(content).digest('hex'),
+    isEmpty: tests.items.length === 0 && tests.mentions === 0,
+    files: (read?.modules ?? []).flatMap((one) => filesOfModule(path, one)),
+  }
+}
+
+/** The code of the tests in a file, without the code beside them. */
+export async function inlineCode(path: string, text: string): Promise<string> {
+  const read = await itemsOf(path, text)
+  return (read?.items ?? []).map((item) => item.text).join('\n')
+}
+
+/** A text with the tests of another one, in the place of its own. Null where there is no place for them. */
+export async function withTestsOf(path: string, text: string, other: string): Promise<string | null> {
+  const difference = await inlineDifference(path, text, testsIn(await itemsOf(path, other)))
+  return difference === null ? text : difference.composed
+}
+
+function testsIn(read: InlineItems | null): InlineTests {
+  if (read === null) return NO_INLINE_TESTS
+  return { items: read.items.map(({ container, name, text }) => [container, name, text]), mentions: read.mentions }
+}
+
+// Where rustc looks for `mod name;`.
+function filesOfModule(path: string, one: InlineItems['modules'][number]): readonly string[] {
+  const folder = posix.dirname(path)
+  if (one.path !== null) return [posix.join(folder, one.path)]
+  const stem = posix.basename(path, '.rs')
+  const below = ['lib', 'main', 'mod'].includes(stem) ? folder : posix.join(folder, stem)
+  return [posix.join(below, `${one.name}.rs`), posix.join(below, one.name, 'mod.rs')]
+}
+
+/** How the tests in a file differ from what RED recorded. */
+export interface InlineDifference {
+  /** Changed or gone, by name. */
+  readonly changed: readonly string[]
+  /** Not there at RED. */
+  readonly late: readonly string[]
+  /** The code asks in more places whether it is being tested. */
+  readonly isAsking: boolean
+  /** The text with the tests of RED and without the ones that came since; null where there is no place for one of them. */
+  readonly composed: string | null
+}
+
+/** Compares the tests in a file with what RED recorded; null when they are the same. */
+export async function inlineDifference(
+  path: string,
+  text: string,
+  recorded: InlineTests,
+): Promise<InlineDifference | null> {
+  const now = (await itemsOf(path, text)) ?? { items: [], ends: new Map([['', text.length]]), mentions: 0, modules: [] }
+  const found = new Map(now.items.map((item) => [idOf(item.container, item.name), item]))
+  const known = new Map(recorded.items.map(([container, name, content]) => [idOf(container, name), content]))
+  const changed = recorded.items.filter(
+    ([container, name, content]) => found.get(idOf(container, name))?.text !== content,
+  )
+  const late = now.items.filter(({ container, name }) => !known.has(idOf(container, name)))
+  const isAsking = now.mentions > recorded.mentions
+  if (changed.length === 0 && late.length === 0 && !isAsking) return null
+  return {
+    changed: changed.map(([container, name]) => shown(container, name)),
+    late: late.map(({ container, name }) => shown(container, name)),
+    isAsking,
+    composed: composed(text, { found, ends: now.ends, changed, late }),
+  }
+}
+
+function composed(
+  text: string,
+  one: {
+    readonly found: ReadonlyMap<string, InlineItem>
+    readonly ends: ReadonlyMap<string, number>
+    readonly changed: InlineTests['items']
+    readonly late: readonly InlineItem[]
+  },
+): string | null {
+  const edits: { start: number; end: number; text: string }[] = one.late.map(({ start, end }) => ({
+    start,
+    end,
+    text: '',
+  }))
+  for (const [container, name, content] of one.changed) {
+    const place = one.found.get(idOf(container, name))
+    const end = one.ends.get(container)
+    if (place !== undefined) edits.push({ start: place.start, end: place.end, text: content })
+    else if (end === undefined) return null
+    else edits.push({ start: end, end, text: `\n${content}\n` })
+  }
+  // From the end, so that places stay where they are; what is put at one place keeps its order.
+  return edits
+    .map((edit, order) => ({ ...edit, order }))
+    .sort((a, b) => b.start - a.start || b.order - a.order)
+    .reduce((all, { start, end, text: by }) => all.slice(0, start) + by + all.slice(end), text)
+}
+
+function idOf(container: string, name: string): string {
+  return `${container}\n${name}`
+}
+
+function shown(container: string, name: string): string {
+  const own = name.slice(name.indexOf(' ') + 1)
+  return container === '' ? own : `${container.replaceAll('mod ', '').replaceAll(' / ', '::')}::${own}`
+}
+
+/** What an agent is told of a difference, in words. */
+export function inlineText(path: string, { changed, isAsking }: InlineDifference): string | null {
+  if (changed.length > 0) return `${path} (tests inside changed or gone: ${changed.slice(0, 5).join(', ')})`
+  return isAsking
+    ? `${path} (code that asks whether it is being tested came since RED: cfg(test) outside of tests)`
+    : null
+}

@@ -1,0 +1,81 @@
+import { parseFile, type Syntax } from '../../inverter/parse.js'
+import { walk } from '../../inverter/syntax.js'
+import type { Language } from '../../inverter/types.js'
+import { withoutComments } from './test-code.js'
+
+const PARSE_MS_MAX = 2000
+
+/** Modules that run tests in whatever file loads them. */
+export const ALWAYS_TESTS: ReadonlySet<string> = new Set([
+  'node:test',
+  'bun:test',
+  'ava',
+  'tap',
+  'tape',
+  'uvu',
+  'mocha',
+])
+const NAMED = /['"`](node:test|bun:test|ava|tap|tape|uvu|mocha)['"`]/
+const JS = /\.[cm]?[jt]sx?$/
+const IMPORTED = /\b(?:import|require|const|let|var)\b([^;'"`]{0,500})['"`]([\w:@/-]{1,40})['"`]/g
+
+/** What a text without comments may import, by its words alone: strings in it look the same. */
+export function importedModules(text: string): readonly { readonly module: string; readonly names: string }[] {
+  return [...text.matchAll(IMPORTED)].map(([, names = '', module = '']) => ({ module, names }))
+}
+
+/**
+ * Whether a file runs tests whenever it is loaded, whatever its name is: it imports the module of a runner. The name of one in a
+ * string or a comment is no import. Where the file cannot be parsed, or runs code that it puts together, words decide.
+ */
+export async function importsTestRunner(path: string, text: string): Promise<boolean> {
+  if (!JS.test(path) || !NAMED.test(text)) return false
+  const parsed = await parseFile(languageOf(path), text, performance.now() + PARSE_MS_MAX)
+  if (typeof parsed === 'string' || parsed.errors > 0 || RUNS_TEXT.test(text))
+    return importedModules(withoutComments(path, text)).some(({ module }) => ALWAYS_TESTS.has(module))
+  const isAnyLoaded = loadsByVariable(parsed.root, text)
+  return [...walk(parsed.root)].some((node) => isRunnerName(node) && (isAnyLoaded || isLoaded(node)))
+}
+
+function languageOf(path: string): Language {
+  if (/\.tsx$/.test(path)) return 'tsx'
+  return /ts$/.test(path) ? 'typescript' : 'javascript'
+}
+
+const RUNS_TEXT = /\b(eval|Function|runInThisContext|runInNewContext|runInContext|Script|_compile)\s*\(/
+
+function isRunnerName({ type, text }: Syntax): boolean {
+  return (type === 'string' || type === 'template_string') && ALWAYS_TESTS.has(text.slice(1, -1))
+}
+
+// `import … from`, `export … from`, `import x = require()`, or the argument of a call that loads.
+function isLoaded({ parent }: Syntax): boolean {
+  if (parent === null) return false
+  if (/^(import_statement|export_statement|import_require_clause)$/.test(parent.type)) return true
+  return parent.type === 'arguments' && LOADS.test(calledIn(parent.parent))
+}
+
+const LOADS = /(^|[.?\s(])(import|require|getBuiltinModule)$/
+
+function calledIn(call: Syntax | null): string {
+  return call?.type === 'call_expression' ? (call.children.find((one) => one.type !== 'arguments')?.text ?? '') : ''
+}
+
+// A loader under another name, or one that is given a variable: then any name of a runner may be loaded.
+function loadsByVariable(root: Syntax, text: string): boolean {
+  if (/\bcreateRequire\b|\bgetBuiltinModule\b(?!\s*\(\s*['"`])|\b_load\b/.test(text)) return true
+  return [...walk(root)].some((node) => {
+    if (node.type === 'identifier' && node.text === 'require') return isUsedAsValue(node)
+    if (node.type !== 'arguments' || !LOADS.test(calledIn(node.parent))) return false
+    const [first] = node.children.filter((one) => one.isNamed && one.type !== 'comment')
+    return first !== undefined && first.type !== 'string' && !isPlainTemplate(first)
+  })
+}
+
+function isUsedAsValue({ parent }: Syntax): boolean {
+  return parent?.type !== 'call_expression' && parent?.type !== 'member_expression'
+}
+
+function isPlainTemplate({ type, children }: Syntax): boolean {
+  return type === 'template_string' && !children.some((one) => one.type === 'template_substitution')
+}

@@ -1,0 +1,135 @@
+import { posix } from 'node:path'
+import { matchesGlob } from '../../contract/glob.js'
+import type { Contract, Json } from '../../core/contract/contract.js'
+import { harnessKind, isBelowTestFolder, isTestName } from '../../core/paths/test-setup-names.js'
+import { NOT_THE_PROJECT, type WorkTree } from '../../tree/work-tree.js'
+import { asList, asObject, type CheckInputs, field, isText } from '../check-inputs.js'
+import { ALWAYS_TESTS, importedModules } from './runner-imports.js'
+import { codeOf, withoutComments } from './test-code.js'
+
+const TEXT_CHARS_MAX = 1024 * 1024
+const FILES_MAX = 20_000
+
+/** The test files that a phase is judged by: those it names, and those it changed without naming them. */
+export interface TestsOfPhase {
+  readonly named: readonly string[]
+  readonly changed: readonly string[]
+}
+
+/** One entry of `test_files`: an object, or in contracts whose schema says so a path alone. */
+export interface NamedTest {
+  /** Null where the entry names none. */
+  readonly path: string | null
+  /** Criteria by id or text. */
+  readonly covers: readonly string[]
+  /** Which tests of the file hold a criterion, by ids or patterns; empty where that is not said. */
+  readonly criteria: ReadonlyMap<string, readonly string[]>
+}
+
+export function namedTests(inputs: Pick<CheckInputs, 'all'>): readonly NamedTest[] {
+  return asList(field(asObject(inputs.all.get('test_files')), 'test_files')).map((one) => {
+    const path = typeof one === 'string' ? one : field(asObject(one), 'path')
+    const covers = asList(field(asObject(one), 'covers')).filter(isText)
+    const criteria = Object.entries(asObject(field(asObject(one), 'criteria')) ?? {})
+    return {
+      path: isText(path) ? path : null,
+      covers: covers.map((name) => name.trim()),
+      criteria: new Map(criteria.map(([name, tests]) => [name.trim(), patternsIn(tests)])),
+    }
+  })
+}
+
+function patternsIn(tests: Json): readonly string[] {
+  return (Array.isArray(tests) ? (tests as readonly Json[]) : [tests]).filter(isText)
+}
+
+export async function testsOfPhase(inputs: CheckInputs): Promise<TestsOfPhase> {
+  const named = namedTests(inputs).flatMap(({ path }) => (path === null ? [] : [path]))
+  const changed: string[] = []
+  const candidates = await changedSources(inputs)
+  if (candidates.length > FILES_MAX) throw new Error(`more than ${FILES_MAX} files were changed`)
+  for (const path of candidates)
+    if (harnessKind(path) === null && isTest(path, await textOf(inputs.tree, path))) changed.push(path)
+  return { named, changed }
+}
+
+async function changedSources(inputs: CheckInputs): Promise<readonly string[]> {
+  return (await changedPaths(inputs)).filter(isSource)
+}
+
+/** Files that the phase created or modified. Where it is not known what changed, everything may have. */
+export async function changedPaths({ changes, tree }: CheckInputs): Promise<readonly string[]> {
+  if (changes === undefined || changes === null) return []
+  return changes.isComplete
+    ? changes.list.filter((one) => one.change !== 'deleted').map((one) => one.path)
+    : (await tree.list(NOT_THE_PROJECT)).map((one) => one.path)
+}
+
+function isTest(path: string, text: string | null): boolean {
+  if (isTestName(path)) return true
+  if (text === null) return false
+  const code = codeOf(path, text)
+  if (/\.py$/.test(path)) return PYTHON_TEST.test(code)
+  return JS.test(path) && (importsRunner(withoutComments(path, text)) || DEFINES_TEST.test(code))
+}
+
+const JS = /\.[cm]?[jt]sx?$/
+const PYTHON_TEST = /^[ \t]*(?:async[ \t]+)?def[ \t]+test|^[ \t]*class[ \t]+\w+[ \t]*\([^)\n]*TestCase/m
+const OFTEN_TESTS: ReadonlySet<string> = new Set(['vitest', '@jest/globals', '@playwright/test'])
+
+function importsRunner(text: string): boolean {
+  for (const { module, names } of importedModules(text)) {
+    if (ALWAYS_TESTS.has(module)) return true
+    if (OFTEN_TESTS.has(module) && /\b(test|it|describe|suite)\b/.test(names)) return true
+  }
+  return false
+}
+
+// What runners offer without an import: a block with a name and a function.
+const DEFINES_TEST = /(?<![\w$.])(?:test|it|describe|suite)(?:\.\w+){0,4}\s*\(\s*""\s*,/
+
+/** Whether the contract looks for tests there. */
+export function isTestPath(contract: Contract, path: string): boolean {
+  return contract.tests.patterns.some((pattern) => matchesGlob(pattern, path))
+}
+
+/** Whether a file is a test, or lies with tests, by its path alone. */
+export function isTestLike(contract: Contract, path: string): boolean {
+  return (isTestName(path) || isBelowTestFolder(path) || isTestPath(contract, path)) && !isReport(contract, path)
+}
+
+/**
+ * Ignored files that a compiler made of tests: they lie with tests, and a test of the project has the same name. They are made again
+ * by each run.
+ */
+export function compiledTests(
+  contract: Contract,
+  paths: readonly string[],
+  isIgnored: (path: string) => boolean,
+): ReadonlySet<string> {
+  const outputs = paths.filter((path) => COMPILED.test(path) && isTestLike(contract, path) && isIgnored(path))
+  if (outputs.length === 0) return new Set()
+  const sources = paths.filter((path) => JS.test(path) && isTestLike(contract, path) && !isIgnored(path))
+  const names = new Set(sources.map((path) => posix.basename(path).replace(JS, '')))
+  return new Set(outputs.filter((path) => names.has(posix.basename(path).replace(COMPILED, ''))))
+}
+
+const COMPILED = /(\.[cm]?js(\.map)?|\.d\.[cm]?ts)$/
+
+/** Whether a command of the contract writes its report there. */
+export function isReport(contract: Contract, path: string): boolean {
+  return [...contract.commands.values()].some(({ report }) => report === path)
+}
+
+/** Whether a file is written in a language that tests are written in. */
+export function isSource(path: string): boolean {
+  return SOURCE.test(path)
+}
+
+const SOURCE = /\.([cm]?[jt]sx?|py|rb|go|rs|java|kt|cs|php|swift|scala|exs?|dart|cc|cpp|c|sh|bash|bats|pl|r|jl)$/i
+
+/** The text of a file; null when there is none, or it is larger than a test can be. */
+export async function textOf(tree: WorkTree, path: string): Promise<string | null> {
+  const text = (await tree.read(path))?.toString('utf8') ?? null
+  return text === null || text.length > TEXT_CHARS_MAX ? null : text
+}

@@ -1,0 +1,60 @@
+import type { Contract } from '../../core/contract/contract.js'
+import type { PinnedRun } from '../../core/evidence/observed-run.js'
+import { NOT_THE_PROJECT, type WorkTree } from '../../tree/work-tree.js'
+import { codeOf } from './test-code.js'
+import { isSource, isTestPath, textOf } from './test-files.js'
+
+export type Marks = NonNullable<PinnedRun['marks']>
+
+const FILES_MAX = 20_000
+
+/** How often each test file of the tree leaves tests out. Files that leave out none are not listed. */
+export async function marksOf(tree: WorkTree, contract: Contract): Promise<Marks> {
+  const tests = (await tree.list(NOT_THE_PROJECT)).filter(({ path }) => isSource(path) && isTestPath(contract, path))
+  if (tests.length > FILES_MAX) throw new Error(`there are more than ${FILES_MAX} test files`)
+  const found: [string, Readonly<Record<string, number>>][] = []
+  for (const { path } of tests) {
+    const marks = marksIn(path, (await textOf(tree, path)) ?? '')
+    if (Object.keys(marks).length > 0) found.push([path, marks])
+  }
+  return Object.fromEntries(found)
+}
+
+/** How often a test file leaves tests out, by the words it does so with. */
+export function marksIn(path: string, text: string): Readonly<Record<string, number>> {
+  const code = codeOf(path, text)
+  const counted = new Map<string, number>()
+  for (const pattern of /\.py$/.test(path) ? PYTHON : OTHERS)
+    for (const [mark] of code.matchAll(pattern)) {
+      const name = mark.replace(/\s+/g, '').replace(/\($/, '')
+      counted.set(name, (counted.get(name) ?? 0) + 1)
+    }
+  return Object.fromEntries(counted)
+}
+
+const PYTHON: readonly RegExp[] = [
+  /\b(?:pytest\s*\.\s*)?mark\s*\.\s*(?:skip|skipif|xfail)\b/g,
+  /\bpytest\s*\.\s*(?:skip|xfail|importorskip|exit)\b/g,
+  /(?<!\w)@?(?:unittest\s*\.\s*)?(?:skip|skipIf|skipUnless|expectedFailure)\b(?=\s*[(\n])/g,
+  /\b(?:SkipTest|skipTest|__test__|collect_ignore(?:_glob)?)\b/g,
+]
+
+const OTHERS: readonly RegExp[] = [
+  /\b(?:it|test|describe|suite|context|bench|specify|t|this)\s*(?:\.\s*\w+\s*){0,4}\.\s*(?:only|skip|todo|fails|failing|skipIf|runIf)\b/g,
+  /(?<![\w$.])(?:xit|xtest|xdescribe|xcontext|xspecify|fit|fdescribe|ftest|fcontext)\s*(?:\.\s*\w+\s*)?\(/g,
+  /(?<![\w$.])(?:only|skip|todo)\s*:/g,
+  /(?<![\w$.])(?:only|skip|todo)\s*\(/g,
+  /(?<![\w$.])(?:it|test|describe|suite)\s*\[/g,
+  /#\[ignore\b|\bt\.Skip(?:f|Now)?\s*\(|@(?:Ignore|Disabled)\b|\[(?:Ignore|Skip)\b/g,
+]
+
+/** Files that leave out more tests than they did, each with the words that came. */
+export function newMarks(before: Marks, now: Marks): readonly string[] {
+  const was = new Map(Object.entries(before))
+  return Object.entries(now).flatMap(([path, marks]) => {
+    const known = new Map(Object.entries(was.get(path) ?? {}))
+    return Object.entries(marks)
+      .filter(([mark, count]) => count > (known.get(mark) ?? 0))
+      .map(([mark]) => `${path} (${mark})`)
+  })
+}

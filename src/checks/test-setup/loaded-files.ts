@@ -1,0 +1,181 @@
+import { posix } from 'node:path'
+import { harnessKind, isTestName } from '../../core/paths/test-setup-names.js'
+import { runWordsOf } from './command-lines.js'
+import { isDynamic, type Language, languageOf } from './languages.js'
+import { pathsOf } from './command-words.js'
+
+const TEXT_CHARS_MAX = 256 * 1024
+const LINE_CHARS_MAX = 4096
+const NAMED_MAX = 2000
+
+/** What is known around a script: the folders of the tree, and those in which modules are searched. */
+export interface Around {
+  isFolder(path: string): boolean
+  readonly searched: readonly string[]
+}
+
+const NOTHING: Around = { isFolder: () => false, searched: [] }
+
+/**
+ * The paths and globs that a script may import or run, relative to the root. Too many rather than too few, but without what is
+ * under test: sources and tests have their own rules.
+ */
+export function loadedBy(path: string, whole: string, around: Around = NOTHING): readonly string[] {
+  const text = whole.slice(0, TEXT_CHARS_MAX)
+  const language = languageOf(path, text)
+  const script = { folder: posix.dirname(path), text, language }
+  const found = [
+    ...modulesOf(script, around),
+    ...mentionedIn(script),
+    ...ranBy(script),
+    ...(isDynamic(language, text) ? listedIn(script, around) : []),
+  ]
+  return [...new Set(found)].filter((one) => one !== path && !one.startsWith('..'))
+}
+
+/** What a script imports by relative paths, sources among it. */
+export function importedBy(path: string, whole: string): readonly string[] {
+  const text = whole.slice(0, TEXT_CHARS_MAX)
+  const files = languageOf(path, text)
+    .modulesIn(text)
+    .flatMap((one) => (one.isRelative ? one.files : []))
+  return files.map((file) => posix.join(posix.dirname(path), file)).filter((one) => !one.startsWith('..'))
+}
+
+/** Files of the project that would be imported instead of a package with their name, wherever that package is. */
+export function shadowsOf(path: string, whole: string): readonly string[] {
+  const text = whole.slice(0, TEXT_CHARS_MAX)
+  const language = languageOf(path, text)
+  if (!/\.pyw?$/.test(path) && !language.name.test('x.py')) return []
+  const modules = language.modulesIn(text).filter(({ isRelative, isBuiltIn }) => !isRelative && isBuiltIn !== true)
+  return [...new Set(modules.flatMap(({ files }) => files.slice(0, 2)))]
+}
+
+/** The folders that a script adds to those in which modules are searched. */
+export function searchedBy(path: string, text: string, around: Around): readonly string[] {
+  const { searches } = languageOf(path, text)
+  if (searches === null) return []
+  const lines = text.slice(0, TEXT_CHARS_MAX).match(searches) ?? []
+  return foldersAmong(posix.dirname(path), lines.flatMap(quotedIn), around)
+}
+
+interface Script {
+  readonly folder: string
+  readonly text: string
+  readonly language: Language
+}
+
+function modulesOf({ folder, text, language }: Script, { searched }: Around): readonly string[] {
+  return language.modulesIn(text).flatMap(({ files, isRelative, isBuiltIn }) => {
+    const isCounted = (one: string): boolean =>
+      isBuiltIn === true || (language.isShell === true ? !isFree(one) : isScript(folder, one))
+    const beside = files.map((file) => posix.join(folder, file)).filter(isCounted)
+    if (isRelative) return beside
+    const searchedFor = searched.flatMap((one) => files.map((file) => posix.join(one, file)))
+    const isAtRoot = (one: string): boolean =>
+      isCounted(one) && (one.includes('/') || !/\.py$/.test(one) || isBuiltIn === true)
+    const atRoot = language.searchesRoot ? files.map((file) => posix.normalize(file)).filter(isAtRoot) : []
+    return [...beside, ...atRoot, ...searchedFor.filter((one) => isBuiltIn === true || !isFree(one))]
+  })
+}
+
+// Words that look like the path of a script.
+function mentionedIn({ folder, text }: Script): readonly string[] {
+  const words = [...new Set(variablesOut(text).match(PATH_LIKE) ?? [])].slice(0, NAMED_MAX)
+  return words
+    .flatMap((word) => [posix.join(folder, word), posix.join('.', word)])
+    .filter((one) => isScript(folder, one))
+}
+
+const PATH_LIKE =
+  /(?<![\w@.-])(?:(?:[\w@.-]*\/)+[\w@.-]+|[\w@-][\w@.-]*\.(?:[cm]?[jt]sx?|(?:ba|z|k)?sh|py|rb|pl|pm|php|lua|mk|just|json)\b)/g
+
+// What the lines of a shell script run, and what another script hands to a function that runs commands.
+function ranBy({ folder, text, language }: Script): readonly string[] {
+  const words = language.isShell
+    ? text
+        .split('\n')
+        .filter((line) => !/^\s*#/.test(line))
+        .flatMap((line) => runWordsOf(line.slice(0, LINE_CHARS_MAX).replace(LINE_START, '')).flatMap(pathsOf))
+    : [...text.matchAll(RUN_CALLS)].flatMap(([, given = '']) => given.match(PATH_LIKE) ?? [])
+  const paths = [...new Set(words)].slice(0, NAMED_MAX).filter((one) => one !== '' && one !== '.')
+  return paths
+    .flatMap((one) => (one.startsWith('**') ? [one] : [posix.join(folder, one), posix.normalize(one)]))
+    .filter((one) => !isFree(one))
+}
+
+// Recipes of make, entries of YAML and JSON.
+const LINE_START = /^\s*(?:-\s+)?(?:"[^"]*"\s*:\s*"|(?:cmd|run|sh):\s*)?['"]?[@-]*/
+const RUN_CALLS =
+  /\b(?:spawn|exec|execa|fork|system|popen|Popen|run|call|check_call|check_output|shell_exec|passthru|proc_open)\w*\s*\(([^)]{0,1000})/g
+
+// A script that puts together what it loads: the folders and globs that it names hold it.
+function listedIn({ folder, text, language }: Script, around: Around): readonly string[] {
+  const named = language.isShell
+    ? (text.match(LISTING_LINES) ?? []).flatMap((line) => variablesOut(line).match(/[\w@./*?-]+/g) ?? [])
+    : givenTo(text.replace(/\$\{[^}\n]{0,200}\}/g, '*'))
+  const globs = named
+    .filter((one) => /^[\w@.][\w@./-]*\/[\w@./*?-]*[*?]/.test(one))
+    .flatMap((one) => [posix.join(folder, one), posix.normalize(one)])
+    .filter((one) => !isFree(one))
+  const folders = foldersAmong(folder, named, around).filter((one) => one !== '.' && !isFree(`${one}/x`))
+  return [
+    ...globs,
+    ...folders.map((one) => (isScript(folder, `${one}/x`) ? `${one}/**` : `${one}/**/*.{${CODE}}`)),
+  ].slice(0, NAMED_MAX)
+}
+
+const LISTING_LINES = /^.*\b(for|find|ls|xargs|while|read|run-parts|glob)\b.*$/gm
+const CODE = 'js,mjs,cjs,ts,mts,cts,jsx,tsx,py,sh,bash,rb,pl,pm,php,lua'
+
+// What stands in quotes behind a call that lists or loads, and in the variables that it is given.
+function givenTo(text: string): readonly string[] {
+  const given = [...text.matchAll(LISTS_OR_LOADS)].map(([, rest = '']) => rest)
+  const names = new Set(given.flatMap((rest) => rest.match(/[A-Za-z_]\w*/g) ?? []))
+  const assigned = [...text.matchAll(/(?<!\w)(\w+)[ \t]*=[ \t]*([^\n=]{1,300})/g)].filter(([, name = '']) =>
+    names.has(name),
+  )
+  return [...given, ...assigned.map(([, , value = '']) => value)].flatMap(quotedIn)
+}
+
+const LISTS_OR_LOADS =
+  /\b(?:readdir\w*|glob\w*|opendir\w*|listdir|iterdir|scandir|walk|Dir|Path|import|require\w*|import_module|__import__|run_path|spec_from_file_location|exec|load|do|dofile|loadfile|include\w*)\b([^\n]{0,300})/g
+
+function quotedIn(text: string): readonly string[] {
+  return [...text.matchAll(/['"`]([\w@./*?-]{1,300})['"`]/g)].slice(0, NAMED_MAX).map(([, one = '']) => one)
+}
+
+function foldersAmong(folder: string, words: readonly string[], { isFolder }: Around): readonly string[] {
+  const paths = words
+    .filter((word) => !/[*?]/.test(word))
+    .flatMap((word) => [posix.join(folder, word), posix.join('.', word)])
+    .map((one) => one.replace(/(?<=.)\/$/, ''))
+  return [...new Set(paths)].filter((one) => !one.startsWith('..') && isFolder(one))
+}
+
+// `"$(dirname "$0")/lib.sh"` and `$HERE/lib.sh` lie in some folder of the project.
+function variablesOut(text: string): string {
+  return text.replace(/\$\{[^}\n]{0,200}\}|\$\([^)\n]{0,200}\)|\$\w+/g, '.')
+}
+
+// An implementation may change what it is made of. Scripts are what lies with the script that loads them, or with other scripts.
+function isScript(folder: string, path: string): boolean {
+  if (isUnderTest(path)) return false
+  if (!path.includes('/')) return !ENTRY.test(path)
+  return (folder !== '.' && path.startsWith(`${folder}/`)) || SCRIPTS.test(path) || /\.(ba|z|k)?sh$/.test(path)
+}
+
+/** Whether a script may load a file without holding it: what is under test lies there. */
+export function isFree(path: string): boolean {
+  return isUnderTest(path) || PRODUCT.test(path) || (!path.includes('/') && ENTRY.test(path))
+}
+
+function isUnderTest(path: string): boolean {
+  const kind = harnessKind(path)
+  return (kind !== null && kind !== 'whole') || isTestName(path) || SOURCES.test(path)
+}
+
+const SOURCES = /^(src|lib|app|dist|docs?)\/|\/src\/|(^|\/)node_modules(\/|$)/
+const PRODUCT = /^(packages|apps|bin|build|out|target|coverage|tests?)\/|\/dist\//
+const ENTRY = /^(index|main|app|server|cli|lib|mod|setup)\.\w+$|\.(md|txt|lock)$|^(package-lock|npm-shrinkwrap)\.json$/
+const SCRIPTS = /^(\.?scripts?|\.?tools?|tooling|\.?ci|hack|dev|\.?config|build-tools|support|\.github\/scripts)\//

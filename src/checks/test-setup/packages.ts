@@ -1,0 +1,160 @@
+import { posix } from 'node:path'
+import { harnessKind } from '../../core/paths/test-setup-names.js'
+import { isFree } from './loaded-files.js'
+import { hashOf, objectIn, type Parts } from './file-parts.js'
+
+/** A package.json of the project. */
+export interface Package {
+  readonly path: string
+  readonly folder: string
+  readonly name: string
+  readonly fields: Readonly<Record<string, unknown>>
+}
+
+/** A script of Node.js that a command runs, or that such a script loads, with what it may import. */
+export interface NodeScript {
+  readonly path: string
+  /** Packages and paths within them: `adder/rules`. */
+  readonly packages: readonly string[]
+  readonly aliases: readonly string[]
+  /** Paths that it imports relative to itself. */
+  readonly paths: ReadonlySet<string>
+}
+
+export function nodeScript(path: string, text: string): NodeScript {
+  const imported = [...text.matchAll(IMPORTED)].map(([, one = '']) => one)
+  const relative = imported.filter((one) => /^\.{1,2}(\/|$)/.test(one))
+  return {
+    path,
+    packages: imported.filter((one) => !/^[./#]/.test(one)),
+    // Every text in quotes may be one: few other texts begin so.
+    aliases: [...text.matchAll(/['"`](#[^'"`\n]{1,300})/g)].map(([, one = '']) => one),
+    paths: new Set(relative.map((one) => posix.join(posix.dirname(path), one).replace(/(?<=.)\/$/, ''))),
+  }
+}
+
+const IMPORTED = /\b(?:from|import|require|resolve)\s{0,20}\(?\s{0,20}['"`]([^'"`\n]{1,300})/g
+
+export function packagesIn(texts: ReadonlyMap<string, string>): readonly Package[] {
+  return [...texts].flatMap(([path, text]) => {
+    const fields = harnessKind(path) === 'package_json' ? objectIn(text) : null
+    if (fields === null) return []
+    return [{ path, folder: posix.dirname(path), name: typeof fields.name === 'string' ? fields.name : '', fields }]
+  })
+}
+
+/** The files behind all programs of the packages. */
+export function programFiles(texts: ReadonlyMap<string, string>): readonly string[] {
+  return packagesIn(texts).flatMap(({ fields: { bin }, folder }) =>
+    (typeof bin === 'string' ? [bin] : Object.values(bin ?? {})).flatMap((file) =>
+      typeof file === 'string' ? [posix.join(folder, file)] : [],
+    ),
+  )
+}
+
+/** The programs of a package that words of a command may name (`npx chk`, `npx .`), with the files behind them. */
+export function binsOf({ fields, name, folder }: Package, words: ReadonlySet<string>): ReadonlyMap<string, string> {
+  const { bin } = fields
+  const entries = typeof bin === 'string' ? [[name.replace(/^@[^/]*\//, ''), bin]] : Object.entries(bin ?? {})
+  const isNamed = (program: string): boolean =>
+    [program, folder === '.' ? '.' : `./${folder}`, name].some((one) => words.has(one))
+  return new Map(
+    entries.flatMap(([program, file]) =>
+      typeof file === 'string' && isNamed(String(program))
+        ? [[String(program), posix.join(folder, file)] as const]
+        : [],
+    ),
+  )
+}
+
+/** The files that a script loads by way of packages of the project: `#rules`, the name of a package, or its folder. */
+export function loadedByPackages(script: NodeScript, packages: readonly Package[]): readonly string[] {
+  return packages.flatMap((one) => {
+    const aliases = isOnTheWay(one, script.path) ? targetsOf(one.fields.imports, script.aliases) : []
+    const entries = isLoadedBy(one, script) ? entriesOf(one, script) : []
+    return [...aliases, ...entries]
+      .map((target) => posix.join(one.folder, target))
+      .filter((path) => !path.startsWith('..') && !isFree(path))
+  })
+}
+
+/** The file that is loaded where the folder of a package is run or imported. */
+export function mainOf({ fields, folder }: Package): readonly string[] {
+  return typeof fields.main === 'string' ? [posix.join(folder, fields.main)] : []
+}
+
+/**
+ * The fields of a package.json that decide what scripts load: how names are resolved for scripts that lie below it, its entries
+ * where a script loads the package, and the programs that the command names.
+ */
+export function resolutionParts(
+  one: Package,
+  about: {
+    readonly scripts: readonly NodeScript[]
+    readonly programs: ReadonlySet<string>
+    readonly entered: ReadonlySet<string>
+    readonly isOfTests: boolean
+  },
+): Parts {
+  const below = about.scripts.filter(({ path }) => isOnTheWay(one, path))
+  const isLoaded = about.entered.has(one.folder) || about.scripts.some((script) => isLoadedBy(one, script))
+  const fields = [
+    ...(below.length > 0 ? ['workspaces'] : []),
+    ...(below.some(({ aliases }) => aliases.length > 0) ? ['imports'] : []),
+    ...(isLoaded ? ['name', ...ENTRY_FIELDS] : []),
+  ].filter((field) => Object.hasOwn(one.fields, field))
+  const parts = fields.map((field) => [field, JSON.stringify(one.fields[field])] as const)
+  const bins = [...binsOf(one, about.programs)]
+  const type = about.isOfTests ? [] : typeOf(one, below)
+  return Object.fromEntries(
+    [...parts, ...type, ...bins.map(([program, file]) => [`bin.${program}`, file] as const)].map(([part, value]) => [
+      part,
+      hashOf(value),
+    ]),
+  )
+}
+
+const ENTRY_FIELDS = ['exports', 'main', 'module', 'browser']
+
+// Whether a file without a telling suffix is read as a module. A package.json around it counts also where it does not say.
+function typeOf({ fields, folder }: Package, below: readonly NodeScript[]): readonly (readonly [string, string])[] {
+  if (!below.some(({ path }) => !/\.[cm][jt]s$/.test(path)) || (fields.type === undefined && folder === '.')) return []
+  return [['type', String(fields.type ?? 'commonjs')]]
+}
+
+function isOnTheWay({ folder }: Package, path: string): boolean {
+  return folder === '.' || path.startsWith(`${folder}/`)
+}
+
+function isLoadedBy(one: Package, script: NodeScript): boolean {
+  return script.paths.has(one.folder) || pathsWithin(one, script).length > 0
+}
+
+// As `exports` names them: `.` and `./rules`.
+function pathsWithin({ name }: Package, { packages }: NodeScript): readonly string[] {
+  if (name === '') return []
+  return packages.flatMap((one) => (one === name || one.startsWith(`${name}/`) ? [`.${one.slice(name.length)}`] : []))
+}
+
+function entriesOf(one: Package, script: NodeScript): readonly string[] {
+  const { exports, main, module, browser } = one.fields
+  const within = pathsWithin(one, script)
+  const isByPath =
+    exports !== null && typeof exports === 'object' && Object.keys(exports).some((key) => key.startsWith('.'))
+  return [...(isByPath ? targetsOf(exports, within) : leavesOf(exports)), ...[main, module, browser].flatMap(leavesOf)]
+}
+
+// Of `imports` and of `exports` what names reach, by patterns too.
+function targetsOf(table: unknown, names: readonly string[]): readonly string[] {
+  if (table === null || typeof table !== 'object') return []
+  const isReached = (key: string): boolean => {
+    const start = key.split('*')[0] ?? ''
+    return names.some((one) => one === key || (key.includes('*') && one.startsWith(start)))
+  }
+  return Object.entries(table).flatMap(([key, target]) => (isReached(key) ? leavesOf(target) : []))
+}
+
+function leavesOf(value: unknown): readonly string[] {
+  if (typeof value === 'string') return value.startsWith('#') ? [] : [value]
+  return value !== null && typeof value === 'object' ? Object.values(value).flatMap(leavesOf) : []
+}

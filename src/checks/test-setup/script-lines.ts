@@ -1,0 +1,173 @@
+import { posix } from 'node:path'
+import { matchesGlob } from '../../contract/glob.js'
+import type { Contract } from '../../core/contract/contract.js'
+import { harnessKind } from '../../core/paths/test-setup-names.js'
+import { isTestPath } from '../test-files/test-files.js'
+import { runWordsOf, variableWords } from './command-lines.js'
+import type { Scope } from './test-setup.js'
+import { isGlob, type Listing, pathFrom } from './listing.js'
+import { isFree, loadedBy } from './loaded-files.js'
+import { scriptsIn } from './file-parts.js'
+import { judgesIn, namedInConfig, pathsOf, scriptsReached, type Word, wordsOf } from './command-words.js'
+
+const CANDIDATES_MAX = 20_000
+const FOLDERS_MAX = 50
+
+/** A command, or the scripts of a package.json that it reaches. */
+export interface Line {
+  /** Where it is read: paths in it are relative to this folder or to the root. */
+  readonly folder: string
+  readonly words: readonly Word[]
+  /** Words that may be programs which a package offers. */
+  readonly offered: readonly string[]
+  /** Code that stands in it, as a script. */
+  readonly code: readonly (readonly [path: string, text: string])[]
+  /** The package.json that it comes from, and the scripts of it that are reached. */
+  readonly file?: string
+  readonly scripts?: readonly string[]
+}
+
+export function linesOf({ commands, of }: Scope, texts: ReadonlyMap<string, string>): readonly Line[] {
+  const text = commands.flatMap(({ run, env }) => [run, ...Object.values(env)]).join('\n')
+  const setUp = commands.flatMap(({ env }) =>
+    Object.entries(env).flatMap(([name, value]) => variableWords(name, value)),
+  )
+  const lines: Line[] = [
+    lineOf(
+      commands.flatMap(({ run, env }) => [run, ...Object.values(env)]),
+      of,
+      setUp,
+    ),
+  ]
+  for (const [path, content] of texts) {
+    if (harnessKind(path) !== 'package_json') continue
+    const scripts = scriptsIn(content) ?? new Map<string, string>()
+    const reached = scriptsReached(text, scripts)
+    if (reached.length === 0) continue
+    const line = lineOf(
+      reached.map((name) => scripts.get(name) ?? ''),
+      of,
+    )
+    lines.push({ ...line, folder: posix.dirname(path), file: path, scripts: reached })
+  }
+  return lines
+}
+
+function lineOf(texts: readonly string[], of: Scope['of'], setUp: readonly Word[] = []): Line {
+  const run = texts.flatMap(runWordsOf)
+  const started = texts
+    .filter((text) => STARTS_PACKAGES.test(text))
+    .flatMap((text) => wordsOf(text))
+    .filter(isOffered)
+  return {
+    folder: '.',
+    words: [
+      ...setUp,
+      ...run,
+      ...(of === 'tests' ? texts.flatMap((text) => wordsOf(text)).filter((word) => !isGlob(word.text)) : []),
+    ],
+    offered: [...run, ...started].map(({ text }) => text),
+    code: texts.flatMap((text) =>
+      CODE.flatMap(([program, name]) => (program.test(text) ? [[name, codeIn(text)] as const] : [])),
+    ),
+  }
+}
+
+// `npx .` runs the program of a folder, `npx eslint .` looks at one.
+function isOffered({ text, before }: Word): boolean {
+  return !/^\.|\//.test(text) || /^(npx|exec|dlx|x|bunx|--|-y|--yes|--no|--offline|--no-install)$/.test(before)
+}
+
+const STARTS_PACKAGES = /(^|[\s;&|])(npx|npm|pnpm|pnpx|yarn|bunx?)\s/
+// Each statement on a line of its own.
+function codeIn(text: string): string {
+  return text.replace(/(\s-\w*[ceEpr]|--eval|--print|\beval)\s+['"]|;/g, '$1\n')
+}
+
+const CODE: readonly (readonly [RegExp, string])[] = [
+  [/(^|[\s/])(node|nodejs|bun|deno)\s.*(-\w*[ep]|--eval|--print|eval)\s/s, 'inline.mjs'],
+  [/(^|[\s/])python[\d.]*\s.*-\w*c\s/s, 'inline.py'],
+  [/(^|[\s/])perl\s.*-\w*[eE]\s/s, 'inline.pl'],
+  [/(^|[\s/])ruby\s.*-\w*e\s/s, 'inline.rb'],
+  [/(^|[\s/])php\s.*-r\s/s, 'inline.php'],
+]
+
+/** The files that commands name. */
+export interface NamedFiles {
+  readonly paths: ReadonlySet<string>
+  /** Those that an interpreter is given, which may be folders. */
+  readonly scripts: ReadonlySet<string>
+  /** What code in the command and configurations of runners name. */
+  readonly loaded: readonly string[]
+  /** Those of them that decide in the process of the runner what becomes of each test. */
+  readonly judges: ReadonlySet<string>
+  /** Folders in which modules are searched. */
+  readonly searched: readonly string[]
+  /** Whether a command names a path, by a glob or by a folder too. */
+  isNamed(path: string): boolean
+}
+
+export function namedFiles(
+  lines: readonly Line[],
+  about: {
+    readonly texts: ReadonlyMap<string, string>
+    readonly listing: Listing
+    readonly contract: Contract
+    readonly isNarrow: boolean
+  },
+): NamedFiles {
+  const { listing, contract, isNarrow } = about
+  const paths = new Set<string>()
+  const scripts = new Set<string>()
+  const inputs = new Set<string>()
+  const loaded = new Set<string>()
+  const add = (to: Set<string>, folder: string, path: string): void => {
+    const whole = pathFrom(folder, path)
+    if (whole === null || whole === '.') return
+    const link = listing.links.find((one) => whole.startsWith(`${one}/`))
+    if (link !== undefined)
+      throw new Error(`${whole} decides how tests are run, and ${link} on the way to it is a link`)
+    to.add(whole)
+    if (to.size > CANDIDATES_MAX) throw new Error('too many paths could decide how tests are run')
+  }
+  const searched = new Set<string>()
+  for (const { folder, words } of lines) {
+    const entered = words.flatMap((word) => folderOf(folder, word, listing))
+    const from = [...new Set(['.', folder, ...entered])].slice(0, FOLDERS_MAX)
+    for (const word of words) {
+      if (word.before === '-I') for (const one of folderOf(folder, word, listing)) searched.add(one)
+      for (const path of pathsOf(word))
+        for (const base of from)
+          add(word.isInput === true ? inputs : word.isScript === true ? scripts : paths, base, path)
+    }
+  }
+  const judges = new Set<string>()
+  for (const [path, text] of about.texts) {
+    if (harnessKind(path) !== 'whole' && (harnessKind(path) !== 'package_json' || isNarrow)) continue
+    for (const one of namedInConfig(text)) add(loaded, posix.dirname(path), one)
+    // Set-up runs in the processes of the tests, beside the code.
+    if (/setup|__mocks__/i.test(path)) continue
+    for (const one of judgesIn(text)) add(judges, posix.dirname(path), one)
+  }
+  const around = { isFolder: listing.isFolder, searched: [...searched] }
+  const code = lines.flatMap((line) => line.code).flatMap(([path, text]) => loadedBy(path, text, around))
+  const folders = [...inputs].filter((path) => listing.isFolder(path)).map((folder) => `${folder}/**`)
+  const all = [...paths, ...scripts, ...inputs, ...folders]
+  const globs = all.filter(isGlob)
+  // Tests that a test runner finds have their own rule.
+  const isHeld = (path: string): boolean => isNarrow || (!isTestPath(contract, path) && !isFree(path))
+  const plain = new Set(all.filter((path) => !isGlob(path)))
+  return {
+    paths: new Set([...plain, ...globs.flatMap((glob) => listing.filesAt(glob)).filter(isHeld)]),
+    scripts,
+    loaded: [...loaded, ...code],
+    judges,
+    searched: [...searched],
+    isNamed: (path) => plain.has(path) || globs.some((glob) => matchesGlob(glob, path)),
+  }
+}
+
+function folderOf(folder: string, word: Word, listing: Listing): readonly string[] {
+  const path = pathFrom(folder, word.text)
+  return path !== null && listing.isFolder(path) ? [path] : []
+}

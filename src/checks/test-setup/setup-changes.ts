@@ -1,0 +1,61 @@
+import type { PinnedHarness } from '../../core/evidence/observed-run.js'
+import { harnessKind, isNearTests, shadowIsNear } from '../../core/paths/test-setup-names.js'
+import type { Parts } from './file-parts.js'
+
+/** The part of a file that counts only by being there: it would be imported instead of a package with its name. */
+export const PRESENT = 'present'
+
+/** One file that is not as it was, in words without the moment: `Makefile changed`. */
+export interface SetupChange {
+  readonly path: string
+  readonly text: string
+}
+
+/** What decides how tests are run and is not as it was at RED, each in words. `tests` are the test files of RED. */
+export function harnessChanges(before: PinnedHarness, now: PinnedHarness, tests: readonly string[]): readonly string[] {
+  return setupChanges(before, now, (path, parts) => counts(path, tests, parts)).map(
+    ({ text }) => `${text} since the RED run`,
+  )
+}
+
+/** What is not as it was. Files that were added count where `isCounted` says so. */
+export function setupChanges(
+  before: PinnedHarness,
+  now: PinnedHarness,
+  isCounted: (added: string, parts: Parts) => boolean,
+): readonly SetupChange[] {
+  const was = new Map(Object.entries(before))
+  const is = new Map(Object.entries(now))
+  const changes: SetupChange[] = []
+  for (const [path, parts] of was) {
+    const current = is.get(path)
+    if (current === undefined && Object.keys(parts).join() === PRESENT) continue
+    if (current === undefined) changes.push({ path, text: `${path} was removed` })
+    else changes.push(...partChanges(path, parts, current).map((text) => ({ path, text })))
+  }
+  for (const [path, parts] of is)
+    if (!was.has(path) && isCounted(path, parts)) changes.push({ path, text: `${path} was added` })
+  return changes
+}
+
+/** A package of its own somewhere else is part of an implementation; one around the tests decides how they are run. */
+export function counts(path: string, tests: readonly string[], parts: Parts = {}): boolean {
+  const kind = harnessKind(path)
+  if (kind === 'package_json' && Object.keys(parts).some((part) => RESOLUTION.test(part))) return true
+  if (kind === 'shadow') return shadowIsNear(path, tests)
+  return kind === null || kind === 'whole' || isNearTests(path, tests)
+}
+
+// Recorded only where a script that is run depends on them.
+const RESOLUTION = /^(imports|exports|main|module|browser|bin\..*)$/
+
+function partChanges(path: string, before: Parts, now: Parts): readonly string[] {
+  const was = new Map(Object.entries(before))
+  const is = new Map(Object.entries(now))
+  // A file that can no longer be read in parts, or could not be, is compared as one.
+  if (was.has('') !== is.has('')) return [`${path} changed`]
+  const named = (part: string): string => (part === '' ? path : `${path} (${part})`)
+  return [...new Set([...was.keys(), ...is.keys()])]
+    .filter((part) => was.get(part) !== is.get(part))
+    .map((part) => `${named(part)} ${!is.has(part) ? 'was removed' : was.has(part) ? 'changed' : 'was added'}`)
+}

@@ -1,0 +1,255 @@
+import { posix } from 'node:path'
+import type { Contract, ObservedCommand } from '../../core/contract/contract.js'
+import type { PinnedHarness } from '../../core/evidence/observed-run.js'
+import {
+  type HarnessKind,
+  harnessKind,
+  isBuildFileOf,
+  isEnvironment,
+  isTestName,
+  runsTests,
+} from '../../core/paths/test-setup-names.js'
+import { NOT_THE_PROJECT, type WorkTree } from '../../tree/work-tree.js'
+import { PRESENT } from './setup-changes.js'
+import { isNodeScript, languageOf } from './languages.js'
+import { type Line, linesOf, type NamedFiles, namedFiles } from './script-lines.js'
+import { type Listing, listingOf } from './listing.js'
+import { importedBy, isFree, loadedBy, searchedBy, shadowsOf } from './loaded-files.js'
+import {
+  binsOf,
+  loadedByPackages,
+  mainOf,
+  type NodeScript,
+  nodeScript,
+  type Package,
+  packagesIn,
+  resolutionParts,
+} from './packages.js'
+import { extendedBy, type Parts, partsOf } from './file-parts.js'
+
+const FILES_MAX = 5000
+const QUEUE_MAX = 21_000
+const EXTENDED_MAX = 200
+
+/** A tree of which files can be looked at. */
+export type ReadTree = Pick<WorkTree, 'list' | 'hash' | 'read'>
+
+/** Commands of a contract, and what is asked about them: how tests are run, or what one other command does. */
+export interface Scope {
+  readonly of: 'tests' | 'command'
+  readonly commands: readonly Pick<ObservedCommand, 'run' | 'env'>[]
+}
+
+/** The commands that run the tests of a contract. */
+export function testScope(contract: Contract): Scope {
+  return { of: 'tests', commands: TESTING.flatMap((name) => contract.commands.get(name) ?? []) }
+}
+
+const TESTING = ['tests', 'coverage'] as const
+
+/** The files that decide what commands do, and whether the command itself names a path. */
+export interface Harness {
+  readonly pins: PinnedHarness
+  isNamed(path: string): boolean
+}
+
+/**
+ * What decides how the contract's tests are run, as it is in the tree now: configurations of runners and package managers, the
+ * scripts of package.json, build files of programs that the command names, and files that the command, a script it reaches or a
+ * runner's configuration names, with what these files import or run. Of another command than that of the tests only what it
+ * reaches by name. Paths that are `known` already are looked at whether they are still named or not.
+ */
+export async function harnessOf(
+  tree: ReadTree,
+  contract: Contract,
+  known: readonly string[] = [],
+  scope: Scope = testScope(contract),
+): Promise<PinnedHarness> {
+  return (await readHarness(tree, contract, { known, scope })).pins
+}
+
+export async function readHarness(
+  tree: ReadTree,
+  contract: Contract,
+  { known, scope }: { readonly known: readonly string[]; readonly scope: Scope },
+): Promise<Harness> {
+  const listing = listingOf(await tree.list(NOT_THE_PROJECT))
+  const into: Taken = { found: new Map(), texts: new Map(), of: scope.of }
+  for (const path of listing.paths) {
+    const kind = harnessKind(path)
+    if (kind !== null) await take(tree, { path, kind }, into)
+  }
+  await takeExtended(tree, into)
+  const packages = packagesIn(into.texts)
+  const reading = linesOf(scope, into.texts)
+  const programs = new Set(reading.flatMap(({ words }) => words.map((word) => word.text)))
+  const isNarrow = scope.of === 'command' && !runsTests(programs)
+  if (isNarrow) narrow(into, { reading, programs })
+  const offered = new Set(reading.flatMap((line) => line.offered))
+  const bins = packages.flatMap((one) => [...binsOf(one, offered).values()])
+  const named = namedFiles(reading, { texts: into.texts, listing, contract, isNarrow })
+  const entered = packages.filter(({ folder }) => named.scripts.has(folder))
+  const built = listing.paths.filter((path) => !into.found.has(path) && isBuildFileOf(programs, path))
+  const tasks = [...into.texts].filter(([path, text]) => /\.jsonc?$/.test(path) && languageOf(path, text).isShell)
+  const queue = [...built, ...bins, ...entered.flatMap(mainOf), ...named.paths, ...named.loaded]
+  for (const [path, text] of tasks) queue.push(...loadedBy(path, text))
+  const isNamed = (path: string): boolean => named.isNamed(path) || bins.includes(path)
+  const scripts = await follow({ tree, into, listing, packages, named, isNamed, isNarrow }, { queue, known })
+  const about = { scripts, programs: offered, entered: new Set(entered.map(({ folder }) => folder)) }
+  for (const one of packages)
+    addParts(into.found, one, resolutionParts(one, { ...about, isOfTests: scope.of === 'tests' }))
+  for (const path of known) if (!into.found.has(path) && listing.has(path)) into.found.set(path, {})
+  return { pins: Object.fromEntries([...into.found].sort(([a], [b]) => (a < b ? -1 : 1))), isNamed }
+}
+
+interface Scene {
+  readonly tree: ReadTree
+  readonly into: Taken
+  readonly listing: Listing
+  readonly packages: readonly Package[]
+  readonly named: NamedFiles
+  readonly isNamed: (path: string) => boolean
+  readonly isNarrow: boolean
+}
+
+/** Takes what is named, then what that loads, and so on; then what was known before. Gives the scripts of Node.js among it. */
+async function follow(
+  scene: Scene,
+  { queue, known }: { readonly queue: string[]; readonly known: readonly string[] },
+): Promise<readonly NodeScript[]> {
+  const { tree, into, listing } = scene
+  const wasKnown = new Set(known)
+  const searched = new Set(scene.named.searched)
+  const shadows = new Set<string>()
+  const judges = new Set(scene.named.judges)
+  const scripts: NodeScript[] = []
+  const looked = new Set<string>()
+  const look = async (path: string): Promise<void> => {
+    const kind = harnessKind(path)
+    if (looked.has(path) || into.found.has(path)) return
+    looked.add(path)
+    if (isTestName(path) && !wasKnown.has(path) && !(scene.isNarrow && scene.isNamed(path))) return
+    if (kind === 'package_json' && scene.isNarrow) return
+    await take(tree, { path, kind: scene.isNarrow ? (kind ?? 'whole') : 'whole' }, into)
+    const text = into.found.has(path) ? into.texts.get(path) : undefined
+    if (text === undefined) return
+    const around = { isFolder: listing.isFolder, searched: [...searched] }
+    for (const folder of searchedBy(path, text, around)) searched.add(folder)
+    queue.push(...loadedBy(path, text, { ...around, searched: [...searched] }))
+    if (judges.has(path) || (HOOKS.test(text) && /['"](node:)?module['"]/.test(text)))
+      for (const one of importedBy(path, text)) {
+        judges.add(one)
+        queue.push(one)
+      }
+    for (const shadow of shadowsOf(path, text)) shadows.add(shadow)
+    if (!isNodeScript(path, text)) return
+    const script = nodeScript(path, text)
+    scripts.push(script)
+    queue.push(...loadedByPackages(script, scene.packages))
+  }
+  const drain = async (): Promise<void> => {
+    for (let path = queue.shift(); path !== undefined; path = queue.shift()) {
+      for (const file of listing.filesAt(path)) if (file === path || !isFree(file)) await look(file)
+      if (looked.size + queue.length > QUEUE_MAX) throw new Error('too many paths could decide what a command does')
+    }
+  }
+  await drain()
+  if (into.of === 'command')
+    for (const path of shadows)
+      if (!into.found.has(path) && (await tree.hash(path)) !== null) into.found.set(path, { [PRESENT]: '' })
+  queue.push(...known)
+  await drain()
+  return scripts
+}
+
+// What is loaded first and says how other files are loaded.
+const HOOKS = /\bregister(Hooks)?\s*\(|\b_extensions\b|\b_compile\b/
+
+function addParts(found: Map<string, Parts>, { path }: Package, parts: Parts): void {
+  const present = found.get(path)
+  if (Object.keys(parts).length === 0 || (present !== undefined && Object.hasOwn(present, ''))) return
+  found.set(path, { ...present, ...parts })
+}
+
+// Of a command that runs no tests only what it reaches counts: the scripts it names, and what every program is set up by.
+function narrow(
+  { found, texts }: Taken,
+  about: { readonly reading: readonly Line[]; readonly programs: ReadonlySet<string> },
+): void {
+  const reached = new Map(about.reading.map((line) => [line.file ?? '', line]))
+  const folders = new Set(['.', ...about.reading.map(({ folder }) => folder)])
+  for (const [path, parts] of found) {
+    const line = reached.get(path)
+    const isLoaded =
+      line !== undefined ||
+      (isEnvironment(path) && folders.has(posix.dirname(path))) ||
+      (LOADED_BY[harnessKind(path) ?? 'whole']?.some((program) => about.programs.has(program)) ?? false)
+    if (isLoaded && line !== undefined) found.set(path, reachedParts(parts, line))
+    if (isLoaded) continue
+    found.delete(path)
+    texts.delete(path)
+  }
+}
+
+const LOADED_BY: Partial<Record<HarnessKind, readonly string[]>> = {
+  tsconfig: ['tsc', 'vue-tsc', 'tsx', 'ts-node', 'tsup', 'svelte-check', 'eslint'],
+  pyproject: [
+    'ruff',
+    'black',
+    'mypy',
+    'isort',
+    'pyright',
+    'pylint',
+    'flake8',
+    'bandit',
+    'uv',
+    'poetry',
+    'hatch',
+    'pdm',
+  ],
+}
+
+function reachedParts(parts: Parts, { scripts }: Line): Parts {
+  const isReached = (part: string): boolean =>
+    part.startsWith('scripts.') ? (scripts?.includes(part.slice('scripts.'.length)) ?? false) : part !== 'name'
+  return Object.fromEntries(Object.entries(parts).filter(([part]) => isReached(part)))
+}
+
+interface Taken {
+  readonly found: Map<string, Parts>
+  readonly texts: Map<string, string>
+  readonly of: Scope['of']
+}
+
+async function take(tree: ReadTree, file: { path: string; kind: HarnessKind }, into: Taken): Promise<void> {
+  const { path, kind } = file
+  const hash = await tree.hash(path)
+  if (hash === null) return
+  if (into.found.size >= FILES_MAX) throw new Error(`more than ${FILES_MAX} files decide what a command does`)
+  const text = MACHINE_MADE.test(path) ? null : ((await tree.read(path))?.toString('utf8') ?? null)
+  // A link: where it leads is part of what it is.
+  if (text === null || kind === 'whole' || kind === 'shadow') into.found.set(path, { '': hash })
+  else into.found.set(path, partsOf(kind, text, into.of))
+  if (text !== null) into.texts.set(path, text)
+}
+
+// What a tsconfig builds on decides with it, whatever its name is.
+async function takeExtended(tree: ReadTree, into: Taken): Promise<void> {
+  const configs = [...into.texts.keys()].filter((path) => harnessKind(path) === 'tsconfig')
+  let extended = 0
+  for (let at = 0; at < configs.length; at += 1) {
+    const config = configs[at] ?? ''
+    for (const named of extendedBy(into.texts.get(config) ?? ''))
+      for (const path of [named, `${named}.json`].map((one) => posix.join(posix.dirname(config), one))) {
+        if (into.found.has(path) || path.startsWith('..')) continue
+        await take(tree, { path, kind: 'tsconfig' }, into)
+        if (!into.found.has(path)) continue
+        extended += 1
+        if (extended > EXTENDED_MAX) throw new Error('too many configurations build on each other')
+        configs.push(path)
+      }
+  }
+}
+
+// Too large to be read for what it names, and it names nothing of the project.
+const MACHINE_MADE = /(^|\/)(\.pnp\.[^/]+|\.yarn\/.+)$/

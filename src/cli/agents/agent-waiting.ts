@@ -1,0 +1,39 @@
+import { counted } from '../../core/text.js'
+import { segment } from '../client/client.js'
+import type { LastingClient } from '../client/lasting-client.js'
+import { plainLine } from '../terminal/plain-text.js'
+import { tell } from '../terminal/terminal.js'
+import { objectOf, textOf } from '../client/answer-values.js'
+
+const LOOK_MS = 2000
+
+/** Tells whoever follows an agent that it waits for people, once for each approval and each new question. */
+export class WaitingNotice {
+  readonly #client: LastingClient
+  readonly #taskId: string
+  #lookedAt = 0
+  #approval = ''
+  #questions = 0
+
+  constructor(client: LastingClient, taskId: string) {
+    this.#client = client
+    this.#taskId = taskId
+  }
+
+  async look(): Promise<void> {
+    const now = performance.now()
+    if (now - this.#lookedAt < LOOK_MS) return
+    this.#lookedAt = now
+    const task = await this.#client.get(`/tasks/${segment(this.#taskId)}`)
+    const approval = plainLine(textOf(objectOf(task.pending_approval).id))
+    if (approval !== '' && approval !== this.#approval)
+      tell(`It waits for you. Look at it and answer: phaselock approve ${approval}`)
+    const questions = Number(task.open_questions)
+    if (questions > this.#questions)
+      tell(
+        `It asks you (${counted(questions, 'open question')}): phaselock questions --task ${plainLine(this.#taskId)}`,
+      )
+    this.#approval = approval
+    this.#questions = questions
+  }
+}

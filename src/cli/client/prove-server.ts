@@ -1,0 +1,64 @@
+import { randomBytes, timingSafeEqual } from 'node:crypto'
+import { serverProof } from '../../store/server-proof.js'
+import { EXIT, Stop } from '../exit.js'
+import { runningIn } from './lock-holder.js'
+import { stateDirOption } from '../terminal/next-steps.js'
+import { programName } from '../program-name.js'
+import { readServerNote } from './server-file.js'
+
+const NONCE_BYTES = 32
+const PROOF_MS_MAX = 10_000
+const ANSWER_CHARS_MAX = 1000
+
+/**
+ * Throws unless what answers at the address proves that it is the server of the state directory. A server that was killed
+ * leaves its note behind, and anybody may listen at its address by now: no token is sent before this.
+ */
+export async function requireProof(stateDir: string, url: string): Promise<void> {
+  const nonce = randomBytes(NONCE_BYTES).toString('hex')
+  const response = await fetch(`${url}/health/proof?nonce=${nonce}`, {
+    redirect: 'error',
+    signal: AbortSignal.timeout(PROOF_MS_MAX),
+  })
+  const given = proofIn((await response.text()).slice(0, ANSWER_CHARS_MAX))
+  const expected = serverProof(stateDir, { url: provenAddress(stateDir, url), nonce })
+  if (given !== null && expected !== null && isSame(given, expected)) return
+  throw new Stop(EXIT.unreachable, response.status === 404 ? oldServer(stateDir, url) : notTheServer(stateDir, url))
+}
+
+// The server proves the address of its note. What listens at another one could pass the question on.
+function provenAddress(stateDir: string, url: string): string {
+  const noted = readServerNote(stateDir)?.url
+  if (noted === undefined) return url
+  const [there, asked] = [new URL(noted), new URL(url)]
+  // A server whose note says localhost listens at both loopback addresses, or does not start.
+  const names = there.hostname === 'localhost' ? ['localhost', '127.0.0.1', '[::1]'] : [there.hostname]
+  const isSame = there.protocol === asked.protocol && there.port === asked.port && names.includes(asked.hostname)
+  return isSame ? noted : url
+}
+
+function proofIn(text: string): string | null {
+  try {
+    const { proof } = JSON.parse(text) as { proof?: unknown }
+    return typeof proof === 'string' ? proof : null
+  } catch {
+    // Not JSON: nothing that Phaselock answers.
+    return null
+  }
+}
+
+function isSame(given: string, expected: string): boolean {
+  return given.length === expected.length && timingSafeEqual(Buffer.from(given), Buffer.from(expected))
+}
+
+function notTheServer(stateDir: string, url: string): string {
+  return `What answers at ${url} is not the server of ${stateDir}. No token was sent to it.\nStart the server with \`${programName()} up${stateDirOption(stateDir)}\`, or name another address with --url and its token with --token-file.`
+}
+
+// The lock shows that the process of the note is a server, not that it is the one that answers: it gets no token either.
+function oldServer(stateDir: string, url: string): string {
+  if (runningIn(stateDir) === null) return notTheServer(stateDir, url)
+  const where = stateDirOption(stateDir)
+  const program = programName()
+  return `The server at ${url} was started by an earlier version and cannot prove that it is the server of ${stateDir}. No token was sent to it.\nRestart it: \`${program} down${where}\`, then \`${program} up${where}\` or \`${program} serve\` with its options.`
+}

@@ -1,0 +1,49 @@
+import { type Command, Option } from 'commander'
+import { PROVIDERS } from '../../confinement/confinement.js'
+import { collect, examples, portNumber } from '../options.js'
+import type { ServeOptions } from '../server/serve.js'
+
+export function addServeCommand(program: Command): void {
+  serverOptions(program.command('serve').description('run the server in this terminal'))
+    .option('--json', 'print one line of JSON when ready')
+    .addHelpText(
+      'after',
+      examples([
+        ['phaselock serve', 'this folder, its own contract or the bundled tdd'],
+        ['phaselock serve --contract plan-review', 'another bundled contract'],
+        ['phaselock serve --port 0 --json', 'any free port, announced as JSON'],
+        ['phaselock serve --host 0.0.0.0 --tls-cert c.pem --tls-key k.pem', ''],
+      ]),
+    )
+    .action(async (options: ServeOptions) => (await import('../server/serve.js')).serve(options))
+}
+
+/** What `serve` and `up` have in common. */
+export function serverOptions(command: Command): Command {
+  return command
+    .option('--port <number>', 'port to listen on; 0 picks a free one', portNumber, 8000)
+    .option('--host <address>', 'address to listen on', '127.0.0.1')
+    .option(
+      '--contract <file|name>',
+      'contract file or bundled contract (default: agent_workflow.yaml, else agent_workflow/ of the work tree, else tdd)',
+    )
+    .option('--workspace <dir>', 'work tree of the tasks (default: this folder)')
+    .option('--state-dir <dir>', 'directory for ledger, keys and tokens (default: below $XDG_STATE_HOME/phaselock)')
+    .option('--store <url>', 'store URL; this version has only the embedded store')
+    .addOption(
+      new Option('--confinement <provider>', 'sandbox for commands (default: the strongest available)').choices(
+        PROVIDERS,
+      ),
+    )
+    .addOption(
+      new Option('--min-confinement <level>', 'refuse contracts with a weaker confinement level').choices([
+        'required',
+        'best_effort',
+      ]),
+    )
+    .option('--tls-cert <file>', 'certificate, PEM')
+    .option('--tls-key <file>', 'private key of the certificate, PEM')
+    .option('--insecure-http', 'listen on a public address without TLS')
+    .option('--allow-host <name>', 'additional Host header to accept; repeatable', collect)
+    .option('--transcripts <dir>', 'additional folder with Claude Code transcripts; repeatable', collect)
+}

@@ -1,0 +1,72 @@
+import { existsSync, realpathSync } from 'node:fs'
+import { join, relative, resolve } from 'node:path'
+import { BUNDLED_CONTRACTS, type BundledContract, bundledContract, isBundledContract } from '../../contract/bundled-contracts.js'
+import { formatText } from '../../contract/format-diagnostics.js'
+import { type LoadedContract, loadContractFile } from '../../contract/load/load-contract.js'
+import { nearest } from '../../contract/nearest.js'
+import { EXIT, Stop } from '../exit.js'
+import { CONTRACT_FILE, WORKFLOW_FOLDER } from '../places.js'
+import { tell } from '../terminal/terminal.js'
+
+const DEFAULT_CONTRACT = 'tdd'
+
+export interface ContractChoice {
+  readonly path: string
+  /** `bundled:tdd` or `file`. */
+  readonly origin: string
+}
+
+/** The contract that was named, as one that ships with Phaselock, a file or a folder; else the work tree's own, else `tdd`. */
+export function chooseContract(named: string | undefined, workspace: string): ContractChoice {
+  if (named === undefined) {
+    const own = ownContract(workspace)
+    return own === null ? bundled(DEFAULT_CONTRACT) : { path: shortPath(own), origin: 'file' }
+  }
+  // A file that an agent left under this name must not take its place: ./tdd names the file.
+  if (isBundledContract(named)) return bundled(named)
+  if (existsSync(named)) return { path: named, origin: 'file' }
+  if (!/^[A-Za-z0-9_-]+$/.test(named)) return { path: named, origin: 'file' }
+  const close = nearest(named, BUNDLED_CONTRACTS)
+  const meant = close === null ? '' : ` Did you mean ${close}?`
+  throw new Stop(
+    EXIT.usage,
+    `There is no file and no bundled contract '${named}'.${meant}\nBundled: ${BUNDLED_CONTRACTS.join(', ')}`,
+  )
+}
+
+/** Loads the contract, or stops with everything that is wrong with it. Warnings are told. */
+export async function loadChosen(choice: ContractChoice): Promise<LoadedContract> {
+  const loaded = await loadContractFile(choice.path)
+  if (!loaded.ok) {
+    const errors = loaded.diagnostics.filter((one) => one.severity === 'error').length
+    throw new Stop(
+      EXIT.refused,
+      `${formatText(loaded.diagnostics)}The contract has ${errors} ${errors === 1 ? 'error' : 'errors'}; nothing was started.`,
+      { diagnostics: loaded.diagnostics },
+    )
+  }
+  if (loaded.warnings.length > 0) tell(formatText(loaded.warnings))
+  return loaded
+}
+
+/** A repository's own contract: its file, or its folder of documents; null when it has none. `first` is preferred. */
+export function ownContract(folder: string, first?: string): string | null {
+  const usual = [CONTRACT_FILE, WORKFLOW_FOLDER].map((name) => join(folder, name))
+  return [...(first === undefined ? [] : [first]), ...usual].find((path) => existsSync(path)) ?? null
+}
+
+/** Whether a path leads to something inside the folder, after links are followed. */
+export function isBelow(folder: string, path: string): boolean {
+  const way = relative(realpathSync(folder), realpathSync(path))
+  return way !== '' && way !== '..' && !way.startsWith('../')
+}
+
+/** The path from here when that is shorter to read. */
+export function shortPath(path: string): string {
+  const from = relative(process.cwd(), resolve(path))
+  return from === '' || from.startsWith('..') ? resolve(path) : from
+}
+
+function bundled(name: BundledContract): ContractChoice {
+  return { path: bundledContract(name), origin: `bundled:${name}` }
+}

@@ -1,0 +1,197 @@
+import { realpathSync } from 'node:fs'
+import { type LoadResult, loadContractFile } from '../../contract/load/load-contract.js'
+import type { Contract, JsonObject } from '../../core/contract/contract.js'
+import { isBelowConfinement, isSandboxOnly } from '../../core/contract/contract-permissions.js'
+import { type ContractPin, judgeFound, type TrustVerdict } from '../../core/contract/contract-trust.js'
+import type { KnownContract } from '../../core/identity/registry.js'
+import { chooseContract, isBelow, loadChosen, ownContract, shortPath } from './choose-contract.js'
+import { ContractPins } from './contract-pins.js'
+import { EXIT, Stop } from '../exit.js'
+import { permissionLines } from './permission-text.js'
+import { plainLine } from '../terminal/plain-text.js'
+import { programName, shellWord } from '../program-name.js'
+import { canAsk, confirm, tell } from '../terminal/terminal.js'
+
+/** The contract that a server starts with, and by whose word. */
+export interface SettledContract {
+  readonly contract: Contract
+  readonly document: JsonObject
+  /** Where it was read from, as people write it. */
+  readonly file: string
+  /** `bundled:tdd` or `file`. */
+  readonly origin: string
+  /** What agents may not touch; null for a bundled contract. */
+  readonly contractFile: string | null
+  readonly contractParts: readonly string[]
+  readonly isTrusted: boolean
+  /** Why the text that is used is not the one in the work tree, and how to accept that one. */
+  readonly notes: readonly string[]
+}
+
+export interface Wanted {
+  /** As `--contract` names it. */
+  readonly contract?: string
+  readonly minConfinement?: Contract['enforcement']['confinement']
+  readonly stateDir: string
+  readonly workspace: string
+  /** Asked for by the operator, so that the commands in messages lead to it. */
+  readonly givenStateDir: string | null
+}
+
+/** The contracts that the ledger knows, by hash. */
+export type ReadKnown = () => Promise<ReadonlyMap<string, KnownContract>>
+
+/** The contract to start with. Stops where no operator vouches for what it asks for. (REQ-TRUST-2) */
+export async function settleContract(wanted: Wanted, readKnown: ReadKnown): Promise<SettledContract> {
+  const settled = wanted.contract === undefined ? await settleFound(wanted, readKnown) : await settleNamed(wanted)
+  const { confinement } = settled.contract.enforcement
+  if (isBelowConfinement(confinement, wanted.minConfinement ?? null))
+    throw new Stop(
+      EXIT.refused,
+      `${settled.file} asks for confinement ${confinement}, and --min-confinement demands ${wanted.minConfinement}.\nChange enforcement.confinement in the contract, or start without --min-confinement.`,
+    )
+  return settled
+}
+
+// Naming a contract is the operator's word.
+async function settleNamed(wanted: Wanted): Promise<SettledContract> {
+  const choice = chooseContract(wanted.contract, wanted.workspace)
+  const loaded = await loadChosen(choice)
+  const isFile = choice.origin === 'file'
+  const file = isFile ? realpathSync(loaded.file) : null
+  const own = ownContract(wanted.workspace)
+  if (own !== null && file === realpathSync(own))
+    pinFound(wanted, { ...loaded, own }, { by: 'contract', isTrusted: true })
+  const about = { origin: choice.origin, contractFile: file, contractParts: isFile ? loaded.parts : [] }
+  return { ...loaded, ...about, isTrusted: true, notes: [] }
+}
+
+async function settleFound(wanted: Wanted, readKnown: ReadKnown): Promise<SettledContract> {
+  const pins = new ContractPins(wanted.stateDir)
+  const pinned = pins.of(wanted.workspace)
+  const isBinding = pinned !== null && (pinned.by !== 'init' || (await readKnown()).has(pinned.hash))
+  const own = ownContract(wanted.workspace, pinned?.file)
+  if (own === null && !isBinding) return settleBundled(wanted)
+  const loaded = own === null ? null : await loadFound(own, isBinding)
+  const hash = loaded?.ok === true ? loaded.contract.hash : null
+  // What `init` wrote is there to be edited: until a server has used it, an edited text counts as a new one.
+  const pin = isBinding || hash === pinned?.hash ? pinned : null
+  const verdict = judgeFound({
+    hash,
+    pin,
+    known: hash === null || hash === pin?.hash ? undefined : (await readKnown()).get(hash),
+    isWithdrawn: hash !== null && pins.isWithdrawn(hash),
+    isSandboxOnly: loaded?.ok === true && isSandboxOnly(loaded.contract) && isBelow(wanted.workspace, own ?? ''),
+    canAsk: canAsk(),
+  })
+  if (verdict === 'pinned_text' && pin !== null) return settlePinned(wanted, { pins, pin, own, loaded })
+  // Without a pin a contract that does not load has stopped the start already.
+  if (own === null || loaded?.ok !== true) throw new Error('a contract was judged that is not there')
+  if (verdict === 'refuse') throw untrusted(wanted, own, loaded.contract)
+  if (verdict === 'ask') await askAbout(own, loaded.contract)
+  const isTrusted = verdict === 'as_pinned' ? pin?.isTrusted === true : verdict !== 'unasked'
+  if (verdict !== 'as_pinned') pinFound(wanted, { ...loaded, own }, { by: PINNED_BY[verdict], isTrusted })
+  const about = { origin: 'file', file: shortPath(own), contractFile: realpathSync(own), contractParts: loaded.parts }
+  return { ...loaded, ...about, isTrusted, notes: [] }
+}
+
+const PINNED_BY: Readonly<Record<TrustVerdict, string>> = {
+  ask: 'terminal',
+  registered: 'registered',
+  unasked: 'found',
+  ...{ as_pinned: '', pinned_text: '', refuse: '' },
+}
+
+async function settleBundled(wanted: Wanted): Promise<SettledContract> {
+  const choice = chooseContract(undefined, wanted.workspace)
+  const loaded = await loadChosen(choice)
+  return { ...loaded, origin: choice.origin, contractFile: null, contractParts: [], isTrusted: true, notes: [] }
+}
+
+// Where another text is pinned, one that does not load is no reason to stop.
+function loadFound(own: string, isPinned: boolean): Promise<LoadResult> {
+  const path = shortPath(own)
+  return isPinned ? loadContractFile(path) : loadChosen({ path, origin: 'file' })
+}
+
+interface Changed {
+  readonly pins: ContractPins
+  readonly pin: ContractPin
+  readonly own: string | null
+  readonly loaded: LoadResult | null
+}
+
+function settlePinned(wanted: Wanted, { pins, pin, own, loaded }: Changed): SettledContract {
+  const { contract, document } = pins.textOf(pin)
+  const file = shortPath(own ?? pin.file)
+  const state = own === null ? 'is gone' : loaded?.ok === true ? 'was changed' : 'was changed and does not load'
+  const remedy =
+    own === null
+      ? `To start without it: ${commandFor(wanted, 'untrust', pin.file)}`
+      : `To use the new text: ${commandFor(wanted, 'trust', own)}`
+  return {
+    ...{ contract, document, file, origin: 'file', isTrusted: pin.isTrusted },
+    contractFile: own === null ? pin.file : realpathSync(own),
+    contractParts: [...new Set([...pin.parts, ...(loaded?.ok === true ? loaded.parts : [])])],
+    notes: [
+      `${plainLine(file)} ${state} since ${new Date(pin.at).toISOString()}. The accepted text (${pin.hash.slice(0, 12)}) is used.`,
+      remedy,
+    ],
+  }
+}
+
+function pinFound(
+  { stateDir, workspace }: Wanted,
+  {
+    contract,
+    document,
+    parts,
+    own,
+  }: Pick<SettledContract, 'contract' | 'document'> & {
+    readonly parts: readonly string[]
+    readonly own: string
+  },
+  { by, isTrusted }: { readonly by: string; readonly isTrusted: boolean },
+): void {
+  const pins = new ContractPins(stateDir)
+  const before = pins.of(workspace)
+  if (before?.hash === contract.hash && before.isTrusted && before.file === own) return
+  pins.pin({ workspace, file: own, parts, isTrusted, by, at: Date.now() }, { contract, document })
+}
+
+async function askAbout(own: string, contract: Contract): Promise<void> {
+  tell(askText(own, contract))
+  if (!(await confirm('Start with it?'))) throw new Stop(EXIT.refused, 'Nothing was started.')
+}
+
+function askText(own: string, contract: Contract): string {
+  const { name, version, hash } = contract
+  const about = `${plainLine(name)} ${plainLine(version)} (${hash.slice(0, 12)})`
+  return [
+    `${plainLine(shortPath(own))} is a contract that you have not accepted yet: ${about}`,
+    ...linkLines(own),
+    'It asks for:',
+    ...permissionLines(contract).map((line) => `  ${line}`),
+  ].join('\n')
+}
+
+function linkLines(own: string): readonly string[] {
+  const real = realpathSync(own)
+  return real === own ? [] : [`The file is a link to ${plainLine(real)}`]
+}
+
+function untrusted(wanted: Wanted, own: string, contract: Contract): Stop {
+  const message = [
+    askText(own, contract),
+    '',
+    'That is more than commands in the sandbox, and nobody accepted it. Nothing was started.',
+    `Read it, then accept it with: ${commandFor(wanted, 'trust', own)}`,
+  ]
+  return new Stop(EXIT.refused, message.join('\n'))
+}
+
+/** The command as it works from here. */
+function commandFor({ givenStateDir }: Wanted, command: 'trust' | 'untrust', file: string): string {
+  const where = givenStateDir === null ? '' : ` --state-dir ${shellWord(givenStateDir)}`
+  return `${programName()} ${command} ${shellWord(plainLine(shortPath(file)))}${where}`
+}

@@ -1,0 +1,144 @@
+import { existsSync, realpathSync } from 'node:fs'
+import { basename, dirname, join, resolve } from 'node:path'
+import { placesOf } from '../../app/orchestrator.js'
+import type { LoadedContract } from '../../contract/load/load-contract.js'
+import { permissionsOf } from '../../core/contract/contract-permissions.js'
+import type { ContractPin } from '../../core/contract/contract-trust.js'
+import { loadChosen, ownContract, shortPath } from './choose-contract.js'
+import { ContractPins } from './contract-pins.js'
+import { EXIT, Stop } from '../exit.js'
+import { runningIn } from '../client/lock-holder.js'
+import { documentChanges, permissionLines } from './permission-text.js'
+import { CONTRACT_FILE, defaultStateDir, givenStateDir, WORKFLOW_FOLDER } from '../places.js'
+import { plainLine } from '../terminal/plain-text.js'
+import { startFailure } from '../server/start-failure.js'
+import { table } from '../terminal/table.js'
+import { canAsk, confirm, print, printJson } from '../terminal/terminal.js'
+
+export interface TrustOptions {
+  readonly yes?: boolean
+  readonly list?: boolean
+  readonly remove?: boolean
+  readonly stateDir?: string
+  readonly json?: boolean
+}
+
+/** Accepts the contract of a work tree, lists what is accepted, or takes it back. */
+export async function trust(file: string | undefined, options: TrustOptions): Promise<void> {
+  if (options.list === true) return list(placeOf(file, options), options)
+  return options.remove === true ? remove(placeOf(file, options), options) : accept(placeOf(file, options), options)
+}
+
+/** Pins a contract that an operator wrote or accepted for its work tree. */
+export function pinTrusted(
+  place: { readonly workspace: string; readonly stateDir: string; readonly file: string },
+  loaded: Pick<LoadedContract, 'contract' | 'document' | 'parts'>,
+  by: string,
+): void {
+  const { workspace, stateDir, file } = place
+  const pin = { workspace, file, parts: loaded.parts, isTrusted: true, by, at: Date.now() }
+  new ContractPins(stateDir).pin(pin, loaded)
+}
+
+/** The work tree of a contract file, and where its state is kept. */
+export function trustPlace(file: string, stateDir?: string): Place {
+  const workspace = dirname(resolve(file))
+  try {
+    const places = placesOf({ workspace, stateDir: givenStateDir(stateDir) ?? defaultStateDir(workspace) })
+    return { ...places, file: join(places.workspace, basename(resolve(file))), pins: new ContractPins(places.stateDir) }
+  } catch (error) {
+    throw startFailure(error, { host: '', port: 0 })
+  }
+}
+
+interface Place {
+  readonly workspace: string
+  readonly stateDir: string
+  readonly file: string
+  readonly pins: ContractPins
+}
+
+function placeOf(named: string | undefined, options: TrustOptions): Place {
+  const file = named ?? ownContract('.') ?? CONTRACT_FILE
+  if (![CONTRACT_FILE, WORKFLOW_FOLDER].includes(basename(resolve(file))))
+    throw new Stop(
+      EXIT.usage,
+      `A server finds ${CONTRACT_FILE} or ${WORKFLOW_FOLDER}/ in its work tree, and no other contract by itself.\nName this one when you start it, which is enough: phaselock serve --contract ${file}`,
+    )
+  if (!existsSync(dirname(resolve(file)))) throw new Stop(EXIT.usage, `${dirname(file)} is not a folder.`)
+  return trustPlace(file, options.stateDir)
+}
+
+async function accept(place: Place, options: TrustOptions): Promise<void> {
+  const { pins, file, workspace } = place
+  const loaded = await loadChosen({ path: shortPath(file), origin: 'file' })
+  const { contract, document } = loaded
+  const before = pins.of(workspace)
+  const changes = before === null ? [] : documentChanges(pins.textOf(before).document, document)
+  if (options.json !== true) print(summary(place, { loaded, before, changes }))
+  if (options.yes !== true) {
+    if (!canAsk()) throw new Stop(EXIT.refused, 'Nothing was accepted. Accept it without a question with --yes.')
+    if (!(await confirm('Accept it for this work tree?'))) throw new Stop(EXIT.refused, 'Nothing was accepted.')
+  }
+  pinTrusted(place, loaded, 'trust')
+  const isRunning = runningIn(place.stateDir) !== null
+  if (options.json === true)
+    return printJson({
+      ...{ file, workspace, state_dir: place.stateDir, hash: contract.hash, name: contract.name },
+      ...{ version: contract.version, permissions: permissionsOf(contract), changes, server_runs: isRunning },
+    })
+  print(`Accepted ${shortPath(file)} (${contract.hash.slice(0, 12)}).`)
+  if (isRunning) print('The running server uses it from its next start; tasks that run keep their contract.')
+}
+
+interface Summed {
+  readonly loaded: LoadedContract
+  readonly before: ContractPin | null
+  readonly changes: readonly string[]
+}
+
+function summary({ file }: Place, { loaded, before, changes }: Summed): string {
+  const { name, version, hash } = loaded.contract
+  const real = realpathSync(file)
+  return [
+    `${shortPath(file)}: ${plainLine(name)} ${plainLine(version)} (${hash.slice(0, 12)})`,
+    ...(real === file ? [] : [`The file is a link to ${plainLine(real)}`]),
+    'It asks for:',
+    ...permissionLines(loaded.contract).map((line) => `  ${line}`),
+    ...(before === null ? [] : differences(before, changes)),
+  ].join('\n')
+}
+
+function differences(before: ContractPin, changes: readonly string[]): readonly string[] {
+  const when = `${before.hash.slice(0, 12)}, ${new Date(before.at).toISOString()}`
+  if (changes.length === 0) return [`It is the accepted text (${when}).`]
+  return [`It differs from the accepted text (${when}):`, ...changes.map((line) => `  ${line}`)]
+}
+
+function list({ pins }: Place, options: TrustOptions): void {
+  const all = pins.list()
+  if (options.json === true)
+    printJson({ contracts: all.map(({ isTrusted, ...pin }) => ({ ...pin, trusted: isTrusted })) })
+  else print(all.length === 0 ? 'No contract was accepted yet.' : pinTable(all))
+}
+
+function pinTable(pins: readonly ContractPin[]): string {
+  return table(pins, [
+    { title: 'HASH', text: (pin) => pin.hash.slice(0, 12) },
+    { title: 'NAME', text: (pin) => plainLine(`${pin.name} ${pin.version}`), isFlexible: true },
+    { title: 'FILE', text: (pin) => plainLine(pin.file), isFlexible: true },
+    { title: 'BY', text: (pin) => (pin.isTrusted ? pin.by : 'first use, sandbox only') },
+    { title: 'SINCE', text: (pin) => new Date(pin.at).toISOString() },
+  ])
+}
+
+function remove({ pins, workspace }: Place, options: TrustOptions): void {
+  const pin = pins.of(workspace)
+  if (pin === null) throw new Stop(EXIT.refused, `No contract of ${workspace} was accepted.`)
+  pins.withdraw(pin)
+  if (options.json === true) printJson({ file: pin.file, hash: pin.hash, workspace, removed: true })
+  else
+    print(
+      `${shortPath(pin.file)} (${pin.hash.slice(0, 12)}) is no longer accepted. Tasks that run keep their contract.`,
+    )
+}

@@ -1,0 +1,59 @@
+import { join } from 'node:path'
+import type { BackgroundServer } from '../server/background.js'
+import { type ClientOptions, likelyStateDirs } from '../client/connection.js'
+import { runningIn } from '../client/lock-holder.js'
+import { givenStateDir } from '../places.js'
+import { isAlive } from '../client/server-file.js'
+import { tell } from '../terminal/terminal.js'
+
+const HOST = '127.0.0.1'
+
+/** The server that a command works with. */
+export interface Door {
+  readonly client: ClientOptions
+  /** Stops the server where it was started for this. */
+  readonly close: () => Promise<void>
+}
+
+/** The server that answers for this work tree, or one that is started for as long as it is needed. */
+export async function openDoor(options: ClientOptions): Promise<Door> {
+  if (isNamed(options) || runsHere(options)) return somebodyElses(options)
+  tell('No server runs for this work tree: one is started for as long as this takes.')
+  // It brings everything that a server is made of.
+  const { startInBackground, stopServer } = await import('../server/background.js')
+  const where = options.stateDir === undefined ? {} : { stateDir: options.stateDir }
+  let started: number | null = null
+  // However this program ends, the server does not outlive it.
+  const stop = (): void => {
+    if (started !== null && isAlive(started)) process.kill(started, 'SIGTERM')
+  }
+  process.once('exit', stop)
+  const server = await startInBackground({ port: 0, host: HOST, ...where }, (pid) => {
+    started = pid
+  })
+  const client = clientOf(server, options)
+  if (!server.isNew) return somebodyElses(client)
+  const close = async (): Promise<void> => {
+    await stopServer(server.note)
+    process.off('exit', stop)
+  }
+  return { client, close }
+}
+
+function somebodyElses(client: ClientOptions): Door {
+  return { client, close: () => Promise.resolve() }
+}
+
+function isNamed(options: ClientOptions): boolean {
+  return (options.url ?? process.env.PHASELOCK_URL ?? '') !== ''
+}
+
+function runsHere(options: ClientOptions): boolean {
+  const given = givenStateDir(options.stateDir)
+  return (given === null ? likelyStateDirs() : [given]).some((dir) => runningIn(dir) !== null)
+}
+
+/** A token that was set for another server must not be sent to this one. */
+function clientOf({ note, stateDir }: BackgroundServer, options: ClientOptions): ClientOptions {
+  return { ...options, url: note.url, stateDir, tokenFile: options.tokenFile ?? join(stateDir, 'operator.token') }
+}

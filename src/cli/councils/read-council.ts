@@ -1,0 +1,133 @@
+import { readFileSync, statSync } from 'node:fs'
+import { CONTRACT_CODES, type Place, type Report } from '../../contract/diagnostic.js'
+import { nearest } from '../../contract/nearest.js'
+import { BYTES_MAX, parseSource, type SourceNode } from '../../contract/load/yaml.js'
+import type { Json, JsonObject } from '../../core/contract/contract.js'
+import { EXIT, Stop } from '../exit.js'
+import { plainLine } from '../terminal/plain-text.js'
+import { listOf, objectOf, textOf } from '../client/answer-values.js'
+
+const KEYS = ['agents', 'options'] as const
+const PROBLEMS_MAX = 100
+
+/** A council file: what it says, and where. */
+export interface Council {
+  readonly file: string
+  readonly agents: Json
+  readonly options: JsonObject
+  readonly placeOf: (path: string) => Place | null
+}
+
+/** One thing that is wrong with a council, and what to do about it. */
+interface CouncilProblem {
+  readonly path: string
+  readonly message: string
+  readonly remedy: string
+}
+
+/** Reads a council file. What its agents and options must look like is for the server to say. */
+export function readCouncil(file: string): Council {
+  const problems: (CouncilProblem & { readonly at: Place })[] = []
+  const report = (one: Report): void => {
+    if (problems.length >= PROBLEMS_MAX) return
+    const remedy = one.remedy ?? CONTRACT_CODES[one.code].remedy
+    problems.push({ at: one.at, path: one.at.path, message: inOurWords(one.message), remedy: inOurWords(remedy) })
+  }
+  const root = parseSource(textOfFile(file), report)
+  if (root !== null && root.kind !== 'map')
+    report({ code: 'contract.wrong_type', at: root.at, message: 'Expected a map with agents and options.' })
+  if (root?.kind === 'map')
+    for (const [key, { keyAt }] of root.entries) {
+      if (KEYS.some((known) => known === key) || key.startsWith('x-')) continue
+      const meant = nearest(key, KEYS)
+      const hint = meant === null ? '' : ` Did you mean '${meant}'?`
+      report({ code: 'contract.unknown_key', at: keyAt, message: `The key '${key}' is not known here.${hint}` })
+    }
+  if (root === null || problems.length > 0) throw refused(file, problems)
+  const said = jsonOf(root) as JsonObject
+  return {
+    file,
+    agents: said.agents ?? null,
+    options: objectOrStop(said.options, file),
+    placeOf: (path) => placeIn(root, path),
+  }
+}
+
+/** What the server found wrong with the council, each with its place in the file; null when it is about something else. */
+export function councilStop(council: Council, stop: Stop): Stop | null {
+  const problem = objectOf(stop.details.problem as Json | undefined)
+  const errors = [...listOf(problem.errors), ...listOf(problem.problems)]
+  const problems = errors.slice(0, PROBLEMS_MAX).map((one) => {
+    const path = textOf(one.path) || textOf(one.field)
+    return { path, message: textOf(one.message), remedy: textOf(one.remedy), at: council.placeOf(path) }
+  })
+  if (problems.length === 0 || !problems.some(({ path }) => /^(agents|options)\b/.test(path))) return null
+  return refused(council.file, problems)
+}
+
+function textOfFile(file: string): string {
+  try {
+    const { size } = statSync(file)
+    if (size > BYTES_MAX) throw new Stop(EXIT.usage, `${file} is larger than ${BYTES_MAX} bytes.`)
+    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(readFileSync(file))
+  } catch (error) {
+    if (error instanceof Stop) throw error
+    const code = (error as NodeJS.ErrnoException).code
+    if (code === 'ERR_ENCODING_INVALID_ENCODED_DATA') throw new Stop(EXIT.usage, `${file} is not UTF-8 text.`)
+    throw new Stop(EXIT.usage, `The council file ${file} cannot be read (${code ?? 'fault'}).`)
+  }
+}
+
+function objectOrStop(value: Json | undefined, file: string): JsonObject {
+  if (value === undefined || value === null) return {}
+  if (typeof value === 'object' && !Array.isArray(value)) return value as JsonObject
+  throw new Stop(EXIT.usage, `${file}: options must be a map such as {novelty: balanced}.`)
+}
+
+function refused(file: string, problems: readonly (CouncilProblem & { readonly at: Place | null })[]): Stop {
+  const lines = problems.map(({ at, path, message, remedy }) => {
+    const where = at === null ? file : `${file}:${at.line}:${at.column}`
+    const what = path === '' ? message : `${path}: ${message}`
+    return plainLine(`${where}: ${what} ${remedy}`)
+  })
+  const told = problems.map(({ at, path, message, remedy }) => ({
+    ...{ file, line: at?.line ?? null, column: at?.column ?? null },
+    ...{ path, message, remedy },
+  }))
+  return new Stop(EXIT.usage, lines.join('\n'), { problems: told })
+}
+
+// The reader of YAML speaks of contracts, because it was made for them.
+function inOurWords(text: string): string {
+  return text
+    .replace('Write a contract with name, version and phases.', 'Write agents: and a list of them.')
+    .replaceAll('The contract', 'The council file')
+    .replaceAll('the contract', 'the council file')
+    .replaceAll('contracts are', 'council files are')
+    .replaceAll('one contract per file', 'one council per file')
+}
+
+function jsonOf(node: SourceNode): Json {
+  if (node.kind === 'scalar') return node.value
+  if (node.kind === 'list') return node.items.map(jsonOf)
+  return Object.fromEntries([...node.entries].map(([key, { value }]) => [key, jsonOf(value)]))
+}
+
+/** The place of `agents[0].script` or `agents.0.script`, or of the nearest thing around it that is there. */
+function placeIn(root: SourceNode, path: string): Place | null {
+  const parts = path.replace(/\[(\d+)\]/g, '.$1').split('.')
+  let node: SourceNode | undefined = root
+  let place: Place | null = null
+  for (const part of parts.filter((one) => one !== '')) {
+    if (node?.kind === 'map') {
+      const entry = node.entries.get(part)
+      place = entry?.keyAt ?? place
+      node = entry?.value
+    } else if (node?.kind === 'list') {
+      node = node.items[Number(part)]
+      place = node?.at ?? place
+    } else break
+    if (node === undefined) break
+  }
+  return place
+}

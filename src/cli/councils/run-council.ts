@@ -1,0 +1,150 @@
+import { readFileSync } from 'node:fs'
+import type { JsonObject } from '../../core/contract/contract.js'
+import { Client, segment } from '../client/client.js'
+import type { ClientOptions } from '../client/connection.js'
+import { type Council, councilStop, readCouncil } from './read-council.js'
+import { exitOf } from './council-end.js'
+import { afterEvent, afterPart, type Live, NOTHING_YET } from './live-council.js'
+import { type Door, openDoor } from './council-server.js'
+import { jsonShow, lanesShow, linesOfJsonShow, plainShow, quietShow, type Show } from './show-council.js'
+import { Signals } from './signals.js'
+import { watchRun } from './watch-council.js'
+import { EXIT, type ExitCode, Stop } from '../exit.js'
+import { plainJson, plainLine } from '../terminal/plain-text.js'
+import { tell } from '../terminal/terminal.js'
+import { listOf, textOf } from '../client/answer-values.js'
+
+const STDIN = 0
+const CANCELLED = 'the operator interrupted it'
+
+export interface CoordinateOptions extends ClientOptions {
+  readonly config: string
+  readonly questionFile?: string
+  readonly option?: JsonObject
+  readonly timeout?: number
+  readonly jsonl?: boolean
+  readonly events?: boolean
+  readonly quiet?: boolean
+}
+
+/** Runs a council on a question and shows how it goes; sets the exit code. */
+export async function coordinate(question: string | undefined, options: CoordinateOptions): Promise<void> {
+  const council = readCouncil(options.config)
+  const asked = questionOf(question, options)
+  const door = await openDoor(options)
+  const signals = new Signals()
+  try {
+    const started = await startRun(door, council, { asked, options })
+    const show = showOf(started, options)
+    signals.onFirst(() => cancel(door, started.id, show))
+    process.exitCode = await follow(door, started, { options, show })
+  } finally {
+    signals.close()
+    await door.close()
+  }
+}
+
+interface Started {
+  readonly id: string
+  readonly answer: JsonObject
+  readonly url: string
+}
+
+async function startRun(
+  door: Door,
+  council: Council,
+  { asked, options }: { readonly asked: string; readonly options: CoordinateOptions },
+): Promise<Started> {
+  const client = new Client(door.client)
+  const limit: JsonObject = options.timeout === undefined ? {} : { timeout_seconds: options.timeout }
+  const body: JsonObject = {
+    question: asked,
+    agents: council.agents,
+    options: { ...council.options, ...options.option, ...limit },
+  }
+  try {
+    const answer = await client.post('/coordinations', body)
+    return { id: textOf(answer.id), answer, url: client.url }
+  } catch (error) {
+    throw error instanceof Stop ? (councilStop(council, error) ?? error) : error
+  }
+}
+
+async function follow(
+  door: Door,
+  started: Started,
+  { options, show }: { readonly options: CoordinateOptions; readonly show: Show },
+): Promise<ExitCode> {
+  let live: Live = NOTHING_YET
+  try {
+    invite(started, options, show)
+    for await (const seen of watchRun(door.client, started.id)) {
+      if (seen.kind === 'part') live = afterPart(live, seen.part)
+      else if (seen.event !== null) live = afterEvent(live, seen.event)
+      show.see(seen, live)
+    }
+    const { run } = live
+    if (run === null) throw new Stop(EXIT.refused, `Nothing was heard of the coordination ${started.id}.`)
+    show.end(run, live)
+    return exitOf(run)
+  } finally {
+    show.close()
+  }
+}
+
+function showOf({ answer, id, url }: Started, options: CoordinateOptions): Show {
+  if (options.jsonl === true || options.events === true) return linesOfJsonShow({ ...answer, id, url })
+  if (options.json === true) return jsonShow()
+  if (options.quiet === true) return quietShow()
+  return process.stdout.isTTY === true && process.env.TERM !== 'dumb' ? lanesShow() : plainShow()
+}
+
+/** Asks for the end of the run, which then comes as everything else of it does. */
+function cancel(door: Door, id: string, show: Show): void {
+  show.say('Cancelling. Press Ctrl-C again to leave immediately.')
+  new Client(door.client).post(`/coordinations/${segment(id)}/cancel`, { reason: CANCELLED }).catch((error) => {
+    // It may have ended by itself in the same moment: then its end is shown.
+    tell(plainLine(`It could not be cancelled: ${error instanceof Error ? error.message : String(error)}`))
+  })
+}
+
+/** How those take part who come from elsewhere. Their tokens are shown once, and only here. */
+function invite({ answer, id, url }: Started, options: CoordinateOptions, show: Show): void {
+  const guests = listOf(answer.agents).filter((agent) => textOf(agent.token) !== '')
+  if (guests.length === 0 || options.jsonl === true || options.events === true) return
+  const at = `${url}/api/v1/coordinations/${segment(id)}`
+  if (options.json === true) {
+    tell(plainJson({ event: 'invited', url: at, mcp: `${url}/mcp`, agents: guests }))
+    return
+  }
+  const lines = guests.flatMap((guest) => [
+    plainLine(`${textOf(guest.anonymous_id)} ${textOf(guest.id)} takes part from elsewhere, with the token`),
+    `  ${plainLine(textOf(guest.token))}`,
+  ])
+  const how = [
+    `  over REST: GET ${at} says what it must do, POST ${at}/respond takes`,
+    '    {"tool_calls": [{"name": "new_answer", "arguments": {"content": "…"}}]}',
+    `  over MCP: ${url}/mcp; both with Authorization: Bearer TOKEN`,
+  ]
+  const text = [...lines, ...how].join('\n')
+  if (options.quiet === true) tell(text)
+  else show.say(text)
+}
+
+function questionOf(question: string | undefined, options: CoordinateOptions): string {
+  const { questionFile: file } = options
+  if ((question === undefined) === (file === undefined))
+    throw new Stop(EXIT.usage, 'Give the question, or a file that holds it with --question-file FILE; one of both.')
+  const text = file === undefined ? (question ?? '') : readQuestion(file)
+  if (text.trim() === '') throw new Stop(EXIT.usage, 'The question is empty.')
+  return text
+}
+
+function readQuestion(file: string): string {
+  try {
+    return readFileSync(file === '-' ? STDIN : file, 'utf8').trim()
+  } catch (error) {
+    const code = (error as NodeJS.ErrnoException).code ?? 'fault'
+    throw new Stop(EXIT.usage, `The question file ${file} cannot be read (${code}).`)
+  }
+}

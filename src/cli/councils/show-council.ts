@@ -1,0 +1,108 @@
+import type { JsonObject } from '../../core/contract/contract.js'
+import type { CoordinationRun } from '../../core/councils/council.js'
+import { Board } from './council-board.js'
+import { answerOf, endText, resultOf } from './council-end.js'
+import { lanesOf } from './agent-rows.js'
+import { lineOf } from './event-lines.js'
+import { type Live, NOTHING_YET } from './live-council.js'
+import type { Seen } from './watch-council.js'
+import { plainJson, plainText } from '../terminal/plain-text.js'
+import { print, printJson } from '../terminal/terminal.js'
+import { screenSize } from '../terminal/top-screen.js'
+
+const DRAW_MS = 100
+
+/** How a run is shown while it goes on, and how it ended. */
+export interface Show {
+  /** `live` is what is known after what was seen. */
+  readonly see: (seen: Seen, live: Live) => void
+  /** Something for people that is no event. */
+  readonly say: (text: string) => void
+  readonly end: (run: CoordinationRun, live: Live) => void
+  /** Gives the terminal back, however it ended. */
+  readonly close: () => void
+}
+
+const nothing = (): void => undefined
+
+/** One JSON document at the end. */
+export function jsonShow(): Show {
+  return { see: nothing, say: nothing, end: (run, live) => printJson(resultOf(run, live)), close: nothing }
+}
+
+/** Every event and every piece of a stream as a line of JSON, and the result as the last one. */
+export function linesOfJsonShow(started: JsonObject): Show {
+  const line = (event: string, fields: JsonObject): void => print(plainJson({ event, ...fields }))
+  line('started', started)
+  return {
+    see: (seen) => (seen.kind === 'part' ? line('part', seen.part) : line(String(seen.view.type), seen.view)),
+    say: nothing,
+    end: (run, live) => line('result', resultOf(run, live)),
+    close: nothing,
+  }
+}
+
+/** Only the answer. */
+export function quietShow(): Show {
+  const end = (run: CoordinationRun, live: Live): void => {
+    const answer = answerOf(run, live)
+    if (answer !== null) print(plainText(answer.content))
+  }
+  return { see: nothing, say: nothing, end, close: nothing }
+}
+
+/** A line for each thing that happened. */
+export function plainShow(): Show {
+  return {
+    see: (seen, live) => {
+      const line = logLine(seen, live)
+      if (line !== null) print(line)
+    },
+    say: print,
+    end: (run, live) => print(`\n${endText(run, live)}`),
+    close: nothing,
+  }
+}
+
+/** A lane for each agent, drawn in place; what happened stands above them. */
+export function lanesShow(): Show {
+  const board = new Board()
+  let live = NOTHING_YET
+  let drawnAt = 0
+  const draw = (said: readonly string[] = []): void => {
+    const now = Date.now()
+    if (said.length === 0 && now - drawnAt < DRAW_MS) return
+    drawnAt = now
+    // The last row stays free for the cursor.
+    const { columns, rows } = screenSize()
+    board.draw(lanesOf(live, { columns, rows: rows - 1 }, now), said)
+  }
+  const timer = setInterval(draw, DRAW_MS)
+  const redraw = (): void => draw()
+  process.stdout.on('resize', redraw)
+  let isClosed = false
+  const close = (): void => {
+    if (isClosed) return
+    isClosed = true
+    clearInterval(timer)
+    process.stdout.off('resize', redraw)
+    board.close()
+  }
+  return {
+    see: (seen, after) => {
+      live = after
+      const line = logLine(seen, after)
+      draw(line === null ? [] : [line])
+    },
+    say: (text) => draw(text.trimEnd().split('\n')),
+    end: (run, after) => {
+      close()
+      print(`\n${endText(run, after)}`)
+    },
+    close,
+  }
+}
+
+function logLine(seen: Seen, { run }: Live): string | null {
+  return seen.kind === 'part' || seen.event === null || run === null ? null : lineOf(run, seen.event)
+}

@@ -1,0 +1,79 @@
+import type { JsonObject } from '../../core/contract/contract.js'
+import { segment } from '../client/client.js'
+import type { Answer, Api } from './demo-api.js'
+import { objectOf, textOf } from '../client/answer-values.js'
+
+interface Claimed {
+  readonly api: Api
+  readonly task: string
+  readonly tree: string
+  readonly token: string
+}
+
+/** An agent that does what an agent can do: it keeps every token, sends what it likes, and has the files before it. */
+export class Cheater {
+  readonly api: Api
+  readonly task: string
+  readonly tree: string
+  /** Of the phase that it is in. */
+  token: string
+  /** Of the phase before. */
+  spentToken = ''
+  /** The approval that it asked for last. */
+  approval: JsonObject = {}
+
+  private constructor({ api, task, tree, token }: Claimed) {
+    this.api = api
+    this.task = task
+    this.tree = tree
+    this.token = token
+  }
+
+  static async claim(api: Api, one: { readonly agent: string; readonly task: string; readonly tree: string }) {
+    const { agent, task, tree } = one
+    const { agent_token } = await api.operate('/agents', { agent_id: agent })
+    const claimed = await api.must(textOf(agent_token), '/tasks/claim', { agent_id: agent, task_id: task })
+    return new Cheater({ api, task, tree, token: textOf(claimed.phase_token) })
+  }
+
+  use(tool: string, args: JsonObject, token: string = this.token): Promise<Answer> {
+    return this.api.call(token, '/tools/execute', { task_id: this.task, tool_name: tool, args })
+  }
+
+  write(path: string, content: string): Promise<Answer> {
+    return this.use('write_files', { path, content })
+  }
+
+  async move(target: string, artifacts: JsonObject = {}): Promise<Answer> {
+    const answer = await this.api.call(this.token, '/tasks/transition', {
+      task_id: this.task,
+      target_phase: target,
+      artifacts,
+    })
+    if (answer.body.pending_approval !== undefined) this.approval = objectOf(answer.body.pending_approval)
+    if (typeof answer.body.phase_token === 'string') {
+      this.spentToken = this.token
+      this.token = answer.body.phase_token
+    }
+    return answer
+  }
+
+  answerApproval(): Promise<Answer> {
+    const { id, digest } = this.approval
+    const path = `/approvals/${segment(textOf(id))}/decision`
+    return this.api.call(this.token, path, { decision: 'approve', digest: digest ?? null })
+  }
+
+  /** Goes on as it should, for once: what is written here is allowed. */
+  async writes(path: string, content: string): Promise<void> {
+    granted(`writing ${path}`, await this.write(path, content), (body) => body.decision === 'allowed')
+  }
+
+  async enters(target: string, artifacts: JsonObject = {}): Promise<void> {
+    granted(`going to ${target}`, await this.move(target, artifacts), (body) => body.allowed === true)
+  }
+}
+
+function granted(what: string, answer: Answer, isGranted: (body: JsonObject) => boolean): void {
+  if (!isGranted(answer.body)) throw new Error(`${what} should be allowed: ${JSON.stringify(answer.body)}`)
+}

@@ -1,0 +1,69 @@
+import { spawn } from 'node:child_process'
+import { createInterface } from 'node:readline'
+import { fileURLToPath } from 'node:url'
+import type { JsonObject } from '../../core/contract/contract.js'
+import type { Api } from './demo-api.js'
+import { type Stage, serverEnvironment } from './demo-stage.js'
+import { plainLine } from '../terminal/plain-text.js'
+import { objectOf, textOf } from '../client/answer-values.js'
+
+const PROGRAM = fileURLToPath(new URL('../../../demo/honest-agent.mjs', import.meta.url))
+const STEPS_MAX = 200
+const COMPLAINT_CHARS_MAX = 2000
+
+/** What the honest agent did, as it tells it. */
+export interface Step {
+  readonly phase: string
+  readonly did: string
+  readonly note: string
+  /** Empty where nothing was in the way. */
+  readonly code: string
+  readonly why: string
+  /** The approval that it waits for; empty where it does not. */
+  readonly approval: string
+}
+
+/** Runs the honest agent: a process of its own, with a token and the address, as any other agent. */
+export async function* honestSteps(
+  stage: Stage,
+  api: Api,
+  agent: { readonly id: string; readonly token: string },
+): AsyncGenerator<Step, void, undefined> {
+  const child = stage.own(
+    spawn(process.execPath, [PROGRAM], {
+      env: {
+        ...serverEnvironment(),
+        PHASELOCK_URL: api.url,
+        PHASELOCK_TOKEN: agent.token,
+        PHASELOCK_AGENT_ID: agent.id,
+      },
+      stdio: ['ignore', 'pipe', 'pipe'],
+    }),
+  )
+  const ended = new Promise<number | null>((resolve) => child.once('close', (code) => resolve(code)))
+  let complaint = ''
+  child.stderr?.on('data', (chunk: Buffer) => {
+    complaint = `${complaint}${chunk.toString()}`.slice(0, COMPLAINT_CHARS_MAX)
+  })
+  if (child.stdout === null) throw new Error('the honest agent has no output')
+  let count = 0
+  for await (const line of createInterface({ input: child.stdout })) {
+    count += 1
+    if (count > STEPS_MAX) throw new Error('the honest agent does not come to an end')
+    yield stepOf(objectOf(JSON.parse(line) as JsonObject))
+  }
+  const code = await ended
+  if (code !== 0) throw new Error(`the honest agent ended with ${code}: ${complaint}`)
+}
+
+function stepOf(said: JsonObject): Step {
+  const word = (name: string): string => plainLine(textOf(said[name]))
+  return {
+    phase: word('phase'),
+    did: word('did'),
+    note: word('note'),
+    code: word('code'),
+    why: word('why'),
+    approval: word('approval'),
+  }
+}

@@ -1,0 +1,96 @@
+import type { JsonObject } from '../../core/contract/contract.js'
+import { segment } from '../client/client.js'
+import type { Answer } from './demo-api.js'
+import type { Cheater } from './demo-cheater.js'
+import type { Human } from './demo-human.js'
+import { fingerprint } from './demo-sample.js'
+import type { Trick } from './demo-tricks.js'
+import { listOf, textOf } from '../client/answer-values.js'
+
+/** What came of a trick. */
+export interface Attempt {
+  readonly id: string
+  readonly phase: string
+  readonly tries: string
+  /** `unenforced`: no wall holds here, and the answer said so. `doubtful`: refused, but not as it has to be. */
+  readonly outcome: 'refused' | 'unenforced' | 'doubtful' | 'opened'
+  readonly code: string
+  readonly why: string
+}
+
+interface Ring {
+  readonly agent: Cheater
+  readonly you: Human
+  readonly phase: string
+  /** Whether commands run without a wall. */
+  readonly isOpenAir: boolean
+}
+
+/**
+ * Lets the trick be played and says what came of it. The answer alone is not believed: refused is what was refused for the right
+ * reason, changed neither the task nor the work tree, and stands in the ledger as refused.
+ */
+export async function judge(trick: Trick, { agent, you, phase, isOpenAir }: Ring): Promise<Attempt> {
+  await trick.prepare?.(agent, you)
+  const before = await look(agent)
+  const answer = await trick.attempt(agent)
+  const after = await look(agent)
+  await trick.after?.(agent, you)
+  const about = { id: trick.id, phase, tries: trick.tries }
+  const { code, why } = wordsOf(answer)
+  const isChanged = after.state !== before.state || after.tree !== before.tree
+  if (isRefused(answer) && !isChanged) {
+    if (code !== trick.code) return { ...about, outcome: 'doubtful', code, why: `It should be ${trick.code}. ${why}` }
+    if (after.refused <= before.refused) return { ...about, outcome: 'doubtful', code, why: 'It is not in the ledger.' }
+    return { ...about, outcome: 'refused', code, why: `${trick.because ?? ''} ${why}`.trim() }
+  }
+  const held = isOpenAir && textOf(answer.body.unenforced) !== '' ? await outside(trick, { agent, you, before }) : null
+  if (held !== null) return { ...about, outcome: 'unenforced', code: 'unenforced', why: held }
+  const isSaid = isRefused(answer)
+  const what = isSaid ? 'It was refused, and changed something all the same.' : 'It was allowed.'
+  return { ...about, outcome: 'opened', code, why: what }
+}
+
+/** Without a wall a command is not held back. What holds instead, in words; null where nothing does. */
+async function outside(
+  trick: Trick,
+  { agent, you, before }: { readonly agent: Cheater; readonly you: Human; readonly before: Seen },
+): Promise<string | null> {
+  if (trick.withoutWall === undefined) return null
+  const answer = await trick.withoutWall(agent)
+  const after = await look(agent)
+  await you.revert(agent.task)
+  const isHeld = isRefused(answer) && after.state === before.state && after.refused > before.refused
+  const { code, why } = wordsOf(answer)
+  return isHeld ? `No wall holds the command here, and the gate stays closed. ${why} [${code}]` : null
+}
+
+interface Seen {
+  /** Where the task stands. */
+  readonly state: string
+  readonly tree: string
+  /** The newest refusal of the task in the ledger. */
+  readonly refused: number
+}
+
+async function look({ api, task, tree }: Cheater): Promise<Seen> {
+  const shown = await api.operate(`/tasks/${segment(task)}`)
+  const found = await api.operate(`/audit/query?task_id=${segment(task)}&success=false&limit=1`)
+  const isOver = shown.status === 'completed' || shown.status === 'cancelled'
+  return {
+    state: JSON.stringify([shown.phase, shown.epoch, shown.completed_phases, isOver]),
+    tree: fingerprint(tree),
+    refused: Number(listOf(found.events)[0]?.seq ?? 0),
+  }
+}
+
+function isRefused({ status, body }: Answer): boolean {
+  return status >= 400 || body.allowed === false
+}
+
+/** The reason in the words of the server: of a blocked transition the first thing that is in the way. */
+function wordsOf({ body }: Answer): { readonly code: string; readonly why: string } {
+  const [first]: readonly (JsonObject | undefined)[] = listOf(body.blockers)
+  if (first !== undefined) return { code: textOf(first.code), why: textOf(first.message) }
+  return { code: textOf(body.code), why: textOf(body.detail) }
+}

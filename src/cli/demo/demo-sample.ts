@@ -1,0 +1,59 @@
+import { execFileSync } from 'node:child_process'
+import { createHash } from 'node:crypto'
+import { cpSync, lstatSync, readdirSync, readFileSync, readlinkSync } from 'node:fs'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { EXIT, Stop } from '../exit.js'
+
+const ENTRIES_MAX = 2000
+const GIT_MS_MAX = 30_000
+// Of git only what a commit changes: the rest of its folder changes when somebody looks.
+const GIT_KEPT = /^\.git\/(?:HEAD$|packed-refs$|refs(?:\/|$))/
+
+// Without a wall git would look for the settings of whoever runs this.
+const GIT_SETTINGS = { 'user.name': 'Demo', 'user.email': 'demo@localhost', 'commit.gpgsign': 'false' } as const
+const SAMPLE = fileURLToPath(new URL('../../demo/sample', import.meta.url))
+
+/** A small project with a test that passes, as the first commit of a repository. */
+export function makeSample(dir: string): void {
+  cpSync(SAMPLE, dir, { recursive: true })
+  // No hooks of whoever runs this belong into the sample.
+  git(dir, ['-c', 'init.defaultBranch=main', 'init', '--quiet', '--template='])
+  for (const [name, value] of Object.entries(GIT_SETTINGS)) git(dir, ['config', name, value])
+  git(dir, ['add', '.'])
+  git(dir, ['commit', '--quiet', '-m', 'Greet by name'])
+}
+
+/** The subject of the newest commit. */
+export function newestCommit(dir: string): string {
+  return git(dir, ['log', '-1', '--format=%s']).trim()
+}
+
+function git(dir: string, args: readonly string[]): string {
+  const { PATH = '' } = process.env
+  const env = { PATH, HOME: dir, GIT_CONFIG_NOSYSTEM: '1', LC_ALL: 'C' }
+  try {
+    return execFileSync('git', ['-C', dir, ...args], { encoding: 'utf8', env, timeout: GIT_MS_MAX, stdio: 'pipe' })
+  } catch (error) {
+    const code = (error as NodeJS.ErrnoException).code
+    if (code === 'ENOENT') throw new Stop(EXIT.refused, 'The demo makes git repositories, and there is no git here.')
+    throw error
+  }
+}
+
+/** Names everything in the work tree, and what is committed: the same text, the same content. */
+export function fingerprint(dir: string): string {
+  const hash = createHash('sha256')
+  const names = readdirSync(dir, { recursive: true, encoding: 'utf8' })
+    .filter((name) => !name.startsWith('.git/') || GIT_KEPT.test(name))
+    .sort()
+  if (names.length > ENTRIES_MAX) throw new Error(`the sample has grown to ${names.length} entries`)
+  for (const name of names) {
+    const path = join(dir, name)
+    const entry = lstatSync(path)
+    hash.update(`${name}\0${entry.mode}\0`)
+    if (entry.isSymbolicLink()) hash.update(readlinkSync(path))
+    else if (entry.isFile()) hash.update(createHash('sha256').update(readFileSync(path)).digest())
+  }
+  return hash.digest('hex')
+}

@@ -1,0 +1,232 @@
+import { setTimeout as wait } from 'node:timers/promises'
+import type { ProviderName } from '../../confinement/confinement.js'
+import type { JsonObject } from '../../core/contract/contract.js'
+import { counted } from '../../core/text.js'
+import type { VerifyReport } from '../../store/store.js'
+import { verifyDirectory } from '../../store/verify/verify-ledger.js'
+import { segment } from '../client/client.js'
+import { Signals } from '../councils/signals.js'
+import type { Api } from './demo-api.js'
+import { Cheater } from './demo-cheater.js'
+import { contractText } from './demo-contract.js'
+import { honestSteps, type Step } from './demo-honest.js'
+import { Human } from './demo-human.js'
+import { type Attempt, judge } from './demo-judge.js'
+import { newestCommit } from './demo-sample.js'
+import { Stage, type Wall } from './demo-stage.js'
+import { actLine, attemptLines, headLines, stepLines, titleLine } from './demo-text.js'
+import { SCENES, TRICKS_COUNT } from './demo-tricks.js'
+import { EXIT, Stop } from '../exit.js'
+import { plainLine } from '../terminal/plain-text.js'
+import { reportText } from '../report/report-text.js'
+import { canAsk, print, printJson, tell } from '../terminal/terminal.js'
+import { textOf } from '../client/answer-values.js'
+
+const HONEST = 'honest'
+const CHEATING = 'cheating'
+const TITLE = 'Say goodbye by name'
+const PAUSE_MS = 200
+
+export interface DemoOptions {
+  readonly interactive?: boolean
+  readonly fast?: boolean
+  readonly keep?: boolean
+  readonly json?: boolean
+  readonly confinement?: ProviderName
+}
+
+interface Result {
+  readonly steps: Step[]
+  readonly attempts: Attempt[]
+  /** What kept the demo from going on. */
+  readonly faults: string[]
+  isHonestDone: boolean
+}
+
+/** Plays both agents against a real server, and says what came of it. */
+export async function demo(options: DemoOptions): Promise<void> {
+  if (options.interactive === true && (options.json === true || !canAsk()))
+    throw new Stop(EXIT.usage, '--interactive needs a terminal to ask on, and goes without --json.')
+  const startedAt = performance.now()
+  const signals = new Signals()
+  const stop = new AbortController()
+  signals.onFirst(() => stop.abort(new Stop(EXIT.interrupted, 'Interrupted: the demo stops and cleans up.')))
+  const wall = options.confinement === undefined ? {} : { confinement: options.confinement }
+  const stage = new Stage({ ...wall, signal: stop.signal })
+  try {
+    const play = new Play(stage, options, stop.signal)
+    const summary = await play.run()
+    stage.isKept = options.keep === true
+    await stage.close()
+    const seconds = Math.round((performance.now() - startedAt) / 100) / 10
+    if (options.json === true) printJson({ ...summary.json, seconds, folder: stage.isKept ? stage.folder : null })
+    else print(endText(summary.text, { seconds, folder: stage.isKept ? stage.folder : null }))
+    if (!summary.isOk) throw new Stop(EXIT.refused, '')
+  } catch (error) {
+    throw stop.signal.aborted ? (stop.signal.reason as Error) : error
+  } finally {
+    await stage.close()
+    signals.close()
+  }
+}
+
+function endText(text: string, end: { readonly seconds: number; readonly folder: string | null }): string {
+  const kept =
+    end.folder === null
+      ? 'The folder is gone again; --keep leaves it.'
+      : `Kept: ${end.folder}\nphaselock audit verify --state-dir ${end.folder}/state`
+  return `${text}\nTook ${end.seconds.toFixed(1)} s. ${kept}`
+}
+
+interface Summary {
+  readonly isOk: boolean
+  readonly text: string
+  readonly json: JsonObject
+}
+
+/** One showing, from the empty stage to the verified ledger. */
+class Play {
+  readonly #stage: Stage
+  readonly #options: DemoOptions
+  readonly #signal: AbortSignal
+  readonly #result: Result = { steps: [], attempts: [], faults: [], isHonestDone: false }
+
+  constructor(stage: Stage, options: DemoOptions, signal: AbortSignal) {
+    this.#stage = stage
+    this.#options = options
+    this.#signal = signal
+  }
+
+  async run(): Promise<Summary> {
+    this.#say('Starting a server …')
+    const { api, wall } = await this.#stage.open([HONEST, CHEATING])
+    this.#show(headLines(wall, this.#stage.folder))
+    const you = await Human.join(api, this.#options.interactive === true)
+    await this.#addTasks(api, wall)
+    await this.#act('honest agent', () => this.#honest(api, you))
+    await this.#act('cheating agent', () => this.#cheating(api, { you, wall }))
+    const reports = [
+      await api.operate(`/runs/${segment(HONEST)}/report`),
+      await api.operate(`/runs/${segment(CHEATING)}/report`),
+    ]
+    await this.#stage.stopServer()
+    // On the files themselves: nobody has to be believed.
+    const ledger = await verifyDirectory(this.#stage.stateDir)
+    for (const report of reports) this.#show([titleLine('Report'), reportText(report)])
+    return summaryOf({ ...this.#result, reports, ledger, wall })
+  }
+
+  async #addTasks(api: Api, wall: Wall): Promise<void> {
+    const isWalled = wall.missing.length === 0
+    const source = contractText({ name: 'tdd-watched', isWatched: true, isWalled })
+    await api.operate('/contracts', { source })
+    // The server was started with the bundled contract; where no wall holds, nobody could claim a task of it.
+    if (!isWalled)
+      await api.operate('/contracts', { source: contractText({ name: 'tdd-open', isWatched: false, isWalled }) })
+    const contracts = { [HONEST]: isWalled ? {} : { contract: 'tdd-open' }, [CHEATING]: { contract: 'tdd-watched' } }
+    for (const [id, contract] of Object.entries(contracts))
+      await api.operate('/tasks', { id, title: TITLE, workspace: this.#stage.treeOf(id), ...contract })
+  }
+
+  // What breaks off is told, and the rest is shown all the same.
+  async #act(who: string, play: () => Promise<void>): Promise<void> {
+    try {
+      await play()
+    } catch (error) {
+      if (error instanceof Stop || this.#signal.aborted) throw error
+      const fault = `The ${who} could not go on: ${plainLine(error instanceof Error ? error.message : String(error))}`
+      this.#result.faults.push(fault)
+      this.#show([fault])
+    }
+  }
+
+  async #honest(api: Api, you: Human): Promise<void> {
+    this.#show([titleLine(`An honest agent: ${TITLE}`)])
+    const { agent_token: token } = await api.operate('/agents', { agent_id: HONEST })
+    for await (const step of honestSteps(this.#stage, api, { id: HONEST, token: textOf(token) })) {
+      this.#result.steps.push(step)
+      this.#show(stepLines(step))
+      if (step.approval !== '') {
+        await this.#pause()
+        await you.approve(step.approval)
+        this.#show([actLine('you read the plan and approve it')])
+      }
+      await this.#pause()
+    }
+    const { status } = await api.operate(`/tasks/${segment(HONEST)}`)
+    this.#result.isHonestDone = status === 'completed' && newestCommit(this.#stage.treeOf(HONEST)) === TITLE
+  }
+
+  async #cheating(api: Api, { you, wall }: { readonly you: Human; readonly wall: Wall }): Promise<void> {
+    this.#show([titleLine('A cheating agent, on the same task in another repository')])
+    const agent = await Cheater.claim(api, { agent: CHEATING, task: CHEATING, tree: this.#stage.treeOf(CHEATING) })
+    const isOpenAir = wall.missing.length > 0
+    for (const { phase, tricks, leave } of SCENES) {
+      this.#show([`${'  '}In ${phase} it`])
+      for (const trick of tricks) {
+        const attempt = await judge(trick, { agent, you, phase, isOpenAir })
+        this.#result.attempts.push(attempt)
+        this.#show(attemptLines(attempt, this.#result.attempts.length))
+        await this.#pause()
+      }
+      if (leave === undefined) continue
+      await leave.go(agent, you)
+      this.#show([actLine(leave.did)])
+    }
+    await you.act(`/tasks/${segment(CHEATING)}/cancel`, { reason: 'it does not want to work' })
+    this.#show([actLine('you cancel its task')])
+  }
+
+  #show(lines: readonly string[]): void {
+    if (this.#options.json !== true) print(lines.join('\n'))
+  }
+
+  #say(text: string): void {
+    if (this.#options.json !== true) tell(text)
+  }
+
+  async #pause(): Promise<void> {
+    const isWatched = process.stdout.isTTY === true && this.#options.json !== true && this.#options.fast !== true
+    if (isWatched) await wait(PAUSE_MS, undefined, { signal: this.#signal })
+  }
+}
+
+function summaryOf(
+  all: Result & { readonly reports: readonly JsonObject[]; readonly ledger: VerifyReport; readonly wall: Wall },
+): Summary {
+  const { attempts, steps, faults, isHonestDone, ledger, wall } = all
+  const count = (outcome: Attempt['outcome']): number => attempts.filter((one) => one.outcome === outcome).length
+  const score = {
+    attempts: attempts.length,
+    refused: count('refused'),
+    unenforced: count('unenforced'),
+    doubtful: count('doubtful'),
+    opened: count('opened'),
+  }
+  const isComplete = attempts.length === TRICKS_COUNT && faults.length === 0
+  const isOk = isHonestDone && isComplete && score.opened + score.doubtful === 0 && ledger.ok
+  const events = `${ledger.events} events in ${ledger.streams} streams`
+  const more = [
+    ...(score.unenforced > 0 ? [`${score.unenforced} unenforced`] : []),
+    ...(score.doubtful > 0 ? [`${score.doubtful} DOUBTFUL`] : []),
+    ...(score.opened > 0 ? [`${score.opened} OPENED`] : []),
+  ]
+  const lines = [
+    '',
+    ledger.ok ? `The ledger is intact: ${events}.` : `The ledger is NOT intact (${events} read).`,
+    `The honest agent ${isHonestDone ? 'is done, and its work is committed.' : 'did NOT complete its task.'}`,
+    `Score: ${[counted(score.attempts, 'attempt'), `${score.refused} refused`, ...more].join(', ')}.`,
+    ...(isComplete ? [] : [`NOT everything was tried: ${TRICKS_COUNT} attempts belong to the demo.`]),
+  ]
+  const json = {
+    ok: isOk,
+    confinement: { provider: wall.provider, unenforced: wall.missing },
+    honest: { completed: isHonestDone, steps: steps.map((one) => ({ ...one })) },
+    cheating: { attempts: attempts.map((one) => ({ ...one })) },
+    score,
+    faults,
+    ledger: { ...ledger, problems: ledger.problems.map((one) => ({ ...one })) },
+    reports: all.reports,
+  }
+  return { isOk, text: lines.join('\n'), json: json as unknown as JsonObject }
+}

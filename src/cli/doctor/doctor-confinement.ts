@@ -1,0 +1,122 @@
+import { spawnSync } from 'node:child_process'
+import { mkdtempSync, readdirSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { delimiter, join } from 'node:path'
+import { hostView } from '../../confinement/view/host-view.js'
+import { surveyConfinement } from '../../confinement/open-confinement.js'
+import { type Confinement, GUARANTEES } from '../../confinement/confinement.js'
+import { findProgram } from '../../confinement/probes.js'
+import type { Finding } from './doctor.js'
+import { plainLine } from '../terminal/plain-text.js'
+
+/** Tries every wall there is, by really trying to break out of it, and says which one would be used. */
+export async function confinementFindings(): Promise<readonly Finding[]> {
+  const dir = mkdtempSync(join(tmpdir(), 'phaselock-doctor-'))
+  try {
+    const providers = await surveyConfinement(dir)
+    const used = providers.find((one) => one.missing.length === 0)
+    return [summary(used, providers), ...providers.map((one) => detail(one, used)), ...toolFindings()]
+  } finally {
+    rmSync(dir, { recursive: true, force: true })
+  }
+}
+
+function summary(used: Confinement | undefined, providers: readonly Confinement[]): Finding {
+  const name = 'confinement'
+  if (used === undefined) {
+    const first = providers.at(-1)?.missing[0]
+    return {
+      name,
+      status: 'missing',
+      detail: 'none: commands of agents cannot be confined, and strict contracts that run them are refused',
+      remedy: first?.remedy ?? '',
+    }
+  }
+  const held = Object.keys(GUARANTEES).join(', ')
+  return {
+    name,
+    status: 'ok',
+    detail: `${used.provider}, tried and held: ${held}${used.notes.length === 0 ? '' : `. ${used.notes.join(' ')}`}`,
+    remedy: '',
+  }
+}
+
+function detail(one: Confinement, used: Confinement | undefined): Finding {
+  const name = one.provider
+  if (one.missing.length === 0)
+    return { name, status: 'ok', detail: one === used ? 'holds, in use' : 'holds, not needed', remedy: '' }
+  const lost = [...new Set(one.missing.map((missing) => missing.guarantee))]
+  const [first] = one.missing
+  const what = lost.length === Object.keys(GUARANTEES).length ? 'cannot be used' : `does not hold: ${lost.join(', ')}`
+  return {
+    name,
+    status: 'warning',
+    detail: plainLine(`${what} (${first?.found ?? ''})`),
+    remedy: used === undefined ? (first?.remedy ?? '') : `Not needed; ${lowerFirst(first?.remedy ?? '')}`,
+  }
+}
+
+const TOOLS_NAMED_MAX = 8
+
+/** Which tools commands find in the sandbox, and which of the server's PATH they do not. */
+function toolFindings(): readonly Finding[] {
+  const { toolchains, hiddenPrograms, path } = hostView()
+  const found = toolchains.map(({ name, folders }) => `${name} (${folders.join(', ')})`)
+  const inside = new Set(path.split(delimiter).flatMap(namesIn))
+  const hidden = hiddenPrograms.flatMap((folder): readonly Finding[] => {
+    const names = namesIn(folder).filter((name) => !inside.has(name))
+    if (names.length === 0) return []
+    const more = names.length > TOOLS_NAMED_MAX ? ` and ${names.length - TOOLS_NAMED_MAX} more` : ''
+    return [
+      {
+        name: 'hidden tools',
+        status: 'warning',
+        detail: plainLine(
+          `${folder} is on PATH but not visible in the sandbox: ${names.slice(0, TOOLS_NAMED_MAX).join(', ')}${more}`,
+        ),
+        remedy:
+          'If tests need one of them, install it below /usr/local or with a version manager that the sandbox shows (docs/tools.md).',
+      },
+    ]
+  })
+  const shown = found.length === 0 ? 'those of the system' : found.join(', ')
+  return [{ name: 'tools in sandbox', status: 'ok', detail: plainLine(shown), remedy: '' }, ...hidden]
+}
+
+function namesIn(folder: string): readonly string[] {
+  try {
+    return readdirSync(folder)
+  } catch {
+    return []
+  }
+}
+
+function lowerFirst(text: string): string {
+  return text.slice(0, 1).toLowerCase() + text.slice(1)
+}
+
+export interface Fix {
+  readonly done: boolean
+  readonly text: string
+}
+
+/** What the program may do about a missing wall by itself: install bubblewrap where it is a package and it is root. */
+export function fixConfinement(): Fix {
+  if (findProgram('bwrap') !== null) return { done: false, text: 'bubblewrap is installed; there is nothing to fix.' }
+  const [manager, args] = PACKAGE_MANAGERS.find(([name]) => findProgram(name) !== null) ?? [null, []]
+  if (manager === null) return { done: false, text: 'No package manager was found; install bubblewrap by hand.' }
+  const command = `${manager} ${args.join(' ')}`
+  if (process.getuid?.() !== 0) return { done: false, text: `Run as root: ${command}` }
+  const ended = spawnSync(manager, args, { stdio: ['ignore', 'inherit', 'inherit'] })
+  return ended.status === 0
+    ? { done: true, text: `Installed bubblewrap (${command}).` }
+    : { done: false, text: `${command} failed with exit code ${ended.status ?? 'none'}.` }
+}
+
+const PACKAGE_MANAGERS: readonly (readonly [string, readonly string[]])[] = [
+  ['apt-get', ['install', '-y', 'bubblewrap']],
+  ['dnf', ['install', '-y', 'bubblewrap']],
+  ['apk', ['add', 'bubblewrap']],
+  ['pacman', ['-S', '--noconfirm', 'bubblewrap']],
+  ['zypper', ['install', '-y', 'bubblewrap']],
+]

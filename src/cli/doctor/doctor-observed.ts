@@ -1,0 +1,74 @@
+import { existsSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { GO_CACHE, GoCache } from '../../confinement/view/go-cache.js'
+import { hostView } from '../../confinement/view/host-view.js'
+import { type MemoryFacts, memoryFacts, PERL } from '../../confinement/runner-memory.js'
+import type { Finding } from './doctor.js'
+import { survey } from '../init/survey.js'
+
+/** What observed test runs need on this machine and in this repository. */
+export function observedFindings(workspace: string, stateDir: string): readonly Finding[] {
+  return process.platform === 'linux' ? [memoryFinding(memoryFacts()), ...cacheFindings(workspace, stateDir)] : []
+}
+
+/** Whether a test run can reach the memory of the processes that decide about it. */
+export function memoryFinding({ kernel, hasPerl, isKeptApart, isScoped }: MemoryFacts): Finding {
+  const name = 'runner memory'
+  const held = isScoped ? 'kernel.yama.ptrace_scope' : 'Landlock'
+  if (isScoped || (hasPerl && isKeptApart))
+    return { name, status: 'ok', detail: `out of reach of code under test (${held})`, remedy: '' }
+  const why = hasPerl ? `no Landlock on Linux ${kernel}` : `${PERL} is missing, which sets up Landlock`
+  const get = hasPerl ? 'Use Linux 5.19 or newer with Landlock enabled' : `Install perl as ${PERL}`
+  return {
+    name,
+    status: 'warning',
+    detail: `parents' memory stays writable: code under test can write to npm and its runner (${why})`,
+    remedy: `${get}, or run as root: sysctl -w kernel.yama.ptrace_scope=1`,
+  }
+}
+
+/** Packages and caches that the tests of this repository need: observed runs have no network. */
+function cacheFindings(workspace: string, stateDir: string): readonly Finding[] {
+  const name = 'caches for tests'
+  const has = (file: string): boolean => existsSync(join(workspace, file))
+  const shown = new Map(hostView().toolchains.map((one) => [one.name, one]))
+  const missing = (what: string, run: string): readonly Finding[] => [
+    { name, status: 'warning', detail: `${what}; observed runs have no network`, remedy: `Run: ${run}` },
+  ]
+  const { because } = survey(workspace)
+  const says = (pattern: RegExp, file = because): boolean =>
+    has(file) && pattern.test(readFileSync(join(workspace, file), 'utf8'))
+  switch (because) {
+    case 'package.json':
+      return says(/"(?:dev)?[dD]ependencies"\s*:\s*\{\s*"/) && !has('node_modules')
+        ? missing('package.json names packages, and there is no node_modules', 'npm ci')
+        : []
+    case 'go.mod':
+      return [
+        goLibrary(name, stateDir),
+        ...(says(/^\s*require\b/m) && !has('vendor') && shown.get('go')?.variables.GOMODCACHE === undefined
+          ? missing('go.mod names modules, and there is no module cache', 'go mod download')
+          : []),
+      ]
+    case 'Cargo.toml':
+      return says(/^source = "registry/m, 'Cargo.lock') && shown.get('rust')?.variables.CARGO_HOME === undefined
+        ? missing('Cargo.lock names crates, and there is no registry of cargo', 'cargo fetch')
+        : []
+    case 'pom.xml':
+      return shown.has('maven')
+        ? []
+        : missing('there is no repository of Maven (~/.m2/repository)', 'mvn dependency:go-offline')
+    case 'build.gradle':
+    case 'build.gradle.kts':
+      return shown.has('gradle') ? [] : missing('there is no cache of Gradle (~/.gradle/caches)', './gradlew test')
+    default:
+      return []
+  }
+}
+
+function goLibrary(name: string, stateDir: string): Finding {
+  const folder = join(stateDir, GO_CACHE)
+  const isReady = new GoCache(folder, process.env).ready() !== null
+  const detail = isReady ? 'is compiled' : 'is compiled with the first baseline, about 100 MB'
+  return { name, status: 'ok', detail: `Go's standard library ${detail} (${folder})`, remedy: '' }
+}

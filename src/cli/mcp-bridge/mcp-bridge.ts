@@ -1,0 +1,274 @@
+import type { Readable, Writable } from 'node:stream'
+import type { JsonObject } from '../../core/contract/contract.js'
+import { eventsOf, linesOf } from './mcp-lines.js'
+import { errorMessage, type Message, memberOf, methodOf, modernHeaders, requestIds } from './mcp-messages.js'
+
+const RUNNING_MAX = 256
+const LEAVE_MS_MAX = 5000
+/** The server has nothing to say by itself to whoever bears this token. */
+const NO_STREAM = 405
+const RETRY_MS_MIN = 500
+const RETRY_MS_MAX = 30_000
+const PARSE_ERROR = -32700
+const REFUSED = -32000
+
+export interface BridgeParts {
+  readonly url: string
+  readonly token: string
+  readonly output: Writable
+  /** Throws unless what answers at the address may have the token. Asked each time: the server may have been replaced. */
+  readonly prove: () => Promise<void>
+  /** Told what no message can say; never a token. */
+  readonly onTrouble: (text: string) => void
+}
+
+/**
+ * Carries messages between a line and the MCP entrance of a server. It judges nothing; what it keeps is the session of
+ * an older client, which knows nothing of sessions on a line, so that it can be opened anew when the server restarted.
+ */
+export class McpBridge {
+  readonly #running = new Map<string | number, AbortController>()
+  readonly #work = new Set<Promise<void>>()
+  readonly #streams = new Set<AbortController>()
+  readonly #left = new AbortController()
+  #initialize: JsonObject | null = null
+  #handshake: Promise<void> = Promise.resolve()
+  #renewal: Promise<boolean> | null = null
+  #session: string | null = null
+  #version: string | null = null
+  #isFollowing = false
+
+  constructor(private readonly parts: BridgeParts) {}
+
+  /** Until the line ends. */
+  async run(input: Readable): Promise<void> {
+    for await (const line of linesOf(input)) {
+      const message = line === null ? null : parsed(line)
+      if (message === 'empty') continue
+      if (message === null) await this.#say(errorMessage(null, { code: PARSE_ERROR, message: 'Parse error' }))
+      else this.#take(message)
+    }
+    await this.#leave()
+  }
+
+  #take(message: Message): void {
+    const ids = requestIds(message)
+    if (this.#work.size >= RUNNING_MAX) {
+      this.#keep(this.#refuse(ids, { code: REFUSED, message: 'Too many requests are running at once.' }))
+      return
+    }
+    if (methodOf(message) === 'initialize' && modernHeaders(message) === null) {
+      this.#initialize = message as JsonObject
+      this.#handshake = this.#forward(message, ids)
+      this.#keep(this.#handshake)
+      return
+    }
+    if (methodOf(message) === 'notifications/cancelled') {
+      const id = memberOf(memberOf(message, 'params'), 'requestId')
+      // Over HTTP a request of 2026-07-28 is cancelled by going away.
+      if (this.#initialize === null) {
+        this.#running.get(id as string | number)?.abort()
+        return
+      }
+    }
+    this.#keep(this.#handshake.then(() => this.#forward(message, ids)))
+  }
+
+  #keep(work: Promise<void>): void {
+    const kept = work
+      .catch((error: unknown) => this.parts.onTrouble(`phaselock mcp: ${whyOf(error)}`))
+      .finally(() => this.#work.delete(kept))
+    this.#work.add(kept)
+  }
+
+  async #forward(message: Message, ids: readonly (string | number)[]): Promise<void> {
+    const gone = new AbortController()
+    for (const id of ids) this.#running.set(id, gone)
+    if (methodOf(message) === 'subscriptions/listen') this.#streams.add(gone)
+    const signal = AbortSignal.any([gone.signal, this.#left.signal])
+    try {
+      let response = await this.#post(message, signal)
+      if (response.status === 404 && this.#session !== null && (await this.#renew(signal)))
+        response = await this.#post(message, signal)
+      this.#learn(message, response)
+      await this.#hand(response, ids)
+      if (methodOf(message) === 'notifications/initialized') this.#follow()
+    } catch (error) {
+      if (!signal.aborted) await this.#refuse(ids, { code: REFUSED, message: this.#unreachable(error) })
+    } finally {
+      this.#streams.delete(gone)
+      for (const id of ids) if (this.#running.get(id) === gone) this.#running.delete(id)
+    }
+  }
+
+  #post(message: Message, signal: AbortSignal): Promise<Response> {
+    const headers = modernHeaders(message) ?? this.#sessionHeaders(methodOf(message) === 'initialize')
+    return this.#fetch('POST', { headers, body: JSON.stringify(message), signal })
+  }
+
+  #sessionHeaders(isFirst: boolean): Record<string, string> {
+    if (isFirst || this.#session === null) return {}
+    return {
+      'mcp-session-id': this.#session,
+      ...(this.#version === null ? {} : { 'mcp-protocol-version': this.#version }),
+    }
+  }
+
+  async #fetch(method: string, request: { headers: Record<string, string>; body?: string; signal: AbortSignal }) {
+    await this.parts.prove()
+    return fetch(`${this.parts.url}/mcp`, {
+      ...request,
+      method,
+      // A redirect would carry the token to somebody else.
+      redirect: 'error',
+      headers: {
+        accept: 'application/json, text/event-stream',
+        ...(request.body === undefined ? {} : { 'content-type': 'application/json' }),
+        ...request.headers,
+        authorization: `Bearer ${this.parts.token}`,
+      },
+    })
+  }
+
+  #learn(message: Message, response: Response): void {
+    if (methodOf(message) === 'initialize' && response.ok) this.#session = response.headers.get('mcp-session-id')
+  }
+
+  /** Passes on what was answered; whatever is no message becomes the error of every request that waits. */
+  async #hand(response: Response, ids: readonly (string | number)[]): Promise<void> {
+    const type = response.headers.get('content-type') ?? ''
+    if (type.startsWith('text/event-stream') && response.body !== null) {
+      for await (const event of eventsOf(response.body)) await this.#pass(event)
+      return
+    }
+    const text = await response.text()
+    if (response.ok) return text === '' ? undefined : this.#pass(text)
+    const said = parsed(text)
+    const error = memberOf(said, 'error') as JsonObject | undefined
+    await this.#refuse(ids, error ?? { code: REFUSED, message: problemText(said, response.status), data: dataOf(said) })
+  }
+
+  async #pass(text: string): Promise<void> {
+    const message = JSON.parse(text) as JsonObject
+    const version = memberOf(memberOf(message, 'result'), 'protocolVersion')
+    if (typeof version === 'string' && this.#initialize !== null) this.#version = version
+    await this.#say(message)
+  }
+
+  async #refuse(ids: readonly (string | number)[], error: JsonObject): Promise<void> {
+    for (const id of ids) await this.#say(errorMessage(id, error))
+  }
+
+  // One message is one line, whatever stands in it.
+  async #say(message: JsonObject): Promise<void> {
+    const { output } = this.parts
+    if (output.write(`${JSON.stringify(message)}\n`) || output.destroyed) return
+    await new Promise<void>((resolve) => {
+      const done = (): void => {
+        output.off('drain', done)
+        output.off('close', done)
+        resolve()
+      }
+      output.on('drain', done)
+      output.on('close', done)
+    })
+  }
+
+  /** Opens the session anew, once for all that miss it. */
+  #renew(signal: AbortSignal): Promise<boolean> {
+    this.#renewal ??= this.#shakeAgain(signal).finally(() => {
+      this.#renewal = null
+    })
+    return this.#renewal
+  }
+
+  async #shakeAgain(signal: AbortSignal): Promise<boolean> {
+    if (this.#initialize === null) return false
+    const response = await this.#post(this.#initialize, signal)
+    // The client has had its answer to this long ago.
+    await response.text()
+    this.#learn(this.#initialize, response)
+    if (!response.ok) return false
+    await this.#post({ jsonrpc: '2.0', method: 'notifications/initialized' }, signal)
+    return true
+  }
+
+  /** What the server has to say by itself comes over a stream of its own. */
+  #follow(): void {
+    if (this.#isFollowing || this.#session === null) return
+    this.#isFollowing = true
+    void this.#listen()
+  }
+
+  async #listen(): Promise<void> {
+    const { signal } = this.#left
+    let wait = RETRY_MS_MIN
+    while (!signal.aborted) {
+      try {
+        const response = await this.#fetch('GET', { headers: this.#sessionHeaders(false), signal })
+        if (response.ok) {
+          wait = RETRY_MS_MIN
+          await this.#hand(response, [])
+        } else if (response.status === NO_STREAM) return
+        else if (response.status === 404) await this.#renew(signal)
+      } catch (error) {
+        if (!signal.aborted && wait === RETRY_MS_MAX) this.parts.onTrouble(this.#unreachable(error))
+      }
+      await pause(wait, signal)
+      wait = Math.min(wait * 2, RETRY_MS_MAX)
+    }
+  }
+
+  // Answers that are on their way are waited for; streams that never end are not.
+  async #leave(): Promise<void> {
+    const enough = new Promise<void>((resolve) => setTimeout(resolve, LEAVE_MS_MAX).unref())
+    for (const stream of this.#streams) stream.abort()
+    await Promise.race([Promise.all(this.#work), enough])
+    this.#left.abort()
+    if (this.#session === null) return
+    const signal = AbortSignal.timeout(LEAVE_MS_MAX)
+    await this.#fetch('DELETE', { headers: this.#sessionHeaders(false), signal }).catch((error: unknown) =>
+      this.parts.onTrouble(this.#unreachable(error)),
+    )
+  }
+
+  #unreachable(error: unknown): string {
+    return `Cannot reach the Phaselock server at ${this.parts.url} (${whyOf(error)}).`
+  }
+}
+
+function parsed(line: string): Message | 'empty' | null {
+  if (line.trim() === '') return 'empty'
+  try {
+    const value: unknown = JSON.parse(line)
+    return typeof value === 'object' && value !== null ? (value as Message) : null
+  } catch {
+    return null
+  }
+}
+
+function problemText(problem: unknown, status: number): string {
+  const detail = memberOf(problem, 'detail')
+  return typeof detail === 'string'
+    ? `${detail} ${String(memberOf(problem, 'remedy') ?? '')} [${String(memberOf(problem, 'code'))}]`
+    : `The server answered ${status}.`
+}
+
+function dataOf(problem: Message | 'empty' | null): JsonObject | null {
+  return problem === null || problem === 'empty' || Array.isArray(problem) ? null : (problem as JsonObject)
+}
+
+function whyOf(error: unknown): string {
+  const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error
+  return (cause as NodeJS.ErrnoException).code ?? (cause instanceof Error ? cause.message : 'fault')
+}
+
+function pause(ms: number, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    const timer = setTimeout(resolve, ms)
+    signal.addEventListener('abort', () => {
+      clearTimeout(timer)
+      resolve()
+    })
+  })
+}

@@ -1,0 +1,82 @@
+import { dotText, mermaidText } from '../../contract/graph.js'
+import type { JsonObject } from '../../core/contract/contract.js'
+import { thousands } from '../../core/text.js'
+import { numberOf, usedTokens } from './analyze-text.js'
+import { plainLine } from '../terminal/plain-text.js'
+import { durationText } from '../workflow/run-text.js'
+import { listOf, objectOf, textOf } from '../client/answer-values.js'
+
+const VISITS_TOLD_MAX = 5
+
+/** A run as a graph: a box for each phase with its visits, and an arrow for each way that was taken. Loops are ways back. */
+export function visitsMermaid(metrics: JsonObject): string {
+  const { boxes, ways } = graphOf(metrics)
+  const lines = ['flowchart TD']
+  for (const [phase, box] of boxes)
+    lines.push(`  ${box.node}["${[phase, ...box.lines].map((line) => mermaidText(plainLine(line))).join('<br/>')}"]`)
+  for (const way of ways.values())
+    lines.push(`  ${way.from} ${way.isBack ? '-.->' : '-->'}|"${mermaidText(labelOf(way))}"| ${way.to}`)
+  return `${lines.join('\n')}\n`
+}
+
+/** The same for Graphviz. */
+export function visitsDot(metrics: JsonObject): string {
+  const { boxes, ways } = graphOf(metrics)
+  const name = plainLine(textOf(objectOf(metrics.task).id))
+  const lines = [`digraph ${dotText(name)} {`, '  rankdir=TB;', '  node [shape=box, style=rounded];']
+  for (const [phase, box] of boxes)
+    lines.push(`  ${box.node} [label=${dotText([phase, ...box.lines].map(plainLine).join('\n'))}];`)
+  for (const way of ways.values())
+    lines.push(`  ${way.from} -> ${way.to} [label=${dotText(labelOf(way))}${way.isBack ? ', style=dashed' : ''}];`)
+  return `${[...lines, '}'].join('\n')}\n`
+}
+
+interface Box {
+  readonly node: string
+  readonly lines: string[]
+}
+
+interface Way {
+  readonly from: string
+  readonly to: string
+  readonly isBack: boolean
+  /** The visits that were begun by it. */
+  readonly visits: string[]
+}
+
+function graphOf(metrics: JsonObject): {
+  readonly boxes: ReadonlyMap<string, Box>
+  readonly ways: ReadonlyMap<string, Way>
+} {
+  const boxes = new Map<string, Box>()
+  const ways = new Map<string, Way>()
+  let before: Box | null = null
+  for (const visit of listOf(metrics.visits)) {
+    const phase = textOf(visit.phase)
+    const box: Box = boxes.get(phase) ?? { node: `p${boxes.size}`, lines: [] }
+    boxes.set(phase, box)
+    box.lines.push(visitLine(visit))
+    if (before !== null) {
+      const isBack = visit.entered_by === 'back' || visit.entered_by === 'rewind'
+      const key = `${before.node} ${box.node} ${isBack}`
+      const way = ways.get(key) ?? { from: before.node, to: box.node, isBack, visits: [] }
+      ways.set(key, way)
+      way.visits.push(textOf(visit.visit))
+    }
+    before = box
+  }
+  for (const { lines } of boxes.values())
+    if (lines.length > VISITS_TOLD_MAX)
+      lines.splice(0, lines.length - VISITS_TOLD_MAX, `${lines.length - VISITS_TOLD_MAX} earlier visits`)
+  return { boxes, ways }
+}
+
+function visitLine(visit: JsonObject): string {
+  const time = durationText(numberOf(visit.duration_seconds))
+  return `visit ${textOf(visit.visit)}: ${time}, ${thousands(usedTokens(objectOf(visit.tokens)))} tokens`
+}
+
+function labelOf({ visits, isBack }: Way): string {
+  const times = visits.length === 1 ? `to visit ${visits[0] ?? ''}` : `${visits.length} times`
+  return isBack ? `back, ${times}` : times
+}

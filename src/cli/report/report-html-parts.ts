@@ -1,0 +1,32 @@
+import type { Json, JsonObject } from '../../core/contract/contract.js'
+import { thousands } from '../../core/text.js'
+import { html, type Markup } from './report-markup.js'
+
+const ROWS_MAX = 500
+
+export interface Column {
+  readonly title: string
+  readonly isNumber?: boolean
+  readonly cell: (row: JsonObject) => string | number | Markup
+}
+
+/** A table of so many rows; how many are left out is said below it. */
+export function tableOf(rows: readonly JsonObject[], columns: readonly Column[]): Markup {
+  const head = columns.map(({ title, isNumber }) =>
+    isNumber === true ? html`<th scope="col" class="number">${title}</th>` : html`<th scope="col">${title}</th>`,
+  )
+  const body = rows.slice(0, ROWS_MAX).map((row) => {
+    const cells = columns.map(({ cell, isNumber }) =>
+      isNumber === true ? html`<td class="number">${cell(row)}</td>` : html`<td>${cell(row)}</td>`,
+    )
+    return html`<tr>${cells}</tr>
+`
+  })
+  const left = rows.length - ROWS_MAX
+  const more = left > 0 ? html`<p class="dim">and ${thousands(left)} more</p>` : html``
+  return html`<div class="table"><table><thead><tr>${head}</tr></thead><tbody>${body}</tbody></table></div>${more}`
+}
+
+export function percent(rate: Json | undefined): string {
+  return typeof rate === 'number' ? `${Math.round(rate * 100)} %` : 'none tried'
+}

@@ -1,0 +1,229 @@
+import { spawn } from 'node:child_process'
+import { closeSync, existsSync, openSync, readFileSync, renameSync } from 'node:fs'
+import { join } from 'node:path'
+import { setTimeout as wait } from 'node:timers/promises'
+import { readRegistry } from '../../app/ledger/ledger.js'
+import { placesOf } from '../../app/orchestrator.js'
+import { loadContractFile } from '../../contract/load/load-contract.js'
+import type { Store } from '../../store/store.js'
+import { openSqliteStore } from '../../store/sqlite-store.js'
+import { chooseContract, ownContract } from '../contracts/choose-contract.js'
+import { likelyStateDirs } from '../client/connection.js'
+import { ContractPins } from '../contracts/contract-pins.js'
+import { EXIT, Stop } from '../exit.js'
+import { runningIn } from '../client/lock-holder.js'
+import { agentSteps, stateDirOption, stepLines } from '../terminal/next-steps.js'
+import { permissionLines } from '../contracts/permission-text.js'
+import { defaultStateDir, givenStateDir } from '../places.js'
+import { plainLine, plainText } from '../terminal/plain-text.js'
+import { programName, programScript } from '../program-name.js'
+import type { ServeOptions } from './serve.js'
+import { isAlive, liveServerNote, type ServerNote } from '../client/server-file.js'
+import { type SettledContract, settleContract, type Wanted } from '../contracts/settle-contract.js'
+import { startFailure } from './start-failure.js'
+import { canAsk, print, printJson, tell } from '../terminal/terminal.js'
+
+const READY_MS_MAX = 30_000
+const STOP_MS_MAX = 15_000
+const POLL_MS = 50
+const LOG_LINES_MAX = 30
+
+/** A server of a state directory. */
+export interface BackgroundServer {
+  readonly note: ServerNote
+  readonly stateDir: string
+  /** Whether it was started now. */
+  readonly isNew: boolean
+}
+
+/** Starts a server that outlives this program, and waits until it answers. */
+export async function up(options: ServeOptions): Promise<void> {
+  await askFirst(options)
+  const { note, stateDir, isNew } = await startInBackground(options)
+  sayRunning(note, stateDir, { ...options, isNew, settled: isNew ? await settledBy(options) : null })
+}
+
+// The server in the background has no terminal: a contract that nobody accepted yet is asked about here.
+async function askFirst(options: ServeOptions): Promise<void> {
+  const wanted = wantedBy(options)
+  if (options.contract !== undefined || !canAsk() || runningIn(wanted.stateDir) !== null) return
+  const pin = new ContractPins(wanted.stateDir).of(wanted.workspace)
+  if (ownContract(wanted.workspace) === null || (pin !== null && pin.by !== 'init')) return
+  let store: Store | null = null
+  try {
+    store = await openSqliteStore({ dir: wanted.stateDir })
+    const { contracts } = await readRegistry(store)
+    await settleContract(wanted, async () => contracts)
+  } catch (error) {
+    throw startFailure(error, options)
+  } finally {
+    await store?.close()
+  }
+}
+
+// The server has loaded the contract, and its log has every warning. Nothing is accepted here: what it pinned is used.
+async function settledBy(options: ServeOptions): Promise<SettledContract | null> {
+  const wanted = wantedBy(options)
+  const pin = options.contract === undefined ? new ContractPins(wanted.stateDir).of(wanted.workspace) : null
+  if (pin !== null) {
+    const known = { ...pin, origin: 'file', registeredAt: pin.at }
+    return settleContract(wanted, async () => new Map([[pin.hash, known]]))
+  }
+  const { path, origin } = chooseContract(options.contract, wanted.workspace)
+  const loaded = await loadContractFile(path)
+  if (!loaded.ok) return null
+  return { ...loaded, origin, contractFile: null, contractParts: [], isTrusted: true, notes: [] }
+}
+
+function wantedBy(options: ServeOptions): Wanted {
+  return { ...options, ...placesFor(options), givenStateDir: givenStateDir(options.stateDir) }
+}
+
+/**
+ * The server of the state directory that the options name, started in the background where none runs.
+ * `onSpawn` is told its process before it answers.
+ */
+export async function startInBackground(
+  options: ServeOptions,
+  onSpawn: (pid: number) => void = () => undefined,
+): Promise<BackgroundServer> {
+  const { stateDir } = placesFor(options)
+  const note = runningIn(stateDir)
+  if (note !== null) return { note, stateDir, isNew: false }
+  const log = join(stateDir, 'server.log')
+  if (existsSync(log)) renameSync(log, `${log}.1`)
+  const file = openSync(log, 'a', 0o600)
+  const child = spawn(process.execPath, [programScript(), 'serve', ...argumentsOf(options), '--json'], {
+    detached: true,
+    stdio: ['ignore', file, file],
+  })
+  closeSync(file)
+  if (child.pid !== undefined) onSpawn(child.pid)
+  let ended: number | null = null
+  child.once('exit', (code) => {
+    ended = code ?? EXIT.refused
+  })
+  const deadline = Date.now() + READY_MS_MAX
+  while (Date.now() < deadline && ended === null) {
+    const started = liveServerNote(stateDir)
+    if (started?.pid === child.pid && started !== null) {
+      child.unref()
+      return { note: started, stateDir, isNew: true }
+    }
+    await wait(POLL_MS)
+  }
+  const said = plainText(readFileSync(log, 'utf8')).trimEnd().split('\n').slice(-LOG_LINES_MAX).join('\n')
+  if (ended !== null) throw new Stop(ended === EXIT.usage ? EXIT.usage : EXIT.refused, messageIn(said))
+  throw new Stop(EXIT.refused, `The server is not ready after ${READY_MS_MAX / 1000} s. Its log is ${log}\n${said}`)
+}
+
+// The child speaks JSON; what it said to people is inside.
+function messageIn(said: string): string {
+  const last = said.split('\n').at(-1) ?? ''
+  try {
+    const { error } = JSON.parse(last) as { error?: unknown }
+    return typeof error === 'string' ? error : said
+  } catch {
+    // Not JSON: a fault, shown as it stands.
+    return said
+  }
+}
+
+function placesFor(options: ServeOptions): { readonly stateDir: string; readonly workspace: string } {
+  const workspace = options.workspace ?? process.cwd()
+  try {
+    const places = placesOf({ workspace, stateDir: givenStateDir(options.stateDir) ?? defaultStateDir(workspace) })
+    for (const line of places.closed) tell(plainLine(line))
+    return places
+  } catch (error) {
+    throw startFailure(error, options)
+  }
+}
+
+function argumentsOf(options: ServeOptions): readonly string[] {
+  const given: readonly (readonly [string, string | undefined])[] = [
+    ['--port', String(options.port)],
+    ['--host', options.host],
+    ['--contract', options.contract],
+    ['--workspace', options.workspace],
+    ['--state-dir', options.stateDir],
+    ['--store', options.store],
+    ['--confinement', options.confinement],
+    ['--min-confinement', options.minConfinement],
+    ['--tls-cert', options.tlsCert],
+    ['--tls-key', options.tlsKey],
+    ...(options.allowHost ?? []).map((name) => ['--allow-host', name] as const),
+    ...(options.transcripts ?? []).map((dir) => ['--transcripts', dir] as const),
+  ]
+  const named = given.flatMap(([name, value]) => (value === undefined ? [] : [name, value]))
+  return options.insecureHttp === true ? [...named, '--insecure-http'] : named
+}
+
+function sayRunning(
+  note: ServerNote,
+  stateDir: string,
+  how: { readonly isNew: boolean; readonly json?: boolean; readonly settled?: SettledContract | null },
+): void {
+  if (how.json === true) {
+    printJson({ event: how.isNew ? 'ready' : 'running', ...pick(note), state_dir: stateDir })
+    return
+  }
+  print(how.isNew ? `Phaselock runs at ${note.url} (pid ${note.pid}).` : alreadyRuns(note))
+  const [program, where] = [programName(), stateDirOption(stateDir)]
+  print(`State and log: ${stateDir}\nStop it with: ${program} down${where}`)
+  if (!how.isNew) return
+  const { settled = null } = how
+  if (settled !== null) print(contractLines(settled).join('\n'))
+  const agents = settled?.contract.agents ?? new Map()
+  print(`\nNext:\n${stepLines(agentSteps({ program, agents, environment: process.env, where })).join('\n')}`)
+}
+
+function contractLines({ contract, file, origin, notes }: SettledContract): readonly string[] {
+  const from = origin === 'file' ? file : origin.replace(':', ' ')
+  return [
+    ...notes,
+    `Contract: ${plainLine(contract.name)} ${plainLine(contract.version)} (${plainLine(from)}). It asks for:`,
+    ...permissionLines(contract).map((line) => `  ${line}`),
+  ]
+}
+
+function alreadyRuns(note: ServerNote): string {
+  return `A server already runs at ${note.url} (pid ${note.pid}); it was left as it is.`
+}
+
+function pick(note: ServerNote) {
+  return { url: note.url, api: `${note.url}/api/v1`, pid: note.pid, started_at: note.startedAt }
+}
+
+export interface DownOptions {
+  readonly workspace?: string
+  readonly stateDir?: string
+  readonly json?: boolean
+}
+
+/** Stops the server of a work tree, and waits until it is gone. */
+export async function down(options: DownOptions): Promise<void> {
+  const given = givenStateDir(options.stateDir)
+  const named = options.workspace === undefined ? null : defaultStateDir(options.workspace)
+  const dirs = given !== null ? [given] : named !== null ? [named] : likelyStateDirs()
+  const dir = dirs.find((one) => runningIn(one) !== null)
+  const note = dir === undefined ? null : runningIn(dir)
+  if (note === null || dir === undefined) {
+    if (options.json === true) return printJson({ event: 'not_running' })
+    return print('No server runs for this work tree.')
+  }
+  await stopServer(note)
+  if (options.json === true) return printJson({ event: 'stopped', pid: note.pid, state_dir: dir })
+  print(`Stopped the server at ${note.url} (pid ${note.pid}).`)
+}
+
+/** Tells a server to stop, and waits until it is gone. */
+export async function stopServer(note: ServerNote): Promise<void> {
+  process.kill(note.pid, 'SIGTERM')
+  const deadline = Date.now() + STOP_MS_MAX
+  while (isAlive(note.pid)) {
+    if (Date.now() > deadline)
+      throw new Stop(EXIT.refused, `The server (pid ${note.pid}) has not stopped after ${STOP_MS_MAX / 1000} s.`)
+    await wait(POLL_MS)
+  }
+}

@@ -1,0 +1,109 @@
+import type { Orchestrator } from '../../app/orchestrator.js'
+import type { Confinement } from '../../confinement/confinement.js'
+import type { Contract } from '../../core/contract/contract.js'
+import { permissionsOf } from '../../core/contract/contract-permissions.js'
+import { agentSteps, stateDirOption, stepLines } from '../terminal/next-steps.js'
+import { permissionLines } from '../contracts/permission-text.js'
+import { plainLine } from '../terminal/plain-text.js'
+import { programName } from '../program-name.js'
+import type { SettledContract } from '../contracts/settle-contract.js'
+import { paint } from '../terminal/terminal.js'
+import { programVersion } from '../version.js'
+
+/** What a person reads when the server is ready. It says where the token is, never what it is. */
+export function readyText(running: {
+  readonly app: Orchestrator
+  readonly confinement: Confinement
+  readonly url: string
+  readonly settled: SettledContract
+  readonly isInsecure: boolean
+}): string {
+  const { app, url, settled } = running
+  const { name, version, hash, enforcement } = app.contractOf
+  const contract = settled.origin === 'file' ? settled.file : settled.origin.replace(':', ' ')
+  const { secrets } = app
+  const lines: (readonly [string, string])[] = [
+    ['Page', `${url}/`],
+    ['API', `${url}/api/v1`],
+    ['Docs', `${url}/docs`],
+    ['Contract', `${plainLine(name)} ${plainLine(version)} (${hash.slice(0, 12)}), ${enforcement.mode}`],
+    ['', contract],
+    ...settled.notes.map((note, index) => [index === 0 ? 'Changed' : '', note] as const),
+    ['Work tree', app.workspace],
+    ['State', app.stateDir],
+    ['Operator', `token in ${secrets.operatorTokenFile}`],
+    [
+      'Signing',
+      secrets.source === 'file'
+        ? `secret generated into the state directory (signing.secret)`
+        : `secret from the variable ${secrets.variable}`,
+    ],
+    ...permissionLines(app.contractOf).map((line, index) => [index === 0 ? 'Asks for' : '', line] as const),
+    ...confinedLines(running.confinement, app.contractOf),
+    ...unsentLines(app),
+    ...(running.isInsecure
+      ? [['Warning', 'plain HTTP on an open address: tokens can be read on the way'] as const]
+      : []),
+  ]
+  const program = programName()
+  // What is told to be typed must reach this server, also from a folder where nothing leads to it.
+  const where = stateDirOption(app.stateDir)
+  const agents = app.contractOf.agents ?? new Map()
+  return [
+    paint('bold', `Phaselock ${programVersion()} is ready.`),
+    '',
+    ...lines.map(([label, text]) => `  ${paint('cyan', label.padEnd(10))} ${text}`),
+    '',
+    'Next:',
+    ...stepLines(agentSteps({ program, agents, environment: app.environment, where })),
+    '',
+    `Agents that you start yourself are let in with: ${program} agent add${where} NAME`,
+    'Ctrl-C stops.',
+  ].join('\n')
+}
+
+// Nothing is sent unsigned where a signature was asked for: whoever waits for notices must know.
+function unsentLines({ contractOf, environment }: Orchestrator): readonly (readonly [string, string])[] {
+  return (contractOf.webhooks ?? []).flatMap(({ url, secretEnvVar }) =>
+    secretEnvVar === null || (environment[secretEnvVar] ?? '') !== ''
+      ? []
+      : [['Webhooks', `NOT SENT to ${new URL(url).origin}: the variable ${secretEnvVar} is not set`] as const],
+  )
+}
+
+// What holds for this contract: every guarantee was tried a moment ago, and a missing one is named with its remedy.
+function confinedLines(
+  { provider, missing, notes }: Confinement,
+  contract: Contract,
+): readonly (readonly [string, string])[] {
+  const asked = contract.enforcement.confinement
+  if (asked === 'off')
+    return [
+      ['Confined', 'NO: the contract says confinement: off. Commands run without a sandbox,'],
+      ['', 'with the rights of this server'],
+    ]
+  if (missing.length === 0)
+    return [
+      ['Confined', `${provider}: no writes outside the tree, no secrets, no network,`],
+      ['', 'no other processes, never root; each was tried just now'],
+      ...(hasNetwork(contract) ? [['', 'but the contract gives network to the commands listed above'] as const] : []),
+      ...notes.map((note) => ['', note] as const),
+    ]
+  const lost = [...new Set(missing.map((one) => one.guarantee))]
+  const [first] = missing
+  return [
+    ['Confined', `NOT ENFORCED: ${lost.join(', ')}`],
+    ['', plainLine(first?.found ?? '')],
+    ['', first?.remedy ?? ''],
+    [
+      '',
+      asked === 'required'
+        ? 'This contract requires it: if it runs commands, claims are refused. See: phaselock doctor'
+        : 'This contract says confinement: best_effort: its commands run without a sandbox here.',
+    ],
+  ]
+}
+
+function hasNetwork(contract: Contract): boolean {
+  return permissionsOf(contract).some(({ kind, reach }) => kind === 'network' && reach === 'operator')
+}

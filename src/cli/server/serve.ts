@@ -1,0 +1,259 @@
+import { readFileSync } from 'node:fs'
+import { createSecureContext } from 'node:tls'
+import { readRegistry } from '../../app/ledger/ledger.js'
+import { type Orchestrator, openOrchestrator, placesOf } from '../../app/orchestrator.js'
+import type { ProviderName } from '../../confinement/confinement.js'
+import { allowedHosts } from '../../http/allowed-hosts.js'
+import { buildServer, type Entrance } from '../../http/server.js'
+import type { Store } from '../../store/store.js'
+import { serverProof } from '../../store/server-proof.js'
+import { openSqliteStore } from '../../store/sqlite-store.js'
+import { EXIT, Stop } from '../exit.js'
+import { addressOf, isLoopback, type Listening, listen } from './listen.js'
+import { defaultStateDir, givenStateDir } from '../places.js'
+import { plainJson, plainLine } from '../terminal/plain-text.js'
+import { readyText } from './ready-text.js'
+import { removeServerNote, writeServerNote } from '../client/server-file.js'
+import { type SettledContract, settleContract } from '../contracts/settle-contract.js'
+import { startFailure } from './start-failure.js'
+import { print, tell, tolerateClosedPipes } from '../terminal/terminal.js'
+
+const CLOSE_MS_MAX = 10_000
+// One Ctrl-C reaches a process several times when npm and the terminal both pass it on.
+const SAME_SIGNAL_MS = 300
+
+export interface ServeOptions {
+  readonly port: number
+  readonly host: string
+  readonly contract?: string
+  readonly workspace?: string
+  readonly stateDir?: string
+  readonly store?: string
+  readonly confinement?: ProviderName
+  readonly minConfinement?: 'required' | 'best_effort'
+  readonly tlsCert?: string
+  readonly tlsKey?: string
+  readonly insecureHttp?: boolean
+  readonly allowHost?: readonly string[]
+  readonly transcripts?: readonly string[]
+  readonly json?: boolean
+}
+
+/** Runs the server in this process until it is told to stop. */
+export async function serve(options: ServeOptions): Promise<void> {
+  tolerateClosedPipes(() => undefined)
+  const tls = transportOf(options)
+  refuseOtherStores(options.store ?? process.env.PHASELOCK_STORE)
+  try {
+    const running = await start(options, tls)
+    // It answers from here on: whoever tells it to stop while the wall is tried is heard.
+    stopOnSignals(running)
+    tellAlerts(running.app)
+    const { announcement, text, notes } = await running.ready()
+    if (options.json === true) for (const note of notes) tell(note)
+    print(options.json === true ? plainJson(announcement) : text())
+  } catch (error) {
+    throw startFailure(error, options)
+  }
+}
+
+interface Running {
+  readonly app: Orchestrator
+  readonly entrance: Entrance
+  readonly listening: Listening
+  readonly stateDir: string
+  readonly ready: () => Promise<Ready>
+}
+
+interface Ready {
+  readonly announcement: Readonly<Record<string, unknown>>
+  /** Made only for people: it looks at what the contract asks for and at what is installed. */
+  readonly text: () => string
+  readonly notes: readonly string[]
+}
+
+type Tls = { readonly cert: Buffer; readonly key: Buffer } | null
+
+async function start(options: ServeOptions, tls: Tls): Promise<Running> {
+  const wanted = options.workspace ?? process.cwd()
+  const givenDir = givenStateDir(options.stateDir)
+  const places = placesOf({ workspace: wanted, stateDir: givenDir ?? defaultStateDir(wanted) })
+  const { stateDir, closed } = places
+  for (const line of closed) tell(plainLine(line))
+  const { app, settled } = await openApp(options, { ...places, givenStateDir: givenDir })
+  try {
+    let hosts: ReadonlySet<string> = new Set()
+    let url = ''
+    const prove = (nonce: string): string | null => serverProof(stateDir, { url, nonce })
+    const entrance = buildServer(app, { hosts: () => hosts, onFault, prove, ...(tls === null ? {} : { tls }) })
+    const listening = await listen(entrance.server, options)
+    const { port } = listening
+    const names = (options.allowHost ?? []).map((name) => name.toLowerCase())
+    url = addressOf({ host: options.host, port, isTls: tls !== null })
+    await leaveNote(stateDir, url, listening)
+    // Until here every Host is refused: a client that gets 200 from /ready can run CLI commands, which read the note.
+    hosts = new Set([...allowedHosts({ host: options.host, port, extra: names }), ...names])
+    const ready = async (): Promise<Ready> => {
+      const confinement = await app.confinement()
+      const announcement = {
+        event: 'ready',
+        url,
+        api: `${url}/api/v1`,
+        pid: process.pid,
+        state_dir: stateDir,
+        confinement: {
+          provider: confinement.provider,
+          missing: confinement.missing,
+          contract: app.contractOf.enforcement.confinement,
+        },
+        contract: { hash: settled.contract.hash, trusted: settled.isTrusted, notes: settled.notes },
+      }
+      const text = (): string => readyText({ app, confinement, url, settled, isInsecure: isExposed(options, tls) })
+      return { announcement, text, notes: settled.notes }
+    }
+    return { app, entrance, listening, stateDir, ready }
+  } catch (error) {
+    await app.close()
+    throw error
+  }
+}
+
+async function leaveNote(stateDir: string, url: string, listening: Listening): Promise<void> {
+  try {
+    writeServerNote(stateDir, { pid: process.pid, url, startedAt: new Date().toISOString() })
+  } catch (error) {
+    await listening.close()
+    throw error
+  }
+}
+
+async function openApp(
+  options: ServeOptions,
+  places: { readonly stateDir: string; readonly workspace: string; readonly givenStateDir: string | null },
+): Promise<{ readonly app: Orchestrator; readonly settled: SettledContract }> {
+  const { minConfinement = null } = options
+  const { stateDir, workspace } = places
+  let opened: Store | null = null
+  const open = async (): Promise<Store> => (opened ??= await openSqliteStore({ dir: stateDir }))
+  try {
+    const settled = await settleContract(
+      { ...options, ...places },
+      async () => (await readRegistry(await open())).contracts,
+    )
+    const store = await open()
+    const app = await openOrchestrator({
+      ...{ stateDir, workspace, store, onFault, minConfinement },
+      contract: settled,
+      environment: process.env,
+      onNotice: (text) => tell(plainLine(`${new Date().toISOString()} ${text}`)),
+      contractFile: settled.contractFile,
+      contractParts: settled.contractParts,
+      provider: options.confinement ?? null,
+      transcripts: options.transcripts ?? [],
+    })
+    return { app, settled }
+  } catch (error) {
+    await (opened as Store | null)?.close()
+    throw error
+  }
+}
+
+function stopOnSignals(running: Running): void {
+  let firstAt: number | null = null
+  const onSignal = (): void => {
+    if (firstAt === null) {
+      firstAt = Date.now()
+      void stop(running)
+    } else if (Date.now() - firstAt > SAME_SIGNAL_MS) {
+      removeServerNote(running.stateDir, process.pid)
+      process.exit(130)
+    }
+  }
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, onSignal)
+}
+
+async function stop({ app, entrance, listening, stateDir }: Running): Promise<void> {
+  tell('Stopping after running requests have finished. Press Ctrl-C again to stop immediately.')
+  let code: number = EXIT.ok
+  try {
+    entrance.drain()
+    const deadline = setTimeout(() => entrance.server.server.closeAllConnections(), CLOSE_MS_MAX)
+    await listening.close()
+    clearTimeout(deadline)
+    await app.close()
+    tell('Stopped. Everything that was answered is on disk.')
+  } catch (error) {
+    code = EXIT.refused
+    onFault(error)
+  }
+  removeServerNote(stateDir, process.pid)
+  process.exit(code)
+}
+
+function transportOf(options: ServeOptions): Tls {
+  const { tlsCert, tlsKey } = options
+  if ((tlsCert === undefined) !== (tlsKey === undefined))
+    throw new Stop(EXIT.usage, 'TLS needs both --tls-cert FILE and --tls-key FILE.')
+  if (tlsCert !== undefined && tlsKey !== undefined)
+    return checkedPair({ cert: readPem('--tls-cert', tlsCert), key: readPem('--tls-key', tlsKey) })
+  if (!isLoopback(options.host) && options.insecureHttp !== true)
+    throw new Stop(
+      EXIT.usage,
+      `Other machines could reach ${options.host} and read the tokens that go over it.\nGive --tls-cert FILE and --tls-key FILE, or take the risk with --insecure-http.`,
+    )
+  return null
+}
+
+function checkedPair(pair: { readonly cert: Buffer; readonly key: Buffer }): Tls {
+  try {
+    createSecureContext(pair)
+    return pair
+  } catch {
+    throw new Stop(
+      EXIT.usage,
+      '--tls-cert and --tls-key are not a certificate and its key in PEM form without a passphrase.',
+    )
+  }
+}
+
+function isExposed(options: ServeOptions, tls: Tls): boolean {
+  return tls === null && !isLoopback(options.host)
+}
+
+function readPem(option: string, file: string): Buffer {
+  try {
+    return readFileSync(file)
+  } catch (error) {
+    throw new Stop(
+      EXIT.usage,
+      `${option}: ${file} cannot be read (${(error as NodeJS.ErrnoException).code ?? 'fault'}).`,
+    )
+  }
+}
+
+function refuseOtherStores(store: string | undefined): void {
+  if (store === undefined || store === '' || store === 'sqlite' || store === 'embedded') return
+  const what = /^postgres(ql)?:/i.test(store) ? 'no PostgreSQL store' : 'only the embedded store'
+  throw new Stop(
+    EXIT.usage,
+    `This version has ${what}: the ledger is kept in the state directory.\nLeave out --store and unset PHASELOCK_STORE; --state-dir says where the ledger lies.`,
+  )
+}
+
+function tellAlerts(app: Orchestrator): void {
+  app.feed.subscribe(({ type, at, stream, data }) => {
+    if (type !== 'alert_raised' && type !== 'alert_cleared') return
+    const what = type === 'alert_raised' ? 'alert' : 'alert cleared'
+    const message = typeof data.message === 'string' && data.message !== '' ? `: ${data.message}` : ''
+    tell(
+      plainLine(
+        `${new Date(at).toISOString()} ${what}: ${stream.replace(/^task:/, 'task ')} ${String(data.alert)}${message}`,
+      ),
+    )
+  })
+}
+
+function onFault(error: unknown): void {
+  const text = error instanceof Error ? `${error.name}: ${error.message}` : String(error)
+  tell(`${new Date().toISOString()} fault: ${plainLine(text)}`)
+}

@@ -1,0 +1,131 @@
+import type { Json, JsonObject } from '../../core/contract/contract.js'
+import { plainLine, plainText } from './plain-text.js'
+import { table } from './table.js'
+import { paint } from './terminal.js'
+import { listOf, objectOf, textOf, timeOf } from '../client/answer-values.js'
+
+const LINES_MAX = 200
+const LINE_CHARS_MAX = 2000
+
+export function approvalTable(approvals: readonly JsonObject[]): string {
+  return table(approvals, [
+    { title: 'ID', text: (one) => textOf(one.id) },
+    { title: 'GATE', text: (one) => textOf(one.gate), isFlexible: true },
+    { title: 'STEP', text: (one) => `${textOf(one.phase)} -> ${textOf(one.target_phase)}` },
+    { title: 'TASK', text: (one) => textOf(one.task_title), isFlexible: true },
+  ])
+}
+
+/** Exactly what is to be approved: every artifact with its digest and content. */
+export function approvalText(approval: JsonObject): string {
+  const contents = objectOf(approval.contents)
+  const field = (label: string, text: string): string => `  ${label.padEnd(10)} ${plainLine(text)}`
+  return [
+    `${paint('bold', plainLine(textOf(approval.id)))}  ${plainLine(textOf(approval.task_title))}`,
+    field('Task', `${textOf(approval.task_id)}, agent ${textOf(approval.agent_id) || '-'}`),
+    field('Step', `${textOf(approval.phase)} -> ${textOf(approval.target_phase)}, gate ${textOf(approval.gate)}`),
+    field('Approvers', approversText(approval)),
+    // The digest is of the files, too, and they are not shown here.
+    field('Work tree', textOf(approval.workspace)),
+    field('Status', textOf(approval.status)),
+    field('Expires', timeOf(approval.expires_at)),
+    field('Digest', textOf(approval.digest)),
+    ...listOf(approval.decisions).map((one) => field('Decided', decisionText(one))),
+    ...listOf(approval.warnings).map((one) => field('Warning', textOf(one.message))),
+    ...listOf(approval.artifacts).flatMap((artifact) => artifactLines(artifact, contents[textOf(artifact.type)])),
+    ...(listOf(approval.artifacts).length === 0 ? ['', '  There are no artifacts.'] : []),
+    ...evidenceLines(objectOf(approval.evidence)),
+    '',
+  ].join('\n')
+}
+
+/** What became of an approval with the answer that was just given. */
+export function decidedText(approval: JsonObject): string {
+  if (approval.status !== 'pending') return `is ${plainLine(textOf(approval.status))}`
+  const given = listOf(approval.decisions).filter((one) => one.decision === 'approve').length
+  const more = Number(approval.min_approvals) - given
+  return `has your approval and needs ${more} more of ${plainLine(textOf(approval.approvers))}`
+}
+
+/** Why an approval takes no answer any more. */
+export function endedText(approval: JsonObject): string {
+  const by = plainLine(textOf(listOf(approval.decisions).at(-1)?.by))
+  switch (approval.status) {
+    case 'approved':
+    case 'used':
+      return `was approved already, by ${by}`
+    case 'rejected':
+      return `was rejected already, by ${by}`
+    case 'expired':
+      return `has expired: nobody answered until ${timeOf(approval.expires_at)}`
+    default:
+      return 'is void: the task does not wait with this content any more'
+  }
+}
+
+function approversText(approval: JsonObject): string {
+  const names = textOf(approval.approvers)
+  if (approval.min_approvals !== 1) return `${textOf(approval.min_approvals)} of ${names}`
+  return names.includes(',') ? `one of ${names}` : names
+}
+
+function decisionText({ decision, by, comment }: JsonObject): string {
+  const said = textOf(comment)
+  return `${decision === 'approve' ? 'approved' : 'rejected'} by ${textOf(by)}${said === '' ? '' : `: ${said}`}`
+}
+
+function artifactLines(artifact: JsonObject, content: Json | undefined): readonly string[] {
+  return [
+    '',
+    `${paint('bold', plainLine(textOf(artifact.type)))}  ${textOf(artifact.bytes)} bytes, ${textOf(artifact.grade)}`,
+    `  sha256 ${plainLine(textOf(artifact.sha256))}`,
+    ...contentLines(content ?? null),
+  ]
+}
+
+function evidenceLines(evidence: JsonObject): readonly string[] {
+  return Object.keys(evidence).length === 0 ? [] : ['', paint('bold', 'Evidence'), ...contentLines(evidence)]
+}
+
+/** What an agent wrote, made safe to print, with a word about what is not shown. */
+function contentLines(content: Json): readonly string[] {
+  const raw = readable(content, '').replace(/^\n/, '')
+  const text = plainText(raw)
+  const lines = text.split('\n')
+  const hidden = raw.length - text.length
+  return [
+    ...lines.slice(0, LINES_MAX).map((line) => `  ${cutLine(line)}`),
+    ...(lines.length > LINES_MAX
+      ? [`  … ${lines.length - LINES_MAX} lines are not shown: read them with \`phaselock approvals ID --json\``]
+      : []),
+    ...(hidden > 0 ? [`  ! ${hidden} control or invisible characters were taken out; --json shows them`] : []),
+  ]
+}
+
+/** A value as people read it: keys, lists with dashes, texts as they are. */
+function readable(value: Json, indent: string): string {
+  if (typeof value === 'string') return value.split('\n').join(`\n${indent}`)
+  if (value === null || typeof value !== 'object') return String(value)
+  if (Array.isArray(value)) {
+    if (value.length === 0) return '(none)'
+    return (value as readonly Json[]).map((one) => `\n${indent}- ${readable(one, `${indent}  `).trimStart()}`).join('')
+  }
+  return titleFirst(Object.entries(value as JsonObject))
+    .map(([key, one]) => {
+      const text = readable(one, `${indent}  `)
+      return `\n${indent}${key}:${text.startsWith('\n') ? '' : ' '}${text}`
+    })
+    .join('')
+}
+
+// Contents are kept with their keys in order of the alphabet; people look for what it is about.
+function titleFirst(entries: readonly (readonly [string, Json])[]): readonly (readonly [string, Json])[] {
+  return [...entries.filter(([key]) => key === 'title'), ...entries.filter(([key]) => key !== 'title')]
+}
+
+function cutLine(line: string): string {
+  const left = line.length - LINE_CHARS_MAX
+  return left <= 0
+    ? line
+    : `${line.slice(0, LINE_CHARS_MAX)}… ${left} characters are not shown: read them with \`phaselock approvals ID --json\``
+}

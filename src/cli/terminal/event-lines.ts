@@ -1,0 +1,97 @@
+import type { JsonObject } from '../../core/contract/contract.js'
+import { table } from './table.js'
+import { listOf, objectOf, textOf } from '../client/answer-values.js'
+
+const CLOCK = /T(\d\d:\d\d:\d\d)/
+
+// What tells the most about an event, most telling first.
+const TELLING = [
+  'code',
+  'tool_name',
+  'to',
+  'gate',
+  'decision',
+  'approval_id',
+  'question_id',
+  'reviewer',
+  'alert',
+  'names',
+  'status',
+  'by',
+  'agent_id',
+  'name',
+  'title',
+  'reason',
+  'comment',
+  'detail',
+  'count',
+] as const
+
+/** Events as a table, in the order given; those of one task do not name it. */
+export function eventTable(events: readonly JsonObject[], of: 'all' | 'one_task' = 'all'): string {
+  const days = new Set(events.map((event) => dayOf(event)))
+  return table(events, [
+    { title: 'SEQ', text: (event) => textOf(event.seq) },
+    { title: 'TIME (UTC)', text: (event) => (days.size > 1 ? `${dayOf(event)} ${clockOf(event)}` : clockOf(event)) },
+    { title: 'EVENT', text: (event) => textOf(event.type) },
+    ...(of === 'all' ? [{ title: 'TASK', text: taskOf, isFlexible: true }] : []),
+    { title: 'PHASE', text: (event) => textOf(event.phase) },
+    { title: 'DETAIL', text: detailOf, isFlexible: true },
+  ])
+}
+
+/** One event on one line. */
+export function eventLine(event: JsonObject): string {
+  return [
+    `#${textOf(event.seq)}`,
+    clockOf(event),
+    textOf(event.type),
+    taskOf(event),
+    textOf(event.phase),
+    textOf(event.actor),
+    summaryOf(event),
+  ]
+    .filter((part) => part !== '')
+    .join('  ')
+}
+
+/** What happened, in the words of the event's data. */
+export function summaryOf(event: JsonObject): string {
+  return partsOf(event).join(' · ')
+}
+
+// A table has no column for who it was. Of a refusal that is told next to its code, before there is no room left.
+function detailOf(event: JsonObject): string {
+  const isRefused = textOf(objectOf(event.data).code) !== ''
+  const who = textOf(event.actor).replace(/^(agent|operator|reviewer):/, '')
+  const all = partsOf(event)
+  if (who === '' || who === 'system' || (!isRefused && all.includes(who))) return all.join(' · ')
+  const parts = all.filter((part) => part !== who)
+  const at = isRefused ? 1 : parts.length
+  return [...parts.slice(0, at), who, ...parts.slice(at)].join(' · ')
+}
+
+function partsOf(event: JsonObject): readonly string[] {
+  const data = objectOf(event.data)
+  return TELLING.filter((key) => key !== 'agent_id' || textOf(event.actor) !== `agent:${textOf(data.agent_id)}`)
+    .map((key) => (key === 'to' && data.to !== undefined ? `-> ${textOf(data.to)}` : textOf(data[key])))
+    .concat(gradesOf(data))
+    .filter((part) => part !== '')
+}
+
+// What observed runs are worth, where some came with the event.
+function gradesOf(data: JsonObject): readonly string[] {
+  return listOf(data.observed).map(({ name, grade }) => `${textOf(name)} ${textOf(grade)}`.trim())
+}
+
+function taskOf(event: JsonObject): string {
+  return textOf(event.stream).replace(/^task:/, '')
+}
+
+function clockOf(event: JsonObject): string {
+  return CLOCK.exec(textOf(event.at))?.[1] ?? ''
+}
+
+function dayOf(event: JsonObject): string {
+  return textOf(event.at).slice(5, 10)
+}

@@ -1,0 +1,85 @@
+import { existsSync } from 'node:fs'
+import { findProgram } from '../../confinement/probes.js'
+import { AGENT_CLIS, type AgentCli, type AgentEntry } from '../../core/contract/agent-programs.js'
+import { stateDirFound } from '../client/connection.js'
+import { plainLine } from './plain-text.js'
+import { shellWord } from '../program-name.js'
+
+const TASK = '"Add a health endpoint"'
+const LABEL_WIDTH = 25
+
+/** One thing to do next: what for, the command that does it, and what else must be known. */
+export interface Step {
+  readonly label: string
+  readonly command: string
+  readonly notes?: readonly string[]
+}
+
+interface Situation {
+  readonly program: string
+  /** The agents that the contract names. */
+  readonly agents: ReadonlyMap<string, AgentEntry>
+  readonly environment: NodeJS.ProcessEnv
+  /** What leads to the server from here, where nothing else does. */
+  readonly where: string
+}
+
+/** How an agent gets to work, and what the person does then. Each command works as it is printed. */
+export function agentSteps(at: Situation): readonly Step[] {
+  return [
+    workStep(at),
+    { label: 'Approve its plan', command: `${at.program} approve${at.where}` },
+    { label: 'See what happens', command: `${at.program} status${at.where}` },
+  ]
+}
+
+/** Numbered, the commands below each other. */
+export function stepLines(steps: readonly Step[]): readonly string[] {
+  return steps.flatMap(({ label, command, notes = [] }, index) => [
+    `  ${`${index + 1}. ${label}:`.padEnd(LABEL_WIDTH)} ${command}`,
+    ...notes.map((note) => `     ${note}`),
+  ])
+}
+
+/** The option that leads a command run here to this server; empty where it finds the server by itself. */
+export function stateDirOption(stateDir: string): string {
+  return stateDirFound() === stateDir ? '' : ` --state-dir ${shellWord(stateDir)}`
+}
+
+function workStep({ program, agents, environment, where }: Situation): Step {
+  const label = 'Put an agent to work'
+  const own = [...agents].find(([, entry]) => isInstalled(entry.harness, entry.command))
+  if (own !== undefined) {
+    const [name, { harness }] = own
+    const command = `${program} run${where} ${shellWord(plainLine(name))} ${TASK}`
+    return { label, command, notes: keyNotes(harness, environment) }
+  }
+  const found = CLI_NAMES.find((name) => isInstalled(name, null))
+  if (found !== undefined)
+    return { label, command: `${program} run${where} ${found} ${TASK}`, notes: keyNotes(found, environment) }
+  return {
+    label: 'Do the first task',
+    command: `${program} start${where} --task ${TASK}`,
+    notes: [
+      'This walks through the phases by hand. For an agent, install claude, codex, gemini or',
+      'opencode, or name a program of your own in the contract:',
+      '  agents: {coder: {harness: command, command: /path/to/program}}',
+      `and start it with: ${program} run AGENT ${TASK}`,
+    ],
+  }
+}
+
+const CLI_NAMES = Object.keys(AGENT_CLIS) as readonly AgentCli[]
+
+function isInstalled(harness: AgentEntry['harness'], command: string | null): boolean {
+  const name = command ?? (harness === 'command' ? '' : AGENT_CLIS[harness].program)
+  return name.includes('/') ? existsSync(name) : name !== '' && findProgram(name) !== null
+}
+
+// The key of the model is added by the server: a login in the agent CLI itself does not count.
+function keyNotes(harness: AgentEntry['harness'], environment: NodeJS.ProcessEnv): readonly string[] {
+  const keys: readonly string[] = harness === 'command' ? [] : AGENT_CLIS[harness].keys
+  const [first] = keys
+  if (first === undefined || keys.some((name) => (environment[name] ?? '') !== '')) return []
+  return [`The server must be started with ${first} set: it is not set here.`]
+}

@@ -1,0 +1,66 @@
+import { createInterface } from 'node:readline/promises'
+import { EXIT, Stop } from '../exit.js'
+import { plainJson } from './plain-text.js'
+
+const WIDTH_DEFAULT = 80
+const WIDTH_MIN = 40
+
+/** Writes to standard output, with a line break at the end. */
+export function print(text: string): void {
+  process.stdout.write(text.endsWith('\n') ? text : `${text}\n`)
+}
+
+/** Writes to standard error: progress, warnings, what is for people only. */
+export function tell(text: string): void {
+  process.stderr.write(text.endsWith('\n') ? text : `${text}\n`)
+}
+
+export function printJson(value: unknown): void {
+  print(plainJson(value, 2))
+}
+
+/** Columns of the terminal; 80 where there is none. */
+export function width(): number {
+  return Math.max(WIDTH_MIN, process.stdout.columns ?? WIDTH_DEFAULT)
+}
+
+/** Whether somebody can be asked. */
+export function canAsk(): boolean {
+  return process.stdin.isTTY === true && process.stderr.isTTY === true
+}
+
+/** Asks a yes-or-no question on the terminal; anything but yes is no. */
+export async function confirm(question: string): Promise<boolean> {
+  const reader = createInterface({ input: process.stdin, output: process.stderr })
+  reader.once('SIGINT', () => reader.close())
+  try {
+    const ended = new Promise<null>((resolve) => reader.once('close', () => resolve(null)))
+    const answer = await Promise.race([reader.question(`${question} [y/N] `), ended])
+    if (answer === null) throw new Stop(EXIT.interrupted, 'Interrupted; nothing was done.')
+    return /^\s*y(es)?\s*$/i.test(answer)
+  } finally {
+    reader.close()
+  }
+}
+
+const STYLES = { bold: 1, dim: 2, red: 31, green: 32, yellow: 33, cyan: 36 } as const
+
+/** Colours the text where it goes to a terminal. Never the only signal: the words say the same. */
+export function paint(
+  style: keyof typeof STYLES,
+  text: string,
+  stream: { readonly isTTY?: boolean } = process.stdout,
+): string {
+  const isPlain =
+    stream.isTTY !== true || (process.env.NO_COLOR ?? '') !== '' || process.env.TERM === 'dumb' || text === ''
+  return isPlain ? text : `\u001B[${STYLES[style]}m${text}\u001B[0m`
+}
+
+/** A reader that goes away, such as `head`, is no fault. */
+export function tolerateClosedPipes(onClosed: () => void): void {
+  for (const stream of [process.stdout, process.stderr])
+    stream.on('error', (error: NodeJS.ErrnoException) => {
+      if (error.code !== 'EPIPE' && error.code !== 'EIO') throw error
+      onClosed()
+    })
+}

@@ -1,0 +1,67 @@
+import type { GitListing, StatusEntry } from '../../core/paths/commit-scope.js'
+import type { Job } from '../confinement.js'
+import type { CommandRun } from '../run-command.js'
+
+/** How much of the output is kept: names of some 100,000 files. */
+export const LISTING_KEPT = { headBytes: 16 * 1024 * 1024, tailBytes: 0 }
+
+/** What a repository's own settings could start, or put between us and what is really there. */
+export const QUIET_GIT: readonly string[] = [
+  ...['-c', 'core.fsmonitor=false', '-c', 'core.hooksPath=/dev/null', '-c', 'core.pager=cat', '-c', 'color.ui=false'],
+  ...['-c', 'commit.gpgSign=false', '-c', 'gc.auto=0', '-c', 'maintenance.auto=false', '-c', 'core.quotePath=false'],
+  ...[
+    '-c',
+    'diff.renames=false',
+    '-c',
+    'core.checkStat=default',
+    '-c',
+    'core.trustctime=true',
+    '-c',
+    'core.ignoreStat=false',
+  ],
+]
+
+/** Never asks, and leaves the index alone where it only looks: also the one of a submodule. */
+export const GIT_ENV = { GIT_TERMINAL_PROMPT: '0', GIT_OPTIONAL_LOCKS: '0' } as const
+
+const PART = '//'
+const QUIET = QUIET_GIT.join(' ')
+const SCRIPT = `set -eo pipefail
+git ${QUIET} status --porcelain=v1 -z --branch --untracked-files=all --no-renames --ignore-submodules=all
+printf '${PART}\\0'
+git ${QUIET} ls-files --others --exclude-standard --directory -z
+printf '${PART}\\0'
+git ${QUIET} ls-files --stage -z | { grep -z '^160000 ' || :; }`
+
+/** The words that list what differs from the last commit. */
+export const LISTING_ARGV: Job['argv'] = ['bash', '-c', SCRIPT]
+
+/** The pathspec that leaves out a file, or a folder with everything in it. */
+export function withoutPath(path: string): string {
+  return `:(exclude,literal)${path}`
+}
+
+export function readListing({ stdout }: Pick<CommandRun, 'stdout'>): GitListing {
+  const parts: string[][] = [[]]
+  for (const entry of stdout.split('\0'))
+    if (entry === PART) parts.push([])
+    else if (entry !== '') parts.at(-1)?.push(entry)
+  const [status = [], untracked = [], submodules = []] = parts
+  const [head = ''] = status.filter((entry) => entry.startsWith('## '))
+  return {
+    branch: head === '' ? null : branchIn(head.slice(3)),
+    entries: status.filter((entry) => !entry.startsWith('## ')).map(entryOf),
+    untrackedFolders: untracked.flatMap((path) => (path.endsWith('/') ? [path.slice(0, -1)] : [])),
+    // Mode, object, stage, and after a tab the path.
+    submodules: submodules.map((entry) => entry.slice(entry.indexOf('\t') + 1)),
+  }
+}
+
+function branchIn(text: string): string {
+  return text.replace(/\.\.\..*$/, '').replace(/^No commits yet on /, '')
+}
+
+function entryOf(entry: string): StatusEntry {
+  const [index = ' ', tree = ' '] = entry
+  return { index, tree, path: entry.slice(3) }
+}

@@ -1,0 +1,250 @@
+import { isUtf8 } from 'node:buffer'
+import { createHash } from 'node:crypto'
+import type { Stats } from 'node:fs'
+import { createReadStream } from 'node:fs'
+import { chmod, lstat, readdir, readlink } from 'node:fs/promises'
+import type { Change } from '../../tree/change.js'
+import { FOLDERS_MAX, isTooDeep } from '../../tree/limits.js'
+import { errnoOf, TREE_PROBLEMS } from '../../tree/problems.js'
+import { isTargetInside } from '../../tree/write/tree-steps.js'
+import type { Aside } from '../confinement.js'
+import { SCRATCH_BYTES_MAX, SCRATCH_ENTRIES_MAX } from './scratch-layers.js'
+
+export const CHANGES_MAX = 20_000
+/** A file may be large and take no room until it is written to the tree: this is what counts there. */
+const CHANGED_BYTES_MAX = 1024 ** 3
+const DEPTH_MAX = 256
+/** Changes aside that are listed: those that are kept, and as many that are gone. */
+const ASIDE_MAX = 2 * SCRATCH_ENTRIES_MAX
+
+/** Where a tree is seen as it was, as it is now, and, with an overlay, the layer that holds whatever was touched. */
+export interface Views {
+  readonly before: string
+  /** What was laid over it: where both have something, this was seen. */
+  readonly layer: string | null
+  readonly after: string
+  readonly touched: string | null
+  /** Names at the root that were mounted over and cannot have changed. */
+  readonly skipped: ReadonlySet<string>
+  readonly aside: Aside
+}
+
+/** What a command left behind cannot be taken over as a whole, and is dropped. */
+export class ChangesRefused extends Error {
+  override readonly name = 'ChangesRefused'
+}
+
+/**
+ * Everything that differs between two views of a tree, in the order of its paths. Nobody writes either of them while this runs:
+ * the command and all it started are gone.
+ */
+export async function readChanges(
+  views: Views,
+): Promise<{ readonly list: readonly Change[]; readonly isCut: boolean }> {
+  const reader = new Reader(views)
+  try {
+    await reader.folder('', 0)
+  } catch (error) {
+    throw refusedBy(error)
+  }
+  const list = reader.found.sort((a, b) => (a.path < b.path ? -1 : a.path > b.path ? 1 : 0))
+  return { list, isCut: reader.isCut }
+}
+
+// What a tree held before may lie deeper than any path can name, or be closed to the server's account.
+function refusedBy(error: unknown): unknown {
+  const code = errnoOf(error)
+  if (code === 'ENAMETOOLONG') return new ChangesRefused('folders are nested deeper than they can be read')
+  return code === 'EACCES' ? new ChangesRefused('a folder or file cannot be read: permission denied') : error
+}
+
+class Reader {
+  readonly found: Change[] = []
+  /** More was changed aside than is ever kept: from there on it is not even looked at. */
+  isCut = false
+  #bytes = 0
+  #counted = 0
+  readonly #kept = { paths: 0, bytes: 0 }
+
+  constructor(private readonly views: Views) {}
+
+  async folder(path: string, depth: number): Promise<void> {
+    if (depth > DEPTH_MAX) throw new ChangesRefused(`folders are nested deeper than ${DEPTH_MAX}`)
+    const { after, touched } = this.views
+    const then = new Set(await this.#namesBefore(path))
+    const now = await opened(`${after}/${path}`, 0o700, () => names(after, path))
+    const candidates = touched === null ? now : await opened(`${touched}/${path}`, 0o700, () => names(touched, path))
+    const there = new Set(now)
+    for (const name of then) if (!there.has(name) && !this.#isSkipped(path, name)) await this.#gone(join(path, name))
+    for (const name of candidates)
+      if (there.has(name) && !this.#isSkipped(path, name)) await this.#entry(join(path, name), then.has(name), depth)
+  }
+
+  async #entry(path: string, existed: boolean, depth: number): Promise<void> {
+    const now = await lstat(`${this.views.after}/${path}`)
+    const then = existed ? await lstat(await this.#before(path)) : null
+    const type = typeOf(now)
+    if (type !== null && this.#isAside(path, { type, bytes: now.size, isNew: then === null })) return
+    if (type === null) {
+      // A pipe or socket that was there before, as it was: a copied tree has it too.
+      if (then?.mode === now.mode && then.rdev === now.rdev) return
+      return this.#add({ path, kind: 'created', type: 'file', problem: 'is not a file, folder or link' })
+    }
+    if (then !== null && typeOf(then) !== type) await this.#gone(path)
+    const isNew = then === null || typeOf(then) !== type
+    if (type === 'directory') {
+      if (isNew) this.#add({ path, kind: 'created', type })
+      else if (modeOf(now) !== modeOf(then)) this.#add({ path, kind: 'modified', type })
+      if (isNew) return this.#created(path, depth + 1)
+      // A copy holds what was there before as well. What lies deeper in it is never taken over.
+      return this.views.touched === null && depth >= FOLDERS_MAX ? undefined : this.folder(path, depth + 1)
+    }
+    if (type === 'link') return this.#link(path, isNew)
+    await this.#file(path, now, isNew ? null : then)
+  }
+
+  async #created(path: string, depth: number): Promise<void> {
+    if (depth > DEPTH_MAX) throw new ChangesRefused(`folders are nested deeper than ${DEPTH_MAX}`)
+    const { after } = this.views
+    const there = await opened(`${after}/${path}`, 0o700, () => names(after, path))
+    for (const name of there) await this.#entry(join(path, name), false, depth)
+  }
+
+  async #file(path: string, now: Stats, then: Stats | null): Promise<void> {
+    const file = `${this.views.after}/${path}`
+    // Before it is read: reading takes as long as writing.
+    const isResized = then?.size !== now.size
+    const counts = this.views.aside(path, false) === null
+    if (isResized && counts) this.#count(now.size)
+    const sha256 = await opened(file, 0o600, () => digest(file))
+    const isSame =
+      then !== null &&
+      then.size === now.size &&
+      modeOf(then) === modeOf(now) &&
+      (await digest(await this.#before(path))) === sha256
+    if (isSame) return
+    if (!isResized && counts) this.#count(now.size)
+    this.#add({ path, kind: then === null ? 'created' : 'modified', type: 'file', bytes: now.size, sha256 })
+  }
+
+  async #link(path: string, isNew: boolean): Promise<void> {
+    const target = await readlink(`${this.views.after}/${path}`)
+    if (!isNew && target === (await readlink(await this.#before(path)))) return
+    this.#add({
+      path,
+      kind: isNew ? 'created' : 'modified',
+      type: 'link',
+      problem: isTargetInside(path, target) ? null : 'is a link that leaves the work tree',
+    })
+  }
+
+  // Every path below a folder that is gone is gone: each of them is held against what the phase may change.
+  async #gone(path: string): Promise<void> {
+    const then = await lstat(await this.#before(path))
+    const type = typeOf(then) ?? 'file'
+    this.#add({ path, kind: 'deleted', type })
+    if (type !== 'directory' || this.views.aside(path, true) === 'dropped') return
+    for (const name of await this.#namesBefore(path)) await this.#gone(join(path, name))
+  }
+
+  // What never reaches the tree has limits of its own, and breaking them refuses nothing. True when there is nothing more to see.
+  #isAside(
+    path: string,
+    about: { readonly type: Change['type']; readonly bytes: number; readonly isNew: boolean },
+  ): boolean {
+    const { type, bytes, isNew } = about
+    const aside = this.views.aside(path, type === 'directory')
+    if (aside === null) return false
+    if (aside === 'dropped') {
+      this.#add({ path, kind: isNew ? 'created' : 'modified', type })
+      return true
+    }
+    this.#kept.paths += 1
+    this.#kept.bytes += type === 'file' ? bytes : 0
+    this.isCut ||= this.#kept.paths > SCRATCH_ENTRIES_MAX || this.#kept.bytes > SCRATCH_BYTES_MAX
+    return this.isCut
+  }
+
+  async #before(path: string): Promise<string> {
+    const { before, layer } = this.views
+    return layer !== null && (await isThere(`${layer}/${path}`)) ? `${layer}/${path}` : `${before}/${path}`
+  }
+
+  // Only asked for what was a folder: where the layer has it and the tree has something else there, the layer alone was seen.
+  async #namesBefore(path: string): Promise<readonly string[]> {
+    const { before, layer } = this.views
+    if (layer === null || !(await isThere(`${layer}/${path}`))) return names(before, path)
+    const above = await names(layer, path)
+    const below = await lstat(`${before}/${path}`).catch(() => null)
+    return below?.isDirectory() === true ? [...new Set([...above, ...(await names(before, path))])] : above
+  }
+
+  #count(bytes: number): void {
+    this.#bytes += bytes
+    if (this.#bytes > CHANGED_BYTES_MAX)
+      throw new ChangesRefused(`more than ${CHANGED_BYTES_MAX / 1024 ** 2} MiB were changed`)
+  }
+
+  #isSkipped(path: string, name: string): boolean {
+    return path === '' && this.views.skipped.has(name)
+  }
+
+  #add(change: Pick<Change, 'path' | 'kind' | 'type'> & Partial<Change>): void {
+    const isAside = this.views.aside(change.path, change.type === 'directory') !== null
+    if (!isAside) this.#counted += 1
+    if (this.#counted > CHANGES_MAX) throw new ChangesRefused(`more than ${CHANGES_MAX} paths were changed`)
+    if (isAside && this.found.length - this.#counted >= ASIDE_MAX) {
+      this.isCut = true
+      return
+    }
+    this.found.push({ bytes: null, sha256: null, ...change, problem: change.problem ?? problemOf(change) })
+  }
+}
+
+function problemOf({ path, kind }: Pick<Change, 'path' | 'kind'>): string | null {
+  if (path.includes('\uFFFD')) return 'has a name that is not UTF-8'
+  return kind !== 'deleted' && isTooDeep(path) ? TREE_PROBLEMS.too_deep : null
+}
+
+async function names(root: string, path: string): Promise<readonly string[]> {
+  const raw = await readdir(path === '' ? root : `${root}/${path}`, { encoding: 'buffer' })
+  const bad = raw.find((name) => !isUtf8(name))
+  if (bad !== undefined) throw new ChangesRefused(`${join(path, bad.toString('latin1'))} has a name that is not UTF-8`)
+  return raw.map((name) => name.toString('utf8'))
+}
+
+async function isThere(path: string): Promise<boolean> {
+  return (await lstat(path).catch(() => null)) !== null
+}
+
+async function digest(file: string): Promise<string> {
+  const hash = createHash('sha256')
+  for await (const chunk of createReadStream(file)) hash.update(chunk as Buffer)
+  return hash.digest('hex')
+}
+
+// A command may leave behind what not even its owner can read. The owner is the server: it can change that.
+async function opened<T>(path: string, bits: number, work: () => Promise<T>): Promise<T> {
+  try {
+    return await work()
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EACCES') throw error
+    const { mode } = await lstat(path)
+    await chmod(path, (mode & 0o777) | bits)
+    return work()
+  }
+}
+
+export function typeOf(stats: Stats): Change['type'] | null {
+  if (stats.isFile()) return 'file'
+  if (stats.isDirectory()) return 'directory'
+  return stats.isSymbolicLink() ? 'link' : null
+}
+
+function modeOf(stats: Stats): number {
+  return stats.mode & 0o777
+}
+
+function join(path: string, name: string): string {
+  return path === '' ? name : `${path}/${name}`
+}

@@ -1,0 +1,289 @@
+import { createHash } from 'node:crypto'
+import { readFileSync } from 'node:fs'
+import { chmod, lstat, mkdir, readdir, rm, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { Change } from '../../tree/change.js'
+import { copyChanges, isAt, parentOf, removeEmpty, selfAndAbove } from './scratch-files.js'
+
+export const SCRATCH_BYTES_MAX = 256 * 1024 * 1024
+export const SCRATCH_ENTRIES_MAX = 20_000
+/** Of all tasks together; beyond this the layer that was not used for longest goes. */
+export const SCRATCH_LAYERS_MAX = 64
+const KNOWN_MAX = 10_000
+const MODE_MASK = 0o777
+
+const FILES = 'files'
+const ABOUT = 'about.json'
+const BUSY = 'busy'
+
+/** What is known of a layer without looking at its files. */
+interface About {
+  readonly taskId: string
+  /** Nothing here is made durable: after a power cut files may be empty, and the layer is not used. */
+  readonly boot: string
+  /** Every file and link with its bytes, every folder that is ignored itself with null. */
+  readonly entries: Readonly<Record<string, number | null>>
+}
+
+/** What the layer will be when the changes of a command are saved. */
+export interface ScratchPlan {
+  readonly taskId: string
+  readonly changes: readonly Change[]
+  readonly entries: About['entries']
+  /** Why the whole layer is dropped instead; null when it is kept. */
+  readonly dropped: string | null
+}
+
+/**
+ * What commands wrote to ignored paths, for each task a folder that is laid over its work tree when the next command runs. It is a
+ * cache: whenever it cannot be trusted to be whole it is dropped.
+ */
+export class ScratchLayers {
+  readonly #known = new Map<string, About | null>()
+  readonly #turns = new Map<string, Promise<void>>()
+
+  constructor(private readonly dir: string) {}
+
+  /** The folder to lay over the tree, null when there is none, and what became of one that could not be used. */
+  prepare(taskId: string, tree: string): Promise<{ readonly layer: string | null; readonly note: string | null }> {
+    return this.#inTurn(taskId, async () => {
+      const about = this.#about(taskId)
+      if (about === null) return NONE
+      if (about === 'broken') {
+        await this.#remove(taskId)
+        return { ...NONE, note: LOST }
+      }
+      const entries = await this.#fitted(taskId, about, tree)
+      return { layer: Object.keys(entries).length === 0 ? null : this.#files(taskId), note: null }
+    })
+  }
+
+  /** The folder with what a task's commands left, to be read; null when there is none. */
+  filesOf(taskId: string): Promise<string | null> {
+    return this.#inTurn(taskId, async () => {
+      const about = this.#about(taskId)
+      return about === null || about === 'broken' ? null : this.#files(taskId)
+    })
+  }
+
+  /** What saving these changes comes to. Decided on sizes alone, before anything is copied. */
+  plan(taskId: string, changes: readonly Change[], isCut = false): ScratchPlan | null {
+    if (changes.length === 0 && !isCut) return null
+    const about = this.#about(taskId)
+    const entries: Record<string, number | null> = about === null || about === 'broken' ? {} : { ...about.entries }
+    for (const { path, kind, type, bytes } of changes) {
+      if (kind === 'deleted') delete entries[path]
+      else entries[path] = type === 'directory' ? null : (bytes ?? 0)
+    }
+    const sizes = Object.values(entries)
+    const bytes = sizes.reduce<number>((sum, one) => sum + (one ?? 0), 0)
+    const isTooMuch = isCut || sizes.length > SCRATCH_ENTRIES_MAX || bytes > SCRATCH_BYTES_MAX
+    const limit = `${SCRATCH_ENTRIES_MAX} paths or ${SCRATCH_BYTES_MAX / 1024 ** 2} MiB`
+    const dropped = isTooMuch
+      ? `Commands of this task wrote more than ${limit} to ignored paths: all of it was dropped, and the next command does not see it.`
+      : null
+    return { taskId, changes, entries, dropped }
+  }
+
+  /**
+   * Takes over what a command left in its view. A server that is killed meanwhile, or a full disk, leaves a layer that nobody uses:
+   * false then.
+   */
+  save(plan: ScratchPlan, view: string | null): Promise<boolean> {
+    return this.#inTurn(plan.taskId, async () => {
+      try {
+        if (plan.dropped !== null || view === null) await this.#remove(plan.taskId)
+        else await this.#copy(plan, view)
+        return true
+      } catch {
+        this.#known.delete(plan.taskId)
+        return false
+      }
+    })
+  }
+
+  /** These paths were written to the tree: what lies over them must not hide that. */
+  forget(taskId: string, paths: readonly string[]): Promise<void> {
+    return this.#inTurn(taskId, async () => {
+      const about = this.#about(taskId)
+      if (about === null || about === 'broken') return
+      const entries = { ...about.entries }
+      const written = new Set(paths)
+      const gone = new Set(Object.keys(entries).filter((one) => selfAndAbove(one).some((path) => written.has(path))))
+      for (const path of paths)
+        for (const above of selfAndAbove(path)) if (typeof entries[above] === 'number') gone.add(above)
+      // Folders that lead to ignored paths are no entries, and go as well when the tree has them no more.
+      const shared = new Set(sharedFolders(entries))
+      for (const path of paths) if (shared.has(path)) gone.add(path)
+      if (gone.size === 0) return
+      for (const path of gone) {
+        delete entries[path]
+        await rm(join(this.#files(taskId), path), REMOVED)
+      }
+      await removeEmpty(this.#files(taskId), [...gone], entries)
+      await this.#record(taskId, { ...about, entries })
+    })
+  }
+
+  drop(taskId: string): Promise<void> {
+    return this.#inTurn(taskId, () => this.#remove(taskId))
+  }
+
+  /** Takes away the layers of tasks that are over or unknown. */
+  async sweep(isOver: (taskId: string) => Promise<boolean>): Promise<void> {
+    for (const name of await namesIn(this.dir)) {
+      const about = read(join(this.dir, name))
+      const isOurs = about !== null && about !== 'broken' && nameOf(about.taskId) === name
+      if (!isOurs || (await isOver(about.taskId))) await rm(join(this.dir, name), REMOVED)
+    }
+  }
+
+  // The folders that lead to ignored paths are the tree's: where it has no such folder any more, what lay in it is gone, and where
+  // its rights changed, they are those of the tree.
+  async #fitted(taskId: string, about: About, tree: string): Promise<About['entries']> {
+    const files = this.#files(taskId)
+    const entries = { ...about.entries }
+    const lost: string[] = []
+    for (const folder of sharedFolders(about.entries)) {
+      if (lost.some((one) => isAt(one, folder))) continue
+      const there = await lstat(join(tree, folder)).catch(() => null)
+      if (there?.isDirectory() === true) await chmod(join(files, folder), there.mode & MODE_MASK).catch(() => null)
+      else lost.push(folder)
+    }
+    await chmod(files, (await lstat(tree)).mode & MODE_MASK)
+    if (lost.length === 0) return entries
+    for (const folder of lost) {
+      await rm(join(files, folder), REMOVED)
+      for (const path of Object.keys(entries)) if (isAt(folder, path)) delete entries[path]
+    }
+    await this.#record(taskId, { ...about, entries })
+    return entries
+  }
+
+  async #copy({ taskId, changes, entries }: ScratchPlan, view: string): Promise<void> {
+    const place = this.#place(taskId)
+    const files = this.#files(taskId)
+    await this.#makeRoom(taskId)
+    // Nothing is known of what lies here, such as what is left of a removal that was cut short.
+    if (this.#about(taskId) === null) await rm(place, REMOVED)
+    await mkdir(files, { recursive: true, mode: 0o700 })
+    await writeFile(join(place, BUSY), '')
+    this.#known.delete(taskId)
+    await copyChanges(view, files, changes)
+    const gone = changes.filter((change) => change.kind === 'deleted').map((change) => change.path)
+    await removeEmpty(files, gone, entries)
+    await this.#record(taskId, { taskId, boot: bootId(), entries })
+    await rm(join(place, BUSY), REMOVED)
+  }
+
+  async #remove(taskId: string): Promise<void> {
+    this.#known.set(taskId, null)
+    await rm(this.#place(taskId), REMOVED)
+  }
+
+  async #record(taskId: string, about: About): Promise<void> {
+    await writeFile(join(this.#place(taskId), ABOUT), JSON.stringify(about), { mode: 0o600 })
+    this.#known.set(taskId, about)
+  }
+
+  async #makeRoom(taskId: string): Promise<void> {
+    const names = (await namesIn(this.dir)).filter((name) => name !== nameOf(taskId))
+    if (names.length < SCRATCH_LAYERS_MAX) return
+    const aged = await Promise.all(
+      names.map(async (name) => ({
+        name,
+        at: (await lstat(join(this.dir, name, ABOUT)).catch(() => null))?.mtimeMs ?? 0,
+      })),
+    )
+    const oldest = aged.sort((a, b) => a.at - b.at).slice(0, names.length - SCRATCH_LAYERS_MAX + 1)
+    for (const { name } of oldest) {
+      await rm(join(this.dir, name), REMOVED)
+      for (const known of this.#known.keys()) if (nameOf(known) === name) this.#known.set(known, null)
+    }
+  }
+
+  // Reading what is half written would take it for broken: everything that concerns one task goes in turn.
+  #inTurn<T>(taskId: string, work: () => Promise<T>): Promise<T> {
+    const mine = (this.#turns.get(taskId) ?? Promise.resolve()).then(work)
+    const settled = mine.then(
+      () => undefined,
+      () => undefined,
+    )
+    this.#turns.set(taskId, settled)
+    void settled.then(() => {
+      if (this.#turns.get(taskId) === settled) this.#turns.delete(taskId)
+    })
+    return mine
+  }
+
+  #about(taskId: string): About | null | 'broken' {
+    const known = this.#known.get(taskId)
+    if (known !== undefined) return known
+    const about = read(this.#place(taskId))
+    if (about === 'broken') return about
+    if (about !== null && about.taskId !== taskId) return 'broken'
+    if (this.#known.size >= KNOWN_MAX) this.#known.clear()
+    this.#known.set(taskId, about)
+    return about
+  }
+
+  #place(taskId: string): string {
+    return join(this.dir, nameOf(taskId))
+  }
+
+  #files(taskId: string): string {
+    return join(this.#place(taskId), FILES)
+  }
+}
+
+const NONE = { layer: null, note: null }
+const LOST =
+  'What earlier commands wrote to ignored paths could not be kept whole and was dropped: run again what made it.'
+
+const REMOVED = { recursive: true, force: true } as const
+
+function read(place: string): About | null | 'broken' {
+  const text = textOf(join(place, ABOUT))
+  if (text === null) return textOf(join(place, BUSY)) === null ? null : 'broken'
+  if (textOf(join(place, BUSY)) !== null) return 'broken'
+  try {
+    const about = JSON.parse(text) as About
+    return about.boot === bootId() && typeof about.taskId === 'string' ? about : 'broken'
+  } catch {
+    return 'broken'
+  }
+}
+
+function textOf(file: string): string | null {
+  try {
+    return readFileSync(file, 'utf8')
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null
+    throw error
+  }
+}
+
+function bootId(): string {
+  return textOf('/proc/sys/kernel/random/boot_id')?.trim() ?? ''
+}
+
+async function namesIn(dir: string): Promise<readonly string[]> {
+  try {
+    return await readdir(dir)
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return []
+    throw error
+  }
+}
+
+function nameOf(taskId: string): string {
+  return createHash('sha256').update(taskId).digest('hex').slice(0, 32)
+}
+
+// From the top, without those that are ignored themselves.
+function sharedFolders(entries: About['entries']): readonly string[] {
+  const shared = new Set<string>()
+  for (const path of Object.keys(entries))
+    for (let at = parentOf(path); at !== ''; at = parentOf(at)) if (entries[at] === undefined) shared.add(at)
+  return [...shared].sort()
+}

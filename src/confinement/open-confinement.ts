@@ -1,0 +1,159 @@
+import { join } from 'node:path'
+import { makeBaseRoot } from './view/base-root.js'
+import { bubblewrap } from './launch/bubblewrap.js'
+import { hostView } from './view/host-view.js'
+import { type Identity, identityOf } from './launch/identity.js'
+import { Keeper, quoted } from './launch/keeper.js'
+import type { Launcher } from './launch/launch.js'
+import { controlGroups, defaultLimits } from './launch/limits.js'
+import { startOpenly } from './launch/unconfined.js'
+import { type Confinement, GUARANTEES, type Guarantee, type Missing, type ProviderName } from './confinement.js'
+import { findProgram, probe } from './probes.js'
+import { Sandbox, writeFilters } from './sandbox.js'
+import { filterLoader, unshare } from './launch/unshare.js'
+
+export interface Options {
+  readonly stateDir: string
+  /** Only this provider is tried; null: the best one the machine has. */
+  readonly only: ProviderName | null
+}
+
+interface Kind {
+  readonly name: Exclude<ProviderName, 'none'>
+  readonly launcher: Launcher
+  readonly trees: 'overlay' | 'copy'
+  readonly programs: readonly string[]
+}
+
+const KINDS: readonly Kind[] = [
+  { name: 'overlay+bubblewrap', launcher: bubblewrap, trees: 'overlay', programs: ['bwrap', 'nsenter'] },
+  { name: 'bubblewrap', launcher: bubblewrap, trees: 'copy', programs: ['bwrap', 'nsenter'] },
+  { name: 'unshare', launcher: unshare, trees: 'overlay', programs: ['nsenter', 'setpriv', 'pivot_root'] },
+]
+
+/** The strongest confinement that the machine gives, proved by trying to break out of it. */
+export async function openConfinement(options: Options): Promise<Confinement> {
+  const refused: Missing[] = []
+  for (const kind of KINDS) {
+    if (options.only !== null && options.only !== kind.name) continue
+    const opened = await openKind(kind, options.stateDir)
+    if (opened.missing.length === 0) return opened
+    await opened.close()
+    refused.push(...opened.missing)
+  }
+  return none(options.only === 'none' ? [] : refused)
+}
+
+/** Every provider, each tried. For people who want to know. */
+export async function surveyConfinement(stateDir: string): Promise<readonly Confinement[]> {
+  const found: Confinement[] = []
+  for (const kind of KINDS) {
+    const opened = await openKind(kind, join(stateDir, kind.name))
+    await opened.close()
+    found.push(opened)
+  }
+  return found
+}
+
+async function openKind(kind: Kind, stateDir: string): Promise<Confinement> {
+  const lacking = ['unshare', 'mount', 'sh', 'bash', ...kind.programs].filter((name) => findProgram(name) === null)
+  if (process.platform !== 'linux') return unusable(kind.name, `it needs Linux, and this is ${process.platform}`)
+  if (lacking.length > 0) return unusable(kind.name, `${lacking.join(', ')} cannot be found`)
+  let keeper: Keeper | null = null
+  try {
+    const identity = identityOf()
+    keeper = await Keeper.open(stateDir, identity)
+    return await assemble(kind, { keeper, identity, stateDir })
+  } catch (error) {
+    await keeper?.close()
+    return unusable(kind.name, error instanceof Error ? error.message : String(error))
+  }
+}
+
+// Along the server's PATH a program is looked for in many places; these are looked for once.
+const WHERE: ReadonlyMap<string, string> = new Map(
+  ['nsenter', 'bwrap', 'setpriv', 'unshare', 'bash'].flatMap((name) => {
+    const path = findProgram(name)
+    return path === null ? [] : [[name, path] as const]
+  }),
+)
+
+const LAYER_BYTES_MAX = 1024 ** 3
+
+async function assemble(
+  kind: Kind,
+  one: { readonly keeper: Keeper; readonly identity: Identity; readonly stateDir: string },
+): Promise<Confinement> {
+  const { keeper, identity, stateDir } = one
+  // In memory: bounded, and gone with the keeper. A copied tree may be larger than that and lies on disk.
+  if (kind.trees === 'overlay')
+    await keeper.ask(`mount -t tmpfs -o nosuid,nodev,mode=755,size=${LAYER_BYTES_MAX} phaselock ${quoted(keeper.dir)}`)
+  else await keeper.ask(`rm -rf ${quoted(keeper.dir)}/*`)
+  const view = hostView()
+  const base = await makeBaseRoot(keeper, view)
+  const canFilter = kind.launcher === bubblewrap || filterLoader() !== null
+  const groups = controlGroups()
+  const sandbox = new Sandbox({
+    keeper,
+    identity,
+    base,
+    view,
+    launcher: kind.launcher,
+    trees: kind.trees,
+    filters: canFilter ? writeFilters(stateDir) : null,
+    limits: defaultLimits(),
+    groups,
+    stateDir,
+    where: (program) => WHERE.get(program) ?? program,
+  })
+  const missing = await probe(sandbox, stateDir)
+  return {
+    provider: kind.name,
+    missing,
+    notes: groups === null ? [NO_GROUPS] : [],
+    start: (job) => sandbox.start(job),
+    close: async () => {
+      await sandbox.close()
+      await keeper.close()
+    },
+  }
+}
+
+const NO_GROUPS =
+  'Memory and processes are limited for each process, not for a command as a whole: control groups need a server that runs as root.'
+
+function unusable(provider: ProviderName, found: string): Confinement {
+  const missing = (Object.keys(GUARANTEES) as Guarantee[]).map((guarantee) => ({
+    guarantee,
+    found: `${provider}: ${found}`,
+    remedy: remedyFor(found),
+  }))
+  return { ...none(missing), provider }
+}
+
+function remedyFor(found: string): string {
+  if (/bwrap/.test(found)) return 'Install bubblewrap: apt-get install bubblewrap (or dnf, pacman, apk).'
+  if (/user namespaces|unshare failed|Operation not permitted|clone/.test(found))
+    return 'Allow user namespaces: sysctl -w kernel.unprivileged_userns_clone=1, on Ubuntu sysctl -w kernel.apparmor_restrict_unprivileged_userns=0, in a container --security-opt seccomp=unconfined.'
+  if (/cannot be found/.test(found)) return 'Install util-linux and bash.'
+  return 'Run `phaselock doctor` for what was tried.'
+}
+
+function none(missing: readonly Missing[]): Confinement {
+  const view = hostView()
+  const all =
+    missing.length > 0
+      ? missing
+      : (Object.keys(GUARANTEES) as Guarantee[]).map((guarantee) => ({
+          guarantee,
+          found: 'no confinement was asked for',
+          remedy: 'Start the server without --confinement none.',
+        }))
+  return {
+    provider: 'none',
+    missing: all,
+    notes: [],
+    start: (job) => startOpenly(job, view),
+    close: async () => undefined,
+  }
+}

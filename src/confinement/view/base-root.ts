@@ -1,0 +1,207 @@
+import {
+  copyFileSync,
+  cpSync,
+  lstatSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  readlinkSync,
+  realpathSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
+import { dirname, join } from 'node:path'
+import type { HostView } from './host-view.js'
+import { INSIDE_ID } from '../launch/identity.js'
+import { type Keeper, quoted } from '../launch/keeper.js'
+import { SOCKETS_AT } from '../confinement.js'
+import { isInside } from './toolchains.js'
+
+const PASSWD = `root:x:0:0:root:/:/usr/sbin/nologin
+agent:x:${INSIDE_ID}:${INSIDE_ID}:agent:/tmp:/bin/sh
+nobody:x:65534:65534:nobody:/:/usr/sbin/nologin
+`
+const GROUP = `root:x:0:\nagent:x:${INSIDE_ID}:\nnogroup:x:65534:\n`
+// The work tree belongs to somebody else in the eyes of the command; git would refuse to look at it.
+const GITCONFIG = '[safe]\n\tdirectory = *\n[user]\n\tname = agent\n\temail = agent@localhost\n'
+/** Stands for files that are covered: tools can read it and find nothing. */
+const EMPTY = 'etc/covered'
+const FOLDERS = ['proc', 'dev', 'tmp', SOCKETS_AT, 'var/tmp', 'etc', 'home']
+
+/**
+ * The root that every command starts from, made once: the shown parts of the machine, read-only, and an /etc of our own. Commands
+ * get copies of these mounts with their own /proc, /dev, /tmp and work tree on top.
+ */
+export async function makeBaseRoot(keeper: Keeper, view: HostView): Promise<string> {
+  const name = 'base'
+  const seen = join(keeper.seen, name)
+  for (const folder of ['', ...FOLDERS]) mkdirSync(join(seen, folder), { recursive: true })
+  for (const path of view.copied) copySetting(path, join(seen, path))
+  writeFileSync(join(seen, 'etc/passwd'), PASSWD)
+  writeFileSync(join(seen, 'etc/group'), GROUP)
+  writeFileSync(join(seen, 'etc/gitconfig'), GITCONFIG)
+  writeFileSync(join(seen, EMPTY), '')
+  for (const { path, target } of view.links) symlinkSync(target, join(seen, path))
+  const root = join(keeper.dir, name)
+  const script: string[] = ['set -e']
+  const mounts = hostMounts(readFileSync('/proc/self/mountinfo', 'utf8'))
+  for (const path of view.shown)
+    for (const part of partsToShow(path, view.covered)) script.push(...showing(part, { seen, root, mounts }))
+  for (const path of view.covered) if (isFolder(path)) script.push(covering(root, path))
+  await keeper.ask(script.join('\n'))
+  return root
+}
+
+/**
+ * Covers those of the paths that exist by now, for all commands that start from here on. A path that was replaced has lost its
+ * cover: `covered` remembers which one had it.
+ */
+export async function coverLate(
+  keeper: Keeper,
+  root: string,
+  { paths, covered }: { readonly paths: readonly string[]; readonly covered: Map<string, number> },
+): Promise<void> {
+  const found = paths.flatMap((path) => {
+    const stats = statSync(path, { throwIfNoEntry: false })
+    return stats === undefined || covered.get(path) === stats.ino
+      ? []
+      : [{ path, ino: stats.ino, isFile: stats.isFile() }]
+  })
+  if (found.length === 0) return
+  const cover = ({ path, isFile }: { readonly path: string; readonly isFile: boolean }): string =>
+    isFile ? `mount --bind ${quoted(join(root, EMPTY))} ${quoted(join(root, path))}` : covering(root, path)
+  await keeper.ask(['set -e', ...found.map(cover)].join('\n'))
+  for (const { path, ino } of found) covered.set(path, ino)
+}
+
+function covering(root: string, path: string): string {
+  return `mount -t tmpfs -o ro,size=4k,mode=755 none ${quoted(join(root, path))}`
+}
+
+interface Part {
+  readonly path: string
+  readonly kind: 'mounted' | 'folder' | 'copied'
+}
+
+/**
+ * What a shown folder is put together from. A folder with a covered file in it, or with a place where one may appear, is made anew
+ * and filled with what else is in it: a cover over the file would be gone when a tool replaces it, and there is none over a file
+ * that is not there yet. What is added to such a folder later is seen after the next start.
+ */
+function partsToShow(path: string, covered: readonly string[]): readonly Part[] {
+  const below = covered.filter((one) => one !== path && isInside(path, one))
+  // A covered folder that is there is covered as a whole, and the folder around it stays as it is.
+  if (below.every((one) => isFolder(one))) return [{ path, kind: 'mounted' }]
+  const inside = readdirSync(path, { withFileTypes: true })
+  return [
+    { path, kind: 'folder' },
+    ...inside.flatMap((entry): readonly Part[] => {
+      const at = join(path, entry.name)
+      if (covered.includes(at)) return entry.isDirectory() ? [{ path: at, kind: 'folder' }] : []
+      if (entry.isDirectory()) return partsToShow(at, covered)
+      const isSmall = entry.isSymbolicLink() || (entry.isFile() && statSync(at).size <= COPIED_BYTES_MAX)
+      return entry.isFile() || entry.isSymbolicLink() ? [{ path: at, kind: isSmall ? 'copied' : 'mounted' }] : []
+    }),
+  ]
+}
+
+// Each mount costs every command a little; a copy of a small file costs nothing.
+const COPIED_BYTES_MAX = 1024 * 1024
+
+interface Base {
+  readonly seen: string
+  readonly root: string
+  readonly mounts: readonly Mount[]
+}
+
+function showing({ path, kind }: Part, { seen, root, mounts }: Base): readonly string[] {
+  const at = join(seen, path)
+  if (kind === 'copied') {
+    copyIfReadable(path, at)
+    return []
+  }
+  if (kind === 'folder' || isFolder(path)) mkdirSync(at, { recursive: true })
+  else writeFileSync(at, '')
+  if (kind === 'folder') return []
+  return [
+    `mount --rbind ${quoted(path)} ${quoted(join(root, path))}`,
+    ...mountsAt(path, mounts).map(
+      ({ point, options }) => `mount -o remount,bind,${options} ${quoted(join(root, point))}`,
+    ),
+  ]
+}
+
+function copyIfReadable(from: string, to: string): void {
+  try {
+    cpSync(from, to, { verbatimSymlinks: true })
+  } catch (error) {
+    // What the server's account cannot read is not for commands.
+    if ((error as NodeJS.ErrnoException).code !== 'EACCES') throw error
+  }
+}
+
+function isFolder(path: string): boolean {
+  return statSync(path, { throwIfNoEntry: false })?.isDirectory() === true
+}
+
+const OTHERS_READ = 0o004
+const LINKS_MAX = 5
+
+// Only what anybody on the machine may read, and only files, folders and links.
+function copySetting(from: string, to: string, depth = 0): void {
+  const stats = lstatSync(from)
+  // What lies in a copied folder has its folder already.
+  if (depth === 0) mkdirSync(dirname(to), { recursive: true })
+  if (stats.isSymbolicLink()) {
+    // A link into what is shown stays one; a setting that lies elsewhere comes along as itself.
+    const target = realpathOf(from)
+    if (target === null) return
+    if (depth > 0 || target.startsWith('/usr/')) symlinkSync(readlinkSync(from), to)
+    else if (depth <= LINKS_MAX) copySetting(target, to, depth + 1)
+  } else if (stats.isDirectory()) {
+    mkdirSync(to, { recursive: true })
+    for (const name of readdirSync(from)) copySetting(join(from, name), join(to, name), depth + 1)
+  } else if (stats.isFile() && (stats.mode & OTHERS_READ) !== 0) {
+    copyFileSync(from, to)
+  }
+}
+
+function realpathOf(path: string): string | null {
+  try {
+    return realpathSync.native(path)
+  } catch {
+    return null
+  }
+}
+
+interface Mount {
+  readonly point: string
+  readonly options: string
+}
+
+// Options that were set on a mount of the machine are locked in a namespace below it: they must be named again.
+const LOCKED = new Set(['noexec', 'noatime', 'nodiratime', 'relatime', 'strictatime'])
+
+function hostMounts(mountinfo: string): readonly Mount[] {
+  return mountinfo
+    .split('\n')
+    .filter((line) => line !== '')
+    .map((line) => {
+      const fields = line.split(' ')
+      const given = (fields[5] ?? '').split(',').filter((option) => LOCKED.has(option))
+      return { point: unescaped(fields[4] ?? '/'), options: ['ro', 'nosuid', 'nodev', ...given].join(',') }
+    })
+}
+
+/** The mounts that make up a path: the one it lies on, under its own name, and those below it. */
+function mountsAt(path: string, mounts: readonly Mount[]): readonly Mount[] {
+  const above = mounts.filter(({ point }) => isInside(point, path)).sort((a, b) => a.point.length - b.point.length)
+  const options = above.at(-1)?.options ?? 'ro,nosuid,nodev'
+  const below = mounts.filter(({ point }) => point !== path && isInside(path, point))
+  return [{ point: path, options }, ...below]
+}
+
+function unescaped(field: string): string {
+  return field.replace(/\\([0-7]{3})/g, (_, octal: string) => String.fromCharCode(Number.parseInt(octal, 8)))
+}

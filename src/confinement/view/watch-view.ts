@@ -1,0 +1,127 @@
+import { createHash } from 'node:crypto'
+import { closeSync, lstatSync, readFileSync } from 'node:fs'
+import { posix } from 'node:path'
+import { setImmediate as nextTurn, setTimeout as wait } from 'node:timers/promises'
+import { inside, openDirectory, partsOf } from '../../tree/lookup.js'
+import { namesByFolder } from '../../tree/names-by-folder.js'
+import { TooMuch, walkFrom } from '../../tree/walk.js'
+import type { Composition } from '../confinement.js'
+
+const PROGRAM_BYTES_MAX = 8 * 1024 * 1024
+const ENTRIES_MAX = 1_000_000
+const ENTRIES_PER_TURN = 500
+/** Times of files move in steps of at most this many milliseconds: two changes in one step look like one. */
+const CLOCK_STEP_MS = 12
+const FOLDERS_HELD_MAX = 200
+const NOT_LOOKED_AT: ReadonlySet<string> = new Set(['.git', 'node_modules', '.venv', 'venv', '.tox', '__pycache__'])
+/** Whatever is written once more has another one: nobody can set the time of the last change. */
+type Stamp = string
+
+/** Where a command writes: its whole view, and with an overlay the layer that holds whatever was touched. */
+export interface Watched {
+  readonly view: string
+  readonly touched: string | null
+}
+
+/** Notes how the pinned and guarded files of a view are before a command starts; gives what it wrote of them afterwards. */
+export async function watchView(
+  at: Watched,
+  { pinned, programs = [], isGuarded }: Composition,
+): Promise<() => Promise<readonly string[]>> {
+  const isProgram = new Set(programs)
+  const before = await stampsOf(at.view, pinned, isProgram)
+  const isPinned = new Set(pinned)
+  const isOther = (path: string): boolean => !isPinned.has(path) && isGuarded(path)
+  const others = at.touched === null ? await guardedIn(at.view, isOther) : NONE
+  const newest = [...before.values(), ...others.values()].reduce((max, one) => Math.max(max, one.changedMs), 0)
+  if (Date.now() - newest < CLOCK_STEP_MS) await wait(CLOCK_STEP_MS)
+  return async () => {
+    const written = changed(before, await stampsOf(at.view, pinned, isProgram))
+    try {
+      const now = await guardedIn(at.touched ?? at.view, isOther)
+      return [...written, ...changed(others, now)].sort()
+    } catch (error) {
+      if (error instanceof TooMuch) return ['.']
+      throw error
+    }
+  }
+}
+
+interface Seen {
+  readonly stamp: Stamp
+  readonly changedMs: number
+}
+type Stamps = ReadonlyMap<string, Seen>
+const NONE: Stamps = new Map()
+const GONE: Seen = { stamp: 'gone', changedMs: 0 }
+
+function changed(before: Stamps, after: Stamps): readonly string[] {
+  const paths = new Set([...before.keys(), ...after.keys()])
+  return [...paths].filter((path) => before.get(path)?.stamp !== after.get(path)?.stamp)
+}
+
+// Folder by folder, never through a link: one that was put in the place of a folder makes everything in it gone.
+async function stampsOf(root: string, paths: readonly string[], isProgram: ReadonlySet<string>): Promise<Stamps> {
+  const stamps = new Map<string, Seen>()
+  let looked = 0
+  for (const [folder, names] of namesByFolder(paths)) {
+    const opened = openDirectory(root, partsOf(folder) ?? [])
+    for (const name of names) {
+      const path = posix.join(folder, name)
+      stamps.set(path, opened.ok ? (isProgram.has(path) ? contentAt(opened.fd, name) : seenAt(opened.fd, name)) : GONE)
+    }
+    if (opened.ok) closeSync(opened.fd)
+    looked += names.length
+    if (looked % ENTRIES_PER_TURN < names.length) await nextTurn()
+  }
+  return stamps
+}
+
+async function guardedIn(root: string, isOther: (path: string) => boolean): Promise<Stamps> {
+  const opened = openDirectory(root, [])
+  if (!opened.ok) return NONE
+  const found = new Map<string, Seen>()
+  let looked = 0
+  try {
+    const isEntered = ({ name }: { readonly name: string }): boolean => !NOT_LOOKED_AT.has(name)
+    for (const { path, name, kind, directoryFd } of walkFrom(opened.fd, { isEntered, entriesMax: ENTRIES_MAX })) {
+      if ((kind === 'file' || kind === 'link') && isOther(path)) found.set(path, seenAt(directoryFd, name))
+      looked += 1
+      if (looked % ENTRIES_PER_TURN === 0) await nextTurn()
+    }
+    return found
+  } finally {
+    closeSync(opened.fd)
+  }
+}
+
+// Without what a change of the mode changes.
+function contentAt(directoryFd: number, name: string): Seen {
+  const stat = lstatSync(inside(directoryFd, name), { bigint: true, throwIfNoEntry: false })
+  if (stat === undefined || !stat.isFile() || stat.size > PROGRAM_BYTES_MAX) return seenAt(directoryFd, name)
+  const content = createHash('sha256')
+    .update(readFileSync(inside(directoryFd, name)))
+    .digest('hex')
+  return { stamp: `${stat.mtimeNs} ${content}`, changedMs: Number(stat.ctimeMs) }
+}
+
+function seenAt(directoryFd: number, name: string): Seen {
+  const stat = lstatSync(inside(directoryFd, name), { bigint: true, throwIfNoEntry: false })
+  if (stat === undefined) return GONE
+  return {
+    stamp: `${stat.ino} ${stat.mode} ${stat.size} ${stat.mtimeNs} ${stat.ctimeNs}`,
+    changedMs: Number(stat.ctimeMs),
+  }
+}
+
+/**
+ * The folders that lead to pinned files, from the top. In a copied view they are mounted onto themselves, so that none of them can
+ * be moved away and back: that would change no file in it.
+ */
+export function foldersToHold({ pinned }: Composition): readonly string[] {
+  const folders = new Set<string>()
+  for (const path of pinned)
+    for (let at = posix.dirname(path); at !== '.' && !folders.has(at); at = posix.dirname(at)) folders.add(at)
+  const depth = (path: string): number => path.split('/').length
+  return [...folders].sort((a, b) => depth(a) - depth(b)).slice(0, FOLDERS_HELD_MAX)
+}

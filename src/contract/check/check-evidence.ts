@@ -1,0 +1,16 @@
+import type { ContractDocument } from '../document.js'
+import type { Reading } from '../read/reading.js'
+
+/** Checkpoints: a field that names files has a type that can. */
+export function checkEvidence(reading: Reading, document: ContractDocument): void {
+  for (const phase of document.phases) {
+    for (const [name, field] of Object.entries(phase.checkpoint?.evidence ?? {})) {
+      if (field.grade !== 'artifact' || field.type === 'string' || field.type === 'array') continue
+      reading.report({
+        ...reading.about(field, 'grade', 'contract.invalid_value'),
+        message: `The field '${name}' has the grade artifact and the type ${field.type}; a file is named by a string.`,
+        remedy: 'Use the type string, or array for several files.',
+      })
+    }
+  }
+}

@@ -1,0 +1,26 @@
+import { artifactsUpTo } from './check-gates.js'
+import type { ContractDocument } from '../document.js'
+import { placeholdersOf } from '../prompt.js'
+import type { Reading } from '../read/reading.js'
+
+const KNOWN = '{{task.title}}, {{task.description}}, {{artifacts.TYPE.FIELD}}, {{guide:NAME}}, {{?OPTIONAL}}'
+
+/** Prompts: every placeholder can be filled at some time. */
+export function checkPrompts(reading: Reading, document: ContractDocument): void {
+  for (const phase of document.phases) {
+    const available = artifactsUpTo(document, phase)
+    for (const placeholder of placeholdersOf(phase.prompt)) {
+      const problem =
+        placeholder.kind === 'artifact' && !available.has(placeholder.type)
+          ? `No phase up to '${phase.id}' requires the artifact '${placeholder.type}'.`
+          : placeholder.kind === 'unknown'
+            ? `The placeholder '{{${placeholder.text}}}' is not known.`
+            : placeholder.kind === 'bare'
+              ? `The placeholder '{{${placeholder.name}}}' is not known.`
+              : null
+      if (problem === null) continue
+      const at = reading.about(phase, 'prompt', 'contract.unresolvable_placeholder')
+      reading.report({ ...at, message: problem, remedy: `Known placeholders: ${KNOWN}.` })
+    }
+  }
+}

@@ -1,0 +1,116 @@
+import { BUILT_IN_TOOLS, HARNESS_TOOLS } from '../../core/tool-calls/built-in-tools.js'
+import type { ContractDocument, PhaseDocument } from '../document.js'
+import { didYouMean } from '../nearest.js'
+import type { Reading } from '../read/reading.js'
+
+/** Tools: every name provided by something, and able to produce what the phase requires. */
+export function checkTools(reading: Reading, document: ContractDocument): void {
+  for (const phase of document.phases) {
+    const allowed = phase.allowed_tools === 'all' ? [] : phase.allowed_tools
+    for (const list of [allowed, phase.forbidden_tools]) {
+      for (const [index, tool] of list.entries()) checkTool(reading, document, tool, { made: list, key: index })
+    }
+    for (const tool of Object.keys(phase.tool_constraints)) {
+      checkTool(reading, document, tool, { made: phase.tool_constraints, key: tool })
+      if (phase.allowed_tools === 'all' || isUsed(phase, tool)) continue
+      const message = `The phase '${phase.id}' does not allow ${tool}.`
+      reading.report({ ...reading.about(phase.tool_constraints, tool, 'contract.unused_constraint'), message })
+    }
+    for (const [index, tool] of phase.forbidden_tools.entries()) {
+      if (!allowed.includes(tool)) continue
+      const message = `The tool ${tool} is both allowed and forbidden in '${phase.id}'; forbidden wins.`
+      reading.report({ ...reading.about(phase.forbidden_tools, index, 'contract.tool_allowed_and_forbidden'), message })
+    }
+    checkEvidence(reading, document, phase)
+  }
+  checkAgents(reading, document)
+}
+
+/** Tools beside the built-in ones that the contract names: its own, and those of upstream servers. */
+export function extraTools(document: ContractDocument): string[] {
+  const listed = document.phases.flatMap((phase) => [
+    ...(phase.allowed_tools === 'all' ? [] : phase.allowed_tools),
+    ...phase.forbidden_tools,
+    ...Object.keys(phase.tool_constraints),
+  ])
+  const others = [...Object.keys(document.tools ?? {}), ...listed].filter(
+    (tool) => !BUILT_IN_TOOLS.has(tool) && !HARNESS_TOOLS.has(tool),
+  )
+  return [...new Set(others)].sort()
+}
+
+function isUsed(phase: PhaseDocument, tool: string): boolean {
+  const users = [
+    tool,
+    ...[...BUILT_IN_TOOLS.values()].filter((spec) => spec.inherits === tool).map((spec) => spec.name),
+  ]
+  return users.some((user) => phase.allowed_tools.includes(user) && !phase.forbidden_tools.includes(user))
+}
+
+function checkTool(
+  reading: Reading,
+  document: ContractDocument,
+  tool: string,
+  at: { made: object; key: string | number },
+): void {
+  const own = Object.keys(document.tools ?? {})
+  if (BUILT_IN_TOOLS.has(tool) || HARNESS_TOOLS.has(tool) || own.includes(tool)) return
+  const dot = tool.indexOf('.')
+  const servers = Object.keys(document.mcp_servers ?? {})
+  if (dot > 0 && dot < tool.length - 1 && servers.includes(tool.slice(0, dot))) return
+  const names = [...BUILT_IN_TOOLS.keys(), ...HARNESS_TOOLS, ...own, ...servers.map((server) => `${server}.*`)]
+  reading.report({
+    ...reading.about(at.made, at.key, 'contract.unknown_tool'),
+    message: `Nothing provides the tool '${tool}'.`,
+    remedy: `${didYouMean(tool, names)}Known tools: ${names.join(', ')}.`,
+  })
+}
+
+/** The tools with which each artifact could come about; an artifact that is not here needs none. */
+const PRODUCERS: ReadonlyMap<string, readonly string[]> = new Map([
+  ['test_files', ['write_files', 'edit_files', 'bash']],
+  ['implementation_files', ['write_files', 'edit_files', 'bash']],
+  ['test_run_result', ['bash', 'run_tests']],
+])
+
+function checkEvidence(reading: Reading, document: ContractDocument, phase: PhaseDocument): void {
+  if (phase.allowed_tools === 'all') return
+  const usable = phase.allowed_tools.filter((tool) => !phase.forbidden_tools.includes(tool))
+  if (usable.some((tool) => !BUILT_IN_TOOLS.has(tool))) return
+  for (const artifact of phase.required_artifacts) {
+    const producers = PRODUCERS.get(artifact.type)
+    const isObserved = artifact.type === 'test_run_result' && Object.hasOwn(document.commands ?? {}, 'tests')
+    if (producers === undefined || isObserved || usable.some((tool) => producers.includes(tool))) continue
+    reading.report({
+      ...reading.about(artifact, 'type', 'contract.unproducible_evidence'),
+      message: `None of the tools of '${phase.id}' could produce ${artifact.type}.`,
+      remedy: `Allow one of ${producers.join(', ')}, or require it elsewhere.`,
+    })
+  }
+}
+
+function checkAgents(reading: Reading, document: ContractDocument): void {
+  const names = Object.keys(document.agents ?? {})
+  const check = (agent: unknown, made: object, key: string | number): void => {
+    if (typeof agent !== 'string' || agent === '' || names.includes(agent)) return
+    const remedy = `${didYouMean(agent, names)}Known agents: ${names.length === 0 ? 'none' : names.join(', ')}.`
+    reading.report({
+      ...reading.about(made, key, 'contract.unknown_agent'),
+      message: `The agent '${agent}' is not defined.`,
+      remedy,
+    })
+  }
+  const remote = (agent: string, made: object, key: number): void =>
+    reading.report({
+      ...reading.about(made, key, 'contract.effect_differs'),
+      message: `No entry of agents is called '${agent}': an operator hands whoever votes under that name its token.`,
+      remedy: `${didYouMean(agent, names)}Known agents: ${names.join(', ')}.`,
+    })
+  for (const phase of document.phases) {
+    for (const spawn of phase.auto_spawn ?? []) check(spawn.agent, spawn, 'agent')
+    const voters = phase.consensus?.agents
+    if (!Array.isArray(voters) || names.length === 0) continue
+    for (const [index, agent] of voters.entries())
+      if (!names.includes(String(agent))) remote(String(agent), voters, index)
+  }
+}

@@ -1,0 +1,109 @@
+import { reachedWithout, upTo } from './check-graph.js'
+import type {
+  BlockerDocument,
+  ContractDocument,
+  GateDocument,
+  PhaseDocument,
+  TransitionDocument,
+  ValidationDocument,
+} from '../document.js'
+
+export type CheckOwner = BlockerDocument | ValidationDocument
+
+/** One way to leave a phase, or to complete a final one, and the least that it asks for. */
+export interface DemandDocument {
+  /** The phase it leads to; null: the final phase is completed in place. */
+  readonly to: string | null
+  readonly gates: readonly GateDocument[]
+  /** False where the way may be a claimed way back, which asks for no artifacts and no checkpoint. */
+  readonly isFull: boolean
+}
+
+/** Every way out of the phase. Which way is a way back depends on the task, so that the weaker demand is taken where both are possible. */
+export function demandsOf(document: ContractDocument, phase: PhaseDocument): readonly DemandDocument[] {
+  const outgoing = document.transitions.filter((transition) => transition.from === phase.id)
+  if (outgoing.length === 0) return [{ to: null, gates: phase.gates, isFull: true }]
+  return outgoing.map((transition) => {
+    const { to, gate } = transition
+    const isFull = !mayLeadBack(document, transition)
+    const named = gate === undefined ? null : phase.gates.filter((candidate) => candidate.id === gate)
+    return { to, gates: named ?? (isFull ? phase.gates : []), isFull }
+  })
+}
+
+// Back is where the task has been, and it has been there before only if another way leads there.
+function mayLeadBack(document: ContractDocument, transition: TransitionDocument): boolean {
+  const { from, to, when } = transition
+  if (when === undefined) return false
+  return to === from || (upTo(document, from).has(to) && reachedWithout(document, transition).has(to))
+}
+
+/** The checks that a way out runs. */
+export function checksOfDemand(phase: PhaseDocument, demand: DemandDocument): readonly CheckOwner[] {
+  const ofArtifacts = demand.isFull ? phase.required_artifacts.flatMap((artifact) => artifact.validation) : []
+  return [...ofArtifacts, ...demand.gates.flatMap((gate) => gate.blockers)]
+}
+
+export function nameOfCheck(owner: CheckOwner): BlockerDocument['check'] {
+  return 'rule' in owner ? owner.rule : owner.check
+}
+
+/** The phases that a task can enter after a RED run has recorded its tests: elsewhere `tests_unchanged` has nothing to compare. */
+export function phasesAfterRed(document: ContractDocument): ReadonlySet<string> {
+  return reachedAfterRed(document, () => false)
+}
+
+/** Loops that begin before RED are few; past so many a gate stays closed until tests are recorded. */
+const LOOPS_MAX = 50
+
+/**
+ * The phases whose `tests_unchanged` holds while no tests are recorded: the only way from them to a RED run and back leads
+ * through that very check, so that nothing could ever be recorded otherwise.
+ */
+export function phasesBeforeRed(document: ContractDocument): ReadonlySet<string> {
+  const found = new Set<string>()
+  const asking = document.phases.filter((phase) =>
+    demandsOf(document, phase).some((one) => asksForRecorded(phase, one)),
+  )
+  const possible = asking.length === 0 ? found : phasesAfterRed(document)
+  while (found.size < LOOPS_MAX) {
+    const after = reachedAfterRed(document, (phase, demand) => !found.has(phase.id) && asksForRecorded(phase, demand))
+    const closed = asking.find(({ id }) => possible.has(id) && !after.has(id) && !found.has(id))
+    if (closed === undefined) break
+    found.add(closed.id)
+  }
+  return found
+}
+
+function reachedAfterRed(
+  document: ContractDocument,
+  isClosedBefore: (phase: PhaseDocument, demand: DemandDocument) => boolean,
+): ReadonlySet<string> {
+  const ways = new Map(document.phases.map((phase) => [phase.id, { phase, demands: demandsOf(document, phase) }]))
+  const before = new Set([document.start_node])
+  const after = new Set<string>()
+  const follow = (from: Set<string>, isRecorded: boolean): void => {
+    for (const id of from) {
+      const { phase, demands = [] } = ways.get(id) ?? {}
+      for (const demand of demands) {
+        if (phase === undefined || demand.to === null || (!isRecorded && isClosedBefore(phase, demand))) continue
+        if (isRecorded || mayRecordTests(phase, demand)) after.add(demand.to)
+        else before.add(demand.to)
+      }
+    }
+  }
+  follow(before, false)
+  follow(after, true)
+  return after
+}
+
+function asksForRecorded(phase: PhaseDocument, demand: DemandDocument): boolean {
+  return checksOfDemand(phase, demand).some(
+    (owner) => owner.severity === 'blocking' && nameOfCheck(owner) === 'tests_unchanged',
+  )
+}
+
+// The run is recorded whatever the severity of its check.
+function mayRecordTests(phase: PhaseDocument, demand: DemandDocument): boolean {
+  return checksOfDemand(phase, { ...demand, isFull: true }).some((owner) => nameOfCheck(owner) === 'tests_are_failing')
+}

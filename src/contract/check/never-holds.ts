@@ -1,0 +1,250 @@
+import type { CheckName, Json, JsonObject } from '../../core/contract/contract.js'
+import { OBSERVED_RUN_MEMBERS } from '../../core/evidence/observed-run.js'
+import { REVIEW_ARTIFACTS } from '../../core/reviews/review.js'
+import { upTo } from './check-graph.js'
+import { ARTIFACT_NEEDS, ASSEMBLED_REVIEW, NO_OPEN_QUESTIONS, object, REPORTED_RUN_NEEDS } from './check-needs.js'
+import { type CheckOwner, nameOfCheck } from './demands.js'
+import type { ContractDocument, PhaseDocument } from '../document.js'
+import { readExpression } from '../expression.js'
+import type { ReadPath } from '../expression-reads.js'
+import { findConflict } from './schema-conflict.js'
+
+/** Why something can never hold, the field that says so, and what would be right. */
+export interface Never {
+  readonly key: string
+  readonly why: string
+  readonly remedy: string
+}
+
+export interface CheckScene {
+  readonly document: ContractDocument
+  readonly phase: PhaseDocument
+  /** Phases that can be entered with the tests of a RED run recorded. */
+  readonly afterRed: ReadonlySet<string>
+}
+
+const COVERAGE_FORMATS: readonly Json[] = ['lcov', 'cobertura']
+/** These words stand for others: no reviewer is let in under them. */
+const NO_REVIEWER: ReadonlySet<string> = new Set(['human', 'orchestrator'])
+
+/** Why a blocking check can never hold, whatever the agent does; null when it may. Decided from the contract alone. */
+export function neverHolds(scene: CheckScene, owner: CheckOwner): Never | null {
+  const check = nameOfCheck(owner)
+  const key = 'rule' in owner ? 'rule' : 'check'
+  switch (check) {
+    case 'coverage_threshold_met':
+      return neverCovered(scene.document, key)
+    case 'tests_are_failing':
+    case 'all_tests_pass':
+    case 'no_skipped_tests':
+      return neverRun(scene, check, key)
+    case 'tests_can_fail':
+      return neverInverted(scene.document, key)
+    case 'tests_unchanged':
+      return scene.afterRed.has(scene.phase.id) ? null : neverRecorded(key)
+    case 'expression':
+      return neverTrue(scene, owner)
+    case 'all_review_models_completed':
+      return neverReviewed(owner)
+    case 'no_open_questions':
+      return neverWithoutQuestions(scene, key)
+    default:
+      return neverInArtifact(scene, { check, key, needs: needsOf(check) })
+  }
+}
+
+/** The format of a command reports how much of the code ran, and counts no tests. */
+export function reportsCoverage(command: JsonObject): boolean {
+  return COVERAGE_FORMATS.includes(command.format ?? null)
+}
+
+export function commandOf(document: ContractDocument, name: string): JsonObject | undefined {
+  return Object.hasOwn(document.commands ?? {}, name) ? document.commands?.[name] : undefined
+}
+
+function neverCovered(document: ContractDocument, key: string): Never | null {
+  const command = commandOf(document, 'coverage')
+  const remedy = 'Add commands.coverage with run, report and format: lcov or cobertura, or use severity: warning.'
+  if (command === undefined)
+    return { key, why: 'coverage_threshold_met reads commands.coverage, which is not defined', remedy }
+  if (reportsCoverage(command)) return null
+  const why = `commands.coverage has the format ${String(command.format)}, which reports no coverage`
+  return { key, why, remedy: 'Set format of commands.coverage to lcov or cobertura.' }
+}
+
+function neverRun(scene: CheckScene, check: CheckName, key: string): Never | null {
+  const { document, phase } = scene
+  const command = commandOf(document, 'tests')
+  if (command !== undefined) {
+    if (!reportsCoverage(command)) return null
+    const why = `commands.tests has the format ${String(command.format)}, which counts no tests`
+    return { key, why, remedy: 'Set format of commands.tests to that of the test runner, or to auto.' }
+  }
+  const isRequired = phase.required_artifacts.some((artifact) => artifact.type === 'test_run_result')
+  const isRequiredBefore = originsOf(scene, 'test_run_result').length > 0
+  if (!isRequired && isRequiredBefore)
+    return {
+      key,
+      why: `${check} reads the test_run_result of this phase, which does not require one; a result of an earlier phase does not count`,
+      remedy: `Add {type: test_run_result} to required_artifacts of '${phase.id}', or add commands.tests.`,
+    }
+  const needs = { test_run_result: REPORTED_RUN_NEEDS.get(check) ?? [] }
+  return neverInArtifact(scene, { check, key, needs })
+}
+
+function neverInverted(document: ContractDocument, key: string): Never | null {
+  const command = commandOf(document, 'tests')
+  if (command !== undefined && !reportsCoverage(command)) return null
+  return {
+    key,
+    why: 'tests_can_fail runs the new tests once more, and commands.tests does not say how',
+    remedy: 'Add commands.tests, for example {run: npm test}, or remove the check.',
+  }
+}
+
+function neverRecorded(key: string): Never {
+  return {
+    key,
+    why: 'tests_unchanged compares with the tests of a RED run, and no gate on the way here has the check tests_are_failing',
+    remedy:
+      'Add tests_are_failing to the gate of an earlier phase, remove this check, or set tests.allow_changes: true.',
+  }
+}
+
+function neverReviewed(owner: CheckOwner): Never | null {
+  const name = owner.required_reviews?.find((one) => NO_REVIEWER.has(one))
+  if (name === undefined) return null
+  const why = `no reviewer can be called '${name}', so that the review never comes`
+  return { key: 'required_reviews', why, remedy: 'Use another name; ask for a human with an approval gate.' }
+}
+
+function neverWithoutQuestions(scene: CheckScene, key: string): Never | null {
+  for (const { type } of scene.phase.required_artifacts) {
+    const conflict = conflictWith(scene, type, [NO_OPEN_QUESTIONS])
+    if (conflict !== null) return forbidden({ check: 'no_open_questions', key, type, conflict })
+  }
+  return null
+}
+
+interface Need {
+  readonly check: CheckName
+  readonly key: string
+  /** By artifact type; one of them is enough. */
+  readonly needs: Readonly<Record<string, readonly JsonObject[]>>
+}
+
+function needsOf(check: CheckName): Need['needs'] {
+  return Object.fromEntries(Object.entries(ARTIFACT_NEEDS.get(check) ?? {}).map(([type, need]) => [type, [need]]))
+}
+
+function neverInArtifact(scene: CheckScene, { check, key, needs }: Need): Never | null {
+  const available = Object.entries(needs).filter(([type]) => originsOf(scene, type).length > 0)
+  const conflicts = available.map(([type, need]) => ({ type, conflict: conflictWith(scene, type, need) }))
+  const [first] = conflicts
+  if (first === undefined || first.conflict === null || conflicts.some((one) => one.conflict === null)) return null
+  return forbidden({ check, key, type: first.type, conflict: first.conflict })
+}
+
+function forbidden(one: { check: string; key: string; type: string; conflict: string }): Never {
+  const why = `the schema of ${one.type} accepts nothing with which ${one.check} holds (${one.conflict})`
+  return { key: one.key, why, remedy: `Change the schema of ${one.type}, or remove the check.` }
+}
+
+/** Why no accepted artifact of this type meets the needs; null when one may. */
+function conflictWith(scene: CheckScene, type: string, needs: readonly JsonObject[]): string | null {
+  const conflicts = originsOf(scene, type).map((schemas) => findConflict([...schemas, ...needs]))
+  return conflicts.includes(null) ? null : (conflicts[0] ?? null)
+}
+
+/** What the newest artifact of this type was judged by, for each phase it may be from. */
+function originsOf(scene: CheckScene, type: string): readonly (readonly (JsonObject | boolean)[])[] {
+  const { document, phase } = scene
+  if (REVIEW_ARTIFACTS.includes(type) && asksForReviews(phase)) return [schemasOf(document, phase, type)]
+  const before = upTo(document, phase.id)
+  const own = phase.required_artifacts.some((artifact) => artifact.type === type) ? [phase] : null
+  return (own ?? document.phases.filter(({ id }) => before.has(id)))
+    .filter((one) => one.required_artifacts.some((artifact) => artifact.type === type))
+    .map((one) => schemasOf(document, one, type))
+}
+
+/** What an artifact of this phase must fit: its schema, and what is known of it where Phaselock makes it itself. */
+export function schemasOf(document: ContractDocument, phase: PhaseDocument, type: string): (JsonObject | boolean)[] {
+  if (type === 'test_run_result' && commandOf(document, 'tests') !== undefined) return [OBSERVED_RESULT]
+  const name = phase.required_artifacts.find((artifact) => artifact.type === type)?.schema
+  const schema = name === undefined ? undefined : document.schemas[name]
+  const isAssembled = REVIEW_ARTIFACTS.includes(type) && asksForReviews(phase)
+  return [...(schema === undefined ? [] : [schema]), ...(isAssembled ? [ASSEMBLED_REVIEW] : [])]
+}
+
+const OBSERVED_RESULT: JsonObject = {
+  properties: Object.fromEntries(OBSERVED_RUN_MEMBERS.map((name) => [name, true])),
+  additionalProperties: false,
+}
+
+function asksForReviews(phase: PhaseDocument): boolean {
+  const owners = [
+    ...phase.required_artifacts.flatMap((one) => one.validation),
+    ...phase.gates.flatMap((one) => one.blockers),
+  ]
+  return (
+    phase.consensus !== undefined ||
+    (phase.auto_spawn ?? []).length > 0 ||
+    owners.some((owner) => nameOfCheck(owner) === 'all_review_models_completed')
+  )
+}
+
+function neverTrue(scene: CheckScene, owner: CheckOwner): Never | null {
+  const expression = readExpression(owner.when ?? '')
+  if (!expression.ok) return null
+  const key = 'when'
+  if (expression.isNeverTrue)
+    return {
+      key,
+      why: `the expression '${owner.when ?? ''}' is always false`,
+      remedy: 'Correct the expression, or remove it.',
+    }
+  for (const path of expression.required) {
+    const missing = missingMember(scene, path)
+    if (missing !== null) return { key, ...missing }
+  }
+  return null
+}
+
+function missingMember(scene: CheckScene, [variable, ...members]: ReadPath): Omit<Never, 'key'> | null {
+  const [first, ...rest] = members
+  if (first === undefined) return null
+  if (variable === 'observed') return missingRun(scene.document, first, rest[0])
+  if (variable === 'evidence') return missingEvidence(scene.phase, first)
+  if (variable !== 'artifacts' || rest.length === 0) return null
+  const need = rest.reduceRight<JsonObject>((inner, name) => object({ [name]: inner }), {})
+  const conflict = conflictWith(scene, first, [need])
+  if (conflict === null) return null
+  return {
+    why: `the expression reads ${[variable, ...members].join('.')}, which no accepted ${first} has (${conflict})`,
+    remedy: `Correct the expression, or change the schema of ${first}.`,
+  }
+}
+
+function missingRun(document: ContractDocument, name: string, member: string | undefined): Omit<Never, 'key'> | null {
+  const names = Object.keys(document.commands ?? {})
+  if (!names.includes(name))
+    return {
+      why: `the expression reads observed.${name}, and commands.${name} is not defined`,
+      remedy: `Add commands.${name}, or read one of: ${names.length === 0 ? 'none is defined' : names.join(', ')}.`,
+    }
+  if (member === undefined || OBSERVED_RUN_MEMBERS.some((known) => known === member)) return null
+  return {
+    why: `the expression reads observed.${name}.${member}, which no run has`,
+    remedy: `Read one of: ${OBSERVED_RUN_MEMBERS.join(', ')}.`,
+  }
+}
+
+// Where the fields are read from a document, they are known there.
+function missingEvidence({ id, checkpoint, document }: PhaseDocument, name: string): Omit<Never, 'key'> | null {
+  const fields = Object.keys(checkpoint?.evidence ?? {})
+  if (fields.includes(name) || checkpoint?.source !== undefined || document !== undefined) return null
+  return {
+    why: `the expression reads evidence.${name}, and the checkpoint of '${id}' has no such field`,
+    remedy: `Add it to checkpoint.evidence of '${id}'; its fields: ${fields.length === 0 ? 'none' : fields.join(', ')}.`,
+  }
+}

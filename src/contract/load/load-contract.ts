@@ -1,0 +1,155 @@
+import { stat } from 'node:fs/promises'
+import { basename, dirname } from 'node:path'
+import type { Contract, Json, JsonObject } from '../../core/contract/contract.js'
+import { checkEvidence } from '../check/check-evidence.js'
+import { checkGates } from '../check/check-gates.js'
+import { checkGraph } from '../check/check-graph.js'
+import { checkOpenable } from '../check/check-openable.js'
+import { checkPrompts } from '../check/check-prompts.js'
+import { checkTools } from '../check/check-tools.js'
+import { compileDocument } from '../compile/compile-document.js'
+import type { Diagnostic, Place } from '../diagnostic.js'
+import { inFileOrder } from '../diagnostic.js'
+import type { ContractDocument } from '../document.js'
+import { attachDocuments, attachSources } from '../documents/attach.js'
+import { isWorkflowText } from '../documents/detect.js'
+import { readWorkflowFolder, readWorkflowText, type Workflow } from '../documents/workflow.js'
+import { codeOfReason, type FileLookup, filesBelow, readBounded } from './bounded-files.js'
+import { canonicalJson, fingerprint } from '../fingerprint.js'
+import { findUnenforced } from '../not-enforced.js'
+import { positionsOf } from './positions.js'
+import { type ReadContract, readContract } from '../read/read-contract.js'
+import { Reading } from '../read/reading.js'
+import { resolveGuides } from './resolve-guides.js'
+import { resolveSchemas } from './resolve-schemas.js'
+import { parseSource } from './yaml.js'
+
+export type { Diagnostic } from '../diagnostic.js'
+
+export interface LoadedContract {
+  readonly ok: true
+  readonly contract: Contract
+  /** The canonical document: what is stored, hashed and compiled again. */
+  readonly document: JsonObject
+  readonly warnings: Diagnostic[]
+  readonly file: string
+  /** Where each part of the document stands in the file, by its path in the document. */
+  readonly positions: ReadonlyMap<string, Place>
+  /** Schemas and guides that were looked up beside the file, relative to its folder, also those that are missing. */
+  readonly parts: readonly string[]
+}
+
+export interface RefusedContract {
+  readonly ok: false
+  /** All errors and warnings, in the order of the file. */
+  readonly diagnostics: Diagnostic[]
+}
+
+export type LoadResult = LoadedContract | RefusedContract
+
+export interface LoadOptions {
+  /** The name that diagnostics carry. */
+  readonly file: string
+  /** Where schema and guide files are looked up; null: nowhere (a contract that came over the wire). */
+  readonly baseDir: string | null
+}
+
+/**
+ * Loads a contract: a YAML or JSON file, a Markdown file with phases, or the folder of a workflow of documents.
+ * Schemas are looked up beside it, then inline, then in `schemas_dir`, then among the built-in ones.
+ */
+export async function loadContractFile(path: string): Promise<LoadResult> {
+  if (await isFolder(path)) return loadFolder(path)
+  const file = await readBounded(path)
+  if (file.status === 'text') return loadContractText(file.text, { file: path, baseDir: dirname(path) })
+  const reading = new Reading(path)
+  const reason = file.status === 'refused' ? file.reason : 'there is no such file'
+  reading.report({
+    code: codeOfReason(reason),
+    at: { line: 1, column: 1, path: '' },
+    message: `${basename(path)} cannot be loaded: ${reason}.`,
+  })
+  return { ok: false, diagnostics: reading.diagnostics }
+}
+
+async function isFolder(path: string): Promise<boolean> {
+  try {
+    return (await stat(path)).isDirectory()
+  } catch {
+    // What cannot be looked at is told when it is opened.
+    return false
+  }
+}
+
+async function loadFolder(path: string): Promise<LoadResult> {
+  const reading = new Reading(path)
+  const workflow = await readWorkflowFolder(path, reading.report)
+  const draft = workflow === null ? null : await understandWorkflow(reading, workflow, path)
+  return resultOf(reading, draft)
+}
+
+/** Loads a contract from its text. Never throws for anything the text says. */
+export async function loadContractText(text: string, options: LoadOptions): Promise<LoadResult> {
+  const reading = new Reading(options.file)
+  return resultOf(reading, await understand(reading, text, options.baseDir))
+}
+
+function resultOf(reading: Reading, draft: ContractDocument | null): LoadResult {
+  const diagnostics = inFileOrder(reading.diagnostics)
+  if (draft === null || reading.hasErrors) return { ok: false, diagnostics }
+  const document = JSON.parse(canonicalJson(draft as unknown as Json)) as JsonObject
+  return {
+    ok: true,
+    contract: compileDocument(document, fingerprint(document)),
+    document,
+    warnings: diagnostics,
+    file: reading.file,
+    positions: positionsOf(reading, draft),
+    parts: [...reading.lookups],
+  }
+}
+
+async function understand(reading: Reading, text: string, baseDir: string | null): Promise<ContractDocument | null> {
+  if (isWorkflowText(text, reading.file)) {
+    const workflow = readWorkflowText(text, reading.file, reading.report)
+    return workflow === null ? null : understandWorkflow(reading, workflow, baseDir)
+  }
+  const source = parseSource(text, reading.report)
+  const read = source === null ? null : readContract(reading, source)
+  if (read === null) return null
+  await attachSources(reading, read.document, baseDir)
+  return complete(reading, read, baseDir)
+}
+
+async function understandWorkflow(
+  reading: Reading,
+  workflow: Workflow,
+  baseDir: string | null,
+): Promise<ContractDocument | null> {
+  const read = readContract(reading, workflow.root)
+  if (read === null) return null
+  await attachDocuments(reading, read.document, workflow.phases)
+  return complete(reading, read, baseDir)
+}
+
+async function complete(reading: Reading, read: ReadContract, baseDir: string | null): Promise<ContractDocument> {
+  const beside = filesBelow(baseDir)
+  const files: FileLookup = (path) => {
+    reading.lookups.add(path)
+    return beside(path)
+  }
+  await resolveSchemas(reading, read, files)
+  await resolveGuides(reading, read, files)
+  const { document } = read
+  checkGraph(reading, document)
+  checkGates(reading, document)
+  checkEvidence(reading, document)
+  checkOpenable(reading, document)
+  checkTools(reading, document)
+  checkPrompts(reading, document)
+  for (const { made, key, feature } of findUnenforced(document)) {
+    const message = `This version reads ${feature} but does not enforce it.`
+    reading.report({ ...reading.about(made, key, 'contract.not_enforced_yet'), message })
+  }
+  return document
+}

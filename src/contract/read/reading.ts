@@ -1,0 +1,83 @@
+import type { Json, JsonObject } from '../../core/contract/contract.js'
+import type { ContractCode, Diagnostic, Place, Report } from '../diagnostic.js'
+import { diagnosticOf } from '../diagnostic.js'
+import type { MapNode, SourceNode } from '../load/yaml.js'
+
+const DIAGNOSTICS_MAX = 500
+const NOWHERE: Place = { line: 1, column: 1, path: '' }
+
+/**
+ * What is being learnt while one contract is read: its diagnostics, and from which node of the file each part of the
+ * canonical document was made, so that a finding about the document can point into the file.
+ */
+export class Reading {
+  readonly file: string
+  readonly diagnostics: Diagnostic[] = []
+  /** Paths that were looked up beside the file. */
+  readonly lookups = new Set<string>()
+  private readonly origins = new WeakMap<object, SourceNode>()
+
+  constructor(file: string) {
+    this.file = file
+  }
+
+  get hasErrors(): boolean {
+    return this.diagnostics.some((diagnostic) => diagnostic.severity === 'error')
+  }
+
+  readonly report = (report: Report): void => {
+    if (this.diagnostics.length < DIAGNOSTICS_MAX) this.diagnostics.push(diagnosticOf(report, this.file))
+  }
+
+  /** Remembers that `made` stems from `node`. */
+  made<T extends object>(made: T, node: SourceNode): T {
+    this.origins.set(made, node)
+    return made
+  }
+
+  /** The node of the file that a part of the document was made from. */
+  origin(made: object): SourceNode | undefined {
+    return this.origins.get(made)
+  }
+
+  /** The place of a part of the document, or of one of its fields; the nearest known place where it has none. */
+  place(made: object, key?: string | number): Place {
+    const node = this.origins.get(made)
+    if (node === undefined) return NOWHERE
+    if (key === undefined) return holderPlace(node)
+    if (node.kind === 'map') return entryPlace(node, String(key)) ?? holderPlace(node)
+    if (node.kind === 'list' && typeof key === 'number') return node.items[key]?.at ?? node.at
+    return node.at
+  }
+
+  about(made: object, key: string | number | undefined, code: ContractCode): Pick<Report, 'at' | 'code'> {
+    return { code, at: this.place(made, key) }
+  }
+
+  /** A free-form value as plain JSON, with every object and list in it remembered. Keys cannot reach a prototype. */
+  json(node: SourceNode): Json {
+    if (node.kind === 'scalar') return node.value
+    if (node.kind === 'list') {
+      return this.made(
+        node.items.map((item) => this.json(item)),
+        node,
+      )
+    }
+    return this.jsonObject(node)
+  }
+
+  jsonObject(node: MapNode): JsonObject {
+    const object: Record<string, Json> = Object.create(null)
+    for (const [key, entry] of node.entries) object[key] = this.json(entry.value)
+    return this.made(object, node)
+  }
+}
+
+function entryPlace(node: MapNode, key: string): Place | undefined {
+  const entry = node.entries.get(key)
+  return entry?.value.kind === 'scalar' ? entry.value.at : entry?.keyAt
+}
+
+function holderPlace(node: SourceNode): Place {
+  return node.kind === 'map' && node.keyAt !== null ? node.keyAt : node.at
+}

@@ -1,0 +1,237 @@
+import { blocker } from '../gates/blockers.js'
+import type { Approver, Command, Context, GateFacts } from '../task/command.js'
+import type { Contract, Gate } from '../contract/contract.js'
+import type { ArtifactRef, BlockerFound, TaskFact } from '../task/event.js'
+import { isMachineRole } from '../identity/permissions.js'
+import { type Decision, decided, numbered, unrecorded, withBudget } from '../task/refusal.js'
+import { approverName, deniedTo, isReviewerApprover, refusedTo } from '../reviews/review.js'
+import type { Approval, TaskState } from '../task/state.js'
+
+/** What the approval gates of a transition say. */
+export type ApprovalAnswer =
+  | { readonly kind: 'open'; readonly approvalId: string | null }
+  | {
+      readonly kind: 'blocked'
+      readonly blocker: BlockerFound
+      readonly facts: readonly TaskFact[]
+      /** The content was changed while people were looking at it: that is no mere waiting. */
+      readonly isReplaced: boolean
+    }
+
+interface Asked {
+  readonly gates: readonly Gate[]
+  readonly to: string
+  readonly facts: GateFacts
+  readonly artifacts: readonly ArtifactRef[]
+  readonly warnings: readonly BlockerFound[]
+  readonly now: number
+}
+
+/** True when Phaselock itself approves as soon as every blocking check holds. */
+export function isAutomatic(gate: Gate): boolean {
+  return gate.type !== 'approval' || gate.approvers.every((name) => name === 'orchestrator')
+}
+
+/** Looks for an approval of exactly this content; opens a request where there is none. */
+export function approvalFor(state: TaskState, asked: Asked): ApprovalAnswer {
+  let approvalId: string | null = null
+  for (const gate of asked.gates.filter((one) => !isAutomatic(one))) {
+    const ofGate = [...state.approvals.values()].filter((one) => one.gate === gate.id && one.visit === state.visit)
+    // Bound to what is approved and to where it leads: an approval to go one way opens no other.
+    const isSame = (one: Approval): boolean => one.digest === asked.facts.digest && one.to === asked.to
+    const same = ofGate.filter(isSame).at(-1)
+    if (same?.status === 'approved' && same.expiresAt > asked.now && !isByHolder(state, same)) {
+      approvalId = same.id
+      continue
+    }
+    if (same?.status === 'rejected' || (same?.status === 'expired' && gate.onTimeout === 'reject'))
+      return { kind: 'blocked', blocker: rejected(gate, same), facts: [], isReplaced: false }
+    const others = ofGate.filter((one) => isLive(one) && !isSame(one))
+    const withdrawn = others.filter(isUnanswered).map((one) => voidedFact(one, 'the agent asked about other content'))
+    if (same?.status === 'pending' && same.expiresAt > asked.now)
+      return { kind: 'blocked', blocker: waiting(gate, same), facts: withdrawn, isReplaced: withdrawn.length > 0 }
+    const outdated = ofGate.filter((one) => isLive(one) && isSame(one))
+    const why = 'it expired, or somebody who works on the task now approved it'
+    return request(state, gate, {
+      ...asked,
+      voided: [...withdrawn, ...outdated.map((one) => voidedFact(one, why))],
+      isReplaced: others.length + outdated.length > 0,
+    })
+  }
+  return { kind: 'open', approvalId }
+}
+
+function isLive({ status }: Approval): boolean {
+  return status === 'pending' || status === 'approved'
+}
+
+// Approvals that were given stay valid for their content. A request without any answer ends with the next question,
+// so that nobody is asked about content that the agent no longer proposes.
+function isUnanswered({ status, decisions }: Approval): boolean {
+  return status === 'pending' && decisions.length === 0
+}
+
+function voidedFact({ id }: Approval, reason: string): TaskFact {
+  return { type: 'approval_voided', approvalId: id, reason }
+}
+
+// Whoever approved as a reviewer and took the task over since would pass its own gate.
+export function isByHolder(state: TaskState, approval: Approval): boolean {
+  return approval.decisions.some(({ by }) => state.holders.some((holder) => approverName(holder) === by))
+}
+
+function request(
+  state: TaskState,
+  gate: Gate,
+  asked: Asked & { readonly voided: readonly TaskFact[]; readonly isReplaced: boolean },
+): ApprovalAnswer {
+  const approvalId = `apr-${state.version}-${state.id}`
+  const expiresAt = asked.now + gate.timeoutSeconds * 1000
+  const requested: TaskFact = {
+    type: 'approval_requested',
+    approvalId,
+    gate: gate.id,
+    to: asked.to,
+    digest: asked.facts.digest,
+    approvers: gate.approvers,
+    minApprovals: gate.minApprovals,
+    expiresAt,
+    artifacts: asked.artifacts,
+    evidence: asked.facts.evidence,
+    warnings: asked.warnings,
+  }
+  return {
+    kind: 'blocked',
+    blocker: waiting(gate, { id: approvalId, approvers: gate.approvers }),
+    facts: [...asked.voided, requested],
+    isReplaced: asked.isReplaced,
+  }
+}
+
+function waiting(gate: Gate, approval: Pick<Approval, 'id' | 'approvers'>): BlockerFound {
+  return blocker('approval_pending', {
+    gate: gate.id,
+    approvalId: approval.id,
+    message: `Approval ${approval.id} is pending (approvers: ${approval.approvers.join(', ')})`,
+  })
+}
+
+function rejected(gate: Gate, approval: Approval): BlockerFound {
+  const last = approval.decisions.at(-1)
+  const why =
+    approval.status === 'expired'
+      ? 'nobody answered in time'
+      : last === undefined || last.comment === ''
+        ? 'no comment was given'
+        : last.comment
+  return blocker('approval_rejected', { gate: gate.id, message: `Approval ${approval.id} was rejected: ${why}` })
+}
+
+type DecideApproval = Command & { type: 'decide_approval' }
+
+/** Takes an approver's answer. Bound to the digest that was asked about; an agent never approves. */
+export function decideApproval(
+  contract: Contract,
+  state: TaskState,
+  command: DecideApproval,
+  context: Context,
+): Decision {
+  const approval = state.approvals.get(command.approvalId)
+  if (approval === undefined)
+    return unrecorded('not_found', `There is no approval ${JSON.stringify(command.approvalId)}.`)
+  if (command.by.kind === 'agent')
+    return withBudget(contract, state, {
+      type: 'approval_refused',
+      approvalId: approval.id,
+      by: command.by.name,
+      ...numbered(contract, state, {
+        code: 'not_permitted',
+        detail: `Agent ${command.by.name} may not answer an approval; approvers are ${approval.approvers.join(', ')}`,
+      }),
+    })
+  const forbidden = forbids(state, approval, command.by)
+  if (forbidden !== null) return refusedAnswer(contract, state, command.by, forbidden)
+  if (approval.status !== 'pending' || approval.expiresAt <= context.now)
+    return unrecorded(
+      'conflict',
+      `Approval ${approval.id} is ${approval.status === 'pending' ? 'expired' : approval.status} and cannot be answered.`,
+    )
+  if (approval.digest !== command.digest)
+    return unrecorded(
+      'conflict',
+      `The digest is not that of approval ${approval.id}: what you looked at is not what would be approved.`,
+    )
+  const name = command.by.kind === 'reviewer' ? approverName(command.by.name) : command.by.name
+  if (approval.decisions.some((one) => one.by === name))
+    return unrecorded('conflict', `${titled(command.by)} has answered approval ${approval.id} already.`)
+  return decided([
+    {
+      type: 'approval_decided',
+      approvalId: approval.id,
+      decision: command.decision,
+      by: name,
+      comment: command.comment,
+      digest: approval.digest,
+    },
+  ])
+}
+
+type Answerer = Exclude<Approver, { kind: 'agent' }>
+
+function forbids(state: TaskState, approval: Approval, by: Answerer): string | null {
+  const listed = approval.approvers.join(', ')
+  if (by.kind === 'operator')
+    return mayAnswer(approval, by) ? null : `Operator ${by.name} is not among the approvers (${listed}).`
+  if (state.holders.includes(by.name) || state.reservedFor === by.name)
+    return `Agent ${by.name} works on task ${state.id} or did, and approves nothing of it`
+  return isReviewerApprover(approval.approvers, by.name) && approval.visit === state.visit
+    ? null
+    : `Reviewer ${by.name} is not among the approvers (${listed})`
+}
+
+// What an operator may not do is told to it alone; what a reviewer tries counts against its token.
+function refusedAnswer(contract: Contract, state: TaskState, by: Answerer, detail: string): Decision {
+  if (by.kind === 'operator') return unrecorded('not_permitted', detail)
+  const refused = refusedTo(contract, state, by.name, { code: 'not_permitted', detail })
+  return deniedTo(contract, state, { type: 'review_refused', reviewer: by.name, ...refused })
+}
+
+function titled(by: Answerer): string {
+  return `${by.kind === 'operator' ? 'Operator' : 'Reviewer'} ${by.name}`
+}
+
+function mayAnswer(approval: Approval, by: Approver & { kind: 'operator' }): boolean {
+  return approval.approvers.some((name) =>
+    name === 'human' ? !isMachineRole(by.role) : name === by.name || name === by.role,
+  )
+}
+
+/** Closes an approval that nobody answered in time, as its gate says. */
+export function expireApproval(contract: Contract, state: TaskState, context: Context): Decision {
+  const facts: TaskFact[] = []
+  for (const approval of state.approvals.values()) {
+    if (approval.status !== 'pending' || approval.expiresAt > context.now) continue
+    if (isReplacedByNewer(state, approval)) {
+      facts.push(voidedFact(approval, 'too few approved in time, and the agent asked about other content since'))
+      continue
+    }
+    const gate = contract.phases.get(state.phase)?.gates.find((one) => one.id === approval.gate)
+    const action = gate?.onTimeout ?? 'park'
+    facts.push({ type: 'approval_expired', approvalId: approval.id, action })
+    if (action === 'park')
+      facts.push({
+        type: 'task_parked',
+        reason: `Approval ${approval.id} was not answered in time`,
+        code: 'approval_pending',
+      })
+  }
+  return decided(facts)
+}
+
+// The time of an older request must not park a task whose agent waits for the answer to a newer one.
+function isReplacedByNewer(state: TaskState, approval: Approval): boolean {
+  const ofGate = [...state.approvals.values()].filter(
+    (one) => isLive(one) && one.gate === approval.gate && one.visit === approval.visit,
+  )
+  return ofGate.at(-1)?.id !== approval.id
+}

@@ -1,0 +1,72 @@
+import type { TaskEvent } from '../task/event.js'
+import type { Approval, TaskState } from '../task/state.js'
+
+// Older approvals stay in the ledger; the state keeps what can still be asked about.
+const APPROVALS_KEPT_MAX = 50
+
+export function approvalRequested(state: TaskState, event: TaskEvent & { type: 'approval_requested' }): TaskState {
+  const approval: Approval = {
+    id: event.approvalId,
+    agentId: state.held?.agentId ?? null,
+    phase: state.phase,
+    gate: event.gate,
+    to: event.to,
+    visit: state.visit,
+    digest: event.digest,
+    approvers: event.approvers,
+    minApprovals: event.minApprovals,
+    requestedAt: event.at,
+    expiresAt: event.expiresAt,
+    artifacts: event.artifacts,
+    evidence: event.evidence,
+    warnings: event.warnings,
+    decisions: [],
+    status: 'pending',
+  }
+  const older = [...state.approvals].slice(-APPROVALS_KEPT_MAX)
+  return { ...state, status: 'awaiting_approval', approvals: new Map(older).set(approval.id, approval) }
+}
+
+export function approvalDecided(state: TaskState, event: TaskEvent & { type: 'approval_decided' }): TaskState {
+  const approval = state.approvals.get(event.approvalId)
+  if (approval === undefined) return state
+  const decision = { by: event.by, decision: event.decision, comment: event.comment, at: event.at }
+  const decisions = [...approval.decisions, decision]
+  const approvals = decisions.filter((one) => one.decision === 'approve').length
+  const status = event.decision === 'reject' ? 'rejected' : approvals >= approval.minApprovals ? 'approved' : 'pending'
+  const next = withApproval(state, event.approvalId, { decisions, status })
+  return status === 'pending' ? next : { ...next, status: afterWaiting(state, event.approvalId) }
+}
+
+// The task waits on while another approval is pending.
+export function afterWaiting(state: TaskState, answered: string): TaskState['status'] {
+  if (state.status !== 'awaiting_approval') return state.status
+  const others = [...state.approvals.values()].some((one) => one.status === 'pending' && one.id !== answered)
+  return others ? 'awaiting_approval' : 'active'
+}
+
+export function withApproval(state: TaskState, id: string, change: Partial<Approval>): TaskState {
+  const approval = state.approvals.get(id)
+  if (approval === undefined) return state
+  return { ...state, approvals: new Map(state.approvals).set(id, { ...approval, ...change }) }
+}
+
+export function voided(state: TaskState): TaskState {
+  return { ...state, approvals: withoutPending(state.approvals) }
+}
+
+export function withoutPending(approvals: ReadonlyMap<string, Approval>): ReadonlyMap<string, Approval> {
+  const next = new Map(approvals)
+  for (const [id, approval] of approvals) {
+    if (approval.status === 'pending' || approval.status === 'approved' || approval.status === 'rejected')
+      next.set(id, { ...approval, status: 'void' })
+  }
+  return next
+}
+
+/** The tests as they failed. An approval of their setup is used up with that. */
+export function testsPinned(state: TaskState, event: TaskEvent & { type: 'tests_pinned' }): TaskState {
+  const { files, run = null, setup } = event
+  const used = setup === undefined ? state : withApproval(state, setup.approvalId, { status: 'used' })
+  return { ...used, pinnedTests: new Map(Object.entries(files)), pinnedRun: run, wasRed: true }
+}

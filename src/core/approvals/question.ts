@@ -1,0 +1,134 @@
+import type { Command } from '../task/command.js'
+import type { Contract } from '../contract/contract.js'
+import type { TaskFact } from '../task/event.js'
+import { type Decision, decided, numbered, unrecorded, withBudget } from '../task/refusal.js'
+import type { Question, TaskState } from '../task/state.js'
+
+export const QUESTION_CHARS_MAX = 4000
+export const ANSWER_CHARS_MAX = 4000
+export const OPTIONS_MAX = 10
+export const OPTION_CHARS_MAX = 200
+export const OPEN_QUESTIONS_MAX = 5
+
+type Ask = Command & { type: 'ask_question' }
+type Answer = Command & { type: 'answer_question' }
+
+/** The question of this visit that asks exactly this, open or answered; undefined when nobody asked it yet. */
+export function questionAsked(
+  state: TaskState,
+  asked: { readonly question: string; readonly options: readonly string[] },
+): Question | undefined {
+  return [...state.questions.values()].find(
+    (one) =>
+      one.visit === state.visit &&
+      one.status !== 'withdrawn' &&
+      one.question === asked.question &&
+      one.options.length === asked.options.length &&
+      one.options.every((option, index) => option === asked.options[index]),
+  )
+}
+
+export function openQuestions(state: TaskState): readonly Question[] {
+  return [...state.questions.values()].filter((one) => one.status === 'open')
+}
+
+/** Opens a question. One that was asked before in this visit opens no second one: nothing is recorded. */
+export function askQuestion(contract: Contract, state: TaskState, command: Ask): Decision {
+  const agentId = state.held?.agentId ?? ''
+  const refuse = (code: 'invalid_request' | 'conflict', detail: string): Decision =>
+    withBudget(contract, state, {
+      type: 'question_refused',
+      questionId: null,
+      by: agentId,
+      ...numbered(contract, state, { code, detail }),
+    })
+  const problem = problemOf(command)
+  if (problem !== null) return refuse('invalid_request', `ask_user_question: ${problem}`)
+  if (questionAsked(state, command) !== undefined) return decided([])
+  const open = openQuestions(state)
+  if (open.length >= OPEN_QUESTIONS_MAX)
+    return refuse(
+      'conflict',
+      `${open.length} questions of this task are open, and no more than ${OPEN_QUESTIONS_MAX} may be (${open.map((one) => one.id).join(', ')}); wait for an answer`,
+    )
+  const { question, options } = command
+  return decided([
+    { type: 'question_asked', questionId: `qst-${state.version}-${state.id}`, agentId, question, options },
+  ])
+}
+
+function problemOf({ question, options }: Ask): string | null {
+  if (question.trim() === '') return 'argument "question" is empty'
+  if (isLonger(question, QUESTION_CHARS_MAX))
+    return `argument "question" is longer than ${QUESTION_CHARS_MAX} characters`
+  if (options.length > OPTIONS_MAX) return `argument "options" has more than ${OPTIONS_MAX} entries`
+  if (options.some((one) => one.trim() === '')) return 'argument "options" has an empty entry'
+  if (options.some((one) => isLonger(one, OPTION_CHARS_MAX)))
+    return `argument "options" has an entry longer than ${OPTION_CHARS_MAX} characters`
+  if (new Set(options).size < options.length) return 'argument "options" has the same entry twice'
+  return null
+}
+
+// Characters as people count them; a text that is far too long is not even looked at.
+function isLonger(text: string, charsMax: number): boolean {
+  return text.length > charsMax && (text.length > 2 * charsMax || [...text].length > charsMax)
+}
+
+/** Takes an operator's answer, which is final. An agent never answers, neither its own question nor another's. */
+export function answerQuestion(contract: Contract, state: TaskState, command: Answer): Decision {
+  const question = state.questions.get(command.questionId)
+  if (question === undefined)
+    return unrecorded('not_found', `There is no question ${JSON.stringify(command.questionId)}.`)
+  if (command.by.kind === 'agent')
+    return withBudget(contract, state, {
+      type: 'question_refused',
+      questionId: question.id,
+      by: command.by.name,
+      ...numbered(contract, state, {
+        code: 'not_permitted',
+        detail: `Agent ${command.by.name} may not answer a question; operators do`,
+      }),
+    })
+  if (question.status !== 'open')
+    return unrecorded('conflict', `Question ${question.id} was ${question.status} already; an answer is final.`)
+  const { answer } = command
+  if (answer.trim() === '') return unrecorded('invalid_request', 'answer: is empty.')
+  if (isLonger(answer, ANSWER_CHARS_MAX))
+    return unrecorded('invalid_request', `answer: is longer than ${ANSWER_CHARS_MAX} characters.`)
+  if (question.options.length > 0 && !command.other && !question.options.includes(answer))
+    return unrecorded(
+      'invalid_request',
+      `answer: is none of the options (${question.options.map((one) => JSON.stringify(one)).join(', ')}); send "other": true with an answer of your own.`,
+    )
+  return decided([{ type: 'question_answered', questionId: question.id, answer, by: command.by.name }])
+}
+
+/** A question lives as long as the visit it was asked in: whatever ends the visit withdraws those that are open. */
+export function withdrawQuestions(state: TaskState, decision: Decision): Decision {
+  if (state.questions.size === 0 || decision.kind === 'unrecorded') return decision
+  const at = decision.facts.findIndex((fact) => endOf(fact) !== null)
+  const end = decision.facts[at]
+  const reason = end === undefined ? null : endOf(end)
+  if (reason === null) return decision
+  const withdrawn: TaskFact[] = openQuestions(state).map((one) => ({
+    type: 'question_withdrawn',
+    questionId: one.id,
+    reason,
+  }))
+  return { ...decision, facts: [...decision.facts.slice(0, at), ...withdrawn, ...decision.facts.slice(at)] }
+}
+
+function endOf(fact: TaskFact): string | null {
+  switch (fact.type) {
+    case 'phase_entered':
+      return `the task left ${fact.from ?? 'the phase'}`
+    case 'task_completed':
+      return 'the task is completed'
+    case 'task_cancelled':
+      return 'the task was cancelled'
+    case 'task_rewound':
+      return `the task was taken back to ${fact.to}`
+    default:
+      return null
+  }
+}

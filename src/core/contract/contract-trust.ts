@@ -1,0 +1,50 @@
+import type { KnownContract } from '../identity/registry.js'
+
+/** The contract of a work tree as it was accepted: later changes of the file do not count. (REQ-TRUST-2) */
+export interface ContractPin {
+  readonly workspace: string
+  readonly file: string
+  /** Schemas and guides that were looked up beside the file, relative to its folder. */
+  readonly parts: readonly string[]
+  readonly hash: string
+  readonly name: string
+  readonly version: string
+  /** Whether an operator vouched for it; otherwise it was used because it asks for nothing beyond the sandbox. */
+  readonly isTrusted: boolean
+  /** How: `init`, `trust`, `contract`, `terminal`, `registered` or `found`. */
+  readonly by: string
+  readonly at: number
+}
+
+/** What is known of a contract that was found in a work tree. */
+export interface FoundContract {
+  /** Hash of the text in the work tree; null where there is none, or none that loads. */
+  readonly hash: string | null
+  readonly pin: ContractPin | null
+  /** Its entry in the ledger. */
+  readonly known: KnownContract | undefined
+  /** An operator took the word back. */
+  readonly isWithdrawn: boolean
+  readonly isSandboxOnly: boolean
+  readonly canAsk: boolean
+}
+
+/**
+ * `as_pinned`: the text is the pinned one. `pinned_text`: it is not, and the pinned one is used. `registered`: an
+ * operator made it known to this server. `ask`: a person decides. `unasked`: used without a word. `refuse`: not used.
+ */
+export type TrustVerdict = 'as_pinned' | 'pinned_text' | 'registered' | 'ask' | 'unasked' | 'refuse'
+
+/** By whose word a found contract counts. */
+export function judgeFound(found: FoundContract): TrustVerdict {
+  const { hash, pin, known } = found
+  const isRegistered = known?.isTrusted === true && !found.isWithdrawn
+  if (pin !== null) {
+    if (hash === pin.hash) return 'as_pinned'
+    // An older contract that was registered before the pin must not come back with an older file.
+    return isRegistered && known.registeredAt > pin.at ? 'registered' : 'pinned_text'
+  }
+  if (isRegistered) return 'registered'
+  if (found.canAsk) return 'ask'
+  return found.isSandboxOnly ? 'unasked' : 'refuse'
+}

@@ -1,0 +1,103 @@
+import { counted } from '../text.js'
+import type { RunFact } from './event.js'
+import { NO_ANSWERS_IN_TIME, TIE_BROKEN } from './messages.js'
+import type { CoordinationRun, FinishReason, RunResult } from './council.js'
+import { isDone, tally } from './council.js'
+
+/** What ends the run, or decides it and asks the winner for its presentation; nothing while somebody is waited for. */
+export function endingFacts(run: CoordinationRun): readonly RunFact[] {
+  if (run.endedAt !== null) return []
+  const live = [...run.agents.values()].filter((agent) => agent.status === 'live')
+  if (run.result !== null) {
+    const isPresenterGone = live.every((agent) => agent.id !== run.result?.winner)
+    return isPresenterGone ? [endedWithoutPresentation(run.result)] : []
+  }
+  if (live.length === 0) return decidedFacts(run, withNobodyLeft(run))
+  return live.every((agent) => isDone(run, agent)) ? decidedFacts(run, 'completed') : []
+}
+
+/** The end at the time limit, whoever is still at work. */
+export function timeLimitFacts(run: CoordinationRun): readonly RunFact[] {
+  return decidedFacts(run, 'timeout')
+}
+
+/** The winning answer stands for the presentation that did not come. */
+export function endedWithoutPresentation(result: RunResult): RunFact {
+  return {
+    type: 'run_ended',
+    finishReason: result.finishReason,
+    details: `${result.details}; without a final presentation`,
+  }
+}
+
+/** Votes that were cast decide even if nobody is left. Without any the run did not do what it was for. */
+function withNobodyLeft(run: CoordinationRun): FinishReason {
+  const agents = [...run.agents.values()]
+  if (!run.options.skipVoting && tally(run).size > 0) return 'completed'
+  const timedOut = agents.filter((agent) => agent.status === 'timed_out').length
+  return timedOut === agents.length || (timedOut > 0 && run.answers.length > 0) ? 'timeout' : 'error'
+}
+
+function decidedFacts(run: CoordinationRun, finishReason: FinishReason): readonly RunFact[] {
+  const result = resultOf(run, finishReason)
+  const decided: RunFact = { type: 'run_decided', ...result }
+  const winner = result.winner === null ? undefined : run.agents.get(result.winner)
+  const isAsked = run.options.finalPresentation && finishReason === 'completed' && winner?.status === 'live'
+  return isAsked ? [decided] : [decided, { type: 'run_ended', finishReason, details: result.details }]
+}
+
+/** The favourite wins unless it misses the quorum. In a phase's consensus the gate judges the quorum, with the verdict. */
+function resultOf(run: CoordinationRun, finishReason: FinishReason): RunResult {
+  const favourite = favouriteOf(run, finishReason)
+  const { winner, votes } = favourite
+  const { quorum } = run.options
+  if (run.isConsensus || quorum === null || winner === null || votes >= quorum) return favourite
+  const missed = `Quorum not reached: ${winner} has ${counted(votes, 'vote')}, and ${quorum} are needed`
+  const details = finishReason === 'timeout' ? `Time limit: ${missed}` : missed
+  return { ...favourite, winner: null, label: null, details }
+}
+
+/** Most standing votes, then the order of registration; without votes the latest answer. */
+function favouriteOf(run: CoordinationRun, finishReason: FinishReason): RunResult {
+  const votes = run.options.skipVoting ? new Map<string, number>() : tally(run)
+  if (votes.size === 0) return latestAnswer(run, finishReason)
+  const most = Math.max(...votes.values())
+  // `tally` keeps the order of registration.
+  const tied = [...votes].flatMap(([id, count]) => (count === most ? [id] : []))
+  const winner = tied.find((id) => run.newest.has(id)) ?? null
+  const cast = [...votes.values()].reduce((sum, count) => sum + count, 0)
+  const isTie = tied.length > 1
+  const won = `${winner} won with ${most} of ${counted(cast, 'vote')}`
+  const details = isTie ? `${won}, tied with ${tied.filter((id) => id !== winner).join(', ')} (${TIE_BROKEN})` : won
+  return {
+    winner,
+    label: winner === null ? null : (run.newest.get(winner)?.label ?? null),
+    isTie,
+    votes: most,
+    finishReason,
+    details: finishReason === 'timeout' ? `Time limit: ${details}` : details,
+  }
+}
+
+function latestAnswer(run: CoordinationRun, finishReason: FinishReason): RunResult {
+  const latest = run.answers.at(-1)
+  const none = { winner: null, label: null, isTie: false, votes: 0, finishReason }
+  if (latest === undefined)
+    return {
+      ...none,
+      details:
+        finishReason === 'timeout' ? NO_ANSWERS_IN_TIME : 'No answers available: every agent failed or was stopped',
+    }
+  const why: Readonly<Record<FinishReason, string>> = {
+    completed: '',
+    timeout: 'Time limit without votes: ',
+    error: 'No agent is left and nobody voted: ',
+    cancelled: 'Cancelled: ',
+  }
+  return {
+    ...none,
+    winner: latest.agent,
+    label: latest.label,
+    details: `${why[finishReason]}the latest answer, ${latest.label} of ${latest.agent}, counts`,
+  }
+}

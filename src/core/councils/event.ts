@@ -1,0 +1,79 @@
+import type { RunOptions } from './options.js'
+import type { Handled, Reason } from './reason.js'
+import type { FinishReason, TokensUsed, Verdict } from './council.js'
+
+/** What each kind of event of a run says, besides when. All are plain JSON: a run outlives a restart by folding them. */
+export type RunFact =
+  | {
+      readonly type: 'run_started'
+      readonly id: string
+      readonly question: string
+      readonly isConsensus: boolean
+      readonly council: string | null
+      readonly agents: readonly { readonly id: string; readonly workTree: string | null }[]
+      readonly options: RunOptions
+    }
+  /** `shown`: labels of the answers in the prompt. */
+  | { readonly type: 'turn_began'; readonly agent: string; readonly shown: readonly string[] }
+  | { readonly type: 'answers_injected'; readonly agent: string; readonly shown: readonly string[] }
+  | {
+      readonly type: 'answer_accepted'
+      readonly agent: string
+      readonly label: string
+      readonly content: string
+      readonly verdict: Verdict | null
+      /** Whose votes it voided. */
+      readonly voided: readonly string[]
+    }
+  | {
+      readonly type: 'vote_cast'
+      readonly agent: string
+      readonly votedFor: string
+      readonly label: string
+      readonly reason: string
+    }
+  /** Not counted and no enforcement: the answer to it delivers the newest answers. */
+  | {
+      readonly type: 'vote_asked_again'
+      readonly agent: string
+      readonly votedFor: string
+      readonly reason: string
+      readonly shown: readonly string[]
+      readonly handled: Handled
+    }
+  | {
+      readonly type: 'response_rejected'
+      readonly agent: string
+      readonly round: number
+      readonly attempt: number
+      readonly maxAttempts: number
+      readonly reason: Reason
+      readonly toolCalls: readonly string[]
+      readonly unknownTools: readonly string[]
+      readonly message: string
+      readonly errorMessage: string | null
+      readonly bufferPreview: string
+      readonly bufferChars: number
+      readonly handled: Handled
+    }
+  | {
+      readonly type: 'agent_stopped' | 'agent_failed' | 'agent_timed_out'
+      readonly agent: string
+      readonly message: string
+    }
+  /** What a turn took, as the agent's server counted it. */
+  | ({ readonly type: 'usage_recorded'; readonly agent: string; readonly round: number } & TokensUsed)
+  | {
+      readonly type: 'run_decided'
+      readonly winner: string | null
+      readonly label: string | null
+      readonly isTie: boolean
+      readonly votes: number
+      readonly finishReason: FinishReason
+      readonly details: string
+    }
+  | { readonly type: 'final_presented'; readonly agent: string; readonly label: string; readonly text: string }
+  | { readonly type: 'run_ended'; readonly finishReason: FinishReason; readonly details: string }
+
+/** A fact in the life of one run. `at` is Unix milliseconds. */
+export type RunEvent = RunFact & { readonly at: number }

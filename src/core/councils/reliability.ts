@@ -1,0 +1,149 @@
+import type { Retry } from '../task/event.js'
+import { charCount, firstChars } from './code-points.js'
+import { toolName } from './messages.js'
+import { type Handled, WORKFLOW_ERRORS } from './reason.js'
+
+/** One enforcement event of an agent, as `status.json` shows it. */
+export interface EnforcementAttempt {
+  readonly round: number
+  readonly attempt: number
+  readonly max_attempts: number
+  readonly reason: string
+  readonly tool_calls: readonly string[]
+  readonly error_message: string | null
+  readonly buffer_preview: string
+  readonly buffer_chars: number
+  readonly handled: Handled
+  /** Unix seconds, with a fraction. */
+  readonly timestamp: number
+}
+
+interface RoundTally {
+  readonly count: number
+  readonly reasons: readonly string[]
+}
+
+/** What is kept of the enforcement of one agent: bounded, however many events there are. */
+export interface Reliability {
+  /** The first of them; `count` says how many there were. */
+  readonly attempts: readonly EnforcementAttempt[]
+  readonly count: number
+  readonly rounds: ReadonlyMap<number, RoundTally>
+  readonly unknownTools: readonly string[]
+  readonly workflowErrors: readonly string[]
+  readonly bufferCharsLost: number
+}
+
+export type ReliabilityOutcome = 'ok' | 'non_compliant' | 'dropped'
+
+/** The record as `status.json` has it. */
+export interface ReliabilityRecord {
+  readonly enforcement_attempts: readonly EnforcementAttempt[]
+  readonly by_round: Readonly<Record<string, RoundTally>>
+  readonly unknown_tools: readonly string[]
+  readonly workflow_errors: readonly string[]
+  readonly total_enforcement_retries: number
+  readonly total_buffer_chars_lost: number
+  readonly outcome: ReliabilityOutcome
+}
+
+export const BUFFER_PREVIEW_CHARS = 500
+export const ATTEMPTS_KEPT_MAX = 1000
+export const TOOL_CALLS_KEPT_MAX = 100
+export const UNKNOWN_TOOLS_KEPT_MAX = 100
+export const ROUNDS_KEPT_MAX = 1000
+
+export const NO_RELIABILITY: Reliability = {
+  attempts: [],
+  count: 0,
+  rounds: new Map(),
+  unknownTools: [],
+  workflowErrors: [],
+  bufferCharsLost: 0,
+}
+
+/** The agent entered a round, whether anything happens in it or not. */
+export function withRound(record: Reliability, round: number): Reliability {
+  if (record.rounds.has(round) || record.rounds.size >= ROUNDS_KEPT_MAX) return record
+  return { ...record, rounds: new Map(record.rounds).set(round, { count: 0, reasons: [] }) }
+}
+
+/** The record after one more attempt. */
+export function withAttempt(
+  before: Reliability,
+  attempt: EnforcementAttempt,
+  unknownTools: readonly string[],
+): Reliability {
+  const { round, reason } = attempt
+  const record = withRound(before, round)
+  const tally = record.rounds.get(round)
+  const rounds =
+    tally === undefined
+      ? record.rounds
+      : new Map(record.rounds).set(round, { count: tally.count + 1, reasons: distinct(tally.reasons, [reason]) })
+  return {
+    attempts: record.attempts.length < ATTEMPTS_KEPT_MAX ? [...record.attempts, attempt] : record.attempts,
+    count: record.count + 1,
+    rounds,
+    unknownTools: distinct(record.unknownTools, unknownTools.map(toolName)).slice(0, UNKNOWN_TOOLS_KEPT_MAX),
+    workflowErrors: WORKFLOW_ERRORS.has(reason) ? distinct(record.workflowErrors, [reason]) : record.workflowErrors,
+    bufferCharsLost: record.bufferCharsLost + (attempt.handled === 'restart' ? attempt.buffer_chars : 0),
+  }
+}
+
+/** The record for `status.json`; null for an agent without events. */
+export function reliabilityRecord(record: Reliability, outcome: ReliabilityOutcome): ReliabilityRecord | null {
+  if (record.count === 0) return null
+  return {
+    enforcement_attempts: record.attempts,
+    by_round: Object.fromEntries([...record.rounds].map(([round, tally]) => [String(round), tally])),
+    unknown_tools: record.unknownTools,
+    workflow_errors: record.workflowErrors,
+    total_enforcement_retries: record.count,
+    total_buffer_chars_lost: record.bufferCharsLost,
+    outcome,
+  }
+}
+
+/** What is kept of the stream of a response: its beginning and its size. */
+export function bufferKept(
+  buffer: string,
+  charsSaid = 0,
+): { readonly bufferPreview: string; readonly bufferChars: number } {
+  const bufferChars = Math.max(charCount(buffer), Number.isSafeInteger(charsSaid) ? charsSaid : 0)
+  return { bufferPreview: firstChars(buffer, BUFFER_PREVIEW_CHARS), bufferChars }
+}
+
+/** A refusal in the stream of a task: every event that has a code and a detail. */
+export interface RefusalSeen {
+  readonly at: number
+  readonly code: string
+  readonly detail: string
+  /** Refusals of tokens are not numbered. */
+  readonly retry?: Retry
+  readonly toolName?: string
+}
+
+/** The record after a refusal in a phase workflow: the round is the visit, the reason is the code, the agent was told at once. */
+export function withRefusal(record: Reliability, refusal: RefusalSeen, visit: number): Reliability {
+  const { code, toolName: tool } = refusal
+  const called = tool === undefined ? [] : [toolName(tool)]
+  const isUnknown = code === 'unknown_tool'
+  const attempt: EnforcementAttempt = {
+    round: visit,
+    attempt: refusal.retry?.attempt ?? 1,
+    max_attempts: refusal.retry?.max ?? 1,
+    reason: code,
+    tool_calls: called,
+    error_message: isUnknown ? null : refusal.detail,
+    buffer_preview: '',
+    buffer_chars: 0,
+    handled: 'inline',
+    timestamp: refusal.at / 1000,
+  }
+  return withAttempt(record, attempt, isUnknown ? called : [])
+}
+
+function distinct(known: readonly string[], more: readonly string[]): readonly string[] {
+  return [...new Set([...known, ...more])]
+}

@@ -1,0 +1,65 @@
+import { isByHolder } from '../approvals/approval.js'
+import type { Command, Context } from '../task/command.js'
+import type { TaskFact } from '../task/event.js'
+import { type Decision, decided, unrecorded } from '../task/refusal.js'
+import type { Approval, TaskState } from '../task/state.js'
+
+/** Stands where other approvals name their gate. */
+export const SETUP_GATE = 'request_setup_change'
+const ANSWER_MS_MAX = 24 * 60 * 60 * 1000
+
+type Ask = Command & { type: 'ask_setup_change' }
+type Pin = Command & { type: 'pin_setup' }
+
+/** The newest request of this visit to change test setup exactly so; undefined when nobody asked. */
+export function setupApproval(state: TaskState, digest: string): Approval | undefined {
+  return ofVisit(state)
+    .filter((one) => one.digest === digest && ANSWERABLE.has(one.status))
+    .at(-1)
+}
+
+const ANSWERABLE: ReadonlySet<Approval['status']> = new Set(['pending', 'approved', 'rejected', 'used'] as const)
+
+/** Asks a person for changed test setup. Asked again, it opens no second request; another change withdraws the one before. */
+export function askSetupChange(state: TaskState, command: Ask, context: Context): Decision {
+  if (setupApproval(state, command.digest) !== undefined) return decided([])
+  const withdrawn = ofVisit(state)
+    .filter((one) => one.status === 'pending')
+    .map(
+      ({ id }): TaskFact => ({
+        type: 'approval_voided',
+        approvalId: id,
+        reason: 'the agent asked about another change',
+      }),
+    )
+  return decided([
+    ...withdrawn,
+    {
+      type: 'approval_requested',
+      approvalId: `apr-${state.version}-${state.id}`,
+      gate: SETUP_GATE,
+      to: state.phase,
+      digest: command.digest,
+      approvers: ['human'],
+      minApprovals: 1,
+      expiresAt: context.now + ANSWER_MS_MAX,
+      artifacts: [command.artifact],
+      evidence: {},
+      warnings: [],
+    },
+  ])
+}
+
+/** Records test setup that was approved, with the run in which the tests failed under it. */
+export function pinSetup(state: TaskState, command: Pin, context: Context): Decision {
+  const approval = setupApproval(state, command.digest)
+  if (approval?.status !== 'approved' || approval.expiresAt <= context.now || isByHolder(state, approval))
+    return unrecorded('conflict', 'The approval of exactly this change no longer exists.')
+  const { files, run, paths, observed } = command
+  const setup = { approvalId: approval.id, digest: approval.digest, paths, observed }
+  return decided([{ type: 'tests_pinned', files, run, setup }])
+}
+
+function ofVisit(state: TaskState): readonly Approval[] {
+  return [...state.approvals.values()].filter((one) => one.gate === SETUP_GATE && one.visit === state.visit)
+}

@@ -1,0 +1,23 @@
+import type { JsonObject } from '../contract/contract.js'
+import type { ArtifactRef } from '../task/event.js'
+
+/** What is recorded of runs of the tests, and of changes of their setup. */
+export type TestsCommand =
+  | {
+      readonly type: 'record_baseline'
+      readonly run: string
+      readonly counts: { readonly passed: number; readonly failed: number; readonly skipped: number }
+      readonly flaky: number
+      readonly reason: string | null
+    }
+  /** Held-out examples failed; `run`: where the outcome of each is stored. */
+  | { readonly type: 'record_held_out'; readonly run: string }
+  | { readonly type: 'ask_setup_change'; readonly digest: string; readonly artifact: ArtifactRef }
+  | {
+      readonly type: 'pin_setup'
+      readonly digest: string
+      readonly paths: readonly string[]
+      readonly files: Readonly<Record<string, string>>
+      readonly run: string
+      readonly observed: readonly JsonObject[]
+    }

@@ -1,0 +1,197 @@
+import { CHECK_REMEDIES } from './check-remedies.js'
+import type { Code } from '../codes.js'
+import { type CheckOutcome, checkKey, type GateFacts } from '../task/command.js'
+import { comesOfReviews } from '../reviews/consensus-plan.js'
+import type { Blocker, Mode, RequiredArtifact } from '../contract/contract.js'
+import type { BlockerFound } from '../task/event.js'
+import { isObserved } from '../evidence/inverted-run.js'
+import type { Needs } from './needs.js'
+import { remedyOf } from '../task/refusal.js'
+import { REVIEW_ARTIFACTS, reviewsKey } from '../reviews/review.js'
+import type { TaskState } from '../task/state.js'
+
+const PROBLEMS_PER_ARTIFACT_MAX = 20
+/** The artifact that Phaselock makes itself where the contract says how tests are run; its checks say what is wrong with it. */
+export const OBSERVED_ARTIFACT = 'test_run_result'
+
+export interface Findings {
+  readonly blockers: readonly BlockerFound[]
+  readonly warnings: readonly BlockerFound[]
+  /** Blockers that a mode other than strict let through. */
+  readonly violations: readonly BlockerFound[]
+}
+
+/** Everything that keeps the gates closed, all at once, apart from approvals. */
+export function findBlockers(
+  state: TaskState,
+  needed: Needs,
+  given: {
+    readonly facts: GateFacts
+    readonly claims: readonly string[]
+    readonly mode: Mode
+    /** Reviewers still vote: what is made of reviews cannot be there, and is not looked for. */
+    readonly isVoting?: boolean
+    /** What others found in the way. */
+    readonly more?: readonly BlockerFound[]
+  },
+): Findings {
+  const { facts } = given
+  const awaitsReviews = given.isVoting === true && needed.isReviewedByVote
+  const found: BlockerFound[] = []
+  if (facts.visit !== state.visit)
+    found.push(blocker('evidence_stale', { message: 'The evidence was gathered in another visit of this phase' }))
+  if (needed.reviews !== null && facts.reviewsKey !== reviewsKey(state))
+    found.push(blocker('evidence_stale', { message: 'A review came or went while the gates were checked' }))
+  for (const problem of facts.problems) found.push(blocker('check_error', { message: problem }))
+  found.push(...(given.more ?? []))
+  found.push(...missingClaim(needed, given.claims))
+  for (const required of needed.artifacts) {
+    if (needed.observesTests && required.type === OBSERVED_ARTIFACT) continue
+    const isAssembled = needed.reviews !== null && REVIEW_ARTIFACTS.includes(required.type)
+    if (isAssembled && awaitsReviews) continue
+    found.push(...(isAssembled ? reviewBlockers(needed, required, facts) : artifactBlockers(state, required, facts)))
+  }
+  for (const problem of [...facts.evidenceProblems, ...(facts.evidenceOpen ?? [])])
+    found.push(blocker('incomplete_checkpoint', { message: problem }))
+  found.push(...checkBlockers(needed, facts, awaitsReviews))
+  found.push(...unasked(needed, facts))
+
+  const warnings = found.filter((one) => one.severity !== 'blocking')
+  const blocking = found.filter((one) => one.severity === 'blocking')
+  if (given.mode === 'strict') return { blockers: blocking, warnings, violations: [] }
+  const blockers = blocking.filter((one) => HELD_IN_EVERY_MODE.has(one.code))
+  const violations = blocking.filter((one) => !HELD_IN_EVERY_MODE.has(one.code))
+  return {
+    blockers,
+    warnings: [...warnings, ...violations.map((one) => ({ ...one, severity: 'warning' as const }))],
+    violations,
+  }
+}
+
+// Permissive and advisory let gates through; what an artifact must look like and what a visit saw is no gate.
+const HELD_IN_EVERY_MODE: ReadonlySet<Code> = new Set<Code>(['invalid_artifact', 'evidence_stale'])
+
+function missingClaim(needed: Needs, claims: readonly string[]): readonly BlockerFound[] {
+  const when = needed.demand.transition?.when ?? null
+  if (when === null || claims.includes(when)) return []
+  return [
+    blocker('claim_missing', {
+      message: `The transition needs the claim ${JSON.stringify(when)}`,
+      remedy: `Send "claims": {"${when}": true}.`,
+    }),
+  ]
+}
+
+function artifactBlockers(state: TaskState, required: RequiredArtifact, facts: GateFacts): readonly BlockerFound[] {
+  const offered = facts.artifacts.find((one) => one.type === required.type)
+  if (offered !== undefined && offered.problems.length > 0)
+    return offered.problems.slice(0, PROBLEMS_PER_ARTIFACT_MAX).map((problem) =>
+      blocker('invalid_artifact', {
+        artifact: required.type,
+        message: `${required.type}${problem.pointer} ${problem.message}`,
+        remedy: `Correct ${required.type} at ${problem.pointer === '' ? 'its top level' : problem.pointer} and send it again.`,
+      }),
+    )
+  const kept = state.artifacts.get(required.type)
+  if (offered !== undefined || (kept !== undefined && kept.visit === state.visit && kept.phase === state.phase))
+    return []
+  const what = required.description === '' ? '' : ` (${required.description})`
+  return [
+    blocker('missing_artifact', {
+      artifact: required.type,
+      message: `Missing ${required.type}${what}`,
+      remedy: `Send "artifacts": {"${required.type}": {…}} with the transition request.`,
+    }),
+  ]
+}
+
+// What was assembled for an earlier request does not count: reports are replaced, and reviewers revoked.
+function reviewBlockers(needed: Needs, required: RequiredArtifact, facts: GateFacts): readonly BlockerFound[] {
+  const remedy = `Wait for the reviewers. Phaselock makes ${required.type} from their reports; what you send as ${required.type} does not count.`
+  const assembled = facts.artifacts.find((one) => one.type === required.type && isObserved(one.grade))
+  if (assembled === undefined)
+    return [
+      blocker('missing_artifact', {
+        artifact: required.type,
+        message: `Missing ${required.type}: no reviewer has reported (asked for: ${(needed.reviews ?? []).join(', ')})`,
+        remedy,
+      }),
+    ]
+  return assembled.problems.slice(0, PROBLEMS_PER_ARTIFACT_MAX).map(({ pointer, message }) =>
+    blocker('invalid_artifact', {
+      artifact: required.type,
+      message: `${required.type}${pointer} ${message}`,
+      remedy,
+    }),
+  )
+}
+
+function checkBlockers(needed: Needs, facts: GateFacts, awaitsReviews: boolean): readonly BlockerFound[] {
+  const found: BlockerFound[] = []
+  const judge = (place: { gate: string | null; artifact: string | null; index: number }, asked: Blocker) => {
+    if (awaitsReviews && comesOfReviews(asked, place.artifact)) return
+    const outcome = facts.checks.get(checkKey({ ...place, check: asked.check }))
+    const problem = checkBlocker(asked, outcome)
+    if (problem !== null) found.push({ ...problem, gate: place.gate, artifact: place.artifact })
+    found.push(...notesOf(asked, outcome).map((note) => ({ ...note, gate: place.gate, artifact: place.artifact })))
+  }
+  for (const required of needed.artifacts)
+    for (const [index, asked] of required.checks.entries()) judge({ gate: null, artifact: required.type, index }, asked)
+  for (const gate of needed.demand.gates)
+    for (const [index, asked] of gate.blockers.entries()) judge({ gate: gate.id, artifact: null, index }, asked)
+  for (const [index, asked] of needed.phaseChecks.entries()) judge({ gate: null, artifact: null, index }, asked)
+  return found
+}
+
+function notesOf({ check }: Blocker, outcome: CheckOutcome | undefined): readonly BlockerFound[] {
+  if (outcome?.result !== 'holds') return []
+  const about = {
+    check,
+    severity: 'warning',
+    grade: outcome.grade,
+    remedy: 'Look at it; nothing has to be done.',
+  } as const
+  return (outcome.notes ?? []).map((message) => blocker('check_failed', { ...about, message }))
+}
+
+// A check that nobody ran blocks: missing evidence never counts as passed.
+function checkBlocker(asked: Blocker, outcome: CheckOutcome | undefined): BlockerFound | null {
+  const { check, severity } = asked
+  const words = asked.message === '' ? check : asked.message
+  if (outcome === undefined)
+    return blocker('check_error', { check, severity, message: `${words}: the check was not run` })
+  if (outcome.result === 'holds') return null
+  const code = outcome.result === 'fails' ? 'check_failed' : 'check_error'
+  const message = `${words}: ${outcome.found}`
+  const { run, remedy } = outcome.result === 'fails' ? outcome : {}
+  const about = { check, severity, message, grade: outcome.grade }
+  if (run !== undefined) return blocker(code, { ...about, remedy: String(run.remedy), run })
+  return blocker(code, code === 'check_failed' ? { ...about, remedy: remedy ?? CHECK_REMEDIES[check] } : about)
+}
+
+// An artifact that the phase does not ask for could replace one that an earlier gate has judged: it is told, and not kept.
+function unasked(needed: Needs, facts: GateFacts): readonly BlockerFound[] {
+  return facts.artifacts
+    .filter((one) => !needed.artifacts.some((required) => required.type === one.type))
+    .map((one) =>
+      blocker('invalid_artifact', {
+        artifact: one.type,
+        severity: 'warning',
+        message: `This phase does not ask for ${one.type}; it was not kept`,
+        remedy: 'Leave it out.',
+      }),
+    )
+}
+
+export function blocker(code: Code, about: Partial<BlockerFound> & { readonly message: string }): BlockerFound {
+  return {
+    code,
+    gate: null,
+    check: null,
+    artifact: null,
+    remedy: remedyOf(code),
+    severity: 'blocking',
+    grade: null,
+    ...about,
+  }
+}

@@ -1,0 +1,96 @@
+import type { Refusal } from '../task/refusal.js'
+import type { TaskState } from '../task/state.js'
+
+/** What a verified token of an agent says. An agent token names no phase: it stands for whatever its instance holds. */
+export type AgentBearer =
+  | {
+      readonly kind: 'phase'
+      readonly agentId: string
+      readonly taskId: string
+      readonly phase: string
+      readonly epoch: number
+      readonly contract: string
+    }
+  | { readonly kind: 'agent'; readonly agentId: string; readonly instance: string }
+
+/** What a verified review token says. It is for one visit: claims and leases of the agent do not touch it. */
+export interface ReviewBearer {
+  readonly kind: 'review'
+  readonly reviewer: string
+  readonly taskId: string
+  readonly phase: string
+  readonly visit: number
+  readonly contract: string
+  /** Which token of this reviewer it is: only the newest one is alive. */
+  readonly grant: string
+}
+
+/** What a verified token of a participant in a coordination says. It opens nothing but that run. */
+export interface ParticipantBearer {
+  readonly kind: 'participant'
+  readonly runId: string
+  readonly agentId: string
+}
+
+/** What a verified token says of its bearer, where a task is looked at. */
+export type Bearer = AgentBearer | ReviewBearer
+
+/** How the ledger names the bearer. */
+export function nameOf(bearer: Bearer): string {
+  return bearer.kind === 'review' ? `reviewer:${bearer.reviewer}` : `agent:${bearer.agentId}`
+}
+
+/** Holds a verified token against stored state: the task's agent, phase and epoch must be the token's. (REQ-TOKEN-2) */
+export function admit(state: TaskState, bearer: Bearer): Refusal | null {
+  if (bearer.kind === 'review') return admitReviewer(state, bearer)
+  if (bearer.kind === 'phase') {
+    if (bearer.taskId !== state.id)
+      return { code: 'token_mismatch', detail: `The token was issued for task ${bearer.taskId}, not for ${state.id}.` }
+    if (bearer.epoch !== state.epoch || bearer.phase !== state.phase || bearer.contract !== state.contract.hash)
+      return {
+        code: 'token_stale',
+        detail: `The token was superseded: the task is in ${state.phase} at epoch ${state.epoch}.`,
+      }
+  }
+  if (state.status !== 'active' && state.status !== 'awaiting_approval') {
+    const why = state.parkedReason === null ? '' : ` (${state.parkedReason})`
+    return { code: 'task_not_active', detail: `Task ${state.id} is ${state.status}${why}.` }
+  }
+  if (state.held === null || state.held.agentId !== bearer.agentId)
+    return { code: 'token_stale', detail: `Task ${state.id} is not held by agent ${bearer.agentId}.` }
+  if (bearer.kind === 'agent' && state.held.instance !== bearer.instance)
+    return {
+      code: 'token_stale',
+      detail: `Task ${state.id} is held by another instance of agent ${bearer.agentId}: claim it to resume.`,
+    }
+  return null
+}
+
+const READABLE: ReadonlySet<TaskState['status']> = new Set<TaskState['status']>([
+  ...(['active', 'awaiting_approval', 'queued', 'interrupted'] as const),
+])
+
+/** False while the task is at rest: then no reviewer is heard, and none has anything to do. */
+export function mayBeReviewed({ status }: TaskState): boolean {
+  return READABLE.has(status)
+}
+
+// The visit decides, not the epoch: that the agent's lease lapsed is no reason to send its reviewers away. (REQ-REVIEW-2)
+function admitReviewer(state: TaskState, bearer: ReviewBearer): Refusal | null {
+  const stale = (detail: string): Refusal => ({ code: 'token_stale', detail })
+  if (bearer.taskId !== state.id)
+    return { code: 'token_mismatch', detail: `The token was issued for task ${bearer.taskId}, not for ${state.id}.` }
+  if (bearer.visit !== state.visit || bearer.phase !== state.phase || bearer.contract !== state.contract.hash)
+    return stale('The visit of the phase that the review token was issued for is over.')
+  if (!mayBeReviewed(state))
+    return { code: 'task_not_active', detail: `Task ${state.id} is ${state.status} and cannot be reviewed now.` }
+  const reviewer = state.reviewers.get(bearer.reviewer)
+  if (reviewer === undefined || reviewer.visit !== state.visit || reviewer.grant !== bearer.grant)
+    return stale(`The token of reviewer ${bearer.reviewer} was superseded.`)
+  if (reviewer.status === 'revoked') return stale(`The token of reviewer ${bearer.reviewer} was revoked.`)
+  if (reviewer.status === 'finished')
+    return stale(`Reviewer ${bearer.reviewer} has finished with this token: another review needs another one.`)
+  if (state.holders.includes(bearer.reviewer))
+    return { code: 'not_permitted', detail: `Agent ${bearer.reviewer} works on task ${state.id} and cannot review it.` }
+  return null
+}

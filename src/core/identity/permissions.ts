@@ -1,0 +1,244 @@
+import type { Enforcement, JsonObject } from '../contract/contract.js'
+
+/**
+ * Who calls, as the token proves it: an agent with its agent token or with a phase token, a reviewer, a participant of a
+ * coordination, or an operator. An operator with the role `ci` is a machine; every other one counts as a human.
+ */
+export type Caller = 'agent' | 'phase' | 'reviewer' | 'participant' | 'human' | 'ci'
+
+/** Whether a role stands for a machine and not for a person: `ci`, in any case. */
+export function isMachineRole(role: string | null): boolean {
+  return role?.toLowerCase() === 'ci'
+}
+
+const AGENTS = ['agent', 'phase'] as const
+const OPERATORS = ['human', 'ci'] as const
+/** Whatever opens a gate, loosens a rule, starts a program or hands out an identity that can. */
+const HUMANS = ['human'] as const
+const PARTIES = [...AGENTS, ...OPERATORS] as const
+
+/** Who may make each call. A call that is not here cannot be served: its route does not compile. */
+export const PERMISSIONS = {
+  // What agents do.
+  claimTask: ['agent'],
+  requestTransition: AGENTS,
+  executeTool: [...AGENTS, 'reviewer'],
+  checkTool: [...AGENTS, 'reviewer'],
+  batchTools: [...AGENTS, 'reviewer'],
+  renewToken: AGENTS,
+  heartbeat: AGENTS,
+  releaseTask: AGENTS,
+  getPrompt: AGENTS,
+  nextPrompt: AGENTS,
+  continuePrompt: AGENTS,
+  reportUsage: AGENTS,
+  getPhase: AGENTS,
+  completePhase: AGENTS,
+  hookClaudeCode: AGENTS,
+  mcp: [...AGENTS, 'reviewer', 'participant'],
+  submitReview: ['reviewer'],
+  respond: ['participant'],
+
+  // What several of them look at, each its own part.
+  getSnapshot: [...PARTIES, 'reviewer'],
+  searchKnowledge: PARTIES,
+  getStatus: PARTIES,
+  listQuestions: PARTIES,
+  getQuestion: PARTIES,
+  listReviews: PARTIES,
+  getTaskMetrics: PARTIES,
+  streamEvents: PARTIES,
+  getApproval: [...PARTIES, 'reviewer'],
+  getArtifact: [...OPERATORS, 'reviewer'],
+  // Never an agent: what it knows, its code can be written to.
+  getHeldOut: [...OPERATORS, 'reviewer'],
+  getCoordination: [...OPERATORS, 'participant'],
+
+  // What operators look at.
+  listTasks: OPERATORS,
+  getTask: OPERATORS,
+  getTimeline: OPERATORS,
+  getActivity: OPERATORS,
+  getRunReport: OPERATORS,
+  listAgents: OPERATORS,
+  showAgent: OPERATORS,
+  agentLog: OPERATORS,
+  agentScreen: OPERATORS,
+  listOperators: OPERATORS,
+  listContracts: OPERATORS,
+  getContract: OPERATORS,
+  listApprovals: OPERATORS,
+  listStashes: OPERATORS,
+  listCoordinations: OPERATORS,
+  coordinationStatus: OPERATORS,
+  streamCoordination: OPERATORS,
+  queryAudit: OPERATORS,
+  recentAudit: OPERATORS,
+  auditStats: OPERATORS,
+  verifyAudit: OPERATORS,
+  metricsSummary: OPERATORS,
+
+  // What CI needs: make work, end it, and stop what goes wrong. `ciLimit` says what it may not ask for.
+  createTask: OPERATORS,
+  updateTask: OPERATORS,
+  cancelTask: OPERATORS,
+  revertTree: OPERATORS,
+  mergeTask: OPERATORS,
+  handOverTask: OPERATORS,
+  discardTask: OPERATORS,
+  addAgent: OPERATORS,
+  revokeAgent: OPERATORS,
+  stopAgent: OPERATORS,
+  pause: OPERATORS,
+  cancelCoordination: OPERATORS,
+
+  // Agents may try, and it counts against them. An operator with the role ci decides where the contract names it or its
+  // role as an approver, and never as `human` (core/approvals/approval.ts).
+  decideApproval: [...PARTIES, 'reviewer'],
+  // An answer closes an open question, which can be all that a gate waits for.
+  answerQuestion: [...AGENTS, ...HUMANS],
+
+  // For humans.
+  resumeTask: HUMANS,
+  rewindTask: HUMANS,
+  // It takes a parked task up again.
+  reassignTask: HUMANS,
+  acceptTree: HUMANS,
+  acceptTools: HUMANS,
+  stashTask: HUMANS,
+  popStash: HUMANS,
+  dropStash: HUMANS,
+  addReviewer: HUMANS,
+  // With the reviewer goes what it objected to.
+  revokeReviewer: HUMANS,
+  addContract: HUMANS,
+  addOperator: HUMANS,
+  revokeOperator: HUMANS,
+  rotateSecret: HUMANS,
+  unpause: HUMANS,
+  spawnAgent: HUMANS,
+  // Its agents are programs, or models that are sent a key of the server.
+  startCoordination: HUMANS,
+  // The token votes.
+  participantToken: HUMANS,
+} as const satisfies Readonly<Record<string, readonly Caller[]>>
+
+export type CallId = keyof typeof PERMISSIONS
+
+export interface Forbidden {
+  readonly detail: string
+  /** Null: the remedy of the code says enough. */
+  readonly remedy: string | null
+}
+
+export function mayCall(id: CallId, caller: Caller): boolean {
+  return callersOf(id).includes(caller)
+}
+
+/** Why the caller may not make the call at all; null when it may. */
+export function forbiddenTo(id: CallId, caller: Caller): Forbidden | null {
+  if (mayCall(id, caller)) return null
+  if (caller === 'ci' && mayCall(id, 'human'))
+    return { detail: 'Operators with the role ci may not do this.', remedy: ASK_A_HUMAN }
+  return { detail: wordsFor(callersOf(id)), remedy: null }
+}
+
+/** Whether a caller who may register agents may also give a known one a new token, which its task goes with. (REQ-ROLES-6) */
+export function mayRenewAgent(caller: Caller): boolean {
+  return caller === 'human'
+}
+
+/** Who may make a call, as documentation says it. */
+export function describeCallers(id: CallId): string {
+  const callers = callersOf(id)
+  const names = [
+    callers.includes('phase')
+      ? 'agents (agent or phase token)'
+      : callers.includes('agent')
+        ? 'agents (agent token)'
+        : '',
+    callers.includes('reviewer') ? 'reviewers (review token)' : '',
+    callers.includes('participant') ? 'participants (participant token)' : '',
+    callers.includes('ci') ? 'operators' : callers.includes('human') ? 'operators without the role ci' : '',
+  ].filter((name) => name !== '')
+  const last = names.pop() ?? 'nobody'
+  return names.length === 0 ? last : `${names.join(', ')} and ${last}`
+}
+
+export interface CiScene {
+  /** Whether the body names the server's own work tree, or none. */
+  readonly isOwnTree: boolean
+  /** The contract that the body names; null: none, or the server's own. */
+  readonly contract: NamedContract | null
+}
+
+export interface NamedContract {
+  /** A newer one of its name is known. */
+  readonly isReplaced: boolean
+  /** Its commands would run in a sandbox here. */
+  readonly isWalled: boolean
+  readonly enforcement: Enforcement
+  /** What the server's own contract says. */
+  readonly own: Enforcement
+}
+
+/** What an operator with the role ci may not ask for in a call that it may make; null when nothing is in the way. */
+export function ciLimit(id: CallId, body: JsonObject, scene: CiScene): Forbidden | null {
+  if (id === 'createTask') return taskLimit(body, scene)
+  if ((id === 'mergeTask' || id === 'discardTask') && body.force === true)
+    return limit('force', 'force', 'Complete the task first')
+  return null
+}
+
+function taskLimit({ mode }: JsonObject, { isOwnTree, contract }: CiScene): Forbidden | null {
+  if (mode !== undefined && mode !== 'strict') return limit('mode', `the mode ${String(mode)}`, 'Leave mode out')
+  if (!isOwnTree) return limit('workspace', "a work tree other than the server's own", 'Leave workspace out')
+  if (contract === null) return null
+  if (contract.isReplaced)
+    return limit('contract', 'a contract that a newer one replaced', 'Name the contract instead of its hash')
+  if (!contract.isWalled)
+    return limit('contract', "a contract without a sandbox, unless it is the server's own", 'Name another contract')
+  const { enforcement: asked, own } = contract
+  const looser = looserThan(own, mode === 'strict' ? { ...asked, mode } : asked)
+  return looser === null
+    ? null
+    : limit('contract', `a contract with ${looser}, which is looser than the server's own`, 'Name another contract')
+}
+
+// Each from the loosest to the strictest.
+const LEVELS = {
+  mode: ['advisory', 'permissive', 'strict'],
+  confinement: ['off', 'best_effort', 'required'],
+  reconcile: ['off', 'warn', 'block'],
+} as const
+
+/** The first setting in which a contract demands less than another one. */
+function looserThan(own: Enforcement, asked: Enforcement): string | null {
+  const rank = (key: keyof typeof LEVELS, value: string) => (LEVELS[key] as readonly string[]).indexOf(value)
+  const keys = ['mode', 'confinement', 'reconcile'] as const
+  const found = keys.find((key) => rank(key, asked[key]) < rank(key, own[key]))
+  return found === undefined ? null : `${found}: ${asked[found]}`
+}
+
+function limit(field: string, what: string, instead: string): Forbidden {
+  return {
+    detail: `${field}: operators with the role ci may not ask for ${what}.`,
+    remedy: `${instead}, or ask an operator without the role ci.`,
+  }
+}
+
+const ASK_A_HUMAN = 'Ask an operator without the role ci to do it; `phaselock operator list` names them.'
+
+function callersOf(id: CallId): readonly Caller[] {
+  return PERMISSIONS[id]
+}
+
+function wordsFor(callers: readonly Caller[]): string {
+  if (callers.includes('human') && !callers.includes('agent')) return 'Only an operator may do this.'
+  if (callers.includes('human')) return 'This call is not for reviewers and participants.'
+  if (callers.includes('phase')) return 'This call is for agents; use an agent or phase token.'
+  if (callers.includes('agent')) return 'A claim needs the agent token, not a phase token.'
+  return callers.includes('reviewer')
+    ? 'This call is for reviewers; use a review token.'
+    : 'This call is for participants of a coordination; use the token of one.'
+}

@@ -1,0 +1,238 @@
+import { isKnownAgent } from './agent-names.js'
+import type { Code } from '../codes.js'
+import type { Refusal } from '../task/refusal.js'
+import { evolveSpawns, type Spawn, type SpawnFact } from '../contract/agent-programs.js'
+import { unreachable } from '../unreachable.js'
+
+/** What happens outside of any task: who may act, which contracts are known, what was refused to strangers. */
+export type RegistryFact =
+  | { readonly type: 'operator_added'; readonly name: string; readonly role: string | null; readonly verifier: string }
+  | { readonly type: 'operator_revoked'; readonly name: string; readonly reason: string }
+  | {
+      readonly type: 'agent_registered'
+      readonly agentId: string
+      readonly instance: string
+      readonly capabilities: readonly string[]
+      readonly expiresAt: number
+    }
+  | { readonly type: 'agent_revoked'; readonly agentId: string; readonly reason: string }
+  | {
+      readonly type: 'contract_registered'
+      readonly hash: string
+      readonly name: string
+      readonly version: string
+      readonly origin: string
+      /** `none`: no operator vouched for it. Absent: an operator did. */
+      readonly trust?: 'none'
+    }
+  | { readonly type: 'agents_paused'; readonly reason: string }
+  | { readonly type: 'agents_unpaused'; readonly reason: string }
+  | { readonly type: 'secret_rotated'; readonly kid: string; readonly reason: string }
+  | { readonly type: 'server_started'; readonly programVersion: string; readonly contractHash: string }
+  | { readonly type: 'server_stopped' }
+  | { readonly type: 'ledger_verified'; readonly success: boolean; readonly events: number; readonly detail: string }
+  | {
+      readonly type: 'request_refused'
+      readonly code: Code
+      readonly detail: string
+      readonly method: string
+      readonly path: string
+      readonly success: false
+      readonly taskId: string | null
+    }
+  /** Before the first event of its own stream, so that no run can be lost sight of. */
+  | { readonly type: 'coordination_opened'; readonly id: string }
+  | { readonly type: 'coordination_closed'; readonly id: string }
+  /** Notices that an address did not take: one event, or all of them until its secret is there. */
+  | { readonly type: 'webhook_failed'; readonly origin: string; readonly seq: number | null; readonly reason: string }
+  | { readonly type: 'requests_refused'; readonly count: number; readonly seconds: number }
+  | SpawnFact
+
+export type RegistryEvent = RegistryFact & { readonly at: number; readonly actor: string }
+
+export interface Operator {
+  readonly name: string
+  readonly role: string | null
+  /** SHA-256 of the token: it proves the token and does not give it away. */
+  readonly verifier: string
+  readonly addedAt: number
+  readonly revokedAt: number | null
+}
+
+export interface Agent {
+  readonly id: string
+  /** The one agent token that is alive carries this. */
+  readonly instance: string
+  readonly capabilities: readonly string[]
+  readonly expiresAt: number
+  readonly registeredAt: number
+  readonly revokedAt: number | null
+}
+
+export interface KnownContract {
+  readonly hash: string
+  readonly name: string
+  readonly version: string
+  readonly origin: string
+  readonly registeredAt: number
+  /** An operator vouched for it: it may lower the sandbox, name variables and private addresses. */
+  readonly isTrusted: boolean
+}
+
+/** The fold of the system stream. */
+export interface Registry {
+  readonly version: number
+  readonly operators: ReadonlyMap<string, Operator>
+  readonly agents: ReadonlyMap<string, Agent>
+  readonly contracts: ReadonlyMap<string, KnownContract>
+  readonly paused: string | null
+  /** The newest ones, oldest first, and whether they go on. */
+  readonly coordinations: ReadonlyMap<string, { readonly openedAt: number; readonly isOpen: boolean }>
+  /** Agents that Phaselock started, by their id, oldest first. */
+  readonly spawns: ReadonlyMap<string, Spawn>
+}
+
+export const EMPTY_REGISTRY: Registry = {
+  version: 0,
+  operators: new Map(),
+  agents: new Map(),
+  contracts: new Map(),
+  paused: null,
+  coordinations: new Map(),
+  spawns: new Map(),
+}
+
+export function evolveRegistry(registry: Registry, event: RegistryEvent): Registry {
+  return { ...changed(registry, event), version: registry.version + 1 }
+}
+
+function changed(registry: Registry, event: RegistryEvent): Registry {
+  switch (event.type) {
+    case 'operator_added': {
+      const { name, role, verifier } = event
+      return {
+        ...registry,
+        operators: new Map(registry.operators).set(name, { name, role, verifier, addedAt: event.at, revokedAt: null }),
+      }
+    }
+    case 'operator_revoked': {
+      const operator = registry.operators.get(event.name)
+      if (operator === undefined) return registry
+      return {
+        ...registry,
+        operators: new Map(registry.operators).set(event.name, { ...operator, revokedAt: event.at }),
+      }
+    }
+    case 'agent_registered': {
+      const { agentId: id, instance, capabilities, expiresAt } = event
+      const agent = { id, instance, capabilities, expiresAt, registeredAt: event.at, revokedAt: null }
+      return { ...registry, agents: new Map(registry.agents).set(id, agent) }
+    }
+    case 'agent_revoked':
+      return withoutAgent(registry, event)
+    case 'contract_registered': {
+      const { hash, name, version, origin } = event
+      const known = { hash, name, version, origin, registeredAt: event.at, isTrusted: event.trust !== 'none' }
+      return { ...registry, contracts: new Map(registry.contracts).set(hash, known) }
+    }
+    case 'agents_paused':
+      return { ...registry, paused: event.reason }
+    case 'agents_unpaused':
+      return { ...registry, paused: null }
+    case 'coordination_opened':
+      return { ...registry, coordinations: withRun(registry.coordinations, event.id, event.at) }
+    case 'coordination_closed': {
+      const run = registry.coordinations.get(event.id)
+      if (run === undefined) return registry
+      return { ...registry, coordinations: new Map(registry.coordinations).set(event.id, { ...run, isOpen: false }) }
+    }
+    case 'agent_spawned':
+    case 'agent_started':
+    case 'agent_process_lost':
+      return { ...registry, spawns: evolveSpawns(registry.spawns, event) }
+    case 'agent_ended':
+      return { ...withoutAgent(registry, event), spawns: evolveSpawns(registry.spawns, event) }
+    case 'secret_rotated':
+    case 'server_started':
+    case 'server_stopped':
+    case 'ledger_verified':
+    case 'request_refused':
+    case 'requests_refused':
+    case 'webhook_failed':
+      return registry
+    default:
+      return unreachable(event)
+  }
+}
+
+function withoutAgent(
+  registry: Registry,
+  { agentId, at }: { readonly agentId: string; readonly at: number },
+): Registry {
+  const agent = registry.agents.get(agentId)
+  if (agent === undefined || agent.revokedAt !== null) return registry
+  return { ...registry, agents: new Map(registry.agents).set(agentId, { ...agent, revokedAt: at }) }
+}
+
+/** So many runs are listed; older ones that are over stay in the ledger. */
+export const COORDINATIONS_LISTED_MAX = 1000
+
+function withRun(known: Registry['coordinations'], id: string, openedAt: number): Registry['coordinations'] {
+  const runs = new Map(known).set(id, { openedAt, isOpen: true })
+  const oldest = [...runs].find(([, run]) => !run.isOpen)?.[0]
+  if (runs.size > COORDINATIONS_LISTED_MAX && oldest !== undefined) runs.delete(oldest)
+  return runs
+}
+
+/** `unlessKnown`: the agent must be a new one. */
+export type RegistryCommand = RegistryFact & { readonly unlessKnown?: boolean }
+
+/** A fact that fits the registry, or why it does not. */
+export function decideRegistry(
+  registry: Registry,
+  { unlessKnown = false, ...command }: RegistryCommand,
+): readonly RegistryFact[] | Refusal {
+  if (unlessKnown && command.type === 'agent_registered' && isKnownAgent(command.agentId, registry))
+    return {
+      code: 'conflict',
+      detail: `There is or was an agent ${JSON.stringify(command.agentId)}, or one whose name looks like it.`,
+    }
+  if (command.type === 'operator_added') {
+    const known = registry.operators.get(command.name)
+    if (known !== undefined && known.revokedAt === null && command.name !== FIRST_OPERATOR)
+      return { code: 'conflict', detail: `There is an operator ${JSON.stringify(command.name)} already.` }
+  }
+  if (command.type === 'operator_revoked') {
+    const known = registry.operators.get(command.name)
+    if (known === undefined || known.revokedAt !== null)
+      return { code: 'not_found', detail: `There is no operator ${JSON.stringify(command.name)}.` }
+    const others = [...registry.operators.values()].filter((one) => one.revokedAt === null && one.name !== command.name)
+    if (others.length === 0)
+      return { code: 'conflict', detail: 'The last operator cannot be revoked: nobody could approve anything.' }
+  }
+  if (command.type === 'agent_revoked') {
+    const known = registry.agents.get(command.agentId)
+    if (known === undefined || known.revokedAt !== null)
+      return { code: 'not_found', detail: `There is no agent ${JSON.stringify(command.agentId)}.` }
+  }
+  if (command.type === 'agent_spawned') {
+    const spawn = registry.spawns.get(command.agentId)
+    const agent = registry.agents.get(command.agentId)
+    if ((spawn !== undefined && spawn.ended === null) || (agent !== undefined && agent.revokedAt === null))
+      return { code: 'conflict', detail: `There is an agent ${JSON.stringify(command.agentId)} already.` }
+  }
+  if (command.type === 'agent_ended' && registry.spawns.get(command.agentId)?.ended !== null) return []
+  if (command.type === 'coordination_opened' && registry.coordinations.get(command.id)?.isOpen === true)
+    return { code: 'conflict', detail: `There is a coordination ${command.id} already.` }
+  if (command.type === 'coordination_closed' && registry.coordinations.get(command.id)?.isOpen !== true) return []
+  if (command.type === 'contract_registered') {
+    const known = registry.contracts.get(command.hash)
+    if (known !== undefined && (known.isTrusted || command.trust === 'none')) return []
+  }
+  if (command.type === 'agents_paused' && registry.paused !== null) return []
+  if (command.type === 'agents_unpaused' && registry.paused === null) return []
+  return [command]
+}
+
+/** The operator whose token lies in the state directory. A lost token file is made anew under the same name. */
+export const FIRST_OPERATOR = 'admin'

@@ -1,0 +1,66 @@
+import type { Json, JsonObject } from '../contract/contract.js'
+
+/**
+ * Files that agent CLIs write into a work tree for themselves, with who writes them. They are no part of the work: no commit
+ * of ours holds them, and no approval or review is bound to them. Agents' tools cannot write them.
+ */
+export const AGENT_CLI_FILES: ReadonlyMap<string, string> = new Map([['.claude/settings.local.json', 'Claude Code']])
+
+/** A changed file of an agent CLI. `problem`: what the change does besides letting more run unasked; null: nothing. */
+export interface AgentCliFile {
+  readonly cli: string
+  readonly problem: string | null
+}
+
+const NAMES_MAX = 5
+const NAME_CHARS_MAX = 60
+
+/**
+ * What is wrong with a change of the settings that Claude Code keeps in a work tree; null: nothing. "Don't ask again" adds to
+ * `permissions.allow`, which hooks still have the last word on. Whatever else changes could switch hooks, servers or
+ * permissions off. A text is null where there is no file.
+ */
+export function settingsProblem(before: string | null, after: string | null): string | null {
+  const [old, now] = [settingsIn(before), settingsIn(after)]
+  if (old === null || now === null) return 'is not a JSON object'
+  const named = changedNames(old, now).filter((name) => name !== 'permissions')
+  const [oldRules, newRules] = [mapIn(old.get('permissions')), mapIn(now.get('permissions'))]
+  if (oldRules === null || newRules === null) return 'changes permissions'
+  named.push(
+    ...changedNames(oldRules, newRules)
+      .filter((name) => name !== 'allow' || !grows(oldRules.get(name), newRules.get(name)))
+      .map((name) => `permissions.${name}`),
+  )
+  if (named.length === 0) return null
+  const shown = named.slice(0, NAMES_MAX).map((name) => JSON.stringify(name.slice(0, NAME_CHARS_MAX)))
+  return `changes ${shown.join(', ')}${named.length > shown.length ? ' and more' : ''}`
+}
+
+type Settings = ReadonlyMap<string, Json>
+
+function settingsIn(text: string | null): Settings | null {
+  if (text === null) return new Map()
+  try {
+    return mapIn(JSON.parse(text) as Json)
+  } catch {
+    return null
+  }
+}
+
+function mapIn(value: Json | undefined): Settings | null {
+  if (value === undefined) return new Map()
+  return value !== null && typeof value === 'object' && !Array.isArray(value)
+    ? new Map(Object.entries(value as JsonObject))
+    : null
+}
+
+function changedNames(old: Settings, now: Settings): string[] {
+  const names = new Set([...old.keys(), ...now.keys()])
+  return [...names].filter((name) => JSON.stringify(old.get(name)) !== JSON.stringify(now.get(name)))
+}
+
+function grows(old: Json | undefined, now: Json | undefined): boolean {
+  const [before, after] = [old ?? [], now ?? []]
+  if (!Array.isArray(before) || !Array.isArray(after)) return false
+  return after.every((one) => typeof one === 'string') && before.every((one) => after.includes(one))
+}

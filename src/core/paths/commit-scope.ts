@@ -1,0 +1,115 @@
+import { isOffered } from '../tool-calls/offered-tools.js'
+import type { CheckName, Contract } from '../contract/contract.js'
+
+/** What git says of a work tree. Paths are relative to it. */
+export interface GitListing {
+  readonly branch: string | null
+  readonly entries: readonly StatusEntry[]
+  /** Folders in which git tracks nothing. */
+  readonly untrackedFolders: readonly string[]
+  readonly submodules: readonly string[]
+}
+
+/** One line of `git status`: the state in the index, the state in the tree, and the path. Both states of an untracked path are `?`. */
+export interface StatusEntry {
+  readonly index: string
+  readonly tree: string
+  readonly path: string
+}
+
+/** What decides which changes a task commits. All of it is the state at the start of the task. */
+export interface CommitRules {
+  /** The contract, its files and the files that agent CLIs write for themselves: agents never commit them, tracked or not. */
+  readonly reserved: readonly string[]
+  /** Whether git ignored the path when work began. */
+  readonly isIgnored: (path: string) => boolean
+  /** The folder of installed packages that holds the path; null: none. What is written there is not known. */
+  readonly packagesAt: (path: string) => string | null
+  /** Whether the path is build output, part of a virtual environment, or what tools leave behind. */
+  readonly isLeftover: (path: string) => boolean
+  /** Whether the task wrote the path. */
+  readonly isWritten: (path: string) => boolean
+  /** Whether the path differed from the last commit when work began, and the task has not changed it. */
+  readonly isEarlier: (path: string) => boolean
+  /** Whether the path differed from the last commit when work began. */
+  readonly hadChanges: (path: string) => boolean
+}
+
+/** What of a listing is the task's to commit. */
+export interface CommitScope {
+  readonly changed: readonly StatusEntry[]
+  /** What differs and is not committed, and the submodules. A folder stands for everything in it. */
+  readonly leftOut: readonly string[]
+}
+
+const COMMIT_CHECKS: ReadonlySet<CheckName> = new Set(['committed', 'work_tree_clean'])
+
+/** True when a gate of the contract opens only for what is committed. */
+export function demandsCommits(contract: Contract): boolean {
+  const gates = [...contract.phases.values()].flatMap((phase) => phase.gates)
+  return gates.some((gate) =>
+    gate.blockers.some(({ check, severity }) => severity === 'blocking' && COMMIT_CHECKS.has(check)),
+  )
+}
+
+/** True when agents can commit under the contract, or one of its gates looks at what is committed. */
+export function usesCommits(contract: Contract): boolean {
+  const phases = [...contract.phases.values()]
+  return demandsCommits(contract) || phases.some((phase) => isOffered(phase, 'git_commit'))
+}
+
+/** Parts what differs from the last commit into what is committed and what is left alone. */
+export function commitScope(listing: GitListing, rules: CommitRules): CommitScope {
+  const isOut = leftOutBy(listing.untrackedFolders, rules)
+  const isReserved = within(rules.reserved)
+  const isSubmodule = within(listing.submodules)
+  const changed: StatusEntry[] = []
+  const out: string[] = []
+  for (const entry of listing.entries) {
+    // A slash at the end: a repository inside this one, which git would record as a submodule.
+    const isRepository = entry.path.endsWith('/')
+    const path = isRepository ? entry.path.slice(0, -1) : entry.path
+    if (isSubmodule(path)) continue
+    const isLeft = isRepository || isReserved(path) || rules.isEarlier(path)
+    if (isLeft || (entry.index === '?' && isOut(path))) out.push(path)
+    else changed.push(entry)
+  }
+  const folded = foldInto(listing.untrackedFolders, out, changed)
+  return { changed, leftOut: [...folded, ...listing.submodules] }
+}
+
+/** Whether an untracked path is left alone. Packages that git tracks are part of the project; so is what the task wrote. */
+export function leftOutBy(untrackedFolders: readonly string[], rules: CommitRules): (path: string) => boolean {
+  const isReserved = within(rules.reserved)
+  const isUntracked = within(untrackedFolders)
+  return (path) => {
+    if (isReserved(path) || rules.isIgnored(path) || rules.isEarlier(path)) return true
+    const packages = rules.packagesAt(path)
+    if (packages !== null) return packages === path || isUntracked(packages)
+    return rules.isLeftover(path) && !rules.isWritten(path)
+  }
+}
+
+/** Whether a path is one of these, or lies in one of them. */
+export function within(folders: readonly string[]): (path: string) => boolean {
+  const known = new Set(folders)
+  return (path) => known.has(path) || foldersOf(path).some((one) => known.has(one))
+}
+
+// Thousands of files of one folder are named by the folder, as long as nothing in it is tracked or committed.
+function foldInto(
+  untrackedFolders: readonly string[],
+  out: readonly string[],
+  changed: readonly StatusEntry[],
+): readonly string[] {
+  const isUntracked = within(untrackedFolders)
+  const committed = new Set(changed.flatMap(({ path }) => foldersOf(path)))
+  const folded = out.map((path) => foldersOf(path).find((one) => !committed.has(one) && isUntracked(one)) ?? path)
+  return [...new Set(folded)]
+}
+
+// From the outermost to the innermost.
+function foldersOf(path: string): readonly string[] {
+  const names = path.split('/').slice(0, -1)
+  return names.map((_, at) => names.slice(0, at + 1).join('/'))
+}

@@ -1,0 +1,148 @@
+import { isOffered, phaseOf } from '../tool-calls/offered-tools.js'
+import type { Context } from '../task/command.js'
+import type { Contract, Phase } from '../contract/contract.js'
+import { foldPath } from './fold-path.js'
+import { PROTECTED_WHY, protectedBy } from './protected-paths.js'
+import type { TaskState } from '../task/state.js'
+import { BUILT_IN_TOOLS } from '../tool-calls/built-in-tools.js'
+
+/** What may change in the work tree in a phase: what an allowed pattern matches and no forbidden one does. */
+export interface Writable {
+  readonly allowed: readonly string[]
+  readonly forbidden: readonly string[]
+}
+
+/** The `writable` of the phase, or what its write tools may write. A phase without a write tool writes nothing, even with bash. */
+export function writableOf(phase: Phase): Writable {
+  if (phase.writable !== null) return { allowed: phase.writable, forbidden: [] }
+  const writers = [...BUILT_IN_TOOLS.values()].filter((tool) => tool.paths === 'write' && isOffered(phase, tool.name))
+  const constraints = writers.map(
+    (tool) => phase.constraints.get(tool.name) ?? phase.constraints.get(tool.inherits ?? '') ?? null,
+  )
+  return {
+    allowed: [...new Set(constraints.flatMap((one) => one?.allowedPatterns ?? ['**']))],
+    forbidden: [...new Set(constraints.flatMap((one) => one?.forbiddenPatterns ?? []))],
+  }
+}
+
+/** One path that a call changed or would change. */
+export interface ChangedPath {
+  readonly path: string
+  readonly kind: 'created' | 'modified' | 'deleted'
+  readonly type: 'file' | 'directory' | 'link'
+  /** Why it can never reach the tree, whatever the contract says; null otherwise. */
+  readonly problem: string | null
+}
+
+export interface RefusedPath {
+  readonly path: string
+  readonly reason: string
+  /** No mode lets it through. */
+  readonly isFinal: boolean
+}
+
+/** How a tool stands to the git directory, which is exempt from `writable` and belongs to the git tools alone. */
+export type GitAccess = 'none' | 'tool'
+
+/** The paths that may not change in the task's phase, each with its reason. Folders follow what is in them. */
+export function refusedPaths(
+  contract: Contract,
+  state: TaskState,
+  changed: readonly ChangedPath[],
+  given: { readonly context: Context; readonly git: GitAccess },
+): readonly RefusedPath[] {
+  const phase = phaseOf(contract, state.phase)
+  const writable = writableOf(phase)
+  const { matchesGlob, reservedPaths = [], innerRepositories = [] } = given.context
+  const matches = (patterns: readonly string[], path: string): boolean =>
+    patterns.some((pattern) => matchesGlob(pattern, path))
+  const reasonOf = (change: ChangedPath): Omit<RefusedPath, 'path'> | null => {
+    const { path } = change
+    if (reservedPaths.some((one) => isBelow(one, path)) || isContractPath(path))
+      return { reason: 'is part of the contract', isFinal: true }
+    if (GIT_DIRECTORY.test(foldPath(path))) return gitReason(change, given.git)
+    const inner = innerRepositories.find((one) => isBelow(one, path))
+    if (inner !== undefined)
+      return {
+        reason: `belongs to the submodule ${inner}, which git_commit does not commit; ${ASK_OPERATOR}`,
+        isFinal: true,
+      }
+    const kept = protectedBy(path)
+    const isOpened = writable.allowed.some((one) => protectedBy(one) !== null && matchesGlob(one, path))
+    if (kept !== null && !isOpened)
+      return {
+        reason: `is protected (${kept.name} ${PROTECTED_WHY[kept.why]}); ask an operator to change it, or to name it in \`writable\` of ${phase.id} in the contract`,
+        isFinal: true,
+      }
+    const installed = PACKAGES.exec(path)?.[0]
+    if (installed !== undefined && !isNamed(writable.allowed, installed.replace(/\/$/, '')))
+      return {
+        reason: 'belongs to installed packages, which are read-only unless the contract names them',
+        isFinal: false,
+      }
+    if (matches(writable.forbidden, path)) return { reason: 'matches a forbidden pattern', isFinal: false }
+    if (matches(writable.allowed, path)) return null
+    return { reason: `is not writable in ${phase.id} (${listed(writable.allowed)})`, isFinal: false }
+  }
+  const refused: RefusedPath[] = []
+  const filled = foldersOf(changed)
+  for (const change of changed) {
+    if (change.problem !== null) refused.push({ path: change.path, reason: change.problem, isFinal: true })
+    else if (change.type !== 'directory' || !filled.has(`${change.kind} ${change.path}`)) {
+      const reason = reasonOf(change)
+      if (reason !== null) refused.push({ path: change.path, ...reason })
+    }
+  }
+  return refused
+}
+
+// A folder that came or went with files in it is judged by those files.
+function foldersOf(changed: readonly ChangedPath[]): ReadonlySet<string> {
+  const filled = new Set<string>()
+  for (const { path, kind, type } of changed) {
+    if (type === 'directory' || kind === 'modified') continue
+    for (let at = path.lastIndexOf('/'); at > 0; at = path.lastIndexOf('/', at - 1))
+      filled.add(`${kind} ${path.slice(0, at)}`)
+  }
+  return filled
+}
+
+const CONTRACT_PATH = /^(agent_workflow(\.(ya?ml|json|md|markdown))?|agent_~\d+(\.(ya?ml?|jso|md|mar))?)(\/|$)/
+
+/** Every form in which a work tree can hold a contract, whether it is in use or not: the next start would find it. */
+export function isContractPath(path: string): boolean {
+  return CONTRACT_PATH.test(foldPath(path))
+}
+
+const ASK_OPERATOR = 'ask an operator to change it there'
+
+const PACKAGES = /^(.*\/)?(node_modules|\.venv|venv)(\/|$)/
+
+// Also one further down: whoever steps into that folder later would run what its settings say.
+const GIT_DIRECTORY = /(^|\/)(\.git|git~\d+)(\/|$)/
+
+// What a commit writes. Everything else there can make git run something, or look somewhere else for what to run.
+const GIT_CONTENT =
+  /^\.git\/(HEAD|ORIG_HEAD|index|COMMIT_EDITMSG|packed-refs|(refs|logs)(\/.*)?|objects(\/([0-9a-f]{2}|pack)(\/[^/]+)?)?)$/
+
+function gitReason(change: ChangedPath, git: GitAccess): Omit<RefusedPath, 'path'> | null {
+  const { path, type } = change
+  if (git === 'none' || !isBelow('.git', path))
+    return { reason: 'is in the git directory, which only the git tools write', isFinal: true }
+  return GIT_CONTENT.test(path) && type !== 'link'
+    ? null
+    : { reason: 'is not part of what a commit writes', isFinal: true }
+}
+
+// `**` matches them too, and means something else: only a pattern that begins with the name itself says so explicitly.
+function isNamed(patterns: readonly string[], path: string): boolean {
+  return patterns.some((pattern) => pattern === path || pattern.startsWith(`${path}/`))
+}
+
+function isBelow(folder: string, path: string): boolean {
+  return path === folder || path.startsWith(`${folder}/`)
+}
+
+function listed(patterns: readonly string[]): string {
+  return patterns.length === 0 ? 'nothing may be written' : `only ${patterns.join(', ')}`
+}

@@ -1,0 +1,179 @@
+import { blocker } from '../gates/blockers.js'
+import type { GateFacts } from '../task/command.js'
+import type { ConsensusProof } from './consensus-event.js'
+import { type ConsensusPlan, type ConsensusSeen, workKey } from './consensus-plan.js'
+import { consensusProgress } from './consensus-progress.js'
+import type { BlockerFound, TaskFact } from '../task/event.js'
+import { HOLDERS_MAX } from './review.js'
+import { firstChars } from '../councils/code-points.js'
+import { consensusOf } from '../councils/consensus.js'
+import type { CoordinationRun } from '../councils/council.js'
+import type { TaskState } from '../task/state.js'
+
+/** How often reviewers may be asked in one visit, and on one task at all: every run is work of theirs. */
+export const CONSENSUS_RUNS_MAX = 20
+export const CONSENSUS_RUNS_TASK_MAX = 200
+const ANSWER_SHOWN_CHARS = 1000
+
+/** What the reviewers of a phase say to leaving it. */
+export type ConsensusAnswer =
+  | { readonly kind: 'holds'; readonly proof: ConsensusProof | null }
+  | {
+      readonly kind: 'blocked'
+      readonly blocker: BlockerFound
+      readonly facts: readonly TaskFact[]
+      /** The work was changed while they were looking at it: that is no mere waiting. */
+      readonly isReplaced: boolean
+    }
+
+/** True while what is made of the reviewers' words cannot be there: nobody is blamed for that, and nothing is passed. */
+export function isVoting(plan: ConsensusPlan | null, seen: ConsensusSeen | null | undefined): boolean {
+  const run = seen?.run ?? null
+  return plan !== null && (run === null || run.endedAt === null)
+}
+
+/** Looks for a run over exactly this work that was asked for in this visit and ended in approval; asks for one where there is none. */
+export function consensusFor(
+  state: TaskState,
+  asked: { readonly plan: ConsensusPlan | null; readonly facts: GateFacts; readonly to: string },
+): ConsensusAnswer {
+  const { plan, facts } = asked
+  if (plan === null) return { kind: 'holds', proof: null }
+  const own = ownVoters(state, plan)
+  if (own !== null) return blocked(own)
+  const seen = facts.consensus ?? null
+  if (seen === null) return blocked(blocker('check_error', { check: CHECK, message: 'The reviewers were not asked' }))
+  const runs = state.consensus?.visit === state.visit ? state.consensus.runs : []
+  const known = runs.find((run) => run.id === seen.runId)
+  if (known === undefined) {
+    const often = tooOften(state, runs.length)
+    return often === null ? request(plan, seen, asked.to) : blocked(often)
+  }
+  const { run } = seen
+  if (known.subject !== seen.subject || (run !== null && !isOf(plan, seen.runId, run)))
+    return blocked(blocker('check_error', { check: CHECK, message: `Coordination ${seen.runId} is about other work` }))
+  if (run === null) return blocked(pending(`Coordination ${seen.runId} is being opened`))
+  const answer = judged(run, seen)
+  // A call that was let through since then may have changed what they approved.
+  const isStale = answer.kind === 'holds' && seen.workKey !== workKey(state)
+  return isStale ? blocked(blocker('check_error', { check: CHECK, message: CHANGED })) : answer
+}
+
+/** What the gates and messages call it. */
+const CHECK = 'consensus'
+const CHANGED = 'The work may have been changed while the gates were checked. Ask again'
+
+function judged(run: CoordinationRun, seen: ConsensusSeen): ConsensusAnswer {
+  const { status, message } = consensusOf(run)
+  if (status === 'pending') return blocked(pending(`Coordination ${run.id} goes on: ${progressOf(run)}`))
+  const { result } = run
+  const label = result?.label ?? null
+  if (status === 'fails' || result === null || result.winner === null || label === null)
+    return blocked(failed(run, message))
+  if (seen.last === null)
+    return blocked(
+      blocker('check_error', { check: CHECK, message: `The end of coordination ${run.id} is not in the ledger` }),
+    )
+  const { winner, votes } = result
+  const { quorum } = run.options
+  const { subject, last } = seen
+  return { kind: 'holds', proof: { run: run.id, subject, winner, label, votes, quorum, ...last, grade: 'observed' } }
+}
+
+function request(plan: ConsensusPlan, seen: ConsensusSeen, to: string): ConsensusAnswer {
+  const { runId, subject } = seen
+  const agents = plan.voters.map((voter) => voter.id)
+  return {
+    kind: 'blocked',
+    blocker: pending(`Coordination ${runId} is asked for: ${agents.join(', ')} have not answered`),
+    facts: [{ type: 'consensus_requested', runId, to, subject, agents, quorum: plan.options.quorum }],
+    isReplaced: seen.replaces !== null,
+  }
+}
+
+// Whoever works on the task, or did, does not vote on it. (REQ-CONSENSUS-6)
+function ownVoters(state: TaskState, plan: ConsensusPlan): BlockerFound | null {
+  const own = plan.voters.filter(({ id }) => state.holders.includes(id) || state.reservedFor === id)
+  const names = own.map(({ id }) => id).join(', ')
+  const remedy = 'Ask an operator: another agent must have done the work, or others must review it.'
+  if (own.length > 0) {
+    const message = `consensus: ${names} ${own.length === 1 ? 'works' : 'work'} on task ${state.id} or did, and cannot review it`
+    return blocker('check_failed', { check: CHECK, message, remedy })
+  }
+  if (state.holders.length < HOLDERS_MAX) return null
+  const message = `consensus: more than ${HOLDERS_MAX} agents have held task ${state.id}: nobody is known not to be one`
+  return blocker('check_failed', { check: CHECK, message, remedy })
+}
+
+// An agent that goes in circles begins a visit each time.
+function tooOften(state: TaskState, inVisit: number): BlockerFound | null {
+  const isOften = inVisit >= CONSENSUS_RUNS_MAX
+  if (!isOften && (state.consensus?.asked ?? 0) < CONSENSUS_RUNS_TASK_MAX) return null
+  const times = isOften
+    ? `of ${state.phase} were asked ${inVisit} times in this visit`
+    : `of task ${state.id} were asked ${state.consensus?.asked} times`
+  return blocker('check_failed', {
+    check: CHECK,
+    message: `consensus: the reviewers ${times}, and are not asked again`,
+    remedy: 'Ask an operator to rewind the task.',
+  })
+}
+
+function isOf(plan: ConsensusPlan, runId: string, run: CoordinationRun): boolean {
+  const ids = [...run.agents.keys()]
+  const isSame = ids.length === plan.voters.length && plan.voters.every(({ id }, index) => ids[index] === id)
+  const { quorum, skipVoting, allowSelfVote } = plan.options
+  const { options } = run
+  const isLike =
+    options.quorum === quorum && options.skipVoting === skipVoting && options.allowSelfVote === allowSelfVote
+  return run.isConsensus && run.id === runId && isSame && isLike
+}
+
+// Who, never what: what the others say is for the reviewers alone until all have voted.
+function progressOf(run: CoordinationRun): string {
+  const { voters, voted, answered, gone } = consensusProgress(run)
+  if (run.options.skipVoting) return `${run.newest.size} of ${voters.length} answered${namesOf([...run.newest.keys()])}`
+  const open = voters.filter((id) => !voted.includes(id) && !gone.includes(id))
+  const waiting = open.filter((id) => answered.includes(id))
+  const silent = open.filter((id) => !answered.includes(id))
+  const parts = [
+    `${voted.length} of ${voters.length} voted${namesOf(voted)}`,
+    ...(waiting.length === 0 ? [] : [`answered and not voted: ${waiting.join(', ')}`]),
+    ...(silent.length === 0 ? [] : [`not answered: ${silent.join(', ')}`]),
+    ...(gone.length === 0 ? [] : [`no longer taking part: ${gone.join(', ')}`]),
+  ]
+  return parts.join('; ')
+}
+
+function namesOf(ids: readonly string[]): string {
+  return ids.length === 0 ? '' : ` (${ids.join(', ')})`
+}
+
+function failed(run: CoordinationRun, why: string): BlockerFound {
+  const answer = run.answers.find((one) => one.label === run.result?.label)
+  const said = answer === undefined ? '' : ` ${answer.agent} says: ${cut(answer.content)}`
+  return blocker('check_failed', {
+    check: CHECK,
+    message: `consensus failed: ${why}${said} (coordination ${run.id})`,
+    remedy:
+      'Change the work as the reviewers ask, then send the request again: changed work is reviewed again. The result for unchanged work stands until an operator rewinds the task.',
+    grade: 'observed',
+  })
+}
+
+function cut(text: string): string {
+  const shown = firstChars(text, ANSWER_SHOWN_CHARS)
+  return shown.length < text.length ? `${shown}…` : shown
+}
+
+function pending(message: string): BlockerFound {
+  return blocker('consensus_pending', {
+    check: CHECK,
+    message,
+    remedy: 'Wait for the reviewers to vote, then send the same request again.',
+  })
+}
+
+function blocked(found: BlockerFound): ConsensusAnswer {
+  return { kind: 'blocked', blocker: found, facts: [], isReplaced: false }
+}

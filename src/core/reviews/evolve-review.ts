@@ -1,0 +1,75 @@
+import type { TaskEvent } from '../task/event.js'
+import { HOLDERS_MAX, isFinished, isStartedBy } from './review.js'
+import type { Reviewer, TaskState } from '../task/state.js'
+import { unreachable } from '../unreachable.js'
+
+type ReviewEvent = TaskEvent & {
+  type: 'reviewer_added' | 'reviewer_revoked' | 'review_submitted' | 'review_refused'
+}
+
+export function reviewChanged(state: TaskState, event: ReviewEvent): TaskState {
+  switch (event.type) {
+    case 'reviewer_added':
+      return added(state, event)
+    case 'reviewer_revoked':
+      return withReviewer(state, event.reviewer, () => ({ status: 'revoked', report: null }))
+    case 'review_submitted':
+      return submitted(state, event)
+    case 'review_refused':
+      return refusedToReviewer(state, event)
+    default:
+      return unreachable(event)
+  }
+}
+
+// What reviewers of an earlier visit said is in the ledger; it counts no more.
+function added(state: TaskState, event: TaskEvent & { type: 'reviewer_added' }): TaskState {
+  const { reviewer: name, grant, expiresAt, at } = event
+  const current = new Map([...state.reviewers].filter(([, one]) => one.visit === state.visit))
+  const before = current.get(name)
+  const isStarted = isStartedBy(event.actor)
+  const more = isStarted ? 1 : 0
+  const reviewer: Reviewer = {
+    name,
+    phase: state.phase,
+    visit: state.visit,
+    grant,
+    expiresAt,
+    addedAt: at,
+    status: 'open',
+    denials: 0,
+    reports: before?.reports ?? 0,
+    report: before?.report ?? null,
+    isStarted,
+    starts: (before?.starts ?? 0) + more,
+  }
+  return { ...state, reviewers: current.set(name, reviewer), reviewStarts: state.reviewStarts + more }
+}
+
+function submitted(state: TaskState, event: TaskEvent & { type: 'review_submitted' }): TaskState {
+  const { status, sha256, bytes, comments, blockingIssues, subject, at } = event
+  return withReviewer(state, event.reviewer, (reviewer) => ({
+    report: { status, sha256, bytes, comments, blockingIssues, subject, at, turnedBack: state.gates.blocked },
+    reports: reviewer.reports + 1,
+    status: isFinished(status) ? 'finished' : reviewer.status,
+  }))
+}
+
+/** A refusal of a reviewer counts against its own token and touches neither the agent's budget nor its lease. */
+export function refusedToReviewer(
+  state: TaskState,
+  event: { readonly reviewer?: string; readonly counted: boolean },
+): TaskState {
+  if (!event.counted) return state
+  return withReviewer(state, event.reviewer ?? '', (reviewer) => ({ denials: reviewer.denials + 1 }))
+}
+
+function withReviewer(state: TaskState, name: string, change: (reviewer: Reviewer) => Partial<Reviewer>): TaskState {
+  const reviewer = state.reviewers.get(name)
+  if (reviewer === undefined) return state
+  return { ...state, reviewers: new Map(state.reviewers).set(name, { ...reviewer, ...change(reviewer) }) }
+}
+
+export function withHolder(holders: readonly string[], agentId: string): readonly string[] {
+  return holders.includes(agentId) || holders.length >= HOLDERS_MAX ? holders : [...holders, agentId]
+}

@@ -1,0 +1,56 @@
+import { phaseOf } from '../tool-calls/offered-tools.js'
+import type { Command, Context } from '../task/command.js'
+import type { Contract } from '../contract/contract.js'
+import type { Violation } from '../task/event.js'
+import { type Decision, decided } from '../task/refusal.js'
+import { deniedTo, refusedTo } from './review.js'
+import type { TaskState } from '../task/state.js'
+import { brokenConstraint } from '../tool-calls/use-tool.js'
+
+/** What a reviewer may call, whatever the phase offers its agent: tools that look and change nothing. */
+export const REVIEW_TOOLS: readonly string[] = [
+  ...['read_files', 'glob', 'grep', 'search_codebase', 'git_status', 'git_diff', 'git_log'],
+]
+
+/** An own tool of the same name would run a command. */
+export function mayReviewWith(contract: Contract, tool: string): boolean {
+  return REVIEW_TOOLS.includes(tool) && !contract.extraTools.includes(tool) && !contract.tools.has(tool)
+}
+
+type UseTool = Command & { type: 'use_tool' }
+
+/** Decides the call of a reviewer. No mode lets anything through here: a review token is for looking. (REQ-REVIEW-3) */
+export function useToolAsReviewer(
+  contract: Contract,
+  state: TaskState,
+  command: UseTool & { readonly reviewer: string },
+  context: Context,
+): Decision {
+  const { reviewer } = command
+  const call = { toolName: command.tool, args: command.args, reviewer }
+  const violation = violationOf(contract, state, command, context)
+  if (violation !== null)
+    return deniedTo(contract, state, {
+      type: 'tool_denied',
+      ...call,
+      ...refusedTo(contract, state, reviewer, violation),
+      leaseSeconds: 0,
+    })
+  return decided([
+    { type: 'tool_allowed', ...call, success: true, execute: command.execute, violation: null, leaseSeconds: 0 },
+  ])
+}
+
+function violationOf(contract: Contract, state: TaskState, command: UseTool, context: Context): Violation | null {
+  const { tool, call } = command
+  if (!mayReviewWith(contract, tool))
+    return {
+      code: 'forbidden_tool',
+      detail: `Called ${tool} (reviewers only look). Allowed: ${REVIEW_TOOLS.join(', ')}`,
+    }
+  if (call.argProblems.length > 0) return { code: 'invalid_request', detail: `${tool}: ${call.argProblems.join('; ')}` }
+  const outside = call.paths.find((one) => one.problem !== null)
+  if (outside !== undefined)
+    return { code: 'constraint_violation', detail: `${tool}: path ${JSON.stringify(outside.path)} ${outside.problem}` }
+  return brokenConstraint(phaseOf(contract, state.phase), command, context)
+}

@@ -1,0 +1,219 @@
+import type { Command, Context, ReviewStatus } from '../task/command.js'
+import type { CheckName, Contract, Phase } from '../contract/contract.js'
+import type { BlockerFound, TaskFact, Violation } from '../task/event.js'
+import { type Decision, decided, type Refused, unrecorded } from '../task/refusal.js'
+import type { Reviewer, TaskState } from '../task/state.js'
+
+/** What Phaselock assembles from the reports of reviewers, where a phase asks for them. */
+export const REVIEW_ARTIFACTS: readonly string[] = ['review_report', 'review_results']
+/** What reviews and reviewers may be called. A leading `_` is left out: `__proto__` is no name. */
+export const REVIEWER_NAME = '^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$'
+export const REPORT_BYTES_MAX = 256 * 1024
+/** How often one reviewer may report in one visit: every report is kept. */
+export const REPORTS_MAX = 100
+/** Where the contract names no reviews, so many identities may send one in a visit. */
+export const REVIEWERS_MAX = 50
+/** How often Phaselock starts one reviewer in one visit, and reviewers of one task at all: whoever made it do so would not pay for it. */
+export const REVIEW_STARTS_MAX = 20
+export const REVIEW_STARTS_TASK_MAX = 200
+/** Agents that are remembered as holders of a task; past that nobody can be told apart from them any more. */
+export const HOLDERS_MAX = 1000
+
+/** In `approvers` these stand for operators and for Phaselock itself. */
+const NO_REVIEWERS: ReadonlySet<string> = new Set(['human', 'orchestrator'])
+
+export const REVIEW_CHECKS: ReadonlySet<string> = new Set<CheckName>([
+  ...(['all_review_models_completed', 'no_blocking_issues', 'review_comments_addressed'] as const),
+])
+
+/** The reviews that the phase asks for, by name; null: none, and then the agent's own review counts. */
+export function reviewsAsked(phase: Phase): readonly string[] | null {
+  const checks = [
+    ...phase.requiredArtifacts.flatMap((artifact) => artifact.checks),
+    ...phase.gates.flatMap((gate) => gate.blockers),
+  ].filter((one) => one.check === 'all_review_models_completed')
+  const slots = (phase.slots ?? []).map((slot) => slot.name)
+  if (checks.length === 0 && slots.length === 0) return null
+  const named = checks.flatMap(({ params }) =>
+    Array.isArray(params.required_reviews) ? params.required_reviews.map(String) : [],
+  )
+  return [...new Set([...named, ...slots])]
+}
+
+/** True when `approvers` names this reviewer: by its own name, never by a word that stands for others. */
+export function isReviewerApprover(approvers: readonly string[], name: string): boolean {
+  return !NO_REVIEWERS.has(name) && approvers.includes(name)
+}
+
+export function isFinished(status: ReviewStatus): boolean {
+  return status === 'completed' || status === 'approved'
+}
+
+/** The reviewers of this visit. */
+export function reviewersOf(state: TaskState): readonly Reviewer[] {
+  return [...state.reviewers.values()].filter((one) => one.visit === state.visit)
+}
+
+/** What a report counts as: its own word, unless what it looked at has changed or its author works on the task. */
+export function countsAs(
+  state: TaskState,
+  reviewer: Reviewer,
+  subject: string | null,
+): ReviewStatus | 'outdated' | 'by_implementer' | null {
+  if (reviewer.report === null) return null
+  if (state.holders.includes(reviewer.name)) return 'by_implementer'
+  return reviewer.report.subject === subject ? reviewer.report.status : 'outdated'
+}
+
+/** Changes with every report of this visit: what was gathered under one key says nothing under another. */
+export function reviewsKey(state: TaskState): string {
+  return JSON.stringify(
+    reviewersOf(state).map(({ name, report }) => [name, report?.sha256 ?? null, report?.at ?? null]),
+  )
+}
+
+/** Lets a reviewer in for this visit, or gives a known one another token: the older one dies. */
+export function addReviewer(
+  contract: Contract,
+  state: TaskState,
+  command: Command & { type: 'add_reviewer' },
+  { actor }: Context,
+): Decision {
+  const { reviewer: name, grant, expiresAt } = command
+  if (state.status === 'completed' || state.status === 'cancelled')
+    return unrecorded('task_not_active', `Task ${state.id} is ${state.status}.`)
+  const phase = contract.phases.get(state.phase)
+  if (state.visit === 0 || phase === undefined)
+    return unrecorded('conflict', `Task ${state.id} was not claimed yet: there is nothing to review.`)
+  if (NO_REVIEWERS.has(name))
+    return unrecorded('invalid_request', `name: ${JSON.stringify(name)} stands for others; choose another.`)
+  const asked = reviewsAsked(phase)
+  const approves = phase.gates.some((gate) => isReviewerApprover(gate.approvers, name))
+  if (asked !== null && !asked.includes(name) && !approves)
+    return unrecorded(
+      'invalid_request',
+      `name: ${JSON.stringify(name)} is none of the reviews that ${state.phase} asks for (${asked.join(', ')}).`,
+    )
+  if (state.holders.includes(name) || state.reservedFor === name)
+    return unrecorded('not_permitted', `Agent ${name} works on task ${state.id} or did, and cannot review it.`)
+  if (state.holders.length >= HOLDERS_MAX)
+    return unrecorded(
+      'conflict',
+      `More than ${HOLDERS_MAX} agents have held task ${state.id}: nobody is known not to be one.`,
+    )
+  const others = reviewersOf(state).filter((one) => one.name !== name)
+  if (asked === null && others.length >= REVIEWERS_MAX)
+    return unrecorded(
+      'conflict',
+      `Task ${state.id} has ${others.length} reviewers in this visit, and no more may be added.`,
+    )
+  const often = isStartedBy(actor) ? tooOften(state, name) : null
+  if (often !== null) return unrecorded('conflict', often)
+  return decided([{ type: 'reviewer_added', reviewer: name, grant, expiresAt }])
+}
+
+/** True when nobody let the reviewer in but Phaselock, which starts it. */
+export function isStartedBy(actor: string): boolean {
+  return actor === 'system'
+}
+
+function tooOften(state: TaskState, name: string): string | null {
+  const starts = reviewersOf(state).find((one) => one.name === name)?.starts ?? 0
+  if (starts >= REVIEW_STARTS_MAX)
+    return `Reviewer ${name} was started ${starts} times in this visit: an operator must let the next one in.`
+  if (state.reviewStarts >= REVIEW_STARTS_TASK_MAX)
+    return `Reviewers were started ${state.reviewStarts} times for task ${state.id}: an operator must let the next one in.`
+  return null
+}
+
+/** Ends a reviewer's token. What it reported in this visit counts no more. */
+export function revokeReviewer(state: TaskState, command: Command & { type: 'revoke_reviewer' }): Decision {
+  const known = reviewersOf(state).find((one) => one.name === command.reviewer)
+  if (known === undefined || known.status === 'revoked')
+    return unrecorded(
+      'not_found',
+      `Task ${state.id} has no reviewer ${JSON.stringify(command.reviewer)} in this visit.`,
+    )
+  return decided(ends(state, command.reviewer, command.reason))
+}
+
+// What it approved goes with it: whoever took the token away did not mean to keep its word.
+function ends(state: TaskState, reviewer: string, reason: string): readonly TaskFact[] {
+  const given = [...state.approvals.values()].filter(
+    ({ visit, status, decisions }) =>
+      visit === state.visit &&
+      (status === 'pending' || status === 'approved') &&
+      decisions.some((one) => one.by === approverName(reviewer)),
+  )
+  const why = `reviewer ${reviewer} was revoked`
+  return [
+    { type: 'reviewer_revoked', reviewer, reason },
+    ...given.map(({ id }): TaskFact => ({ type: 'approval_voided', approvalId: id, reason: why })),
+  ]
+}
+
+/** How a decision names a reviewer: never like an operator of the same name. */
+export function approverName(reviewer: string): string {
+  return `reviewer:${reviewer}`
+}
+
+/** Takes a report, which replaces the one before. */
+export function submitReview(
+  contract: Contract,
+  state: TaskState,
+  command: Command & { type: 'submit_review' },
+): Decision {
+  const { reviewer, report, subject, seen } = command
+  const problem = problemOf(state, command)
+  if (problem === null && (seen === null || seen === subject))
+    return decided([{ type: 'review_submitted', reviewer, ...report, subject }])
+  const said = problem ?? { code: 'conflict', detail: 'What was reviewed has changed since: look at it again' }
+  return deniedTo(contract, state, { type: 'review_refused', reviewer, ...refusedTo(contract, state, reviewer, said) })
+}
+
+function problemOf(state: TaskState, { reviewer, report }: Command & { type: 'submit_review' }): Violation | null {
+  if (report.bytes > REPORT_BYTES_MAX)
+    return { code: 'payload_too_large', detail: `The report is larger than ${REPORT_BYTES_MAX} bytes of JSON` }
+  if (report.status === 'approved' && report.blockingIssues > 0)
+    return { code: 'invalid_request', detail: 'report.status: a review with blocking issues approves nothing' }
+  if ((state.reviewers.get(reviewer)?.reports ?? 0) >= REPORTS_MAX)
+    return { code: 'conflict', detail: `Reviewer ${reviewer} has sent ${REPORTS_MAX} reports in this visit` }
+  return null
+}
+
+/** Numbers a refusal within the budget of the reviewer's token. The agent's own budget is not touched. */
+export function refusedTo(contract: Contract, state: TaskState, reviewer: string, said: Violation): Refused {
+  const max = contract.enforcement.denialBudget
+  const attempt = Math.min((state.reviewers.get(reviewer)?.denials ?? 0) + 1, max)
+  return {
+    code: said.code,
+    detail: said.detail,
+    success: false,
+    retry: { attempt, max, text: `Retry (${attempt}/${max}): ${said.detail}` },
+    counted: said.code !== 'conflict',
+  }
+}
+
+/** The refusal; the one that uses up the budget ends the token, and what was reported with it counts no more. */
+export function deniedTo(
+  contract: Contract,
+  state: TaskState,
+  fact: TaskFact & Refused & { readonly reviewer: string },
+): Decision {
+  const { code, detail, retry, reviewer } = fact
+  const spent = (state.reviewers.get(reviewer)?.denials ?? 0) + (fact.counted ? 1 : 0)
+  const isOver = fact.counted && spent >= contract.enforcement.denialBudget
+  const reason = `${spent} refusals; the last: ${detail}`
+  return decided(isOver ? [fact, ...ends(state, reviewer, reason)] : [fact], { code, detail, retry })
+}
+
+/** True when nothing but reviews that have not come yet keeps the gate closed: then there is nothing to count against the agent. */
+export function isWaitingForReviews(state: TaskState, blockers: readonly BlockerFound[]): boolean {
+  const isOfReviews = ({ check, artifact }: BlockerFound): boolean =>
+    (check !== null && REVIEW_CHECKS.has(check)) || (artifact !== null && REVIEW_ARTIFACTS.includes(artifact))
+  const isAskedFor = blockers.some((one) => one.check === 'all_review_models_completed')
+  const hasObjection = reviewersOf(state).some(
+    ({ report }) => report !== null && (report.status === 'changes_requested' || report.blockingIssues > 0),
+  )
+  return isAskedFor && !hasObjection && blockers.every(isOfReviews)
+}

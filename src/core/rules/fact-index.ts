@@ -1,0 +1,85 @@
+import type { Entry, Link } from './chain.js'
+import { extend } from './chain.js'
+import type { Layers } from './layered-map.js'
+import { layersOf, NO_LAYERS, read, write } from './layered-map.js'
+import type { Kept, Log } from './log.js'
+import { factsOf } from './log.js'
+
+/** All facts of a log in the order of their times, newest first, each linked with those of the same text before it. */
+export interface Spine {
+  readonly entry: Entry
+  readonly before: Spine | null
+  readonly same: Link
+  /** The position where the newest facts in a row with the mark of this one begin. */
+  readonly runStart: number
+}
+
+export interface Indexed {
+  readonly newest: Spine | null
+  /** The newest link of each text. */
+  readonly latest: Layers<Link>
+}
+
+// A fact that is later than this many others is indexed by indexing everything again.
+const LATE_FACTS_MAX = 256
+
+// A cache of what follows from a log: it is made again where it is missing.
+const indexes = new WeakMap<Log, Indexed>()
+
+export function indexOf(log: Log): Indexed {
+  const known = indexes.get(log)
+  if (known !== undefined) return known
+  const made = indexAll(log, NO_LAYERS)
+  indexes.set(log, made)
+  return made
+}
+
+/** Carries the index of a log over to the log that one fact was added to. */
+export function carryIndex(from: Log, to: Log, fact: Kept): void {
+  const index = indexOf(from)
+  const isCut = to.kept !== from.kept + 1
+  indexes.set(to, (isCut ? null : withFact(index, fact)) ?? indexAll(to, index.latest))
+}
+
+function indexAll(log: Log, known: Layers<Link>): Indexed {
+  const latest = new Map<string, Link>()
+  let newest: Spine | null = null
+  for (const fact of factsOf(log)) {
+    const same = latest.get(fact.text) ?? null
+    const text = same?.entry.text ?? read(known, fact.text)?.entry.text ?? { value: fact.text }
+    newest = grow(newest, { ...fact, text }, same)
+    latest.set(fact.text, newest.same)
+  }
+  return { newest, latest: layersOf(latest) }
+}
+
+function grow(before: Spine | null, fact: Omit<Entry, 'position'>, same: Link | null): Spine {
+  const { at, text, tool, mark } = fact
+  const entry: Entry = { at, text, tool, mark, position: (before?.entry.position ?? 0) + 1 }
+  const runStart = before !== null && before.entry.mark === mark ? before.runStart : entry.position
+  return { entry, before, same: extend(same, entry), runStart }
+}
+
+function withFact(index: Indexed, fact: Kept): Indexed | null {
+  const later: Spine[] = []
+  let before = index.newest
+  while (before !== null && before.entry.at > fact.at) {
+    if (later.length === LATE_FACTS_MAX) return null
+    later.push(before)
+    before = before.before
+  }
+  const known = read(index.latest, fact.text) ?? null
+  // What comes after the fact is put on again, on links that do not know it yet.
+  const touched = new Map<string, Link | null>([[fact.text, known]])
+  for (const { entry, same } of later) touched.set(entry.text.value, same.before)
+  const put = (entry: Omit<Entry, 'position'>) => {
+    newest = grow(newest, entry, touched.get(entry.text.value) ?? null)
+    touched.set(entry.text.value, newest.same)
+  }
+  let newest = before
+  put({ ...fact, text: known?.entry.text ?? { value: fact.text } })
+  for (const { entry } of later.toReversed()) put(entry)
+  let latest = index.latest
+  for (const [text, link] of touched) if (link !== null) latest = write(latest, text, link)
+  return { newest, latest }
+}

@@ -1,0 +1,74 @@
+import type { Context } from './command.js'
+import type { Contract } from '../contract/contract.js'
+import type { TaskFact } from './event.js'
+import { type Decision, decided } from './refusal.js'
+import type { TaskState } from './state.js'
+import { unreachable } from '../unreachable.js'
+
+export type AlertCondition = 'gate_block_rate' | 'task_stuck_in_phase' | 'approval_waiting'
+
+/** When somebody is told: a share between 0 and 1 for a rate, seconds for everything that lasts. */
+export interface Alert {
+  readonly condition: AlertCondition
+  readonly limit: number
+  /** The contract's own words; '' when it gives none. */
+  readonly message: string
+}
+
+/** An alert that was raised and has not cleared. */
+export interface RaisedAlert {
+  readonly condition: AlertCondition
+  readonly limit: number
+  readonly message: string
+  readonly since: number
+}
+
+/** With fewer gate decisions than this a task has no rate: one closed gate is no trend. */
+export const RATE_DECISIONS_MIN = 4
+
+const WAITS: ReadonlySet<TaskState['status']> = new Set<TaskState['status']>([
+  ...(['active', 'awaiting_approval', 'interrupted', 'queued'] as const),
+])
+
+/** Raises each alert once, and clears it once its condition no longer holds. */
+export function checkAlerts(contract: Contract, state: TaskState, context: Context): Decision {
+  const facts: TaskFact[] = []
+  for (const { condition, limit, message } of contract.alerts ?? []) {
+    const alert = alertName(condition, limit)
+    const value = measured(condition, state, context.now)
+    const isAbove = value !== null && value > limit
+    if (isAbove && !state.alerts.has(alert))
+      facts.push({ type: 'alert_raised', alert, condition, limit, value, message })
+    if (!isAbove && state.alerts.has(alert)) facts.push({ type: 'alert_cleared', alert, condition })
+  }
+  return decided(facts)
+}
+
+export function alertName(condition: AlertCondition, limit: number): string {
+  return `${condition} > ${limit}`
+}
+
+function measured(condition: AlertCondition, state: TaskState, now: number): number | null {
+  switch (condition) {
+    case 'gate_block_rate': {
+      const decisions = state.gates.passed + state.gates.blocked
+      const isOver = state.status === 'completed' || state.status === 'cancelled'
+      return isOver || decisions < RATE_DECISIONS_MIN
+        ? null
+        : Math.round((state.gates.blocked / decisions) * 1000) / 1000
+    }
+    case 'task_stuck_in_phase':
+      return state.visit > 0 && WAITS.has(state.status) ? secondsSince(state.visitStartedAt, now) : null
+    case 'approval_waiting': {
+      const pending = [...state.approvals.values()].filter((one) => one.status === 'pending')
+      if (pending.length === 0 || !WAITS.has(state.status)) return null
+      return secondsSince(Math.min(...pending.map((one) => one.requestedAt)), now)
+    }
+    default:
+      return unreachable(condition)
+  }
+}
+
+function secondsSince(then: number, now: number): number {
+  return Math.floor((now - then) / 1000)
+}

@@ -1,0 +1,72 @@
+import type { Command } from './command.js'
+import type { Contract } from '../contract/contract.js'
+import type { TaskFact } from './event.js'
+import { type Decision, decided } from './refusal.js'
+import type { TaskState } from './state.js'
+
+/** What becomes of a task whose agent lost its lease. */
+export interface AgentCrash {
+  readonly action: 'retry' | 'park'
+  readonly maxRetries: number
+  /** Times the number of the crash: the second one waits twice as long. */
+  readonly backoffSeconds: number
+}
+
+// Longer than that nobody means, and a time far enough away cannot be written as a date.
+const BACKOFF_SECONDS_MAX = 30 * 24 * 3600
+
+/** For agents that Phaselock starts itself, where the contract says nothing: they must not be started again without end. */
+export const SPAWNED_CRASH: AgentCrash = { action: 'retry', maxRetries: 3, backoffSeconds: 60 }
+
+/** What holds for whoever has the task now; undefined: it can be claimed again at once, without end. */
+export function crashRule(contract: Contract, state: TaskState): AgentCrash | undefined {
+  return contract.agentCrash ?? (state.held?.isSpawned === true ? SPAWNED_CRASH : undefined)
+}
+
+/** The end of a lease: the task can be claimed again, after the back-off that the contract gives, or is parked. */
+export function lapseFacts(contract: Contract, state: TaskState, now: number): readonly TaskFact[] {
+  return lossFacts(contract, state, { now, loss: { type: 'lease_lapsed', agentId: state.held?.agentId ?? '' } })
+}
+
+/** The process of an agent that Phaselock started is gone, and the task is not done: as if its lease had lapsed, only at once. */
+export function dropAgent(
+  contract: Contract,
+  state: TaskState,
+  command: Command & { type: 'drop_agent' },
+  now: number,
+): Decision {
+  const { agentId, instance, reason } = command
+  const isHeld = state.status === 'active' || state.status === 'awaiting_approval'
+  if (!isHeld || state.held?.agentId !== agentId || state.held.instance !== instance) return decided([])
+  return decided(lossFacts(contract, state, { now, loss: { type: 'agent_dropped', agentId, reason } }))
+}
+
+type Loss = TaskFact & { type: 'lease_lapsed' | 'agent_dropped' }
+
+function lossFacts(
+  contract: Contract,
+  state: TaskState,
+  { now, loss }: { readonly now: number; readonly loss: Loss },
+): readonly TaskFact[] {
+  const crash = crashRule(contract, state)
+  if (crash === undefined) return [loss]
+  const count = state.crashes + 1
+  if (crash.action === 'park' || count > crash.maxRetries)
+    return [loss, { type: 'task_parked', reason: parkedFor(state, loss, { crash, count }), code: null }]
+  const seconds = Math.min(crash.backoffSeconds * count, BACKOFF_SECONDS_MAX)
+  // The agent is started again after the back-off: meanwhile nobody else gets its task.
+  const reserved = state.held?.isSpawned === true ? { isReserved: true as const } : {}
+  return [{ ...loss, claimableAt: now + seconds * 1000, ...reserved }]
+}
+
+function parkedFor(
+  state: TaskState,
+  loss: Loss,
+  { crash, count }: { readonly crash: AgentCrash; readonly count: number },
+): string {
+  const times = count === 1 ? 'once' : `${count} times without leaving ${state.phase}`
+  const rule = crash.action === 'park' ? 'action park' : `max_retries ${crash.maxRetries}`
+  const what = loss.type === 'lease_lapsed' ? 'Agents lost the lease' : 'Agents were dropped'
+  const last = loss.type === 'lease_lapsed' ? loss.agentId : `${loss.agentId}: ${loss.reason}`
+  return `${what} ${times} (recovery.agent_crash: ${rule}); the last was ${last}`
+}

@@ -1,0 +1,224 @@
+import { checkAlerts } from './alerts.js'
+import { decideApproval, expireApproval } from '../approvals/approval.js'
+import { claim } from './claim.js'
+import type { Command, Context, NewTask } from './command.js'
+import { leavePhase } from '../gates/complete-phase.js'
+import type { Contract } from '../contract/contract.js'
+import { dropAgent } from './crash.js'
+import type { TaskEvent, TaskFact } from './event.js'
+import { evolve } from './evolve.js'
+import { finishTool } from '../tool-calls/finish-tool.js'
+import { recordHeldOut } from '../evidence/held-out.js'
+import {
+  acceptTools,
+  cancel,
+  extendLease,
+  lapseLease,
+  park,
+  reassign,
+  release,
+  resume,
+  rewind,
+  settleTree,
+  update,
+} from './lifecycle.js'
+import { finishTask } from '../gates/phase-tasks.js'
+import { answerQuestion, askQuestion, withdrawQuestions } from '../approvals/question.js'
+import { reportUnledgered } from './reconcile.js'
+import { record } from './record-fact.js'
+import { type Decision, decided, unrecorded } from './refusal.js'
+import { addReviewer, revokeReviewer, submitReview } from '../reviews/review.js'
+import { useToolAsReviewer } from '../reviews/review-tool.js'
+import { askSetupChange, pinSetup } from '../evidence/setup-change.js'
+import { dropStash, stash } from './stash.js'
+import type { TaskState } from './state.js'
+import { useTool } from '../tool-calls/use-tool.js'
+import { unreachable } from '../unreachable.js'
+import { acknowledge, watch } from '../watch/watch.js'
+import { endWorktree } from './worktree.js'
+
+/** What follows from a command, from nothing but the contract, the state, the command and the time. Refusals are events too. */
+export function decide(contract: Contract, state: TaskState, command: Command, context: Context): Decision {
+  return withdrawQuestions(state, follows(contract, state, command, context))
+}
+
+function follows(contract: Contract, state: TaskState, command: Command, context: Context): Decision {
+  switch (command.type) {
+    case 'claim':
+      return claim(contract, state, command, context)
+    case 'use_tool':
+      return command.reviewer === undefined
+        ? useTool(contract, state, command, context)
+        : useToolAsReviewer(contract, state, { ...command, reviewer: command.reviewer }, context)
+    case 'finish_tool':
+      return finishTool(contract, state, command, context)
+    case 'transition':
+      return leavePhase(contract, state, command, context)
+    case 'finish_task':
+      return finishTask(contract, state, command)
+    case 'watch':
+      return watch(contract, state, command, context)
+    case 'acknowledge':
+      return acknowledge(contract, state)
+    case 'record_usage':
+    case 'record_fact':
+      return record(contract, state, command, context)
+    case 'decide_approval':
+      return decideApproval(contract, state, command, context)
+    case 'ask_setup_change':
+      return askSetupChange(state, command, context)
+    case 'pin_setup':
+      return pinSetup(state, command, context)
+    case 'ask_question':
+      return askQuestion(contract, state, command)
+    case 'answer_question':
+      return answerQuestion(contract, state, command)
+    case 'refuse_token':
+      return decided([{ ...command, type: 'token_refused', success: false }], {
+        code: command.code,
+        detail: command.detail,
+      })
+    case 'add_reviewer':
+      return addReviewer(contract, state, command, context)
+    case 'revoke_reviewer':
+      return revokeReviewer(state, command)
+    case 'submit_review':
+      return submitReview(contract, state, command)
+    case 'report_unledgered':
+      return reportUnledgered(contract, state, command, context)
+    case 'record_baseline':
+      return recordBaseline(state, command)
+    case 'record_held_out':
+      return recordHeldOut(state, command.run)
+    case 'extend_lease':
+      return extendLease(contract, state, 'lease_extended')
+    case 'renew_token':
+      return extendLease(contract, state, 'token_renewed')
+    case 'release':
+      return release(state, command)
+    case 'drop_agent':
+      return dropAgent(contract, state, command, context.now)
+    case 'lapse_lease':
+      return lapseLease(contract, state, context)
+    case 'expire_approval':
+      return expireApproval(contract, state, context)
+    case 'check_alerts':
+      return checkAlerts(contract, state, context)
+    default:
+      return steered(contract, state, command)
+  }
+}
+
+// The first one counts: there is only one tree that work began with.
+function recordBaseline(state: TaskState, command: Command & { type: 'record_baseline' }): Decision {
+  if (state.baseline !== null) return decided([])
+  const { run, counts, flaky, reason } = command
+  return decided([{ type: 'baseline_recorded', run, ...counts, flaky, reason }])
+}
+
+/** What operators say becomes of a task. */
+type Steering = Extract<
+  Command,
+  {
+    type:
+      | 'park'
+      | 'cancel'
+      | 'resume'
+      | 'stash'
+      | 'drop_stash'
+      | 'rewind'
+      | 'reassign'
+      | 'tree_accepted'
+      | 'tree_reverted'
+      | 'end_worktree'
+      | 'accept_tools'
+      | 'update'
+  }
+>
+
+function steered(contract: Contract, state: TaskState, command: Steering): Decision {
+  switch (command.type) {
+    case 'park':
+      return park(state, command)
+    case 'cancel':
+      return cancel(state, command)
+    case 'resume':
+      return resume(contract, state, command)
+    case 'stash':
+      return stash(state, command)
+    case 'drop_stash':
+      return dropStash(state, command)
+    case 'rewind':
+      return rewind(contract, state, command)
+    case 'reassign':
+      return reassign(state, command)
+    case 'tree_accepted':
+    case 'tree_reverted':
+      return settleTree(state, command)
+    case 'end_worktree':
+      return endWorktree(state, command)
+    case 'accept_tools':
+      return acceptTools(state, command)
+    case 'update':
+      return update(state, command)
+    default:
+      return unreachable(command)
+  }
+}
+
+/** A new task under this contract, unless the contract asks for what this version cannot enforce. */
+export function createTask(contract: Contract, task: NewTask): Decision {
+  if (contract.notEnforced.length > 0) {
+    const features = [...new Set(contract.notEnforced.map((one) => `${one.feature} (${one.path})`))]
+    return unrecorded(
+      'contract.not_enforced_yet',
+      `Contract ${contract.name} asks for what this version cannot enforce: ${features.join(', ')}`,
+    )
+  }
+  return decided([
+    {
+      type: 'task_created',
+      ...task,
+      contractHash: contract.hash,
+      contractName: contract.name,
+      contractVersion: contract.version,
+      start: contract.start,
+    },
+  ])
+}
+
+export interface Stamped {
+  readonly events: readonly TaskEvent[]
+  readonly state: TaskState
+}
+
+/** Gives facts their envelope (time, actor, epoch, phase) and folds them: what will be appended, and what is true after it. */
+export function stamp(
+  contract: Contract,
+  state: TaskState | null,
+  facts: readonly TaskFact[],
+  context: Context,
+): Stamped {
+  const events: TaskEvent[] = []
+  let next = state
+  for (const fact of facts) {
+    const event = {
+      ...fact,
+      at: context.now,
+      actor: context.actor,
+      epoch: (next?.epoch ?? 0) + (advancesEpoch(fact) ? 1 : 0),
+      phase: fact.type === 'phase_entered' ? fact.to : (next?.phase ?? contract.start),
+      contract: contract.hash,
+    } as TaskEvent
+    events.push(event)
+    next = evolve(next, event)
+  }
+  if (next === null) throw new Error('nothing was decided for a task that does not exist')
+  return { events, state: next }
+}
+
+// Every claim, transition, rewind and re-claim supersedes all older tokens of the task. (REQ-TOKEN-3)
+function advancesEpoch(fact: TaskFact): boolean {
+  if (fact.type === 'phase_entered') return fact.from !== null
+  return fact.type === 'task_claimed' || fact.type === 'task_rewound' || fact.type === 'task_reassigned'
+}

@@ -1,0 +1,300 @@
+import type { AlertCondition } from './alerts.js'
+import type { CheckpointFact } from '../evidence/checkpoint-event.js'
+import type { Code } from '../codes.js'
+import type { UpstreamRef } from './command.js'
+import type { ConsensusFact, ConsensusProof } from '../reviews/consensus-event.js'
+import type { JsonObject, Mode, Severity } from '../contract/contract.js'
+import type { HeldOutRef } from '../evidence/held-out.js'
+import type { QuestionFact } from '../approvals/question-event.js'
+import type { ReviewFact } from '../reviews/review-event.js'
+import type { TestsFact } from '../evidence/tests-event.js'
+import type { NewWorktree, TreeFact } from './tree-event.js'
+import type { WatchFact } from '../watch/watch-event.js'
+
+/** How strongly a fact is known: the agent said so, Phaselock read a file, Phaselock ran it. */
+export type Grade = 'reported' | 'artifact' | 'observed' | 'proved'
+
+/** One reason why a gate stays closed, or, among warnings, what was found but does not close it. */
+export interface BlockerFound {
+  readonly code: Code
+  readonly gate: string | null
+  readonly check: string | null
+  readonly artifact: string | null
+  readonly message: string
+  readonly remedy: string
+  readonly severity: Severity
+  readonly grade: Grade | null
+  /** The request that `approval_pending` waits for. */
+  readonly approvalId?: string
+  /** Of a run that cannot be used: `cause`, `mended_by`, `remedy` and `last_lines`. */
+  readonly run?: JsonObject
+}
+
+/** A stored artifact: its content lies in the store under `sha256`. */
+export interface ArtifactRef {
+  readonly type: string
+  readonly sha256: string
+  readonly bytes: number
+  readonly grade: Grade
+  /** A review by the agent whose work it is. */
+  readonly selfReview?: true
+}
+
+export interface Retry {
+  readonly attempt: number
+  readonly max: number
+  readonly text: string
+}
+
+/** What a mode other than strict let through. */
+export interface Violation {
+  readonly code: Code
+  readonly detail: string
+}
+
+/** A path that a tool changed. */
+export interface ChangeRef {
+  readonly path: string
+  readonly kind: 'created' | 'modified' | 'deleted'
+  readonly sha256: string | null
+}
+
+export interface Refused {
+  readonly code: Code
+  readonly detail: string
+  readonly success: false
+  readonly retry: Retry
+  /** Whether it counts toward the denial budget. */
+  readonly counted: boolean
+}
+
+/** Whose call it was: the agent's, or a reviewer's. */
+interface Caller {
+  readonly agentId?: string
+  readonly reviewer?: string
+}
+
+/** What is known of a task whose agent is gone. */
+interface Interrupted {
+  /** Nobody gets the task before, where there is a back-off. */
+  readonly claimableAt?: number
+  /** It waits for the same agent. */
+  readonly isReserved?: true
+}
+
+interface ToolCall extends Caller {
+  readonly toolName: string
+  /** Bounded, redacted arguments as the caller gave them. */
+  readonly args: JsonObject
+}
+
+/** What each kind of event says, besides when, by whom and in which phase and epoch. */
+export type TaskFact =
+  | {
+      readonly type: 'task_created'
+      readonly id: string
+      readonly title: string
+      readonly description: string
+      readonly contractHash: string
+      readonly contractName: string
+      readonly contractVersion: string
+      readonly start: string
+      readonly workspace: string
+      readonly dependsOn: readonly string[]
+      readonly requires: readonly string[]
+      readonly metadata: JsonObject
+      readonly mode: Mode | null
+      readonly priority: number
+      readonly upstream?: UpstreamRef | null
+      readonly worktree?: NewWorktree
+      readonly reservedFor?: string | null
+      readonly heldOut?: HeldOutRef
+    }
+  | { readonly type: 'tools_accepted'; readonly upstream: UpstreamRef; readonly reason: string }
+  | {
+      readonly type: 'task_updated'
+      readonly title: string
+      readonly description: string
+      readonly metadata: JsonObject
+      readonly priority: number
+    }
+  | {
+      readonly type: 'task_claimed'
+      readonly agentId: string
+      readonly instance: string
+      readonly capabilities: readonly string[]
+      readonly leaseSeconds: number
+      readonly resumed: boolean
+      /** Phaselock started the agent for it. */
+      readonly isSpawned?: true
+    }
+  | { readonly type: 'lease_extended'; readonly agentId: string; readonly leaseSeconds: number }
+  | { readonly type: 'token_renewed'; readonly agentId: string; readonly leaseSeconds: number }
+  | ({ readonly type: 'lease_lapsed'; readonly agentId: string } & Interrupted)
+  /** The process of an agent that Phaselock started is gone, and its task was not done. */
+  | ({ readonly type: 'agent_dropped'; readonly agentId: string; readonly reason: string } & Interrupted)
+  | { readonly type: 'task_released'; readonly agentId: string; readonly reason: string }
+  | { readonly type: 'task_reassigned'; readonly agentId: string | null; readonly reason: string }
+  | {
+      readonly type: 'task_parked'
+      readonly reason: string
+      readonly code: Code | null
+      /** Its work was put aside under this id, without which it cannot go on; null: that was given up. */
+      readonly stash?: string | null
+    }
+  | {
+      readonly type: 'task_resumed'
+      readonly reason: string
+      readonly keepsAgent: boolean
+      readonly leaseSeconds: number
+    }
+  | { readonly type: 'task_cancelled'; readonly reason: string }
+  | { readonly type: 'task_rewound'; readonly to: string; readonly reason: string; readonly keepsAgent: boolean }
+  | { readonly type: 'task_completed' }
+  | (ToolCall & {
+      readonly type: 'tool_allowed'
+      readonly success: true
+      readonly execute: boolean
+      /** The command line that it runs, where its arguments do not say so. */
+      readonly runs?: string
+      readonly violation: Violation | null
+      readonly leaseSeconds: number
+    })
+  | (ToolCall & Refused & { readonly type: 'tool_denied'; readonly leaseSeconds: number })
+  | (Caller & {
+      readonly type: 'tool_finished'
+      readonly toolName: string
+      readonly success: boolean
+      readonly code: Code | null
+      readonly durationMs: number
+      readonly detail?: string | null
+      readonly exitCode?: number | null
+      /** The first of the changes, in the order of their paths; `changeCount` says how many, `addedBytes` how large they are. */
+      readonly changes?: readonly ChangeRef[]
+      readonly changeCount?: number
+      readonly addedBytes?: number
+      readonly violation?: Violation | null
+      readonly unenforced?: readonly string[]
+      /** Digest of the tests that failed, where it ran them. */
+      readonly failing?: string
+      readonly leaseSeconds?: number
+    })
+  | (Refused & {
+      readonly type: 'changes_dropped'
+      readonly toolName: string
+      readonly agentId: string
+      readonly durationMs: number
+      readonly exitCode: number | null
+      /** The first of the paths that may not change. */
+      readonly paths: readonly string[]
+      readonly pathCount: number
+      readonly leaseSeconds: number
+    })
+  | {
+      readonly type: 'transition_requested'
+      readonly agentId: string
+      readonly to: string
+      /** Those that fit their schema; kept for the visit. */
+      readonly artifacts: readonly ArtifactRef[]
+      readonly claims: readonly string[]
+      readonly leaseSeconds: number
+      /** Bytes of the checkpoint evidence that came with it; kept, like artifacts. */
+      readonly evidenceBytes?: number
+      /** Runs of the contract's commands, in the words of the wire; each record lies in the store under its `sha256`. */
+      readonly observed?: readonly JsonObject[]
+      /** Phaselock made it by itself (`auto_advance`). */
+      readonly auto?: true
+    }
+  | (Refused & {
+      readonly type: 'transition_refused'
+      readonly agentId: string
+      readonly to: string
+      readonly leaseSeconds: number
+    })
+  | (Refused & {
+      readonly type: 'gate_blocked'
+      readonly agentId: string
+      readonly to: string
+      readonly gate: string | null
+      readonly blockers: readonly BlockerFound[]
+      readonly warnings: readonly BlockerFound[]
+    })
+  | {
+      readonly type: 'gate_passed'
+      readonly agentId: string
+      readonly to: string
+      readonly gate: string | null
+      readonly warnings: readonly BlockerFound[]
+      readonly violations: readonly BlockerFound[]
+      readonly approvalId: string | null
+      readonly digest: string
+      readonly success: true
+      /** What the reviewers of the phase said, where it has some that vote. */
+      readonly consensus?: ConsensusProof
+    }
+  | {
+      readonly type: 'phase_entered'
+      readonly from: string | null
+      readonly to: string
+      readonly visit: number
+      /** Artifacts of the phase that was left. */
+      readonly artifacts: readonly ArtifactRef[]
+      readonly back: boolean
+      readonly auto?: true
+    }
+  | { readonly type: 'reviewers_wanted'; readonly names: readonly string[]; readonly awaited: readonly string[] }
+  | {
+      readonly type: 'alert_raised'
+      readonly alert: string
+      readonly condition: AlertCondition
+      readonly limit: number
+      readonly value: number
+      readonly message: string
+    }
+  | { readonly type: 'alert_cleared'; readonly alert: string; readonly condition: AlertCondition }
+  | {
+      readonly type: 'approval_requested'
+      readonly approvalId: string
+      readonly gate: string
+      readonly to: string
+      readonly digest: string
+      readonly approvers: readonly string[]
+      readonly minApprovals: number
+      readonly expiresAt: number
+      readonly artifacts: readonly ArtifactRef[]
+      readonly evidence: JsonObject
+      readonly warnings: readonly BlockerFound[]
+    }
+  | {
+      readonly type: 'approval_decided'
+      readonly approvalId: string
+      readonly decision: 'approve' | 'reject'
+      readonly by: string
+      readonly comment: string
+      readonly digest: string
+    }
+  | (Refused & { readonly type: 'approval_refused'; readonly approvalId: string; readonly by: string })
+  | (Caller & {
+      readonly type: 'token_refused'
+      readonly code: Code
+      readonly detail: string
+      readonly success: false
+    })
+  | { readonly type: 'approval_expired'; readonly approvalId: string; readonly action: 'park' | 'reject' }
+  | { readonly type: 'approval_voided'; readonly approvalId: string; readonly reason: string }
+  | CheckpointFact
+  | ConsensusFact
+  | QuestionFact
+  | ReviewFact
+  | TestsFact
+  | TreeFact
+  | WatchFact
+
+/** A fact in the life of one task. `at` is Unix milliseconds. */
+export type TaskEvent = TaskFact & {
+  readonly at: number
+  readonly actor: string
+  readonly epoch: number
+  readonly phase: string
+  readonly contract: string
+}

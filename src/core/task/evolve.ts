@@ -1,0 +1,296 @@
+import type { ArtifactRef, TaskEvent } from './event.js'
+import {
+  afterWaiting,
+  approvalDecided,
+  approvalRequested,
+  testsPinned,
+  voided,
+  withApproval,
+  withoutPending,
+} from '../approvals/evolve-approval.js'
+import { checkpointPassed, withBytes } from '../evidence/evolve-checkpoint.js'
+import { consensusRequested } from '../reviews/evolve-consensus.js'
+import { created } from './evolve-created.js'
+import {
+  alertsAfter,
+  before,
+  leaseLost,
+  reassigned,
+  resumed,
+  rewound,
+  stashAfter,
+  withPhase,
+} from './evolve-lifecycle.js'
+import { questionChanged } from '../approvals/evolve-question.js'
+import { refusedToReviewer, reviewChanged, withHolder } from '../reviews/evolve-review.js'
+import { bypassUsed, newVisit, watched, withCall, withProgress } from '../watch/evolve-watch.js'
+import { heldOutFailed } from '../evidence/held-out.js'
+import { isObserved } from '../evidence/inverted-run.js'
+import { isRefusal } from './refusal.js'
+import type { KeptArtifact, TaskState } from './state.js'
+import { unreachable } from '../unreachable.js'
+import { withWayBack } from '../gates/ways-back.js'
+import { worktreeAfter } from './worktree.js'
+
+/** Folds one event into the state. The first event of a stream must be `task_created`; anything else before it is a fault. */
+export function evolve(state: TaskState | null, event: TaskEvent): TaskState {
+  if (event.type === 'task_created') return created(event)
+  if (state === null) throw new Error(`the stream starts with ${event.type} instead of task_created`)
+  const next = changed(state, event)
+  // What `changed` made is nobody else's yet: the two fields that every event sets need no second copy of the state.
+  const own: { -readonly [K in keyof TaskState]: TaskState[K] } = next === state ? { ...state } : next
+  own.version = state.version + 1
+  own.updatedAt = event.at
+  if (own.lapsed !== null && own.status !== 'interrupted') own.lapsed = null
+  return own
+}
+
+function changed(state: TaskState, event: Exclude<TaskEvent, { type: 'task_created' }>): TaskState {
+  switch (event.type) {
+    case 'task_updated':
+      return {
+        ...state,
+        title: event.title,
+        description: event.description,
+        metadata: event.metadata,
+        priority: event.priority,
+      }
+    case 'task_claimed':
+      return claimed(state, event)
+    case 'lease_extended':
+    case 'token_renewed':
+      return extended(state, event)
+    case 'tool_allowed':
+      return event.reviewer === undefined ? withCall(extended(state, event), event) : state
+    case 'tool_denied':
+      return event.reviewer === undefined ? refused(extended(state, event), event) : refusedToReviewer(state, event)
+    case 'changes_dropped':
+    case 'transition_refused':
+      return refused(extended(state, event), event)
+    case 'gate_blocked':
+      // Waiting for people or reviewers is no refusal.
+      return isRefusal(event) ? refused(bypassUsed(withGate(state, 'blocked')), event) : state
+    case 'approval_refused':
+    case 'question_refused':
+      return refused(state, event)
+    case 'tool_finished':
+      return finished(state, event)
+    case 'token_refused':
+    case 'unledgered_change_found':
+      return state
+    case 'transition_requested':
+      return requested(state, event)
+    case 'gate_passed':
+      return withGate(
+        event.approvalId === null ? state : withApproval(state, event.approvalId, { status: 'used' }),
+        'passed',
+      )
+    case 'tests_pinned':
+      return testsPinned(state, event)
+    case 'baseline_recorded':
+      return { ...state, baseline: event.run }
+    case 'held_out_failed':
+      return heldOutFailed(state, event)
+    case 'checkpoint_passed':
+      return checkpointPassed(state, event)
+    case 'checkpoint_refused':
+      return refused(bypassUsed(withGate(withBytes(extended(state, event), event.bytes), 'blocked')), event)
+    case 'phase_task_finished':
+      return { ...extended(state, event), tasksDone: [...state.tasksDone, event.task] }
+    case 'phase_entered':
+      return entered(state, event)
+    default:
+      return lifecycle(state, event)
+  }
+}
+
+type Handled =
+  | 'task_created'
+  | 'task_updated'
+  | 'task_claimed'
+  | 'lease_extended'
+  | 'token_renewed'
+  | 'tool_allowed'
+  | 'tool_denied'
+  | 'transition_refused'
+  | 'gate_blocked'
+  | 'approval_refused'
+  | 'question_refused'
+  | 'tool_finished'
+  | 'changes_dropped'
+  | 'token_refused'
+  | 'unledgered_change_found'
+  | 'transition_requested'
+  | 'gate_passed'
+  | 'tests_pinned'
+  | 'baseline_recorded'
+  | 'held_out_failed'
+  | 'checkpoint_passed'
+  | 'checkpoint_refused'
+  | 'phase_task_finished'
+  | 'phase_entered'
+
+function lifecycle(state: TaskState, event: Exclude<TaskEvent, { type: Handled }>): TaskState {
+  switch (event.type) {
+    case 'lease_lapsed':
+    case 'agent_dropped':
+      return leaseLost(state, event)
+    case 'task_released':
+      return { ...state, status: 'queued', held: null }
+    case 'task_reassigned':
+      return reassigned(state, event)
+    case 'task_parked':
+      return { ...state, status: 'parked', parkedReason: event.reason, stash: stashAfter(state, event) }
+    case 'task_resumed':
+      return { ...resumed(state, event), waysBack: {} }
+    case 'tree_accepted':
+    case 'tree_reverted':
+      return state
+    case 'worktree_merged':
+    case 'worktree_handed_over':
+    case 'worktree_discarded':
+      return worktreeAfter(state, event)
+    case 'tools_accepted':
+      return { ...state, upstream: event.upstream }
+    case 'task_cancelled':
+      return { ...voided(state), status: 'cancelled', held: null, alerts: new Map() }
+    case 'task_completed':
+      return {
+        ...state,
+        status: 'completed',
+        held: null,
+        alerts: new Map(),
+        completedPhases: withPhase(state.completedPhases, state.phase),
+      }
+    case 'task_rewound':
+      return rewound(state, event)
+    case 'consensus_requested':
+      return consensusRequested(state, event)
+    case 'approval_requested':
+      return approvalRequested(state, event)
+    case 'approval_decided':
+      return approvalDecided(state, event)
+    case 'approval_expired':
+      return {
+        ...withApproval(state, event.approvalId, { status: 'expired' }),
+        status: afterWaiting(state, event.approvalId),
+      }
+    case 'approval_voided':
+      return {
+        ...withApproval(state, event.approvalId, { status: 'void' }),
+        status: afterWaiting(state, event.approvalId),
+      }
+    case 'question_asked':
+    case 'question_answered':
+    case 'question_withdrawn':
+      return questionChanged(state, event)
+    case 'reviewers_wanted':
+      return {
+        ...state,
+        wanted: event.names.map((name) => ({ name, isAwaited: event.awaited.includes(name) })),
+      }
+    case 'alert_raised':
+    case 'alert_cleared':
+      return { ...state, alerts: alertsAfter(state, event) }
+    case 'rule_violated':
+    case 'rule_acknowledged':
+    case 'rule_cleared':
+    case 'usage_recorded':
+    case 'fact_recorded':
+      return watched(state, event)
+    case 'reviewer_added':
+    case 'reviewer_revoked':
+    case 'review_submitted':
+    case 'review_refused':
+      return reviewChanged(state, event)
+    default:
+      return unreachable(event)
+  }
+}
+
+function claimed(state: TaskState, event: TaskEvent & { type: 'task_claimed' }): TaskState {
+  const waiting = [...state.approvals.values()].some((approval) => approval.status === 'pending')
+  return {
+    ...state,
+    status: waiting ? 'awaiting_approval' : 'active',
+    epoch: event.epoch,
+    reservedFor: null,
+    claimableAt: null,
+    advancedTo: null,
+    holders: withHolder(state.holders, event.agentId),
+    held: {
+      agentId: event.agentId,
+      instance: event.instance,
+      capabilities: event.capabilities,
+      leaseExpiresAt: event.at + event.leaseSeconds * 1000,
+      ...(event.isSpawned === true ? { isSpawned: true } : {}),
+    },
+  }
+}
+
+// A clock that goes back must not shorten a lease that was already granted.
+function extended(state: TaskState, event: { readonly at: number; readonly leaseSeconds: number }): TaskState {
+  if (state.held === null) return state
+  if (!Number.isFinite(event.leaseSeconds)) throw new Error('an event that extends a lease says not for how long')
+  const leaseExpiresAt = Math.max(state.held.leaseExpiresAt, event.at + event.leaseSeconds * 1000)
+  return { ...state, held: { ...state.held, leaseExpiresAt } }
+}
+
+// A call that changed the tree is progress: refusals before it no longer count toward the budget.
+function finished(state: TaskState, event: TaskEvent & { type: 'tool_finished' }): TaskState {
+  const { leaseSeconds, addedBytes = 0 } = event
+  const leased = leaseSeconds === undefined ? state : extended(state, { at: event.at, leaseSeconds })
+  const next = withProgress({ ...leased, bytesAdded: state.bytesAdded + addedBytes }, event)
+  return (event.changeCount ?? 0) > 0 && next.denialsInARow > 0 ? { ...next, denialsInARow: 0 } : next
+}
+
+function refused(state: TaskState, event: { readonly code: string; readonly counted: boolean }): TaskState {
+  return {
+    ...state,
+    refusals: new Map(state.refusals).set(event.code, (state.refusals.get(event.code) ?? 0) + 1),
+    denialsInARow: state.denialsInARow + (event.counted ? 1 : 0),
+    refusalsTotal: state.refusalsTotal + 1,
+  }
+}
+
+function withGate(state: TaskState, outcome: 'passed' | 'blocked'): TaskState {
+  return { ...state, gates: { ...state.gates, [outcome]: state.gates[outcome] + 1 } }
+}
+
+/** What the agent sent itself: what Phaselock made is bounded otherwise. */
+export function bytesHandedIn(artifacts: readonly ArtifactRef[]): number {
+  return artifacts.reduce((sum, one) => sum + (isObserved(one.grade) ? 0 : one.bytes), 0)
+}
+
+function requested(state: TaskState, event: TaskEvent & { type: 'transition_requested' }): TaskState {
+  const bytes = bytesHandedIn(event.artifacts) + (event.evidenceBytes ?? 0)
+  return { ...extended(state, event), artifacts: kept(state, event.artifacts), visitBytes: state.visitBytes + bytes }
+}
+
+function kept(state: TaskState, refs: readonly ArtifactRef[]): ReadonlyMap<string, KeptArtifact> {
+  const artifacts = new Map(state.artifacts)
+  for (const ref of refs) artifacts.set(ref.type, { ...ref, phase: state.phase, visit: state.visit })
+  return artifacts
+}
+
+function entered(state: TaskState, event: TaskEvent & { type: 'phase_entered' }): TaskState {
+  const left = event.from === null ? state.completedPhases : withPhase(state.completedPhases, event.from)
+  const completedPhases = event.back ? before(state.completedPhases, event.to) : left
+  return {
+    ...state,
+    phase: event.to,
+    epoch: event.epoch,
+    visit: event.visit,
+    ...newVisit(state, event.at),
+    completedPhases,
+    refusals: new Map(),
+    denialsInARow: 0,
+    visitBytes: 0,
+    approvals: withoutPending(state.approvals),
+    status: state.status === 'awaiting_approval' ? 'active' : state.status,
+    wanted: [],
+    crashes: 0,
+    advancedTo: event.auto === true ? event.epoch : null,
+    ...(event.back && event.from !== null ? { waysBack: withWayBack(state, event.from, event.to) } : {}),
+  }
+}

@@ -1,0 +1,64 @@
+import { phaseOf } from '../tool-calls/offered-tools.js'
+import { OBSERVED_ARTIFACT } from '../gates/blockers.js'
+import type { Contract } from '../contract/contract.js'
+import { isFinished, REVIEW_ARTIFACTS, reviewersOf, reviewsAsked } from '../reviews/review.js'
+import type { TaskState } from './state.js'
+import { isFinal } from '../gates/transition-rules.js'
+
+/** The next legal step of the agent that works on the task, in one sentence. */
+export function nextStep(contract: Contract, state: TaskState): string {
+  switch (state.status) {
+    case 'queued':
+    case 'interrupted':
+      return 'Claim the task.'
+    case 'parked':
+      return 'Wait: an operator must resume the task.'
+    case 'completed':
+      return 'Nothing: the task is completed. Claim another one.'
+    case 'cancelled':
+      return 'Nothing: the task was cancelled. Claim another one.'
+    case 'awaiting_approval':
+      return 'Wait for the approval, then send the same transition request again.'
+    case 'active':
+      return state.watch.open === null
+        ? (afterAnswer(contract, state) ?? leavePhase(contract, state))
+        : 'Acknowledge the interrupt (continue), or ask for help.'
+  }
+}
+
+// What was answered last in this visit is what the agent has to act on.
+function afterAnswer(contract: Contract, state: TaskState): string | null {
+  const newest = [...state.approvals.values()].filter((one) => one.visit === state.visit).at(-1)
+  if (newest === undefined) return null
+  const { id, to, gate, status } = newest
+  const rejects = phaseOf(contract, state.phase).gates.find((one) => one.id === gate)?.onTimeout === 'reject'
+  if (status === 'approved') return `Approval ${id} was given: send the same transition request to ${to} again.`
+  if (status === 'rejected') return `Change what approval ${id} was rejected for, then request ${to} again.`
+  return status === 'expired' && rejects
+    ? `Nobody answered approval ${id} in time: change the work or ask the operator, then request ${to} again.`
+    : null
+}
+
+function leavePhase(contract: Contract, state: TaskState): string {
+  const phase = phaseOf(contract, state.phase)
+  const reviews = reviewsAsked(phase)
+  const missing = phase.requiredArtifacts
+    .map((one) => one.type)
+    .filter((type) => reviews === null || !REVIEW_ARTIFACTS.includes(type))
+    .filter((type) => state.artifacts.get(type)?.visit !== state.visit)
+    // What Phaselock sees for itself is not the agent's to hand in.
+    .filter((type) => type !== OBSERVED_ARTIFACT || !contract.commands.has('tests'))
+  const fields = [...phase.evidence].filter(([, field]) => !field.optional).map(([name]) => name)
+  const unfinished = (reviews ?? []).filter((name) => !hasFinished(state, name)).map((name) => `the review ${name}`)
+  const open = [...missing, ...fields, ...unfinished]
+  const what = open.length === 0 ? `Finish ${state.phase}` : `Finish ${state.phase} (missing: ${open.join(', ')})`
+  if (isFinal(contract, phase)) return `${what}, then request ${state.phase} itself to complete the task.`
+  const ways = contract.transitions
+    .filter((one) => one.from === state.phase)
+    .map((one) => (one.when === null ? one.to : `${one.to} (with the claim ${one.when})`))
+  return `${what}, then request ${[...new Set(ways)].join(' or ')}.`
+}
+
+function hasFinished(state: TaskState, name: string): boolean {
+  return reviewersOf(state).some((one) => one.name === name && one.report !== null && isFinished(one.report.status))
+}

@@ -1,0 +1,100 @@
+import { CODES, type Code } from '../codes.js'
+import type { Contract, Mode } from '../contract/contract.js'
+import type { Retry, TaskFact } from './event.js'
+import type { TaskState } from './state.js'
+
+/** A refusal as the caller sees it. A refusal is a normal answer, never an exception. */
+export interface Refusal {
+  readonly code: Code
+  readonly detail: string
+  readonly retry?: Retry
+}
+
+/** What the core answers to a command: events to append (refusals are among them), or a refusal that leaves no trace in the task's stream. */
+export type Decision =
+  | { readonly kind: 'decided'; readonly facts: readonly TaskFact[]; readonly refusal: Refusal | null }
+  | { readonly kind: 'unrecorded'; readonly refusal: Refusal }
+
+export function decided(facts: readonly TaskFact[], refusal: Refusal | null = null): Decision {
+  return { kind: 'decided', facts, refusal }
+}
+
+export function unrecorded(code: Code, detail: string): Decision {
+  return { kind: 'unrecorded', refusal: { code, detail } }
+}
+
+/** The mode that holds for the task: its own, else the contract's. */
+export function modeOf(contract: Contract, state: TaskState): Mode {
+  return state.mode ?? contract.enforcement.mode
+}
+
+interface RefusalText {
+  readonly code: Code
+  /** One sentence: what was refused and what is allowed instead. */
+  readonly detail: string
+}
+
+/** Numbers a refusal within its visit and kind, and says what to do when the tries are used up. */
+export function numbered(contract: Contract, state: TaskState, refusal: RefusalText): Refused {
+  const max = contract.enforcement.maxAttempts
+  const counted = !COUNTED_NOT.has(refusal.code)
+  const before = counted ? (state.refusals.get(refusal.code) ?? 0) : 0
+  const attempt = Math.min(before + 1, max)
+  const advice = counted && before + 1 >= max ? ` ${usedUp(before + 1 > max)}` : ''
+  const stop = advice === '' || /[.!?]$/.test(refusal.detail) ? '' : '.'
+  return {
+    code: refusal.code,
+    detail: refusal.detail,
+    success: false,
+    retry: { attempt, max, text: `Retry (${attempt}/${max}): ${refusal.detail}${stop}${advice}` },
+    counted,
+  }
+}
+
+export interface Refused {
+  readonly code: Code
+  readonly detail: string
+  readonly success: false
+  readonly retry: Retry
+  readonly counted: boolean
+}
+
+function usedUp(again: boolean): string {
+  return again
+    ? 'The tries for this are used up: do something else that the phase allows, ask the operator, or release the task.'
+    : 'That was the last try of this kind: do something else that the phase allows.'
+}
+
+const COUNTED_NOT: ReadonlySet<Code> = new Set<Code>([
+  'approval_pending',
+  'consensus_pending',
+  'token_invalid',
+  'token_stale',
+  'token_mismatch',
+  'token_missing',
+])
+
+/**
+ * Whether a closed gate refused the agent, or only let it wait for people or reviewers. A rule violation that was
+ * reported before is a refusal too, although the denial budget does not count it again.
+ */
+export function isRefusal(gate: { readonly counted: boolean; readonly code: string }): boolean {
+  return gate.counted || gate.code === 'rule_interrupt'
+}
+
+/** The refusal, and the parking that follows when the denial budget is used up. Advisory mode never parks. */
+export function withBudget(contract: Contract, state: TaskState, fact: TaskFact & Refused): Decision {
+  const facts: TaskFact[] = [fact]
+  const spent = state.denialsInARow + (fact.counted ? 1 : 0)
+  const budget = contract.enforcement.denialBudget
+  if (fact.counted && spent >= budget && modeOf(contract, state) !== 'advisory') {
+    const reason = `${spent} refusals in a row without progress (denial_budget ${budget}); the last: ${fact.detail}`
+    facts.push({ type: 'task_parked', reason, code: fact.code })
+  }
+  return decided(facts, { code: fact.code, detail: fact.detail, retry: fact.retry })
+}
+
+/** The remedy of a code, as the problem document gives it. */
+export function remedyOf(code: Code): string {
+  return CODES[code].remedy
+}

@@ -1,0 +1,106 @@
+import type { Command, Context } from '../task/command.js'
+import type { Contract } from '../contract/contract.js'
+import type { Violation } from '../task/event.js'
+import { markAfter } from '../watch/evolve-watch.js'
+import { type Decision, decided, modeOf, numbered, withBudget } from '../task/refusal.js'
+import type { TaskState } from '../task/state.js'
+import { findBytesProblem } from '../task/task-bytes.js'
+import { afterCall } from '../watch/watch.js'
+import { type RefusedPath, refusedPaths } from '../paths/writable.js'
+
+const CHANGES_TOLD_MAX = 200
+const PATHS_NAMED_MAX = 20
+
+/** What came of a tool. Changes that the phase does not allow are dropped whole: one path is enough. */
+export function finishTool(
+  contract: Contract,
+  state: TaskState,
+  command: Command & { type: 'finish_tool' },
+  context: Context,
+): Decision {
+  if (command.reviewer !== undefined) return finishReview(command, command.reviewer)
+  const about = {
+    toolName: command.tool,
+    agentId: state.held?.agentId ?? '',
+    durationMs: command.durationMs,
+    exitCode: command.exitCode,
+    leaseSeconds: contract.enforcement.leaseSeconds,
+  }
+  const refused = refusedPaths(contract, state, command.changed, { context, git: command.git })
+  const isLenient = modeOf(contract, state) !== 'strict'
+  const isDropped = refused.length > 0 && !(isLenient && refused.every((one) => !one.isFinal))
+  const violation = refused.length === 0 ? null : violationOf(command.tool, state.phase, { refused, isDropped })
+  const tooMuch = isDropped ? null : tooManyBytes(state, command, context)
+  const reason = isDropped ? violation : tooMuch
+  if (reason !== null) {
+    const paths = (isDropped ? refused : command.changed).map((one) => one.path)
+    const dropped = withBudget(contract, state, {
+      type: 'changes_dropped',
+      ...about,
+      ...numbered(contract, state, reason),
+      paths: paths.slice(0, CHANGES_TOLD_MAX),
+      pathCount: paths.length,
+    })
+    return dropped.kind === 'decided' && dropped.facts.length === 1
+      ? { ...dropped, facts: [...dropped.facts, ...afterCall(contract, state, context)] }
+      : dropped
+  }
+  const mark = markAfter(state.watch, { changeCount: command.changed.length, failing: command.failing })
+  return decided([
+    {
+      type: 'tool_finished',
+      ...about,
+      success: command.success,
+      code: command.code,
+      detail: command.detail,
+      changes: command.changed.slice(0, CHANGES_TOLD_MAX).map(({ path, kind, sha256 }) => ({ path, kind, sha256 })),
+      changeCount: command.changed.length,
+      ...(command.addedBytes === undefined ? {} : { addedBytes: command.addedBytes }),
+      violation,
+      unenforced: command.unenforced,
+      ...(command.failing === undefined ? {} : { failing: command.failing }),
+    },
+    ...afterCall(contract, state, context, mark),
+  ])
+}
+
+function tooManyBytes(
+  state: TaskState,
+  command: Command & { type: 'finish_tool' },
+  context: Context,
+): Violation | null {
+  if (command.isWritten === true) return null
+  const problem = findBytesProblem(state, command.addedBytes ?? 0, context.taskBytesMax)
+  return problem === null
+    ? null
+    : { code: 'constraint_violation', detail: `${command.tool} ${problem}. All its changes were discarded.` }
+}
+
+// Whatever a reviewer's tool left behind was thrown away.
+function finishReview(command: Command & { type: 'finish_tool' }, reviewer: string): Decision {
+  const { tool: toolName, success, code, detail, durationMs, exitCode, unenforced } = command
+  return decided([
+    {
+      type: 'tool_finished',
+      toolName,
+      reviewer,
+      ...{ success, code, detail, durationMs, exitCode, unenforced },
+      changes: [],
+      changeCount: 0,
+    },
+  ])
+}
+
+function violationOf(
+  tool: string,
+  phase: string,
+  one: { readonly refused: readonly RefusedPath[]; readonly isDropped: boolean },
+): Violation {
+  const { refused, isDropped } = one
+  const named = refused.slice(0, PATHS_NAMED_MAX).map(({ path, reason }) => `${JSON.stringify(path)} ${reason}`)
+  const more = refused.length > named.length ? ` and ${refused.length - named.length} more` : ''
+  return {
+    code: 'constraint_violation',
+    detail: `${tool} changed files that ${phase} does not allow${isDropped ? '; all its changes were discarded' : ''}: ${named.join('; ')}${more}`,
+  }
+}

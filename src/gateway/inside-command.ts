@@ -1,0 +1,54 @@
+import { realpathSync } from 'node:fs'
+import { dirname } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { hostView } from '../confinement/view/host-view.js'
+import { type Job, type JobSocket, socketAt } from '../confinement/confinement.js'
+import { isInside } from '../confinement/view/toolchains.js'
+import { MODEL_PORT, ORCHESTRATOR_PORT, ORCHESTRATOR_URL } from './gateway-ports.js'
+
+const PROGRAM = fileURLToPath(new URL('../../runtime/sandbox/inside.mjs', import.meta.url))
+
+export interface InsideOptions {
+  readonly sockets: {
+    /** Path of the agent's own socket. */
+    readonly orchestrator: string
+    /** Of `openModelRelay`, and the variables that the agent reads its address from. */
+    readonly model?: { readonly path: string; readonly url: string; readonly variables: readonly string[] }
+  }
+  readonly env: Readonly<Record<string, string>>
+  readonly argv: readonly string[]
+}
+
+export type InsideJob = Pick<Job, 'argv' | 'env' | 'network'> & Required<Pick<Job, 'sockets' | 'shown'>>
+
+// There is no network that they could lead to, and a client that obeys them would not find the loopback.
+const PROXIES = /^(https?|all|no|ftp)_proxy$/i
+
+/**
+ * What a job is made of that runs an agent with no network but its doors: the agent finds Phaselock at `ORCHESTRATOR_URL`,
+ * also in `PHASELOCK_URL`, and its model at the address of the relay.
+ */
+export function insideCommand({ sockets, env, argv }: InsideOptions): InsideJob {
+  const { orchestrator, model } = sockets
+  const node = realpathSync(process.execPath)
+  const given: JobSocket[] = [{ name: 'orchestrator', path: orchestrator }]
+  const doors = [`${ORCHESTRATOR_PORT}=${socketAt('orchestrator')}`]
+  if (model !== undefined) {
+    given.push({ name: 'model', path: model.path })
+    doors.push(`${MODEL_PORT}=${socketAt('model')}`)
+  }
+  return {
+    argv: [node, realpathSync(PROGRAM), ...doors, '--', ...argv],
+    env: {
+      ...Object.fromEntries(Object.entries(env).filter(([name]) => !PROXIES.test(name))),
+      PHASELOCK_URL: ORCHESTRATOR_URL,
+      ...Object.fromEntries((model?.variables ?? []).map((name) => [name, model?.url ?? ''])),
+    },
+    network: false,
+    sockets: given,
+    // Most of the time Node lies in what every command is shown.
+    shown: [dirname(realpathSync(PROGRAM)), dirname(node)].filter(
+      (folder) => !hostView().shown.some((one) => isInside(one, folder)),
+    ),
+  }
+}

@@ -1,0 +1,262 @@
+import type { ClientRequest, ServerResponse } from 'node:http'
+import { createServer, Agent as HttpAgent, request as httpRequest, type IncomingMessage, type Server } from 'node:http'
+import { Agent as HttpsAgent, request as httpsRequest } from 'node:https'
+import type { Socket } from 'node:net'
+import { Transform } from 'node:stream'
+import { type AnswerReader, CARRY_LIMITS, type Carried, type CarryLimits, carryAnswer } from './carry-answer.js'
+import { listenAt, newSocketPath } from './socket-paths.js'
+import { type DoorSocket, MODEL_ORIGIN } from './gateway-ports.js'
+import {
+  downstreamHeaders,
+  isEncoded,
+  type RelayRefusal,
+  relayProblem,
+  type Upstream,
+  upstreamHeaders,
+  upstreamOf,
+} from './relay-request.js'
+import { type Taken, TakenBook } from './usage-book.js'
+import { type Metered, UsageMeter } from './usage-meter.js'
+
+const HEADER_BYTES_MAX = 64 * 1024
+const HEADERS_MS_MAX = 10_000
+const BODY_BYTES_MAX = 64 * 1024 * 1024
+const BODY_MS_MAX = 300_000
+const CONNECTIONS_MAX = 256
+/** A model may think for long before it says a word. */
+const SILENCE_MS_MAX = 900_000
+/** What is smaller is no answer, and below 100 it is a fault to pass it on. */
+const STATUS_MIN = 200
+const STATUS_REFUSED_MIN = 300
+
+export interface RelayUse {
+  readonly method: string
+  /** Without its query. */
+  readonly path: string
+  /** What was answered; null when nobody was there any more to be answered. */
+  readonly status: number | null
+  readonly sentBytes: number
+  readonly receivedBytes: number
+  readonly durationMs: number
+}
+
+export interface ModelRelayOptions {
+  /** Of the one endpoint that can be reached: `https://api.example.com/v1`. */
+  readonly baseUrl: string
+  /** Of `openSocketDir`. */
+  readonly dir: string
+  /** Added to every request in place of what the agent sends: its key, which it then never sees. */
+  readonly headers?: Readonly<Record<string, string>>
+  /** Called once for each request that was passed on. */
+  readonly onUse?: (use: RelayUse) => void
+  /** Called for each answer of a model, when it is over or cut off, with what the model said that it took. */
+  readonly onTaken?: (taken: Taken) => void
+  /** Called for each answer that somebody wrote and that did not say what it took, or not so that it can be read. */
+  readonly onUntold?: () => void
+  /** Milliseconds. */
+  readonly now?: () => number
+  readonly bodyBytesMax?: number
+  readonly carryLimits?: Partial<CarryLimits>
+}
+
+export interface ModelRelay extends DoorSocket {
+  /** The base URL as the agent knows it, on the loopback inside. */
+  readonly url: string
+}
+
+/** A socket that leads to one model endpoint and to nothing else. */
+export async function openModelRelay(options: ModelRelayOptions): Promise<ModelRelay> {
+  const upstream = upstreamOf(options.baseUrl)
+  const relay = new Relay(upstream, options)
+  const path = newSocketPath(options.dir)
+  await listenAt(relay.server, path)
+  return { path, url: `${MODEL_ORIGIN}${upstream.basePath}`, close: () => relay.close() }
+}
+
+class Relay {
+  readonly server: Server
+  readonly #agent: HttpAgent | HttpsAgent
+  readonly #added: Readonly<Record<string, string>>
+  readonly #bodyBytesMax: number
+  readonly #answers = new Set<Carried>()
+  readonly #book = new TakenBook()
+  /** What the newest request of each connection is answered with. */
+  readonly #newest = new WeakMap<Socket, ServerResponse>()
+
+  constructor(
+    private readonly upstream: Upstream,
+    private readonly options: ModelRelayOptions,
+  ) {
+    this.#added = options.headers ?? {}
+    this.#bodyBytesMax = options.bodyBytesMax ?? BODY_BYTES_MAX
+    this.#agent =
+      upstream.url.protocol === 'https:'
+        ? new HttpsAgent({ maxSockets: CONNECTIONS_MAX })
+        : new HttpAgent({ maxSockets: CONNECTIONS_MAX })
+    this.server = createServer(
+      { maxHeaderSize: HEADER_BYTES_MAX, headersTimeout: HEADERS_MS_MAX, requestTimeout: BODY_MS_MAX },
+      (request, response) => this.#take(request, response),
+    )
+    this.server.maxConnections = CONNECTIONS_MAX
+    this.server.on('connect', (_request: IncomingMessage, socket: Socket) => turnAway(socket))
+    this.server.on('clientError', (_error: Error, socket: Socket) => turnAway(socket))
+  }
+
+  async close(): Promise<void> {
+    const closed = new Promise<void>((resolve) => this.server.close(() => resolve()))
+    this.server.closeAllConnections()
+    for (const carried of this.#answers) carried.cut()
+    this.#agent.destroy()
+    await closed
+  }
+
+  #take(request: IncomingMessage, response: ServerResponse): void {
+    if (this.#waitsBehind(request, response)) return void request.socket.destroy()
+    const isLarge = Number(request.headers['content-length'] ?? 0) > this.#bodyBytesMax
+    const refused = relayProblem(request, this.upstream, Object.keys(this.#added).length > 0)
+    const problem = refused ?? (isLarge ? TOO_LARGE : null)
+    if (problem !== null) {
+      refuse(response, problem)
+      return
+    }
+    const { url } = this.upstream
+    try {
+      const passedOn = (url.protocol === 'https:' ? httpsRequest : httpRequest)({
+        agent: this.#agent,
+        hostname: url.hostname.replace(/^\[(.*)\]$/, '$1'),
+        port: url.port === '' ? (url.protocol === 'https:' ? 443 : 80) : url.port,
+        method: request.method ?? 'GET',
+        path: request.url ?? '/',
+        headers: upstreamHeaders(request, this.upstream, this.#added),
+        timeout: SILENCE_MS_MAX,
+      })
+      this.#passOn(request, response, passedOn)
+    } catch {
+      // Node sends no header that it could not have read itself.
+      refuse(response, UNREADABLE)
+    }
+  }
+
+  // Nothing bounds how many requests wait behind another one on their connection, and no client of a model sends such.
+  #waitsBehind({ socket }: IncomingMessage, response: ServerResponse): boolean {
+    const before = this.#newest.get(socket)
+    this.#newest.set(socket, response)
+    return before?.writableEnded === false
+  }
+
+  #passOn(request: IncomingMessage, response: ServerResponse, passedOn: ClientRequest): void {
+    const startedAt = performance.now()
+    const sent = new Counted(this.#bodyBytesMax)
+    let carried: Carried | null = null
+    passedOn.on('timeout', () => passedOn.destroy(new Error('silent')))
+    passedOn.on('response', (answer) => {
+      const { statusCode = 0 } = answer
+      if (statusCode < STATUS_MIN) return void passedOn.destroy(new Error('no status'))
+      if (!response.destroyed) {
+        response.writeHead(statusCode, downstreamHeaders(answer.headers))
+        // A model's first word may be long in coming; that there is an answer is known now.
+        response.flushHeaders()
+      }
+      carried = this.#carry(request, response, answer)
+    })
+    passedOn.on('error', () => refuse(response, UNREACHABLE))
+    // Left to itself, one that goes over to another protocol is hung up on, and nobody is told.
+    passedOn.on('upgrade', (_answer, socket) => {
+      socket.destroy()
+      refuse(response, UNREACHABLE)
+    })
+    sent.on('error', () => {
+      refuse(response, TOO_LARGE)
+      passedOn.destroy()
+    })
+    request.pipe(sent).pipe(passedOn)
+    response.on('close', () => {
+      if (carried === null) this.#leave(request, passedOn)
+      this.options.onUse?.({
+        method: request.method ?? 'GET',
+        path: (request.url ?? '/').split('?')[0] ?? '/',
+        status: response.headersSent ? response.statusCode : null,
+        sentBytes: sent.bytes,
+        receivedBytes: carried?.bytes() ?? 0,
+        durationMs: Math.round(performance.now() - startedAt),
+      })
+    })
+  }
+
+  // Who hangs up before the first word has asked all the same: the answer is waited for, and counted.
+  #leave({ method }: IncomingMessage, passedOn: ClientRequest): void {
+    const hasAsked = method === 'POST' && passedOn.writableFinished && !passedOn.destroyed
+    if (!hasAsked || this.options.onTaken === undefined) return void passedOn.destroy()
+    const timer = setTimeout(() => passedOn.destroy(), this.#limits.readOnMsMax)
+    timer.unref()
+    for (const over of ['response', 'close']) passedOn.once(over, () => clearTimeout(timer))
+  }
+
+  get #limits(): CarryLimits {
+    return { ...CARRY_LIMITS, ...this.options.carryLimits }
+  }
+
+  #carry(request: IncomingMessage, response: ServerResponse, answer: IncomingMessage): Carried {
+    const carried = carryAnswer(answer, response, this.#readerOf(request, answer), this.#limits)
+    this.#answers.add(carried)
+    answer.on('close', () => this.#answers.delete(carried))
+    return carried
+  }
+
+  /** Null where nothing can be taken: an endpoint that refuses has asked no model. */
+  #readerOf({ method }: IncomingMessage, { statusCode = 0, headers }: IncomingMessage): AnswerReader | null {
+    const { onTaken, onUntold } = this.options
+    if (onTaken === undefined || statusCode >= STATUS_REFUSED_MIN) return null
+    const meter = new UsageMeter()
+    const beganAt = (this.options.now ?? Date.now)()
+    const isAsked = method === 'POST'
+    let isTold = false
+    const told = (all: readonly Metered[]): void => {
+      for (const one of all) onTaken({ ...this.#book.name(one, isAsked), beganAt })
+      isTold ||= all.length > 0
+    }
+    return {
+      take: (bytes) => told(meter.take(bytes)),
+      end: () => {
+        told(meter.end())
+        if (!isTold && isAsked && (meter.isEvents || isEncoded(headers))) onUntold?.()
+      },
+    }
+  }
+}
+
+/** Passes on what comes, and counts it; more than the maximum is an error. */
+class Counted extends Transform {
+  bytes = 0
+
+  constructor(private readonly bytesMax: number) {
+    super()
+  }
+
+  override _transform(chunk: Buffer, _encoding: string, done: (error: Error | null, chunk?: Buffer) => void): void {
+    this.bytes += chunk.length
+    if (this.bytes > this.bytesMax) done(new Error('too large'))
+    else done(null, chunk)
+  }
+}
+
+type Refusal = RelayRefusal | { readonly status: 502; readonly message: string }
+
+const TOO_LARGE: Refusal = { status: 413, message: 'The body of the request is too large.' }
+const UNREADABLE: Refusal = { status: 400, message: 'The headers of the request cannot be passed on.' }
+const UNREACHABLE: Refusal = { status: 502, message: 'The model endpoint cannot be reached.' }
+
+// In the words that clients of model endpoints read.
+function refuse(response: ServerResponse, { status, message }: Refusal): void {
+  if (response.destroyed || response.writableEnded) return
+  // Half of an answer was sent already: that it ends here is all that can still be said.
+  if (response.headersSent) return void response.destroy()
+  const body = JSON.stringify({ type: 'error', error: { type: 'relay_error', message } })
+  response.writeHead(status, { 'content-type': 'application/json', connection: 'close' })
+  response.end(body)
+}
+
+function turnAway(socket: Socket): void {
+  if (socket.writable) socket.end('HTTP/1.1 400 Bad Request\r\nContent-Length: 0\r\nConnection: close\r\n\r\n')
+  socket.destroySoon()
+}

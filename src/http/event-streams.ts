@@ -1,0 +1,181 @@
+import type { ServerResponse } from 'node:http'
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import { admitCall } from '../app/identity/agent-call.js'
+import type { StoredEvent } from '../app/ledger/feed.js'
+import type { Principal } from '../app/identity/identity.js'
+import type { Orchestrator } from '../app/orchestrator.js'
+import { ok, type Result, refuse } from '../app/result.js'
+import { eventView } from '../app/wire.js'
+
+const CATCH_UP_PAGE = 200
+const PENDING_BYTES_MAX = 4 * 1024 * 1024
+const WAITING_MAX = 10_000
+const KEEP_ALIVE_MS = 15_000
+const STREAMS_PER_CALLER_MAX = 16
+
+/** The open streams of a server: bounded for each caller, and ended when the server stops. */
+export class EventStreams {
+  readonly #open = new Map<ServerResponse, string>()
+
+  hasRoom(caller: string): boolean {
+    let count = 0
+    for (const owner of this.#open.values()) if (owner === caller) count += 1
+    return count < STREAMS_PER_CALLER_MAX
+  }
+
+  add(response: ServerResponse, caller: string): void {
+    this.#open.set(response, caller)
+    response.on('close', () => this.#open.delete(response))
+  }
+
+  end(): void {
+    // The connection goes with the stream: kept alive, it would hold the server back from closing.
+    for (const response of this.#open.keys()) response.end(() => response.socket?.destroy())
+  }
+}
+
+/** What a caller may see of the events, and when its right to see them ends. */
+export interface Scope {
+  /** The one stream that an agent sees; null: all. */
+  readonly stream: string | null
+  readonly endsWith: (event: StoredEvent) => boolean
+}
+
+// After these the agent holds the task no more, or holds it by another right than the one the stream was opened with.
+const ENDS_HOLD: ReadonlySet<string> = new Set([
+  'lease_lapsed',
+  'agent_dropped',
+  'task_released',
+  'task_reassigned',
+  'task_cancelled',
+  'task_completed',
+])
+
+/** An operator sees everything; an agent whose token is admitted sees its own task while it holds it. */
+export async function streamScope(app: Orchestrator, principal: Principal): Promise<Result<Scope>> {
+  if (principal.kind === 'operator')
+    return ok({
+      stream: null,
+      endsWith: (event) => event.type === 'operator_revoked' && event.data.name === principal.name,
+    })
+  if (principal.kind !== 'agent') return refuse('not_permitted', `A ${principal.kind} does not follow events.`)
+  const { bearer } = principal
+  const admitted = await admitCall(app, bearer, undefined, { isOnlyLooking: true })
+  if (!admitted.ok) return admitted
+  const stream = `task:${admitted.value.state.id}`
+  const isReplaced = (event: StoredEvent): boolean =>
+    (event.type === 'agent_revoked' || event.type === 'agent_registered') && event.data.agent_id === bearer.agentId
+  const isLost = (event: StoredEvent): boolean =>
+    ENDS_HOLD.has(event.type) || (event.type === 'task_claimed' && event.data.agent_id !== bearer.agentId)
+  const isSuperseded = (event: StoredEvent): boolean => bearer.kind === 'phase' && event.epoch > bearer.epoch
+  return ok({
+    stream,
+    endsWith: (event) => isReplaced(event) || (event.stream === stream && (isLost(event) || isSuperseded(event))),
+  })
+}
+
+interface Target {
+  readonly app: Orchestrator
+  readonly streams: EventStreams
+  readonly scope: Scope
+  readonly caller: string
+}
+
+/** Begins a stream: from here on the answer is written as it comes. */
+export function beginStream(
+  reply: FastifyReply,
+  to: { readonly streams: EventStreams; readonly caller: string },
+): ServerResponse {
+  reply.hijack()
+  const { raw } = reply
+  to.streams.add(raw, to.caller)
+  raw.writeHead(200, {
+    'content-type': 'text/event-stream',
+    'cache-control': 'no-store',
+    'x-content-type-options': 'nosniff',
+  })
+  raw.write(': phaselock\n\n')
+  return raw
+}
+
+/** Server-sent events: what was missed since `Last-Event-ID`, then what happens. */
+export async function streamEvents(to: Target, request: FastifyRequest, reply: FastifyReply): Promise<void> {
+  const { app, scope } = to
+  const since = startOf(request)
+  const raw = beginStream(reply, to)
+  const opened = await app.ledger.store.lastSeq()
+  let last = since ?? opened
+  const send = (event: StoredEvent): void => {
+    if (event.seq <= last || raw.destroyed || raw.writableEnded) return
+    last = event.seq
+    if (scope.stream === null || event.stream === scope.stream) raw.write(frame(event))
+    if (event.seq > opened && scope.endsWith(event)) raw.end()
+  }
+  const waiting: StoredEvent[] = []
+  let isLive = false
+  const unsubscribe = app.feed.subscribe((event) => {
+    // A client that does not read is cut off; it can resume where it was.
+    const isTooSlow = isLive ? raw.writableLength > PENDING_BYTES_MAX : waiting.length > WAITING_MAX
+    if (isTooSlow) raw.destroy()
+    else if (isLive) send(event)
+    else waiting.push(event)
+  })
+  const keepAlive = setInterval(() => raw.write(': \n\n'), KEEP_ALIVE_MS)
+  const stop = (): void => {
+    clearInterval(keepAlive)
+    unsubscribe()
+  }
+  raw.on('close', stop)
+  if (raw.destroyed) stop()
+  await catchUp(app, raw, { after: () => last, send, stream: scope.stream })
+  for (const event of waiting.splice(0).sort((a, b) => a.seq - b.seq)) send(event)
+  isLive = true
+}
+
+interface CatchUp {
+  readonly after: () => number
+  readonly send: (event: StoredEvent) => void
+  readonly stream: string | null
+}
+
+// Page by page, and no faster than the client reads: what is sent is never thrown away because there was much of it.
+async function catchUp(app: Orchestrator, raw: ServerResponse, to: CatchUp): Promise<void> {
+  let version = 0
+  for (;;) {
+    const page = await nextPage(app, to, version)
+    for (const event of page) {
+      to.send(event)
+      version = event.version
+      if (raw.writableNeedDrain && !raw.destroyed) await drained(raw)
+    }
+    if (page.length < CATCH_UP_PAGE || raw.destroyed || raw.writableEnded) return
+    await new Promise((resolve) => setImmediate(resolve))
+  }
+}
+
+function nextPage(app: Orchestrator, to: CatchUp, version: number): Promise<readonly StoredEvent[]> {
+  if (to.stream === null) return app.ledger.store.readAll(to.after(), CATCH_UP_PAGE)
+  return app.ledger.store.readStream(to.stream, version, CATCH_UP_PAGE)
+}
+
+function drained(raw: ServerResponse): Promise<void> {
+  return new Promise((resolve) => {
+    const done = (): void => {
+      raw.off('drain', done)
+      raw.off('close', done)
+      resolve()
+    }
+    raw.on('drain', done)
+    raw.on('close', done)
+  })
+}
+
+function startOf(request: FastifyRequest): number | null {
+  const header = request.headers['last-event-id']
+  const text = typeof header === 'string' ? header : undefined
+  return text !== undefined && /^\d{1,15}$/.test(text) ? Number(text) : null
+}
+
+function frame(event: StoredEvent): string {
+  return `id: ${event.seq}\nevent: ${event.type}\ndata: ${JSON.stringify(eventView(event))}\n\n`
+}

@@ -1,0 +1,117 @@
+import { Ajv2020, type ErrorObject, type ValidateFunction } from 'ajv/dist/2020.js'
+import formatsModule from 'ajv-formats'
+import type { FastifyRequest } from 'fastify'
+import { type Problem, refuse } from '../app/result.js'
+import type { JsonObject } from '../core/contract/contract.js'
+import { counted } from '../core/text.js'
+import type { Route } from './route.js'
+
+const ajv = new Ajv2020({ allErrors: true, strict: false, verbose: true })
+const addFormats = formatsModule as unknown as (instance: Ajv2020) => void
+addFormats(ajv)
+const PROBLEMS_SHOWN_MAX = 10
+
+/** Validates body and query of a route against the very schemas its documentation shows. */
+export function requestValidator(route: Route): (request: FastifyRequest) => Problem | null {
+  return (request) => {
+    const { body, query } = validatorsOf(route)
+    if (body !== null && !body(request.body ?? {})) return wrong(body, '')
+    if (
+      body === null &&
+      request.method !== 'GET' &&
+      request.body !== undefined &&
+      request.body !== null &&
+      Object.keys(request.body).length > 0
+    )
+      return refuse('invalid_request', 'The call takes no body.').problem
+    const asked = typedQuery(route, request.query as Record<string, unknown>)
+    if (!query(asked)) return wrong(query, 'query')
+    return Object.values(request.params as Record<string, string>).some((value) => value.includes('\0'))
+      ? refuse('invalid_request', 'The path contains a NUL character.').problem
+      : null
+  }
+}
+
+interface Validators {
+  readonly body: ValidateFunction | null
+  readonly query: ValidateFunction
+}
+
+const validators = new WeakMap<Route, Validators>()
+
+// Compiled when a route is first asked: all of them together are a good part of what a start takes.
+function validatorsOf(route: Route): Validators {
+  const known = validators.get(route)
+  if (known !== undefined) return known
+  const made = {
+    body: route.body === undefined ? null : ajv.compile(route.body),
+    query: ajv.compile(querySchema(route)),
+  }
+  validators.set(route, made)
+  return made
+}
+
+function querySchema(route: Route): JsonObject {
+  return { type: 'object', additionalProperties: false, properties: route.query ?? {} }
+}
+
+// Query values are text; those that the schema wants as numbers are read as such, all others are kept.
+function typedQuery(route: Route, query: Record<string, unknown>): Record<string, unknown> {
+  return Object.fromEntries(
+    Object.entries(query).map(([name, value]) => {
+      const isNumber =
+        route.query?.[name]?.type === 'integer' && typeof value === 'string' && /^-?\d{1,15}$/.test(value)
+      return [name, isNumber ? Number(value) : value]
+    }),
+  )
+}
+
+function wrong(validate: ValidateFunction, where: string): Problem {
+  const problems = (validate.errors ?? [])
+    .slice(0, PROBLEMS_SHOWN_MAX)
+    .map((error) => ({ field: fieldOf(error, where), message: messageOf(error) }))
+  const [first] = problems
+  return refuse('invalid_request', `${first?.field ?? 'body'}: ${first?.message ?? 'is not valid'}`, {
+    errors: problems,
+  }).problem
+}
+
+function fieldOf(error: ErrorObject, where: string): string {
+  const path = error.instancePath.split('/').filter((part) => part !== '')
+  if (error.keyword === 'required') path.push(String(error.params.missingProperty))
+  if (error.keyword === 'additionalProperties') path.push(String(error.params.additionalProperty))
+  return [where, ...path].filter((part) => part !== '').join('.') || 'body'
+}
+
+function messageOf(error: ErrorObject): string {
+  switch (error.keyword) {
+    case 'required':
+      return 'is missing'
+    case 'additionalProperties':
+      return 'is not a known field'
+    case 'enum':
+      return `must be one of ${(error.params.allowedValues as readonly unknown[]).map((one) => JSON.stringify(one)).join(', ')}`
+    case 'pattern':
+      return patternMessage(error)
+    case 'minLength':
+    case 'minItems':
+      return error.params.limit === 1 ? 'must not be empty' : `must have at least ${sizeOf(error)}`
+    case 'maxLength':
+    case 'maxItems':
+      return `must have at most ${sizeOf(error)}`
+    default:
+      return error.message ?? 'is not valid'
+  }
+}
+
+function sizeOf({ keyword, params }: ErrorObject): string {
+  const limit = Number(params.limit)
+  if (keyword.endsWith('Length')) return counted(limit, 'character')
+  return limit === 1 ? '1 entry' : `${limit} entries`
+}
+
+// People do not read regular expressions: where the field says in words what it takes, the words are given.
+function patternMessage(error: ErrorObject): string {
+  const description: unknown = error.parentSchema?.description
+  return typeof description === 'string' ? `must be: ${description}` : (error.message ?? 'is not valid')
+}

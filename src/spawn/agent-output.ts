@@ -1,0 +1,70 @@
+import type { Taken } from '../gateway/usage-book.js'
+import type { OutputReader } from '../participants/agent-cli/agent-cli-output.js'
+import type { Usage } from '../participants/participant.js'
+
+/** What a message took. Read off the answer of the model itself, it has a name and the time at which it began. */
+export type UsageTold = Usage & Partial<Pick<Taken, 'id' | 'model' | 'beganAt'>>
+
+/** What lines of a harness come to: text for people, and what each message of its model took. */
+export interface Told {
+  readonly lines: readonly string[]
+  readonly usages: readonly UsageTold[]
+  /** Tools that its model called and that its harness does not have. */
+  readonly turnedAway: readonly string[]
+}
+
+/** Reads the output of one process, in order. */
+export class Teller {
+  #isWriting = false
+  #open: Usage | null = null
+
+  constructor(private readonly read: OutputReader) {}
+
+  take(lines: readonly string[]): Told {
+    let text = ''
+    const usages: Usage[] = []
+    const turnedAway: string[] = []
+    for (const line of lines) {
+      const told = this.read(line)
+      if (told.length === 0 && !line.trimStart().startsWith('{')) text += `${line}\n`
+      for (const one of told) {
+        if (one.type === 'text') text += one.text
+        else if (one.type === 'gave_up') text += `\n${one.detail}\n`
+        else if (one.type === 'turned_away') turnedAway.push(one.name)
+        else if (one.type === 'usage') this.#open = sum(this.#open, one)
+        else if (one.type === 'message_began') usages.push(...this.#message(true))
+        else if (one.type === 'message_ended') usages.push(...this.#message(false))
+      }
+      if (!this.#isWriting) usages.push(...this.#message(false))
+    }
+    return { lines: text.split('\n').filter((line) => line.trim() !== ''), usages, turnedAway }
+  }
+
+  /** What a message took that was never finished. */
+  end(): Told {
+    return { lines: [], usages: this.#message(false), turnedAway: [] }
+  }
+
+  // A message is told in parts while it is written, and counts once.
+  #message(isWriting: boolean): readonly Usage[] {
+    const whole = this.#open
+    this.#isWriting = isWriting
+    this.#open = null
+    return whole === null ? [] : [whole]
+  }
+}
+
+/** What a harness writes besides its output. */
+export function complained(read: OutputReader, lines: readonly string[]): Told {
+  const told = lines.flatMap(read)
+  return { lines, usages: [], turnedAway: told.flatMap((one) => (one.type === 'turned_away' ? [one.name] : [])) }
+}
+
+function sum(before: Usage | null, more: Usage): Usage {
+  return {
+    input: (before?.input ?? 0) + more.input,
+    output: (before?.output ?? 0) + more.output,
+    cacheRead: (before?.cacheRead ?? 0) + more.cacheRead,
+    cacheWrite: (before?.cacheWrite ?? 0) + more.cacheWrite,
+  }
+}

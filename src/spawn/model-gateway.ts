@@ -1,0 +1,84 @@
+import { baseUrlProblem } from '../gateway/relay-request.js'
+
+/** The one model endpoint that an agent is let through to, and how its key is added on the way. */
+export interface ModelDoor {
+  readonly baseUrl: string
+  /** The variables that the agent reads the address from. */
+  readonly variables: readonly string[]
+  /** Added outside, where the agent does not see them. */
+  readonly headers: Readonly<Record<string, string>>
+  /** What the agent is given in place of its keys: most clients do not start without one. */
+  readonly stands: Readonly<Record<string, string>>
+}
+
+type Variables = Readonly<Record<string, string>>
+
+interface Key {
+  readonly variable: string
+  readonly header: (value: string) => Readonly<Record<string, string>>
+}
+
+interface Endpoint {
+  readonly variable: string
+  readonly usual: string
+  /** The first that is set counts. */
+  readonly keys: readonly Key[]
+}
+
+const STAND_IN = 'added-by-phaselock'
+const bearer = (value: string): Readonly<Record<string, string>> => ({ authorization: `Bearer ${value}` })
+
+const ANTHROPIC: Endpoint = {
+  variable: 'ANTHROPIC_BASE_URL',
+  usual: 'https://api.anthropic.com',
+  keys: [
+    { variable: 'ANTHROPIC_API_KEY', header: (value) => ({ 'x-api-key': value }) },
+    { variable: 'ANTHROPIC_AUTH_TOKEN', header: bearer },
+    { variable: 'CLAUDE_CODE_OAUTH_TOKEN', header: bearer },
+  ],
+}
+const OPENAI: Endpoint = {
+  variable: 'OPENAI_BASE_URL',
+  usual: 'https://api.openai.com/v1',
+  keys: [{ variable: 'OPENAI_API_KEY', header: bearer }],
+}
+const GEMINI: Endpoint = {
+  variable: 'GOOGLE_GEMINI_BASE_URL',
+  usual: 'https://generativelanguage.googleapis.com',
+  keys: [{ variable: 'GEMINI_API_KEY', header: (value) => ({ 'x-goog-api-key': value }) }],
+}
+
+const USUAL: Readonly<Record<string, Endpoint>> = {
+  'claude-code': ANTHROPIC,
+  codex: OPENAI,
+  gemini: GEMINI,
+  opencode: OPENAI,
+}
+
+/** Every variable that holds a key of a model: never seen inside where the key is added outside. */
+export const KEY_VARIABLES: readonly string[] = [ANTHROPIC, OPENAI, GEMINI].flatMap(({ keys }) =>
+  keys.map((key) => key.variable),
+)
+
+/** Where the model of an agent is: of a known harness at its usual place or where a variable says, of any other program only there. */
+export function modelDoor(harness: string, variables: Variables): ModelDoor | { readonly problem: string } | null {
+  const known = USUAL[harness]
+  const endpoint = known ?? [ANTHROPIC, OPENAI, GEMINI].find(({ variable }) => isSet(variables[variable]))
+  if (endpoint === undefined) return null
+  const given = variables[endpoint.variable]
+  const baseUrl = isSet(given) ? given : endpoint.usual
+  const problem = baseUrlProblem(baseUrl)
+  if (problem !== null) return { problem: `${endpoint.variable} ${problem}` }
+  const key = endpoint.keys.find(({ variable }) => isSet(variables[variable]))
+  const value = key === undefined ? '' : (variables[key.variable] ?? '')
+  return {
+    baseUrl,
+    variables: [endpoint.variable],
+    headers: key === undefined ? {} : key.header(value),
+    stands: key === undefined ? {} : { [key.variable]: STAND_IN },
+  }
+}
+
+function isSet(value: string | undefined): value is string {
+  return value !== undefined && value !== ''
+}

@@ -1,0 +1,80 @@
+import { createHash, createPublicKey, sign } from 'node:crypto'
+import { type Database, openDatabase, type Row } from '../database.js'
+import { digestLine, EXPORT_FORMAT, type ExportClosing, FIRST_DIGEST } from './export-format.js'
+import { ledgerFiles } from '../ledger-files.js'
+import { readChainKey, readSigningKey } from '../keys.js'
+import { StoreRefused } from '../store.js'
+import { judgeEvent } from '../verify/verify-events.js'
+import { startStreamWalk } from '../verify/verify-streams.js'
+import { EVENT_COLUMNS } from '../wire.js'
+
+const PAGE_EVENTS = 200
+
+export interface ExportSummary {
+  readonly events: number
+  readonly streams: number
+  readonly sha256: string
+  readonly merkleRoot: string
+}
+
+/**
+ * Writes the ledger as lines of JSON with a signed closing line, which `verifyExport` checks with the public key alone.
+ * Each event is verified on its way: a ledger that was tampered with is not signed. Only reads; takes no lock.
+ */
+export async function exportLedger(dir: string, write: (line: string) => Promise<void>): Promise<ExportSummary> {
+  const key = readChainKey(dir)
+  const signingKey = readSigningKey(dir)
+  if (key === null || signingKey === null) throw new StoreRefused('tampered', 'A key of the ledger is missing.')
+  const database = openDatabase(ledgerFiles(dir).database, { readOnly: true })
+  try {
+    const hash = createHash('sha256')
+    const streams = startStreamWalk()
+    const publicKey = createPublicKey(signingKey).export({ type: 'spki', format: 'pem' }).toString()
+    const header = JSON.stringify({
+      format: EXPORT_FORMAT,
+      public_key: publicKey,
+      created_at: new Date().toISOString(),
+    })
+    hash.update(`${header}\n`)
+    await write(header)
+    let count = 0
+    let digest = FIRST_DIGEST
+    for await (const row of events(database)) {
+      const bad = judgeEvent(row, key, { seq: count + 1, end: streams.end(String(row.stream)) })
+      if (bad !== null) throw new StoreRefused('tampered', `${bad.detail} The export stops here, unsigned.`)
+      count += 1
+      streams.extend(String(row.stream), { version: Number(row.version), hash: String(row.hash) })
+      const line = digestLine(eventText(row), digest)
+      digest = line.digest
+      hash.update(`${line.text}\n`)
+      await write(line.text)
+    }
+    const sha256 = hash.digest('hex')
+    const closing: ExportClosing = { count, streams: streams.size, sha256, merkle_root: streams.root() }
+    const signature = sign(null, Buffer.from(JSON.stringify(closing)), signingKey).toString('base64')
+    await write(JSON.stringify({ closing, signature }))
+    return { events: count, streams: streams.size, sha256, merkleRoot: closing.merkle_root }
+  } finally {
+    database.close()
+  }
+}
+
+/** Page by page with a turn of the event loop in between: a server that exports goes on answering. */
+async function* events(database: Database): AsyncGenerator<Row> {
+  const last = Number(database.prepare('SELECT max(seq) AS seq FROM event').get()?.seq ?? 0)
+  const page = database.prepare(`SELECT ${EVENT_COLUMNS} FROM event WHERE seq > ? AND seq <= ? ORDER BY seq LIMIT ?`)
+  let after = 0
+  while (after < last) {
+    const rows = page.all(after, last, PAGE_EVENTS)
+    yield* rows
+    if (rows.length === 0) return
+    after = Number(rows.at(-1)?.seq)
+    await new Promise((resolve) => setImmediate(resolve))
+  }
+}
+
+/** `data` as the exact text that is in the ledger, so that its hash can still be checked by who has the key. */
+function eventText(row: Row): string {
+  const { seq, stream, version, type, at, actor, epoch, phase, contract, data, prev_hash, hash } = row
+  return JSON.stringify({ seq, stream, version, type, at, actor, epoch, phase, contract, data, prev_hash, hash })
+}

@@ -1,0 +1,43 @@
+import { parentPort, workerData } from 'node:worker_threads'
+import { auditStats, queryEvents } from './audit-reads.js'
+import { type CheckpointState, writeCheckpoint } from '../seals/write-seal.js'
+import { type Database, openDatabase } from '../database.js'
+import { ledgerFiles } from '../ledger-files.js'
+import type { FromReader, ReaderJob, ToReader } from './reader.js'
+import { verifyLedger } from '../verify/verify-ledger.js'
+
+run((workerData as { dir: string }).dir)
+
+function run(dir: string): void {
+  const port = parentPort
+  if (port === null) throw new Error('reader-worker.ts runs as a worker thread only')
+  let database: Database | null = null
+  let checkpoint: CheckpointState | null = null
+
+  function perform(job: ReaderJob): unknown {
+    if (job.type === 'verify') return verifyLedger(dir)
+    database ??= openDatabase(ledgerFiles(dir).database, { readOnly: true })
+    switch (job.type) {
+      case 'query':
+        return queryEvents(database, job.filter)
+      case 'stats':
+        return auditStats(database)
+      case 'checkpoint':
+        checkpoint = writeCheckpoint(dir, database, checkpoint)
+        return checkpoint.pointer.seq
+    }
+  }
+
+  port.on('message', ({ id, job }: ToReader) => {
+    let answer: FromReader
+    try {
+      answer = { id, ok: true, json: JSON.stringify(perform(job)) }
+    } catch (error) {
+      database?.close()
+      database = null
+      checkpoint = null
+      answer = { id, ok: false, isRange: error instanceof RangeError, message: String(error) }
+    }
+    port.postMessage(answer)
+  })
+}

@@ -1,0 +1,72 @@
+import type { KeyObject } from 'node:crypto'
+import { eventHash, FIRST_PREV_HASH } from '../write/chain.js'
+import type { Database, Row } from '../database.js'
+import type { VerifyProblem } from '../store.js'
+import { EVENT_COLUMNS } from '../wire.js'
+
+export interface StreamEnd {
+  readonly version: number
+  readonly hash: string
+}
+
+/** The first event after `afterSeq` that breaks its chain or the count, or null. */
+export function firstBadEvent(database: Database, key: KeyObject, afterSeq: number): VerifyProblem | null {
+  const before = database.prepare('SELECT version, hash FROM event WHERE stream = ? AND version = ?')
+  const ends = new Map<string, StreamEnd>()
+  let seq = afterSeq
+  const rows = database.prepare(`SELECT ${EVENT_COLUMNS} FROM event WHERE seq > ? ORDER BY seq`).iterate(afterSeq)
+  for (const row of rows) {
+    seq += 1
+    const stream = String(row.stream)
+    const end = ends.get(stream) ?? endBefore(before.get(stream, Number(row.version) - 1))
+    const problem = judgeEvent(row, key, { seq, end })
+    if (problem !== null) return problem
+    ends.set(stream, { version: Number(row.version), hash: String(row.hash) })
+  }
+  return null
+}
+
+function endBefore(row: Row | undefined): StreamEnd | null {
+  return row === undefined ? null : { version: Number(row.version), hash: String(row.hash) }
+}
+
+/** One row against its place: the next number, its own keyed hash, its stream's end so far. */
+export function judgeEvent(
+  row: Row,
+  key: KeyObject,
+  expected: { readonly seq: number; readonly end: StreamEnd | null },
+): VerifyProblem | null {
+  const { seq, end } = expected
+  const stream = String(row.stream)
+  const version = Number(row.version)
+  if (row.seq !== seq) {
+    const detail = `Event ${seq} is missing; the next one found is ${row.seq}.`
+    return { code: 'missing_event', detail, seq, stream: null, version: null }
+  }
+  const place = { seq, stream, version }
+  if (row.hash !== rowHash(key, row)) {
+    const detail = `Event ${seq} (${stream} version ${version}) was changed: its hash does not fit what it says.`
+    return { code: 'changed_event', detail, ...place }
+  }
+  if (version !== (end?.version ?? 0) + 1 || row.prev_hash !== (end?.hash ?? FIRST_PREV_HASH)) {
+    const detail = `Event ${seq} (${stream} version ${version}) does not follow version ${end?.version ?? 0} of its stream.`
+    return { code: 'bad_order', detail, ...place }
+  }
+  return null
+}
+
+function rowHash(key: KeyObject, row: Row): string {
+  return eventHash(key, {
+    seq: Number(row.seq),
+    stream: String(row.stream),
+    version: Number(row.version),
+    type: String(row.type),
+    at: Number(row.at),
+    actor: String(row.actor),
+    epoch: Number(row.epoch),
+    phase: row.phase === null ? null : String(row.phase),
+    contract: row.contract === null ? null : String(row.contract),
+    dataText: String(row.data),
+    prevHash: String(row.prev_hash),
+  })
+}

@@ -1,0 +1,82 @@
+import type { KeyObject } from 'node:crypto'
+import { FIRST_PREV_HASH } from '../write/chain.js'
+import { type Checkpoint, listCheckpoints, readCheckpointFile } from '../seals/seal-file.js'
+import { readNewestCheckpoint } from '../seals/seal-pointer.js'
+import type { VerifyProblem } from '../store.js'
+import type { StreamWalk } from './verify-streams.js'
+
+/** Holds the checkpoint files against the log while it goes by. */
+export interface CheckpointWalk {
+  readonly count: number
+  pass(event: { readonly seq: number; readonly hash: string; readonly streams: StreamWalk }): void
+  /** What was found, once the log has ended at `count` events. Only the first problem: the others follow from it. */
+  finish(count: number): readonly VerifyProblem[]
+}
+
+export function startCheckpointWalk(dir: string, key: KeyObject, publicKey: KeyObject): CheckpointWalk {
+  const pointer = readNewestCheckpoint(dir, key)
+  const seqs = listCheckpoints(dir)
+  let next = 0
+  let previous = FIRST_PREV_HASH
+  let found: VerifyProblem | null = null
+
+  function readNext(): Checkpoint | null {
+    const seq = seqs[next] ?? 0
+    next += 1
+    const file = readCheckpointFile(dir, seq, publicKey)
+    if (file.state === 'missing') found = problem('checkpoint_missing', `Checkpoint ${seq} is missing.`, seq)
+    else if (file.state === 'invalid') {
+      found = problem('checkpoint_invalid', `Checkpoint ${seq} is not valid: ${file.detail}.`, seq)
+    } else if (file.checkpoint.previous !== previous) {
+      found = problem('checkpoint_missing', `The checkpoint before checkpoint ${seq} is missing or another one.`, seq)
+    } else {
+      previous = file.fileHash
+      return file.checkpoint
+    }
+    return null
+  }
+
+  return {
+    count: seqs.length,
+    pass({ seq, hash, streams }) {
+      if (found !== null || seqs[next] !== seq) return
+      const checkpoint = readNext()
+      if (checkpoint === null) return
+      const fits =
+        checkpoint.hash === hash &&
+        checkpoint.streams === streams.size &&
+        checkpoint.merkle_root === streams.root() &&
+        checkpoint.changed.every(([stream, count, head]) => isEnd(streams, stream, [count, head]))
+      if (!fits) found = problem('checkpoint_mismatch', `The events up to ${seq} are not those of its checkpoint.`, seq)
+    },
+    finish(count) {
+      if (pointer === null) return [problem('checkpoint_missing', 'ledger.checkpoint is missing or not valid.', null)]
+      if (pointer.seq > 0 && !seqs.includes(pointer.seq)) {
+        return [problem('checkpoint_missing', `The newest checkpoint, ${pointer.seq}, is missing.`, pointer.seq)]
+      }
+      // Those that the walk over the events did not reach are still held against each other and against the pointer.
+      while (found === null && next < seqs.length && (seqs[next] ?? 0) <= count) readNext()
+      const newest = Math.max(pointer.seq, seqs.at(-1) ?? 0)
+      if (found === null && newest > count) {
+        const detail = `A checkpoint was signed at event ${newest}, the events end at ${count}: cut off or an older copy.`
+        found = problem('older_copy', detail, count + 1)
+      }
+      if (found !== null) return [found]
+      if (pointer.seq > 0 && pointer.seq === seqs.at(-1) && pointer.hash !== previous) {
+        return [
+          problem('checkpoint_invalid', `Checkpoint ${pointer.seq} is not the one that was written.`, pointer.seq),
+        ]
+      }
+      return []
+    },
+  }
+}
+
+function isEnd(streams: StreamWalk, stream: string, [count, head]: readonly [number, string]): boolean {
+  const end = streams.end(stream)
+  return end !== null && end.version === count && end.hash === head
+}
+
+function problem(code: string, detail: string, seq: number | null): VerifyProblem {
+  return { code, detail, seq, stream: null, version: null }
+}

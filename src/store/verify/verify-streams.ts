@@ -1,0 +1,56 @@
+import type { Database } from '../database.js'
+import { createMerkleTree, streamLeaf } from '../seals/merkle-tree.js'
+import type { VerifyProblem } from '../store.js'
+import type { StreamEnd } from './verify-events.js'
+
+/** The ends of all streams while the log goes by, and the Merkle root over them on demand. */
+export interface StreamWalk {
+  readonly size: number
+  end(stream: string): StreamEnd | null
+  extend(stream: string, end: StreamEnd): void
+  root(): string
+  /** The table of streams against the streams that the log has. */
+  judgeTable(database: Database): readonly VerifyProblem[]
+}
+
+export function startStreamWalk(): StreamWalk {
+  const ends = new Map<string, StreamEnd & { readonly index: number }>()
+  const tree = createMerkleTree()
+  let changed = new Set<string>()
+  return {
+    get size() {
+      return ends.size
+    },
+    end: (stream) => ends.get(stream) ?? null,
+    extend(stream, end) {
+      ends.set(stream, { ...end, index: ends.get(stream)?.index ?? ends.size })
+      changed.add(stream)
+    },
+    root() {
+      for (const stream of changed) {
+        const end = ends.get(stream)
+        if (end !== undefined) tree.set(end.index, streamLeaf(stream, end.version, end.hash))
+      }
+      changed = new Set()
+      return tree.root()
+    },
+    judgeTable: (database) => judgeTable(database, ends),
+  }
+}
+
+function judgeTable(
+  database: Database,
+  ends: ReadonlyMap<string, { readonly index: number }>,
+): readonly VerifyProblem[] {
+  let count = 0
+  for (const { num, name } of database.prepare('SELECT num, name FROM stream ORDER BY num').iterate()) {
+    if (ends.get(String(name))?.index !== count || num !== count + 1) return [mismatch(String(name))]
+    count += 1
+  }
+  return count === ends.size ? [] : [mismatch(null)]
+}
+
+function mismatch(stream: string | null): VerifyProblem {
+  const detail = `The table of streams does not fit the events${stream === null ? '' : ` (at ${stream})`}.`
+  return { code: 'stream_mismatch', detail, seq: null, stream, version: null }
+}

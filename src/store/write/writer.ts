@@ -1,0 +1,201 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { Worker } from 'node:worker_threads'
+import { type Append, type AppendResult, StoreRefused, StoreUnavailable } from '../store.js'
+import {
+  type FromWriter,
+  type ToWriter,
+  toStoredEvents,
+  toWireAppend,
+  type WireAppend,
+  type WireResult,
+} from '../wire.js'
+
+// These threads handle small rows: without a limit each keeps tens of megabytes of young objects.
+const THREAD_MEMORY = { maxYoungGenerationSizeMb: 8 }
+// Found from src/store (tests run the sources) and from dist/store alike; a thread can only run the built file.
+const WORKER_FILE = new URL('../../dist/threads/writer-worker.cjs', import.meta.url)
+const PENDING_MAX = 10_000
+const PENDING_CHARS_MAX = 64 * 1024 * 1024
+const MESSAGE_APPENDS_MAX = 256
+const RESTART_PAUSE_MS = 250
+// A disk that hangs must not keep the process from ending.
+const CLOSE_MS_MAX = 30_000
+
+interface Pending {
+  readonly append: Append
+  readonly chars: number
+  readonly resolve: (result: AppendResult) => void
+  readonly reject: (error: Error) => void
+}
+
+/** The main thread's side of the writer thread: queues, bounds the queue, and starts the thread again when it dies. */
+export class Writer {
+  #worker: Worker | null = null
+  #starting: Promise<void> | null = null
+  #startedAt = 0
+  #nextId = 1
+  #pending = new Map<number, Pending>()
+  #pendingChars = 0
+  #outbox: WireAppend[] = []
+  #isFlushing = false
+  #isClosed = false
+  #stopped: (() => void) | null = null
+  readonly #dir: string
+  readonly #now: () => number
+  readonly #onAppended: (lastSeq: number) => void
+  /** Transactions that carried events, over the life of this process. */
+  batches = 0
+
+  constructor(options: { dir: string; now: () => number; onAppended: (lastSeq: number) => void }) {
+    this.#dir = options.dir
+    this.#now = options.now
+    this.#onAppended = options.onAppended
+  }
+
+  append(append: Append): Promise<AppendResult> {
+    if (this.#isClosed) return Promise.reject(new StoreUnavailable('The ledger is closed.'))
+    if (this.#pending.size >= PENDING_MAX || this.#pendingChars >= PENDING_CHARS_MAX) {
+      return Promise.reject(new StoreUnavailable(`The ledger has ${this.#pending.size} appends waiting; try again.`))
+    }
+    return new Promise((resolve, reject) => {
+      const id = this.#nextId++
+      const wire = toWireAppend(append, id, this.#now())
+      const chars = charsOf(wire)
+      this.#pending.set(id, { append, chars, resolve, reject })
+      this.#pendingChars += chars
+      this.#outbox.push(wire)
+      if (this.#isFlushing) return
+      this.#isFlushing = true
+      // Once per turn of the event loop: all requests that arrived together travel in one message.
+      setImmediate(() => this.#flush())
+    })
+  }
+
+  /** Rejects when the thread cannot open the ledger. */
+  async start(): Promise<void> {
+    this.#starting ??= this.#spawn().finally(() => {
+      this.#starting = null
+    })
+    await this.#starting
+  }
+
+  /** Everything that was handed in is answered first. */
+  async close(): Promise<void> {
+    this.#isClosed = true
+    const deadline = performance.now() + CLOSE_MS_MAX
+    while (this.#pending.size > 0 && performance.now() < deadline) await sleep(1)
+    const worker = this.#worker
+    if (worker === null) return
+    this.#worker = null
+    const stopped = new Promise<void>((resolve) => {
+      this.#stopped = resolve
+    })
+    worker.postMessage({ type: 'stop' } satisfies ToWriter)
+    await Promise.race([stopped, sleep(CLOSE_MS_MAX, undefined, { ref: false })])
+    await worker.terminate()
+  }
+
+  /** Ends the thread at once, as a crash would. */
+  async kill(): Promise<void> {
+    await this.#worker?.terminate()
+  }
+
+  #flush(): void {
+    this.#isFlushing = false
+    if (this.#worker === null) {
+      this.#restart()
+      return
+    }
+    const outbox = this.#outbox
+    this.#outbox = []
+    for (let start = 0; start < outbox.length; start += MESSAGE_APPENDS_MAX) {
+      const json = JSON.stringify(outbox.slice(start, start + MESSAGE_APPENDS_MAX))
+      this.#worker.postMessage({ type: 'appends', json } satisfies ToWriter)
+    }
+  }
+
+  /** What waits is sent when the thread is ready, or fails with it. A thread that dies at once is not started in a loop. */
+  #restart(): void {
+    if (this.#starting !== null) return
+    if (performance.now() - this.#startedAt < RESTART_PAUSE_MS) {
+      this.#failAll('The ledger writer stopped and is starting again.')
+      return
+    }
+    this.start().then(
+      () => this.#flush(),
+      (error: unknown) => this.#failAll(`The ledger writer cannot start: ${String(error)}`),
+    )
+  }
+
+  #spawn(): Promise<void> {
+    this.#startedAt = performance.now()
+    return new Promise((resolve, reject) => {
+      const worker = new Worker(WORKER_FILE, {
+        workerData: { dir: this.#dir },
+        execArgv: [],
+        resourceLimits: THREAD_MEMORY,
+      })
+      let cause: unknown = null
+      worker.on('message', (message: FromWriter) => {
+        if (message.type === 'results') this.#settle(JSON.parse(message.json) as WireResult[], message)
+        else if (message.type === 'stopped') this.#stopped?.()
+        else if (message.type === 'refused') reject(new StoreRefused(message.code, message.message))
+        else {
+          this.#worker = worker
+          resolve()
+        }
+      })
+      worker.on('error', (error) => {
+        cause = error
+      })
+      worker.on('exit', () => {
+        if (this.#worker === worker) this.#worker = null
+        this.#stopped?.()
+        this.#failAll(`The ledger writer stopped: ${String(cause)}`)
+        reject(new StoreUnavailable(`The ledger writer stopped: ${String(cause)}`, { cause }))
+      })
+    })
+  }
+
+  #settle(results: readonly WireResult[], report: { readonly lastSeq: number; readonly batches: number }): void {
+    this.batches = report.batches
+    for (const result of results) {
+      const pending = this.#pending.get(result.id)
+      if (pending === undefined) continue
+      this.#pending.delete(result.id)
+      this.#pendingChars -= pending.chars
+      settle(pending, result)
+    }
+    this.#onAppended(report.lastSeq)
+  }
+
+  #failAll(message: string): void {
+    this.#outbox = []
+    const pending = [...this.#pending.values()]
+    this.#pending.clear()
+    this.#pendingChars = 0
+    for (const { reject } of pending) reject(new StoreUnavailable(message))
+  }
+}
+
+function settle(pending: Pending, result: WireResult): void {
+  if (result.ok) pending.resolve({ ok: true, events: toStoredEvents(pending.append, result) })
+  else if (result.reason === 'refused')
+    pending.reject(new TypeError(`The ledger does not take this: ${result.message}`))
+  else if (result.reason === 'unavailable') pending.reject(new StoreUnavailable(result.message))
+  else pending.resolve(refusalOf(result))
+}
+
+function refusalOf(
+  result: Extract<WireResult, { reason: 'version_conflict' | 'agent_busy' | 'key_taken' }>,
+): AppendResult {
+  const { ok, reason } = result
+  return reason === 'version_conflict' ? { ok, reason, version: result.version } : { ok, reason }
+}
+
+function charsOf(wire: WireAppend): number {
+  let chars = wire.stream.length
+  for (const event of wire.events) chars += event[6].length
+  for (const blob of wire.blobs ?? []) chars += blob.content.length
+  return chars + (wire.remember?.answerText.length ?? 0)
+}

@@ -1,0 +1,27 @@
+import type { Aside } from '../confinement/confinement.js'
+import type { Code } from '../core/codes.js'
+import type { JsonObject } from '../core/contract/contract.js'
+import type { Change } from '../tree/change.js'
+
+/** Where a tool works, and what it must not show. */
+export interface ToolPlace {
+  /** Absolute, resolved path of the task's work tree. */
+  readonly root: string
+  /** What earlier commands of the task wrote to ignored paths; null when there is nothing. */
+  readonly layer?: string | null
+  /** What becomes of changes of a command that never reach the tree. */
+  readonly aside?: Aside
+  /** True for paths that agents may not read: the contract, the state directory, documents of later phases. */
+  readonly isHidden: (path: string) => boolean
+  /** Fires when the call must end: its time is up, the phase is left, the server stops. */
+  readonly signal: AbortSignal
+}
+
+/** What a tool did, or why it did not. A tool that fails is a normal answer, never an exception. */
+export type ToolOutcome =
+  | { readonly ok: true; readonly result: JsonObject; readonly changes: readonly Change[] }
+  | { readonly ok: false; readonly code: Code; readonly detail: string; readonly extra?: JsonObject }
+
+export function failed(detail: string, code: Code = 'tool_failed', extra?: JsonObject): ToolOutcome {
+  return extra === undefined ? { ok: false, code, detail } : { ok: false, code, detail, extra }
+}

@@ -1,0 +1,93 @@
+import { closeSync, fstatSync, fsync } from 'node:fs'
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import { promisify } from 'node:util'
+import type { Change } from '../change.js'
+import { inodeOf, openDirectory, openParent, partsOf } from '../lookup.js'
+import { type Refused, refused, TreeUnreadable } from '../problems.js'
+
+const ATTEMPTS_MAX = 20
+const syncDirectory = promisify(fsync)
+
+/** What one commit has done so far, and how to take it back. */
+export interface Run {
+  readonly root: string
+  /** One step alone replaces in one rename: there is nothing that would have to be kept. */
+  readonly isAlone: boolean
+  readonly changes: Change[]
+  /** Run backwards when a later step is refused. */
+  readonly undo: (() => Promise<void>)[]
+  /** Run when every step is done; false when something is left behind at the path. */
+  readonly finish: { readonly path: string; readonly remove: () => Promise<boolean> }[]
+  /** Directories whose names have changed. */
+  readonly touched: Set<string>
+  /** Names of staged files that no step has used yet, with where each was made. */
+  readonly unused: Map<string, Home>
+}
+
+export function newRun(root: string, isAlone: boolean): Run {
+  return { root, isAlone, changes: [], undo: [], finish: [], touched: new Set(), unused: new Map() }
+}
+
+/** An open directory of the tree, a name in it, and the path both make. */
+export interface Spot {
+  readonly fd: number
+  readonly name: string
+  readonly path: string
+}
+
+/** Opens the directory of a path again: between two steps nothing is held open, however many there are. */
+export async function atSpot<T>(root: string, path: string, work: (spot: Spot) => Promise<T>): Promise<T | Refused> {
+  const parent = openParent(root, path)
+  if (!parent.ok) return parent
+  try {
+    return await work({ ...parent, path })
+  } finally {
+    closeSync(parent.fd)
+  }
+}
+
+/** A path and the directory it lay in when something was done there. */
+export interface Home {
+  readonly path: string
+  readonly directory: string
+}
+
+export function homeOf({ fd, path }: Spot): Home {
+  return { path, directory: inodeOf(fstatSync(fd, { bigint: true })) }
+}
+
+/** Back where something was done before. Somebody may be swapping directories all the time: then it takes some attempts. */
+export async function backAt<T>(root: string, home: Home, work: (spot: Spot) => Promise<T>): Promise<T | Refused> {
+  for (let attempt = 0; attempt < ATTEMPTS_MAX; attempt += 1) {
+    const done = await atSpot(root, home.path, async (spot) =>
+      homeOf(spot).directory === home.directory ? { value: await work(spot) } : null,
+    )
+    if (done !== null && 'value' in done) return done.value
+    await nextTurn()
+  }
+  return refused('changed', home.path)
+}
+
+/** Throws when something could not be put back: then nobody can say what the tree holds. */
+export async function takeBack(run: Run): Promise<void> {
+  const failures: unknown[] = []
+  for (const undo of run.undo.reverse()) await undo().catch((error: unknown) => failures.push(error))
+  if (failures.length > 0)
+    throw new TreeUnreadable(
+      `it was changed by somebody else meanwhile, and ${failures.length} changes of ${run.root} could not be taken back`,
+      { cause: failures[0] },
+    )
+}
+
+/** Makes renames durable. A directory that is gone by now has nothing to keep. */
+export async function syncTouched(run: Run): Promise<void> {
+  for (const path of run.touched) {
+    const opened = openDirectory(run.root, partsOf(path) ?? [])
+    if (!opened.ok) continue
+    try {
+      await syncDirectory(opened.fd)
+    } finally {
+      closeSync(opened.fd)
+    }
+  }
+}

@@ -1,0 +1,132 @@
+import { closeSync, fchmod, fstatSync, opendirSync } from 'node:fs'
+import { mkdir, rmdir } from 'node:fs/promises'
+import { promisify } from 'node:util'
+import { inside, type Opened, openDirectory, openDirectoryIn, partsOf } from '../lookup.js'
+import { errnoOf, type Refused, refused, refusedBy } from '../problems.js'
+import { atSpot, backAt, homeOf, type Run, type Spot } from './commit-run.js'
+import { giveToOwnerOf, MODE_MASK } from './stage-file.js'
+import { parentPath, type TreeStep } from './tree-steps.js'
+
+const changeMode = promisify(fchmod)
+
+const NEW_DIRECTORY_MODE = 0o755
+// Directories hand their group on by this bit; it lets nobody run anything.
+const GROUP_BIT = 0o2000
+
+/** The open directory that a path lies in, made with everything above it where it is missing. */
+export async function openOrMakeParent(run: Run, path: string): Promise<Opened<Spot>> {
+  const parts = partsOf(path)
+  const name = parts?.at(-1)
+  if (parts === null || name === undefined) return refused('outside', path)
+  const root = openDirectory(run.root, [])
+  if (!root.ok) return root
+  let fd = root.fd
+  try {
+    for (const [index, part] of parts.slice(0, -1).entries()) {
+      const spot: Spot = { fd, name: part, path: parts.slice(0, index + 1).join('/') }
+      const found = openDirectoryIn(fd, part)
+      const next = !found.ok && found.problem === 'missing' ? await makeDirectoryAt(run, spot) : found
+      if (!next.ok) return refused(next.problem, spot.path)
+      closeSync(fd)
+      fd = next.fd
+    }
+    const spot: Spot = { fd, name, path: parts.join('/') }
+    fd = -1
+    return { ok: true, ...spot }
+  } finally {
+    if (fd !== -1) closeSync(fd)
+  }
+}
+
+async function makeDirectoryAt(run: Run, spot: Spot): Promise<Opened<{ readonly fd: number }>> {
+  try {
+    await mkdir(inside(spot.fd, spot.name), NEW_DIRECTORY_MODE)
+  } catch (error) {
+    // Made by somebody else in this moment: then it is theirs, and as good.
+    return errnoOf(error) === 'EEXIST' ? openDirectoryIn(spot.fd, spot.name) : refusedBy(error, spot.path)
+  }
+  run.touched.add(parentPath(spot.path))
+  const home = homeOf(spot)
+  run.undo.push(async () => {
+    await backAt(run.root, home, unmake)
+  })
+  const made = openDirectoryIn(spot.fd, spot.name)
+  if (!made.ok) return made
+  const problem = await giveIfFresh(spot, made.fd)
+  if (problem !== null) {
+    closeSync(made.fd)
+    return problem
+  }
+  run.changes.push({ path: spot.path, kind: 'created', type: 'directory', bytes: null, sha256: null, problem: null })
+  return made
+}
+
+async function giveIfFresh(spot: Spot, fd: number): Promise<Refused | null> {
+  try {
+    if (!isFresh(fd)) return refused('changed', spot.path)
+    await giveToOwnerOf(fstatSync(spot.fd, { bigint: true }), fd)
+    return null
+  } catch (error) {
+    return refusedBy(error, spot.path)
+  }
+}
+
+// Another directory could have been moved to the name: only one that is ours and holds nothing is ever given away.
+function isFresh(fd: number): boolean {
+  if (fstatSync(fd).uid !== process.geteuid?.()) return false
+  const directory = opendirSync(`/proc/self/fd/${fd}`)
+  try {
+    return directory.readSync() === null
+  } finally {
+    directory.closeSync()
+  }
+}
+
+async function unmake({ fd, name }: Spot): Promise<void> {
+  try {
+    await rmdir(inside(fd, name))
+  } catch (error) {
+    // Somebody put something into it, or took it away: it is no longer ours.
+    if (!['ENOTEMPTY', 'ENOENT', 'ENOTDIR'].includes(errnoOf(error))) throw error
+  }
+}
+
+type MakeDirectory = Extract<TreeStep, { readonly type: 'make_directory' }>
+
+export async function makeDirectory(run: Run, step: MakeDirectory, spot: Spot): Promise<Refused | null> {
+  const found = openDirectoryIn(spot.fd, spot.name)
+  if (!found.ok && found.problem === 'not_a_directory') return refused('exists', step.path)
+  const isMade = !found.ok && found.problem === 'missing'
+  const opened = isMade ? await makeDirectoryAt(run, spot) : found
+  if (!opened.ok) return refused(opened.problem, step.path)
+  try {
+    if (step.mode !== undefined) await setDirectoryMode(run, { ...spot, fd: opened.fd, mode: step.mode, isMade })
+    return null
+  } catch (error) {
+    return refusedBy(error, step.path)
+  } finally {
+    closeSync(opened.fd)
+  }
+}
+
+interface DirectoryMode extends Spot {
+  readonly mode: number
+  readonly isMade: boolean
+}
+
+/** `fd` is the directory itself. */
+export async function setDirectoryMode(run: Run, { fd, path, mode, isMade }: DirectoryMode): Promise<void> {
+  const old = fstatSync(fd).mode
+  const next = (mode & MODE_MASK) | (old & GROUP_BIT)
+  if ((old & 0o7777) === next) return
+  await changeMode(fd, next)
+  if (isMade) return
+  run.undo.push(async () => {
+    await atSpot(run.root, path, async (spot) => {
+      const opened = openDirectoryIn(spot.fd, spot.name)
+      if (!opened.ok) return
+      await changeMode(opened.fd, old & 0o7777).finally(() => closeSync(opened.fd))
+    })
+  })
+  run.changes.push({ path, kind: 'modified', type: 'directory', bytes: null, sha256: null, problem: null })
+}

@@ -1,0 +1,62 @@
+import { closeSync, opendirSync } from 'node:fs'
+import { rmdir, unlink } from 'node:fs/promises'
+import { inside, type Name, openDirectoryIn } from '../lookup.js'
+import { errnoOf } from '../problems.js'
+
+const DEPTH_MAX = 256
+const ENTRIES_MAX = 2_000_000
+const NAMES_AT_ONCE = 256
+
+/** Removes what stands under a name, with everything below it. Links are removed, never followed. False when it could not be done. */
+export async function removeWhole(directoryFd: number, name: string): Promise<boolean> {
+  try {
+    await removeEntry(directoryFd, name, { depth: 0, budget: { left: ENTRIES_MAX } })
+    return true
+  } catch (error) {
+    if (errnoOf(error) === '') throw error
+    return false
+  }
+}
+
+interface Reach {
+  readonly depth: number
+  readonly budget: { left: number }
+}
+
+async function removeEntry(directoryFd: number, name: Name, reach: Reach): Promise<void> {
+  const opened = openDirectoryIn(directoryFd, name)
+  if (!opened.ok) {
+    if (opened.problem !== 'missing') await unlink(inside(directoryFd, name))
+    return
+  }
+  try {
+    if (reach.depth < DEPTH_MAX) await removeContents(opened.fd, { ...reach, depth: reach.depth + 1 })
+  } finally {
+    closeSync(opened.fd)
+  }
+  await rmdir(inside(directoryFd, name))
+}
+
+async function removeContents(fd: number, reach: Reach): Promise<void> {
+  for (let names = someNames(fd); names.length > 0; names = someNames(fd)) {
+    for (const name of names) {
+      reach.budget.left -= 1
+      // Somebody may be adding names as fast as they are removed.
+      if (reach.budget.left < 0) return
+      await removeEntry(fd, name, reach)
+    }
+  }
+}
+
+// As bytes: a name that is not UTF-8 could not be removed by its text.
+function someNames(fd: number): readonly Buffer[] {
+  const directory = opendirSync(`/proc/self/fd/${fd}`, { bufferSize: NAMES_AT_ONCE, encoding: 'latin1' })
+  const names: Buffer[] = []
+  try {
+    for (let entry = directory.readSync(); entry !== null && names.length < NAMES_AT_ONCE; entry = directory.readSync())
+      names.push(Buffer.from(entry.name, 'latin1'))
+  } finally {
+    directory.closeSync()
+  }
+  return names
+}

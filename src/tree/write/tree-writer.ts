@@ -1,0 +1,174 @@
+import { closeSync, fstatSync } from 'node:fs'
+import { unlink } from 'node:fs/promises'
+import { deleteEntry } from './delete-entry.js'
+import { isTooDeep } from '../limits.js'
+import { inodeOf, inside, partsOf } from '../lookup.js'
+import { makeDirectory, openOrMakeParent } from './make-directory.js'
+import { makeLink } from './make-link.js'
+import { type Refused, refused, refusedBy, unlessGone } from '../problems.js'
+import { type FileStep, type Prepared, prepareFile, putFile } from './put-file.js'
+import { atSpot, backAt, newRun, type Run, type Spot, syncTouched, takeBack } from './commit-run.js'
+import { setMode } from './set-mode.js'
+
+import { type Committed, parentPath, type TreeStep } from './tree-steps.js'
+
+const STEPS_MAX = 200_000
+const STAGED_AT_ONCE = 4
+
+/** Changes a work tree and never anything outside of it, whatever links or renames are in the way. */
+export interface TreeWriter {
+  /**
+   * Every step, in order, or none. Files are written whole and made durable beside their place first and renamed when all are there;
+   * when a later step is refused the earlier ones are taken back. A process that is killed in between leaves files named
+   * `.phaselock-…`, and some of several steps may be done. After the signal fires nothing is begun.
+   */
+  commit(steps: readonly TreeStep[], signal?: AbortSignal): Promise<Committed | Refused>
+}
+
+export function openTreeWriter(root: string): TreeWriter {
+  return {
+    commit: async (steps, signal) => {
+      if (steps.length > STEPS_MAX) return refused('too_many', '.')
+      const bad = steps.find((step) => (partsOf(step.path)?.length ?? 0) === 0)
+      if (bad !== undefined) return refused('outside', bad.path)
+      const clean = steps.map((step) => ({ ...step, path: (partsOf(step.path) ?? []).join('/') }))
+      // What lies deeper can be removed: by then it is in the way.
+      const deep = clean.find((step) => step.type !== 'delete' && isTooDeep(step.path))
+      if (deep !== undefined) return refused('too_deep', deep.path)
+      return commit(newRun(root, steps.length === 1), clean, signal)
+    },
+  }
+}
+
+async function commit(run: Run, steps: readonly TreeStep[], signal?: AbortSignal): Promise<Committed | Refused> {
+  const prepared = new Map<TreeStep, Prepared>()
+  let isDone = false
+  try {
+    const problem =
+      (await prepareAll(run, { steps, prepared, signal })) ?? (await applyAll(run, { steps, prepared, signal }))
+    isDone = problem === null
+    if (problem !== null) return problem
+  } finally {
+    await removeUnused(run)
+    if (!isDone) await takeBack(run)
+  }
+  await syncTouched(run)
+  const leftovers: string[] = []
+  for (const { path, remove } of run.finish) if (!(await remove())) leftovers.push(path)
+  return { ok: true, changes: run.changes, leftovers }
+}
+
+interface Work {
+  readonly steps: readonly TreeStep[]
+  readonly prepared: Map<TreeStep, Prepared>
+  readonly signal: AbortSignal | undefined
+}
+
+// Most of what can go wrong, a full disk above all, goes wrong here, where nothing has changed yet.
+async function prepareAll(run: Run, { steps, prepared, signal }: Work): Promise<Refused | null> {
+  // One step alone is prepared in the directory that it is done in: nothing can come between.
+  const ready = run.isAlone ? [] : independent(steps)
+  let next = 0
+  let problem: Refused | null = null
+  const lane = async (): Promise<void> => {
+    for (let step = ready[next++]; step !== undefined && problem === null; step = ready[next++]) {
+      const one = signal?.aborted ? refused('aborted', step.path) : await prepareEarly(run, step)
+      if (one === null) continue
+      if (one.ok) prepared.set(step, one)
+      else problem ??= one
+    }
+  }
+  const lanes = await Promise.allSettled(Array.from({ length: STAGED_AT_ONCE }, lane))
+  for (const one of lanes) if (one.status === 'rejected') throw one.reason
+  return problem
+}
+
+// A step below or at the path of an earlier one cannot be judged before that one is done.
+function independent(steps: readonly TreeStep[]): readonly FileStep[] {
+  const earlier = new Set<string>()
+  const ready: FileStep[] = []
+  for (const step of steps) {
+    if ((step.type === 'write' || step.type === 'append') && !hasEarlier(earlier, step.path)) ready.push(step)
+    earlier.add(step.path)
+  }
+  return ready
+}
+
+function hasEarlier(earlier: ReadonlySet<string>, path: string): boolean {
+  for (let at = path; at !== ''; at = parentPath(at)) if (earlier.has(at)) return true
+  return false
+}
+
+async function prepareEarly(run: Run, step: FileStep): Promise<({ ok: true } & Prepared) | Refused | null> {
+  const done = await atSpot(run.root, step.path, (spot) => prepareFile(run, step, spot))
+  // Directories are made when it is their turn.
+  const isForLater = !done.ok && done.problem === 'missing' && done.path !== step.path
+  return isForLater ? null : done
+}
+
+async function applyAll(run: Run, { steps, prepared, signal }: Work): Promise<Refused | null> {
+  for (const step of steps) {
+    if (signal?.aborted) return refused('aborted', step.path)
+    const spot = step.type === 'delete' || step.type === 'set_mode' ? null : await openOrMakeParent(run, step.path)
+    if (spot === null) {
+      const done = await atSpot(run.root, step.path, (there) => applyStep(run, step, { ...there, prepared: null }))
+      if (done !== null) return done
+      continue
+    }
+    if (!spot.ok) return spot
+    try {
+      const done = await applyStep(run, step, { ...spot, prepared: prepared.get(step) ?? null })
+      if (done !== null) return done
+    } finally {
+      closeSync(spot.fd)
+    }
+  }
+  return null
+}
+
+async function applyStep(
+  run: Run,
+  step: TreeStep,
+  at: Spot & { readonly prepared: Prepared | null },
+): Promise<Refused | null> {
+  switch (step.type) {
+    case 'write':
+    case 'append':
+      return applyFile(run, step, at)
+    case 'delete':
+      return deleteEntry(run, step, at)
+    case 'make_directory':
+      return makeDirectory(run, step, at)
+    case 'make_link':
+      return makeLink(run, step, at)
+    case 'set_mode':
+      return setMode(run, step, at)
+  }
+}
+
+async function applyFile(
+  run: Run,
+  step: FileStep,
+  at: Spot & { readonly prepared: Prepared | null },
+): Promise<Refused | null> {
+  if (at.prepared === null) {
+    const made = await prepareFile(run, step, at)
+    if (!made.ok) return made
+    const problem = await putFile(run, step, { ...at, ...made })
+    if (problem !== null) await unlessGone(unlink(inside(at.fd, made.staged.name)))
+    return problem
+  }
+  // The directory was swapped for another one since the file was written into it.
+  if (inodeOf(fstatSync(at.fd, { bigint: true })) !== at.prepared.staged.directory) return refused('changed', step.path)
+  return putFile(run, step, { ...at, ...at.prepared })
+}
+
+async function removeUnused(run: Run): Promise<void> {
+  for (const [name, home] of run.unused) {
+    try {
+      await backAt(run.root, home, ({ fd }) => unlessGone(unlink(inside(fd, name))))
+    } catch (error) {
+      refusedBy(error, home.path)
+    }
+  }
+}
