@@ -40,7 +40,7 @@ export async function benchDecide({ rounds }) {
   return {
     lines,
     ...(candidates.cedar === undefined
-      ? { skipped: 'Cedar or casbin is not installed: npm install --prefix bench' }
+      ? { skipped: 'Cedar or casbin is not installed: npm install --prefix dev/bench' }
       : {}),
   }
 }

@@ -1,14 +1,15 @@
-import type { Contract, JsonObject } from '../core/contract/contract.js'
+import type { Contract } from '../core/contract/contract.js'
 import { mayRead } from '../core/gates/phase-visibility.js'
+import type { JsonObject } from '../core/json.js'
 import type { EmbedderChoice } from '../knowledge/embedder.js'
 import { INSTALL_COMMAND } from '../knowledge/install-model.js'
 import { type Knowledge, KnowledgeUnavailable, openKnowledge } from '../knowledge/knowledge.js'
 import type { SearchAnswer } from '../knowledge/protocol.js'
-import { admitCall } from './identity/agent-call.js'
 import type { App } from './app.js'
+import { admitCall } from './identity/agent-call.js'
 import type { Party } from './identity/identity.js'
-import { type Places, reservedIn } from './tool-calls/contract-paths.js'
 import { ok, type Result, refuse } from './result.js'
+import { type Places, reservedIn } from './tool-calls/contract-paths.js'
 
 export const RESULTS_MAX = 50
 const RESULTS_DEFAULT = 5

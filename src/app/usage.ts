@@ -1,11 +1,11 @@
 import type { AgentBearer } from '../core/identity/admit.js'
-import type { JsonObject } from '../core/contract/contract.js'
+import type { JsonObject } from '../core/json.js'
 import { totals } from '../core/rules/facts.js'
-import { admitCall, applyAs } from './identity/agent-call.js'
 import type { App, Once } from './app.js'
+import { admitCall, applyAs } from './identity/agent-call.js'
 import type { Handled } from './ledger/ledger.js'
-import { interruptView } from './tasks/interrupts.js'
 import { ok, type Result } from './result.js'
+import { interruptView } from './tasks/interrupts.js'
 
 /** Tokens that an agent says it used. What it says of itself is graded so. */
 export async function recordUsage(

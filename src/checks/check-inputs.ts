@@ -1,7 +1,14 @@
+import type { Contract } from '../core/contract/contract.js'
+import {
+  type Baseline,
+  type ObservedRun,
+  type PinnedRun,
+  type RunTrouble,
+  troubleView,
+} from '../core/evidence/observed-run.js'
+import type { Json, JsonObject } from '../core/json.js'
 import type { CheckOutcome } from '../core/task/command.js'
-import type { Contract, Json, JsonObject } from '../core/contract/contract.js'
 import type { Grade } from '../core/task/event.js'
-import { type Baseline, type ObservedRun, type PinnedRun, type RunTrouble, troubleView } from '../core/evidence/observed-run.js'
 import type { WorkTree } from '../tree/work-tree.js'
 import type { ExamplesSeen } from './examples/examples-hold.js'
 import type { GitFacts } from './git-facts.js'

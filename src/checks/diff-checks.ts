@@ -1,5 +1,5 @@
-import { assertsSomething } from './test-files/assertions.js'
 import { type Check, errs, fails, holds } from './check-inputs.js'
+import { assertsSomething } from './test-files/assertions.js'
 import { isTestPath, testsOfPhase, textOf } from './test-files/test-files.js'
 
 const NAMED_MAX = 5

@@ -1,9 +1,9 @@
-import type { CheckOutcome } from '../core/task/command.js'
 import type { ObservedRun } from '../core/evidence/observed-run.js'
-import { commandOf } from './observed-runs/gate-commands.js'
+import type { CheckOutcome } from '../core/task/command.js'
 import { type Check, errs, fails, field, holds } from './check-inputs.js'
-import { movedSetup, movedTestSetup } from './test-setup/moved-setup.js'
+import { commandOf } from './observed-runs/gate-commands.js'
 import { namesText } from './observed-runs/run-text.js'
+import { movedSetup, movedTestSetup } from './test-setup/moved-setup.js'
 
 export const commandSucceeds: Check = async (inputs) => {
   const one = commandOf(inputs.contract, inputs.params)

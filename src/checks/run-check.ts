@@ -1,14 +1,19 @@
-import type { CheckOutcome } from '../core/task/command.js'
 import type { CheckName } from '../core/contract/contract.js'
+import type { CheckOutcome } from '../core/task/command.js'
+import { type Check, type CheckInputs, errs } from './check-inputs.js'
 import { noCommentedOutCode } from './commented-out-code.js'
 import { committed, testFilesFollowConvention, testsAreMeaningful, workTreeClean } from './diff-checks.js'
 import { examplesHold } from './examples/examples-hold.js'
 import { expression } from './expression-check.js'
 import { fileExists, jsonValid, noPattern } from './file-checks.js'
-import { type Check, type CheckInputs, errs } from './check-inputs.js'
 import { testsCanFail } from './inverted/tests-can-fail.js'
 import { commandSucceeds, coverageThresholdMet } from './observed-checks.js'
-import { noOpenQuestions, planHasAcceptanceCriteria, scopeIsBounded, testsExistForAcceptanceCriteria } from './plan-checks.js'
+import {
+  noOpenQuestions,
+  planHasAcceptanceCriteria,
+  scopeIsBounded,
+  testsExistForAcceptanceCriteria,
+} from './plan-checks.js'
 import { allReviewModelsCompleted, noBlockingIssues, reviewCommentsAddressed } from './review-checks.js'
 import { allTestsPass, noSkippedTests, testsAreFailing, testsUnchanged } from './test-checks.js'
 

@@ -1,10 +1,10 @@
-import type { JsonObject } from '../core/contract/contract.js'
-import { greenAgainst, observedPassing, observedSkipped } from './red-green/green-run.js'
-import { inlineFile } from './test-files/inline-tests.js'
+import type { JsonObject } from '../core/json.js'
 import { asObject, type Check, type CheckInputs, errs, fails, field, holds } from './check-inputs.js'
-import { movedBeforeRed, movedTestSetup } from './test-setup/moved-setup.js'
+import { greenAgainst, observedPassing, observedSkipped } from './red-green/green-run.js'
 import { observedFailing } from './red-green/red-run.js'
+import { inlineFile } from './test-files/inline-tests.js'
 import { marksOf, newMarks } from './test-files/test-marks.js'
+import { movedBeforeRed, movedTestSetup } from './test-setup/moved-setup.js'
 
 interface Run {
   readonly exitCode: number

@@ -1,6 +1,6 @@
 import type { Readable, Writable } from 'node:stream'
-import type { HostView } from './view/host-view.js'
 import type { ChangeSet, Confined, Ended, Job } from './confinement.js'
+import type { HostView } from './view/host-view.js'
 
 /** What a command left behind. */
 export type Left = Pick<Ended, 'changes' | 'files' | 'written'>

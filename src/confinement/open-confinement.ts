@@ -1,16 +1,16 @@
 import { join } from 'node:path'
-import { makeBaseRoot } from './view/base-root.js'
+import { type Confinement, GUARANTEES, type Guarantee, type Missing, type ProviderName } from './confinement.js'
 import { bubblewrap } from './launch/bubblewrap.js'
-import { hostView } from './view/host-view.js'
 import { type Identity, identityOf } from './launch/identity.js'
 import { Keeper, quoted } from './launch/keeper.js'
 import type { Launcher } from './launch/launch.js'
 import { controlGroups, defaultLimits } from './launch/limits.js'
 import { startOpenly } from './launch/unconfined.js'
-import { type Confinement, GUARANTEES, type Guarantee, type Missing, type ProviderName } from './confinement.js'
+import { filterLoader, unshare } from './launch/unshare.js'
 import { findProgram, probe } from './probes.js'
 import { Sandbox, writeFilters } from './sandbox.js'
-import { filterLoader, unshare } from './launch/unshare.js'
+import { makeBaseRoot } from './view/base-root.js'
+import { hostView } from './view/host-view.js'
 
 export interface Options {
   readonly stateDir: string

@@ -1,7 +1,8 @@
-import { type ConsensusPlan, reviewsNeeded } from '../core/reviews/consensus-plan.js'
-import type { Blocker, Contract, EvidenceField, Gate, Json, JsonObject, Phase, Transition } from '../core/contract/contract.js'
-import { REVIEW_GATE, withReview } from '../core/reviews/independent-review.js'
+import type { Blocker, Contract, EvidenceField, Gate, Phase, Transition } from '../core/contract/contract.js'
+import type { Json, JsonObject } from '../core/json.js'
 import { openedPaths } from '../core/paths/opened-paths.js'
+import { type ConsensusPlan, reviewsNeeded } from '../core/reviews/consensus-plan.js'
+import { REVIEW_GATE, withReview } from '../core/reviews/independent-review.js'
 import type { LoadedContract } from './load/load-contract.js'
 
 /** What was understood of a contract, as text, with the place of everything that an author wrote. */

@@ -4,7 +4,6 @@ import { Agent as HttpsAgent, request as httpsRequest } from 'node:https'
 import type { Socket } from 'node:net'
 import { Transform } from 'node:stream'
 import { type AnswerReader, CARRY_LIMITS, type Carried, type CarryLimits, carryAnswer } from './carry-answer.js'
-import { listenAt, newSocketPath } from './socket-paths.js'
 import { type DoorSocket, MODEL_ORIGIN } from './gateway-ports.js'
 import {
   downstreamHeaders,
@@ -15,6 +14,7 @@ import {
   upstreamHeaders,
   upstreamOf,
 } from './relay-request.js'
+import { listenAt, newSocketPath } from './socket-paths.js'
 import { type Taken, TakenBook } from './usage-book.js'
 import { type Metered, UsageMeter } from './usage-meter.js'
 

@@ -5,8 +5,8 @@ import type { AgentDoors, AgentSocketOptions } from '../app/agent-gateway.js'
 import { actorOf, type Principal } from '../app/identity/identity.js'
 import { type Problem, refuse } from '../app/result.js'
 import { isConfinedReviewer } from '../app/reviews/reviews.js'
-import { listenAt, newSocketPath, openSocketDir } from '../gateway/socket-paths.js'
 import type { DoorSocket } from '../gateway/gateway-ports.js'
+import { listenAt, newSocketPath, openSocketDir } from '../gateway/socket-paths.js'
 
 const CONNECTIONS_MAX = 128
 const SOCKETS_MAX = 1000

@@ -6,9 +6,9 @@ import { mayCall } from '../core/identity/permissions.js'
 import type { RecordRefusal } from '../mcp/call-tool.js'
 import type { McpBearer } from '../mcp/caller.js'
 import type { McpEntrance } from '../mcp/entrance.js'
-import { problemOfError } from './problem-of-error.js'
 import type { Gatekeeper } from './gatekeeper.js'
 import { problemDocument, statusOf } from './problem.js'
+import { problemOfError } from './problem-of-error.js'
 
 const PATH = '/mcp'
 const FINISH_MS_MAX = 9_000

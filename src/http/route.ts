@@ -3,8 +3,8 @@ import type { Party, Principal, TaskPrincipal } from '../app/identity/identity.j
 import type { Orchestrator } from '../app/orchestrator.js'
 import type { Problem, Result } from '../app/result.js'
 import type { AgentBearer, ParticipantBearer, ReviewBearer } from '../core/identity/admit.js'
-import type { JsonObject } from '../core/contract/contract.js'
 import type { CallId } from '../core/identity/permissions.js'
+import type { JsonObject } from '../core/json.js'
 import type { Supervisor } from '../spawn/supervisor.js'
 
 export interface Call {

@@ -4,10 +4,10 @@ import { ok, type Problem, type Result, refuse } from '../app/result.js'
 import { executeTool } from '../app/tool-calls/use-tool.js'
 import { compileSchema } from '../contract/schemas.js'
 import type { AgentBearer } from '../core/identity/admit.js'
-import type { JsonObject } from '../core/contract/contract.js'
+import type { JsonObject } from '../core/json.js'
 import type { McpBearer } from './caller.js'
-import { toolResult } from './results.js'
 import { inWordsOfMcp } from './mcp-text.js'
+import { toolResult } from './results.js'
 import { WORKFLOW_TOOLS, type WorkflowTool } from './workflow-tools.js'
 
 const NAME_CHARS_MAX = 200

@@ -1,16 +1,16 @@
 import { type GetPromptResult, type Prompt, ProtocolError } from '@modelcontextprotocol/server'
-import { admitCall } from '../app/identity/agent-call.js'
 import type { App } from '../app/app.js'
+import { admitCall } from '../app/identity/agent-call.js'
 import { promptOf } from '../app/identity/grant.js'
 import { getPrompt } from '../app/tasks/prompts.js'
-import { phaseOf } from '../core/tool-calls/offered-tools.js'
-import type { AgentBearer } from '../core/identity/admit.js'
 import type { Contract } from '../core/contract/contract.js'
 import { mayRead } from '../core/gates/phase-visibility.js'
+import type { AgentBearer } from '../core/identity/admit.js'
 import type { TaskState } from '../core/task/state.js'
+import { phaseOf } from '../core/tool-calls/offered-tools.js'
+import { interruptWords } from './mcp-text.js'
 import { refusalError } from './results.js'
 import { sceneOf } from './scene.js'
-import { interruptWords } from './mcp-text.js'
 
 const INVALID_PARAMS = -32602
 const NAME_CHARS_MAX = 200

@@ -1,20 +1,20 @@
 import type { CallToolResult, Tool } from '@modelcontextprotocol/server'
-import { admitCall } from '../app/identity/agent-call.js'
 import type { App } from '../app/app.js'
+import { admitCall } from '../app/identity/agent-call.js'
 import { ok, type Problem, type Result, refuse } from '../app/result.js'
 import { REVIEW_SHAPE } from '../app/reviews/review-shape.js'
 import { reviewSnapshot, showArtifact } from '../app/reviews/review-snapshot.js'
 import { submitReview } from '../app/reviews/reviews.js'
 import { executeTool } from '../app/tool-calls/use-tool.js'
 import type { ReviewBearer } from '../core/identity/admit.js'
-import type { JsonObject } from '../core/contract/contract.js'
+import type { JsonObject } from '../core/json.js'
 import { mayReviewWith, REVIEW_TOOLS } from '../core/reviews/review-tool.js'
 import { BUILT_IN_TOOLS } from '../core/tool-calls/built-in-tools.js'
 import { argumentProblems, nameProblem, type RecordRefusal } from './call-tool.js'
+import { reviewWords } from './mcp-text.js'
 import { refusalError, toolResult } from './results.js'
 import { asTool } from './tool-list.js'
 import { builtInNote, builtInSchema, ID, objectSchema } from './tool-schemas.js'
-import { reviewWords } from './mcp-text.js'
 
 interface ReviewerTool {
   readonly name: string

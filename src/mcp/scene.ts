@@ -1,10 +1,10 @@
-import { admitCall } from '../app/identity/agent-call.js'
 import type { App } from '../app/app.js'
-import { lostTask } from '../app/tasks/claim-task.js'
+import { admitCall } from '../app/identity/agent-call.js'
 import { ok, type Result } from '../app/result.js'
-import type { AgentBearer } from '../core/identity/admit.js'
+import { lostTask } from '../app/tasks/claim-task.js'
 import type { Code } from '../core/codes.js'
 import type { Contract } from '../core/contract/contract.js'
+import type { AgentBearer } from '../core/identity/admit.js'
 import type { TaskState } from '../core/task/state.js'
 import { refusalError } from './results.js'
 

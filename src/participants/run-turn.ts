@@ -1,7 +1,7 @@
 import { unreachable } from '../core/unreachable.js'
 import { type ChatFailure, failureOf } from './model/failures.js'
-import type { ChatPart, EndReason, Message, Participant, ToolCall, ToolSpec, Usage } from './participant.js'
 import { type Response, readResponse } from './model/read-response.js'
+import type { ChatPart, EndReason, Message, Participant, ToolCall, ToolSpec, Usage } from './participant.js'
 import { type Captured, capture } from './retry-prompt.js'
 
 export interface Conversation {

@@ -1,7 +1,7 @@
-import type { Json } from '../core/contract/contract.js'
+import type { Json } from '../core/json.js'
 import { failureOf } from './model/failures.js'
-import type { ChatPart, Participant } from './participant.js'
 import { waited } from './model/retry.js'
+import type { ChatPart, Participant } from './participant.js'
 
 /** One answer of a script. */
 export interface ScriptStep {

@@ -1,16 +1,16 @@
 import type { App } from '../app/app.js'
 import type { StoredEvent } from '../app/ledger/feed.js'
 import { reservedIn } from '../app/tool-calls/contract-paths.js'
-import type { Contract } from '../core/contract/contract.js'
 import type { DropCause, Spawn } from '../core/contract/agent-programs.js'
+import type { Contract } from '../core/contract/contract.js'
 import type { TaskState } from '../core/task/state.js'
 import { Bell } from '../participants/wake-signal.js'
 import type { AgentLog } from './agent-log.js'
 import type { AgentProcess, ProcessEnd, Start } from './agent-process.js'
+import { wallFor } from './agent-sandbox.js'
 import { callLine } from './call-lines.js'
 import type { SpawnLimits } from './spawn-limits.js'
 import type { Over } from './task-view.js'
-import { wallFor } from './agent-sandbox.js'
 
 export interface LifeParts {
   readonly app: App

@@ -1,9 +1,9 @@
 import { type App, contextOf } from '../app/app.js'
 import { isConfinedReviewer } from '../app/reviews/reviews.js'
 import { checkTool } from '../app/tool-calls/use-tool.js'
+import type { Spawn } from '../core/contract/agent-programs.js'
 import type { Bearer } from '../core/identity/admit.js'
 import type { Refusal } from '../core/task/refusal.js'
-import type { Spawn } from '../core/contract/agent-programs.js'
 import type { TaskState } from '../core/task/state.js'
 import type { Told, UsageTold } from './agent-output.js'
 

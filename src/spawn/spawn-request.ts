@@ -1,8 +1,9 @@
 import type { App } from '../app/app.js'
 import { ok, type Result, refuse } from '../app/result.js'
 import { nearest } from '../contract/nearest.js'
-import type { Contract, Json } from '../core/contract/contract.js'
 import type { AgentEntry, AgentProgram, SpawnAdapter } from '../core/contract/agent-programs.js'
+import type { Contract } from '../core/contract/contract.js'
+import type { Json } from '../core/json.js'
 import { SPAWN_ID } from './agent-log.js'
 import { newAgentId } from './agent-process.js'
 

@@ -1,11 +1,13 @@
-import { writeCheckpoint } from './seals/write-seal.js'
-import { type Checkpoints, createCheckpoints } from './seals/seals.js'
 import { decodeCursor } from './cursor.js'
 import { openDatabase } from './database.js'
-import { ledgerFiles } from './ledger-files.js'
 import { type Lock, lockDirectory } from './directory-lock.js'
+import { ledgerFiles } from './ledger-files.js'
 import { refusal } from './open-ledger.js'
 import { PointReads } from './read/point-reads.js'
+import { Reader } from './read/reader.js'
+import { type Checkpoints, createCheckpoints } from './seals/seals.js'
+import { writeCheckpoint } from './seals/write-seal.js'
+import { takeStateDirectory } from './state-directory.js'
 import {
   type Append,
   type AppendResult,
@@ -18,8 +20,6 @@ import {
   type TaskFilter,
   type VerifyReport,
 } from './store.js'
-import { Reader } from './read/reader.js'
-import { takeStateDirectory } from './state-directory.js'
 import { Writer } from './write/writer.js'
 
 const CHECKPOINT_EVERY = 1_000

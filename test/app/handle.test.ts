@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest'
 import { Ledger } from '../../src/app/ledger/ledger.js'
 import { makeCleaner } from '../../src/store/redaction/clean-data.js'
-import { openMemoryStore } from '../store/memory-store.js'
 import type { Store } from '../../src/store/store.js'
 import { context, contractOf, gate, phase, T0 } from '../core/world.js'
+import { openMemoryStore } from '../store/memory-store.js'
 
 const contract = contractOf([phase('A'), phase('B', { gates: [gate('x')] })])
 const task = {

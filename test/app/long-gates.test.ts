@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { describe, expect, it } from 'vitest'
-import { type GateRequest, LongGates } from '../../src/app/transitions/long-gates.js'
 import { ok } from '../../src/app/result.js'
+import { type GateRequest, LongGates } from '../../src/app/transitions/long-gates.js'
 
 const WITHIN_MS = 20
 

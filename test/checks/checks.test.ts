@@ -2,10 +2,11 @@ import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { evidenceProblems } from '../../src/checks/evidence.js'
 import type { CheckInputs } from '../../src/checks/check-inputs.js'
+import { evidenceProblems } from '../../src/checks/evidence.js'
 import { runCheck } from '../../src/checks/run-check.js'
-import { CHECK_NAMES, CHECKS_NOT_ENFORCED, type EvidenceField, type Json } from '../../src/core/contract/contract.js'
+import { CHECK_NAMES, CHECKS_NOT_ENFORCED, type EvidenceField } from '../../src/core/contract/contract.js'
+import type { Json } from '../../src/core/json.js'
 import { openWorkTree } from '../../src/tree/work-tree.js'
 import { contractOf, phase } from '../core/world.js'
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { runWordsOf } from '../../src/checks/test-setup/command-lines.js'
-import { loadedBy } from '../../src/checks/test-setup/loaded-files.js'
 import { scriptsReached } from '../../src/checks/test-setup/command-words.js'
+import { loadedBy } from '../../src/checks/test-setup/loaded-files.js'
 
 describe('what a command line runs', () => {
   it.each([

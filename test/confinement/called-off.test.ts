@@ -5,9 +5,9 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import type { Confinement } from '../../src/confinement/confinement.js'
 import { controlGroups } from '../../src/confinement/launch/limits.js'
 import { openConfinement } from '../../src/confinement/open-confinement.js'
-import type { Confinement } from '../../src/confinement/confinement.js'
 
 const DIR = mkdtempSync(join(tmpdir(), 'phaselock-called-off-'))
 const TREE = mkdtempSync(join(tmpdir(), 'phaselock-called-off-tree-'))

@@ -2,12 +2,12 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { GUARDS_FOLDER, guardedArgv, guardedEnv } from '../../src/checks/observed-runs/test-guards.js'
 import { openSecondChannel } from '../../src/checks/observed-runs/second-report.js'
-import { openConfinement } from '../../src/confinement/open-confinement.js'
+import { GUARDS_FOLDER, guardedArgv, guardedEnv } from '../../src/checks/observed-runs/test-guards.js'
 import type { Job, ProviderName } from '../../src/confinement/confinement.js'
-import { runCommand } from '../../src/confinement/run-command.js'
 import { seccompFilter } from '../../src/confinement/launch/seccomp.js'
+import { openConfinement } from '../../src/confinement/open-confinement.js'
+import { runCommand } from '../../src/confinement/run-command.js'
 
 // Each way to send SIGUSR1, to this process itself, and then another signal the same way.
 const SEND = `use POSIX ();

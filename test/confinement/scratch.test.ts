@@ -11,10 +11,10 @@ import {
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { openConfinement } from '../../src/confinement/open-confinement.js'
-import type { Confinement, ProviderName } from '../../src/confinement/confinement.js'
-import { runCommand } from '../../src/confinement/run-command.js'
 import { SCRATCH_ENTRIES_MAX, SCRATCH_LAYERS_MAX, ScratchLayers } from '../../src/confinement/changes/scratch-layers.js'
+import type { Confinement, ProviderName } from '../../src/confinement/confinement.js'
+import { openConfinement } from '../../src/confinement/open-confinement.js'
+import { runCommand } from '../../src/confinement/run-command.js'
 import type { Change } from '../../src/tree/change.js'
 
 const made = (path: string, about: Partial<Change> = {}): Change => ({

@@ -1,7 +1,13 @@
 import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 import { explainContract, explainJson } from '../../src/contract/explain.js'
-import { formatGithub, formatJson, formatLines, formatSarif, formatText } from '../../src/contract/format-diagnostics.js'
+import {
+  formatGithub,
+  formatJson,
+  formatLines,
+  formatSarif,
+  formatText,
+} from '../../src/contract/format-diagnostics.js'
 import { toDot, toMermaid, toSvg } from '../../src/contract/graph.js'
 import { loadContractText } from '../../src/contract/load/load-contract.js'
 import { HEAD, mustLoad } from './load.js'

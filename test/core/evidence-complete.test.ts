@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import type { GateFacts } from '../../src/core/task/command.js'
-import { wayOn } from '../../src/core/gates/complete-phase.js'
 import type { Contract } from '../../src/core/contract/contract.js'
+import { wayOn } from '../../src/core/gates/complete-phase.js'
+import type { GateFacts } from '../../src/core/task/command.js'
 import { evidenceField } from './evidence-fields.js'
 import { check, contractOf, factsOf, gate, phase, World } from './world.js'
 

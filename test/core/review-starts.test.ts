@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import type { Command, ReviewStatus } from '../../src/core/task/command.js'
 import { REVIEW_STARTS_MAX, REVIEW_STARTS_TASK_MAX, reviewsKey } from '../../src/core/reviews/review.js'
+import type { Command, ReviewStatus } from '../../src/core/task/command.js'
 import { check, contractOf, gate, phase, World } from './world.js'
 
 const required = check('all_review_models_completed', { params: { required_reviews: ['security', 'quality'] } })

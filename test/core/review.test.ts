@@ -1,10 +1,10 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { admit, type ReviewBearer } from '../../src/core/identity/admit.js'
-import type { Command, GateFacts, ReviewStatus } from '../../src/core/task/command.js'
-import { nextStep } from '../../src/core/task/next-step.js'
 import { countsAs, reviewsKey } from '../../src/core/reviews/review.js'
 import { REVIEW_TOOLS } from '../../src/core/reviews/review-tool.js'
+import type { Command, GateFacts, ReviewStatus } from '../../src/core/task/command.js'
+import { nextStep } from '../../src/core/task/next-step.js'
 import { BUILT_IN_TOOLS } from '../../src/core/tool-calls/built-in-tools.js'
 import { artifact, check, constraint, contractOf, factsOf, gate, outcome, phase, pure, World } from './world.js'
 

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import { SPAWNS_LISTED_MAX } from '../../src/core/contract/agent-programs.js'
 import {
   decideRegistry,
   EMPTY_REGISTRY,
@@ -6,7 +7,6 @@ import {
   type Registry,
   type RegistryFact,
 } from '../../src/core/identity/registry.js'
-import { SPAWNS_LISTED_MAX } from '../../src/core/contract/agent-programs.js'
 import { contractOf, gate, phase, World } from './world.js'
 
 const SPAWNED = { isSpawned: true } as const

@@ -1,7 +1,7 @@
 import { expect } from 'vitest'
+import type { Blocker, Contract, Gate, Phase, ToolConstraint, Transition } from '../../src/core/contract/contract.js'
 import type { Command, Context, GateFacts } from '../../src/core/task/command.js'
 import { checkKey } from '../../src/core/task/command.js'
-import type { Blocker, Contract, Gate, Phase, ToolConstraint, Transition } from '../../src/core/contract/contract.js'
 import { createTask, decide, stamp } from '../../src/core/task/decide.js'
 import type { TaskEvent } from '../../src/core/task/event.js'
 import { evolve } from '../../src/core/task/evolve.js'

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { matchesGlob } from '../../src/contract/glob.js'
-import type { Command } from '../../src/core/task/command.js'
 import { type ChangedPath, refusedPaths, writableOf } from '../../src/core/paths/writable.js'
+import type { Command } from '../../src/core/task/command.js'
 import { constraint, context, contractOf, phase, World } from './world.js'
 
 const only = (patterns: readonly string[]) => constraint({ allowedPatterns: patterns })

@@ -21,7 +21,11 @@ it(
   async () => {
     const { code, result } = await shownWith([
       { file: 'core/tool-calls/use-tool.js', from: 'if (!isOffered(phase, command.tool))', to: 'if (false)' },
-      { file: 'core/identity/admit.js', from: 'bearer.epoch !== state.epoch || bearer.phase !== state.phase ||', to: '' },
+      {
+        file: 'core/identity/admit.js',
+        from: 'bearer.epoch !== state.epoch || bearer.phase !== state.phase ||',
+        to: '',
+      },
       {
         file: 'checks/run-check.js',
         from: "['all_tests_pass', allTestsPass]",

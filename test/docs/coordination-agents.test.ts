@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { COMMAND_LIMITS } from '../../src/participants/agent-cli/command-participant.js'
 import { RECIPES } from '../../src/participants/agent-cli/agent-cli-recipes.js'
+import { COMMAND_LIMITS } from '../../src/participants/agent-cli/command-participant.js'
 import { ROOT } from '../cli/program.js'
 import { CLAUDE_VERSION, CODEX_VERSION, GEMINI_VERSION, OPENCODE_VERSION } from '../participants/real-agents.js'
 

@@ -1,7 +1,7 @@
 import { mkdirSync, mkdtempSync, realpathSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
-import { openConfinement } from '../../src/confinement/open-confinement.js'
 import type { Confinement } from '../../src/confinement/confinement.js'
+import { openConfinement } from '../../src/confinement/open-confinement.js'
 import { type CommandRun, runCommand } from '../../src/confinement/run-command.js'
 import { type InsideOptions, insideCommand } from '../../src/gateway/inside-command.js'
 

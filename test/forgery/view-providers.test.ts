@@ -2,8 +2,8 @@ import { mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSy
 import { dirname, join } from 'node:path'
 import { afterAll, describe, expect, it } from 'vitest'
 import { observe } from '../../src/checks/observed-runs/observe.js'
-import { openConfinement } from '../../src/confinement/open-confinement.js'
 import { type Composition, type Confinement, PROVIDERS, type ProviderName } from '../../src/confinement/confinement.js'
+import { openConfinement } from '../../src/confinement/open-confinement.js'
 import { runCommand } from '../../src/confinement/run-command.js'
 import { sample } from '../depth.js'
 

@@ -2,8 +2,8 @@ import { mkdtempSync, readdirSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { openConfinement } from '../../src/confinement/open-confinement.js'
 import type { Confinement } from '../../src/confinement/confinement.js'
+import { openConfinement } from '../../src/confinement/open-confinement.js'
 import {
   type CommandOptions,
   type CommandParticipant,

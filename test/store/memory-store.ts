@@ -1,9 +1,5 @@
 import { createSecretKey, randomBytes } from 'node:crypto'
-import { eventHash, FIRST_PREV_HASH } from '../../src/store/write/chain.js'
 import { decodeCursor, encodeCursor, pageLimit, readLimit } from '../../src/store/cursor.js'
-import { Lines } from '../../src/store/write/broken-lines.js'
-import { isHeld, matchesEvent, matchesTask, tally } from './memory-match.js'
-import { type Kept, verifyMemory } from './memory-verify.js'
 import {
   type Append,
   type AppendResult,
@@ -18,6 +14,10 @@ import {
   type TaskRow,
 } from '../../src/store/store.js'
 import { toWireAppend } from '../../src/store/wire.js'
+import { Lines } from '../../src/store/write/broken-lines.js'
+import { eventHash, FIRST_PREV_HASH } from '../../src/store/write/chain.js'
+import { isHeld, matchesEvent, matchesTask, tally } from './memory-match.js'
+import { type Kept, verifyMemory } from './memory-verify.js'
 
 /** The ledger without a disk, for tests: the same rules and the same chain, gone with the process. */
 export function openMemoryStore(options: { readonly now?: () => number } = {}): Store {

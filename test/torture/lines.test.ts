@@ -1,7 +1,7 @@
 import { expect, onTestFinished, test } from 'vitest'
-import { openMemoryStore } from '../store/memory-store.js'
-import type { Append, Store } from '../../src/store/store.js'
 import { openSqliteStore } from '../../src/store/sqlite-store.js'
+import type { Append, Store } from '../../src/store/store.js'
+import { openMemoryStore } from '../store/memory-store.js'
 import { scratch } from './disk/place.js'
 
 const step = (version: number, line: number, events = 1): Append => ({

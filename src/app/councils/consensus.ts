@@ -1,5 +1,5 @@
-import { type ConsensusPlan, type ConsensusSeen, type Voter, workKey } from '../../core/reviews/consensus-plan.js'
 import type { CoordinationRun } from '../../core/councils/council.js'
+import { type ConsensusPlan, type ConsensusSeen, type Voter, workKey } from '../../core/reviews/consensus-plan.js'
 import type { TaskState } from '../../core/task/state.js'
 import type { CouncilAgent } from '../../participants/read-agents.js'
 import type { StoredEvent } from '../../store/store.js'

@@ -1,18 +1,18 @@
-import type { Json, JsonObject } from '../../core/contract/contract.js'
-import { goesOn } from '../../core/councils/judge-response.js'
 import type { CoordinationRun } from '../../core/councils/council.js'
+import { goesOn } from '../../core/councils/judge-response.js'
+import type { Json, JsonObject } from '../../core/json.js'
+import type { TreeAtStart } from '../../participants/agent-cli/command-at-start.js'
 import { type CommandParticipant, commandParticipant } from '../../participants/agent-cli/command-participant.js'
 import { openParticipant } from '../../participants/open-participant.js'
 import type { CommandAgent, CouncilAgent } from '../../participants/read-agents.js'
 import type { ScriptStep } from '../../participants/scripted-participant.js'
-import type { TreeAtStart } from '../../participants/agent-cli/command-at-start.js'
 import { makeRedactor } from '../../store/redaction/redact.js'
 import type { App } from '../app.js'
 import { treeAtStart } from '../trees/tree-at-start.js'
 import { votedTask } from './consensus.js'
 import type { CouncilFile } from './council-file.js'
-import { tokenFor } from './participant-token.js'
 import type { Asked } from './participant-slot.js'
+import { tokenFor } from './participant-token.js'
 
 /** Where the calls of an agent that is a program arrive; the answer is what the program is told. */
 export interface Door {

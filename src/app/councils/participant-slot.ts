@@ -1,6 +1,6 @@
 import type { RunCommand } from '../../core/councils/command.js'
-import { goesOn, presentedText } from '../../core/councils/judge-response.js'
 import { type CoordinationRun, isAwaited, isPresenting, unseen } from '../../core/councils/council.js'
+import { goesOn, presentedText } from '../../core/councils/judge-response.js'
 import { type ParticipantView, viewOf } from '../../core/councils/view.js'
 import type { ChatPart, Message, Participant, ToolCall, Usage } from '../../participants/participant.js'
 import { type Captured, retryMessages } from '../../participants/retry-prompt.js'

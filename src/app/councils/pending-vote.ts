@@ -1,5 +1,6 @@
+import type { Contract } from '../../core/contract/contract.js'
+import type { Json } from '../../core/json.js'
 import { consensusProgress } from '../../core/reviews/consensus-progress.js'
-import type { Contract, Json } from '../../core/contract/contract.js'
 import type { TaskState } from '../../core/task/state.js'
 import type { App } from '../app.js'
 import { isoTimeOrNull } from '../wire.js'

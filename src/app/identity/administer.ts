@@ -1,13 +1,13 @@
 import { randomBytes } from 'node:crypto'
-import type { JsonObject } from '../../core/contract/contract.js'
-import type { RegistryFact } from '../../core/identity/registry.js'
 import type { Spawn } from '../../core/contract/agent-programs.js'
-import { agentNameProblem } from './agent-names.js'
+import type { RegistryFact } from '../../core/identity/registry.js'
+import type { JsonObject } from '../../core/json.js'
 import type { App, Once } from '../app.js'
-import { newOperatorToken, newSeed, operatorTokenOf, verifierOf } from './identity.js'
 import { ok, type Result, refuse, refusedBy } from '../result.js'
 import { spawnView } from '../tasks/spawn-view.js'
 import { isoTime, isoTimeOrNull } from '../wire.js'
+import { agentNameProblem } from './agent-names.js'
+import { newOperatorToken, newSeed, operatorTokenOf, verifierOf } from './identity.js'
 
 const AGENT_TOKEN_MS = 30 * 24 * 3600 * 1000
 const KNOWN_AGENT = 'Choose another id, or ask an operator without the role ci to give this agent a new token.'

@@ -1,17 +1,18 @@
+import type { Contract } from '../../core/contract/contract.js'
 import { type AgentBearer, admit, type Bearer, nameOf } from '../../core/identity/admit.js'
+import type { JsonObject } from '../../core/json.js'
+import { REVIEW_TOOLS } from '../../core/reviews/review-tool.js'
 import type { Command } from '../../core/task/command.js'
-import type { Contract, JsonObject } from '../../core/contract/contract.js'
 import { nextStep } from '../../core/task/next-step.js'
 import type { Refusal } from '../../core/task/refusal.js'
-import { REVIEW_TOOLS } from '../../core/reviews/review-tool.js'
 import type { TaskState } from '../../core/task/state.js'
 import { type App, contextOf } from '../app.js'
-import { takeUpAgain } from '../tasks/claim-task.js'
 import type { Handled, With } from '../ledger/ledger.js'
-import { innerRepositories } from '../trees/inner-repositories.js'
-import { reservedIn } from '../tool-calls/contract-paths.js'
 import { ok, type Result, refuse, refusedBy } from '../result.js'
+import { takeUpAgain } from '../tasks/claim-task.js'
 import { allowedTools } from '../tasks/views.js'
+import { reservedIn } from '../tool-calls/contract-paths.js'
+import { innerRepositories } from '../trees/inner-repositories.js'
 
 /** A call that was held against the state of its task and admitted: an agent's, unless it says that it may be a reviewer's. */
 export interface AgentCall<B extends Bearer = AgentBearer> {

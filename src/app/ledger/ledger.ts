@@ -1,9 +1,4 @@
-import type { Command, Context, NewTask } from '../../core/task/command.js'
 import type { Contract } from '../../core/contract/contract.js'
-import { createTask, decide, stamp } from '../../core/task/decide.js'
-import type { TaskEvent } from '../../core/task/event.js'
-import { evolve } from '../../core/task/evolve.js'
-import type { Decision, Refusal } from '../../core/task/refusal.js'
 import {
   decideRegistry,
   EMPTY_REGISTRY,
@@ -11,6 +6,11 @@ import {
   type Registry,
   type RegistryCommand,
 } from '../../core/identity/registry.js'
+import type { Command, Context, NewTask } from '../../core/task/command.js'
+import { createTask, decide, stamp } from '../../core/task/decide.js'
+import type { TaskEvent } from '../../core/task/event.js'
+import { evolve } from '../../core/task/evolve.js'
+import type { Decision, Refusal } from '../../core/task/refusal.js'
 import type { TaskState } from '../../core/task/state.js'
 import type { Cleaner } from '../../store/redaction/clean-data.js'
 import {
@@ -22,10 +22,10 @@ import {
   type StoredEvent,
   StoreUnavailable,
 } from '../../store/store.js'
+import { type Plain, toNewEvent, toRegistryEvent, toTaskEvent } from '../wire.js'
 import { Entries, type Entry, streamOf } from './entries.js'
 import { Holds } from './task-lock.js'
 import { needsRow, taskRow } from './task-row.js'
-import { type Plain, toNewEvent, toRegistryEvent, toTaskEvent } from '../wire.js'
 
 export const SYSTEM_STREAM = 'system'
 const CONFLICTS_MAX = 5

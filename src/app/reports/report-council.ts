@@ -1,16 +1,16 @@
-import type { JsonObject } from '../../core/contract/contract.js'
 import { firstChars } from '../../core/councils/code-points.js'
+import type { CoordinationRun, TokensUsed } from '../../core/councils/council.js'
 import type { RunEvent } from '../../core/councils/event.js'
 import { evolveRun } from '../../core/councils/evolve-council.js'
-import type { CoordinationRun, TokensUsed } from '../../core/councils/council.js'
 import { phaseOf, statusOf } from '../../core/councils/status.js'
+import type { JsonObject } from '../../core/json.js'
 import type { App } from '../app.js'
 import { runStream } from '../councils/council-book.js'
 import { toRunEvent } from '../councils/council-events.js'
+import { isoTime, isoTimeOrNull } from '../wire.js'
 import { RunRecords } from './report-records.js'
 import { Refusals } from './report-refusals.js'
 import { RoundTimes } from './report-rounds.js'
-import { isoTime, isoTimeOrNull } from '../wire.js'
 
 // Answers are long: few events are held at a time.
 const PAGE = 50

@@ -1,14 +1,14 @@
-import type { Json, JsonObject } from '../../core/contract/contract.js'
+import type { Json, JsonObject } from '../../core/json.js'
 import type { TaskEvent } from '../../core/task/event.js'
 import { isRefusal } from '../../core/task/refusal.js'
 import type { TaskState } from '../../core/task/state.js'
 import type { App } from '../app.js'
-import { streamOf } from '../ledger/entries.js'
 import type { Party } from '../identity/identity.js'
-import { metricsOfTask } from './task-metrics.js'
-import { Refusals } from './report-refusals.js'
+import { streamOf } from '../ledger/entries.js'
 import { ok, type Result } from '../result.js'
 import { isoTime, isoTimeOrNull, toTaskEvent } from '../wire.js'
+import { Refusals } from './report-refusals.js'
+import { metricsOfTask } from './task-metrics.js'
 
 const PAGE = 1000
 const EVENTS_MAX = 1_000_000

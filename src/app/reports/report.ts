@@ -1,9 +1,9 @@
-import type { JsonObject } from '../../core/contract/contract.js'
+import type { JsonObject } from '../../core/json.js'
 import type { App } from '../app.js'
 import type { Party } from '../identity/identity.js'
+import { ok, type Result, refuse } from '../result.js'
 import { reportOfCoordination } from './report-council.js'
 import { reportOfTask } from './report-task.js'
-import { ok, type Result, refuse } from '../result.js'
 
 /** What came of a run, a task or a coordination: refusals, time, tokens, gates, answers and votes. Made anew from its events. */
 export async function reportOfRun(app: App, party: Party, id: string): Promise<Result<JsonObject>> {

@@ -1,14 +1,15 @@
-import type { JsonObject } from '../../core/contract/contract.js'
-import type { TaskEvent } from '../../core/task/event.js'
-import { touchedBy } from '../../core/watch/evolve-watch.js'
-import { isRefusal } from '../../core/task/refusal.js'
+import type { JsonObject } from '../../core/json.js'
 import type { UsageFact } from '../../core/rules/facts.js'
+import type { TaskEvent } from '../../core/task/event.js'
+import { isRefusal } from '../../core/task/refusal.js'
 import type { TaskState } from '../../core/task/state.js'
-import { admitCall } from '../identity/agent-call.js'
+import { touchedBy } from '../../core/watch/evolve-watch.js'
 import type { App } from '../app.js'
-import { streamOf } from '../ledger/entries.js'
+import { admitCall } from '../identity/agent-call.js'
 import type { Party } from '../identity/identity.js'
+import { streamOf } from '../ledger/entries.js'
 import { ok, type Result, refuse } from '../result.js'
+import { isoTime, toTaskEvent } from '../wire.js'
 import {
   addTally,
   countMessage,
@@ -22,7 +23,6 @@ import {
   type Visit,
   visitView,
 } from './visit-tally.js'
-import { isoTime, toTaskEvent } from '../wire.js'
 
 const PAGE = 1000
 /** Of one task; what comes after is not counted, and the answer says so. */

@@ -1,5 +1,5 @@
+import type { JsonObject } from '../../core/json.js'
 import { REVIEW_STATUSES } from '../../core/task/command.js'
-import type { JsonObject } from '../../core/contract/contract.js'
 
 const COMMENTS_MAX = 200
 const ISSUES_MAX = 100

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { canonicalJson } from '../../contract/fingerprint.js'
-import type { ArtifactOffered } from '../../core/task/command.js'
 import { isObserved } from '../../core/evidence/inverted-run.js'
+import type { ArtifactOffered } from '../../core/task/command.js'
 import type { TaskState } from '../../core/task/state.js'
 import type { App } from '../app.js'
 import { boundTree } from '../approvals/approval-tree-hash.js'

@@ -1,18 +1,18 @@
 import { createHash, randomBytes } from 'node:crypto'
 import { canonicalJson } from '../../contract/fingerprint.js'
 import type { ReviewBearer } from '../../core/identity/admit.js'
-import type { ReviewStatus } from '../../core/task/command.js'
-import type { Json, JsonObject } from '../../core/contract/contract.js'
+import type { Json, JsonObject } from '../../core/json.js'
 import { countsAs, reviewersOf, reviewsAsked } from '../../core/reviews/review.js'
+import type { ReviewStatus } from '../../core/task/command.js'
 import type { Reviewer, TaskState } from '../../core/task/state.js'
-import { admitCall, applyAs, helpOfReviewer } from '../identity/agent-call.js'
 import { type App, contextOf, type Once } from '../app.js'
-import { advance } from '../transitions/auto-advance.js'
+import { admitCall, applyAs, helpOfReviewer } from '../identity/agent-call.js'
 import type { Party } from '../identity/identity.js'
 import { ok, type Result, refuse, refusedBy } from '../result.js'
+import { advance } from '../transitions/auto-advance.js'
+import { isoTime, isoTimeOrNull } from '../wire.js'
 import { type Remark, type Report, reportOf } from './review-report.js'
 import { subjectOf } from './review-subject.js'
-import { isoTime, isoTimeOrNull } from '../wire.js'
 
 /** What a review token is minted from. Kept with an idempotent answer, so that the token can be minted anew. */
 export type ReviewGrant = Omit<ReviewBearer, 'kind'> & { readonly expiresAt: number }

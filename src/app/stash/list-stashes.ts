@@ -1,8 +1,8 @@
-import type { JsonObject } from '../../core/contract/contract.js'
+import type { JsonObject } from '../../core/json.js'
 import type { TaskState } from '../../core/task/state.js'
 import type { App } from '../app.js'
-import { type Stash, StashShelf } from './stash-store.js'
 import { isoTime } from '../wire.js'
+import { type Stash, StashShelf } from './stash-store.js'
 
 const PATHS_TOLD_MAX = 200
 const COMMITS_STAY =

@@ -1,8 +1,8 @@
 import { existsSync } from 'node:fs'
 import { unreachable } from '../../core/unreachable.js'
 import type { App } from '../app.js'
-import { type Stash, StashShelf } from './stash-store.js'
 import { bringTo, strayPaths } from './stash-steps.js'
+import { type Stash, StashShelf } from './stash-store.js'
 
 const NAMED_MAX = 20
 

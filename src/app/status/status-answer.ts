@@ -1,8 +1,8 @@
-import type { JsonObject } from '../../core/contract/contract.js'
 import type { RunStatus } from '../../core/councils/status.js'
+import type { JsonObject } from '../../core/json.js'
 import type { TaskRunStatus } from '../../core/task/task-status.js'
-import { admitCall } from '../identity/agent-call.js'
 import type { App } from '../app.js'
+import { admitCall } from '../identity/agent-call.js'
 import type { Party } from '../identity/identity.js'
 import { ok, type Result, refuse } from '../result.js'
 

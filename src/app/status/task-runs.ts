@@ -3,8 +3,8 @@ import { type TaskRunStatus, taskStatusOf } from '../../core/task/task-status.js
 import type { App } from '../app.js'
 import { streamOf } from '../ledger/entries.js'
 import type { StoredEvent } from '../ledger/feed.js'
-import { runFolder } from './run-files.js'
 import { toTaskEvent } from '../wire.js'
+import { runFolder } from './run-files.js'
 
 export const TASK_STREAM = 'task:'
 const PAGE = 1000

@@ -1,10 +1,10 @@
-import type { JsonObject } from '../../core/contract/contract.js'
+import type { JsonObject } from '../../core/json.js'
 import { totals } from '../../core/rules/facts.js'
 import type { TaskState } from '../../core/task/state.js'
 import type { TaskRow } from '../../store/store.js'
 import type { App } from '../app.js'
-import { pendingView } from './views.js'
 import { isoTime } from '../wire.js'
+import { pendingView } from './views.js'
 
 const TASKS_MAX = 200
 const CALLS_PAGE = 1000

@@ -1,10 +1,10 @@
 import { isAbsolute, relative } from 'node:path'
-import { phaseOf } from '../../core/tool-calls/offered-tools.js'
 import type { Contract } from '../../core/contract/contract.js'
-import { patternsBelow, writeOverlap } from '../../core/paths/path-overlap.js'
-import type { TaskState } from '../../core/task/state.js'
 import { completesOnEntry } from '../../core/gates/transition-rules.js'
+import { patternsBelow, writeOverlap } from '../../core/paths/path-overlap.js'
 import { type Writable, writableOf } from '../../core/paths/writable.js'
+import type { TaskState } from '../../core/task/state.js'
+import { phaseOf } from '../../core/tool-calls/offered-tools.js'
 import type { App } from '../app.js'
 import { type Problem, type Result, refuse } from '../result.js'
 

@@ -1,13 +1,13 @@
-import type { JsonObject } from '../../core/contract/contract.js'
+import type { JsonObject } from '../../core/json.js'
 import { nextStep } from '../../core/task/next-step.js'
 import type { TaskState } from '../../core/task/state.js'
 import { unavailableMetrics } from '../../core/watch/watch.js'
 import { type App, contextOf } from '../app.js'
 import { pendingVoteView } from '../councils/pending-vote.js'
-import { violationView } from './interrupts.js'
 import { ok, type Result, refuse } from '../result.js'
-import { taskView } from './views.js'
 import { isoTime } from '../wire.js'
+import { violationView } from './interrupts.js'
+import { taskView } from './views.js'
 
 /** One task with what only a look at its contract tells: how its rules stand, and the next legal step. */
 export async function showTask(app: App, taskId: string): Promise<Result<JsonObject>> {

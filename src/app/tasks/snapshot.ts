@@ -1,10 +1,11 @@
-import type { Contract, Json, JsonObject } from '../../core/contract/contract.js'
-import { nextStep } from '../../core/task/next-step.js'
+import type { Contract } from '../../core/contract/contract.js'
+import type { Json, JsonObject } from '../../core/json.js'
 import { slotStatuses } from '../../core/reviews/reviewer-slots.js'
+import { nextStep } from '../../core/task/next-step.js'
 import type { TaskState } from '../../core/task/state.js'
 import type { App } from '../app.js'
-import { taskRowView, taskView } from './views.js'
 import { isoTime } from '../wire.js'
+import { taskRowView, taskView } from './views.js'
 
 const SNAPSHOT_BYTES_MAX = 100_000
 const LIST_MAX = 50

@@ -1,14 +1,15 @@
 import { createHash, randomBytes } from 'node:crypto'
 import { posix } from 'node:path'
+import type { Contract } from '../../core/contract/contract.js'
 import type { AgentBearer } from '../../core/identity/admit.js'
-import type { Contract, JsonObject } from '../../core/contract/contract.js'
+import type { JsonObject } from '../../core/json.js'
 import type { TaskState } from '../../core/task/state.js'
 import type { App } from '../app.js'
+import { ok, type Result, refuse } from '../result.js'
+import { criteriaOf, outputsOf, phaseContent, progressOf, tasksView } from '../transitions/phase-content.js'
 import { claimTask } from './claim-task.js'
 import { createTask, findContract } from './operate.js'
 import { pathConflict } from './path-leases.js'
-import { criteriaOf, outputsOf, phaseContent, progressOf, tasksView } from '../transitions/phase-content.js'
-import { ok, type Result, refuse } from '../result.js'
 
 const TARGET_CHARS_MAX = 1024
 const TITLE_CHARS_MAX = 200

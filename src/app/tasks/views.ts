@@ -1,12 +1,13 @@
-import { offeredTools, phaseOf } from '../../core/tool-calls/offered-tools.js'
-import type { Contract, Json, JsonObject } from '../../core/contract/contract.js'
-import type { ArtifactRef, BlockerFound } from '../../core/task/event.js'
 import { openQuestions } from '../../core/approvals/question.js'
+import type { Contract } from '../../core/contract/contract.js'
+import type { Json, JsonObject } from '../../core/json.js'
 import { slotStatuses } from '../../core/reviews/reviewer-slots.js'
+import type { ArtifactRef, BlockerFound } from '../../core/task/event.js'
 import type { Approval, Question, TaskState } from '../../core/task/state.js'
+import { offeredTools, phaseOf } from '../../core/tool-calls/offered-tools.js'
 import type { TaskRow } from '../../store/store.js'
-import { alertsView } from './alert-board.js'
 import { isoTime, isoTimeOrNull } from '../wire.js'
+import { alertsView } from './alert-board.js'
 
 export function taskView(state: TaskState): JsonObject {
   return {

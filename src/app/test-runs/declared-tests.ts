@@ -1,5 +1,5 @@
-import { canBeCompared, firstMissing } from '../../checks/test-files/declared-tests.js'
 import { voidRun } from '../../checks/observed-runs/observe.js'
+import { canBeCompared, firstMissing } from '../../checks/test-files/declared-tests.js'
 import type { Contract, ObservedCommand } from '../../core/contract/contract.js'
 import type { ObservedRun } from '../../core/evidence/observed-run.js'
 import type { TaskState } from '../../core/task/state.js'

@@ -12,8 +12,8 @@ import { invertInThread } from '../../inverter/invert-in-thread.js'
 import type { FoundTest } from '../../inverter/types.js'
 import { openWorkTree } from '../../tree/work-tree.js'
 import type { App } from '../app.js'
-import { startOfWork } from './start-of-work.js'
 import { WORK_BEGAN } from '../trees/trees.js'
+import { startOfWork } from './start-of-work.js'
 
 const FILES_MAX = 500
 const HELPERS_MAX = 100

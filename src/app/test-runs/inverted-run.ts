@@ -1,6 +1,5 @@
 import { randomInt } from 'node:crypto'
 import { posix } from 'node:path'
-import { observedPassing } from '../../checks/red-green/green-run.js'
 import {
   haveAll,
   haveFailed,
@@ -13,11 +12,13 @@ import {
 import { narrowCommand } from '../../checks/inverted/narrow-command.js'
 import { withoutLinters } from '../../checks/inverted/without-linters.js'
 import { observe, type ShownPlace } from '../../checks/observed-runs/observe.js'
+import { observedPassing } from '../../checks/red-green/green-run.js'
 import type { Composition, Confinement, ViewEntry } from '../../confinement/confinement.js'
-import type { Contract, Json, ObservedCommand } from '../../core/contract/contract.js'
+import type { Contract, ObservedCommand } from '../../core/contract/contract.js'
 import type { InvertedRun, JudgedTest } from '../../core/evidence/inverted-run.js'
-import type { Needs } from '../../core/gates/needs.js'
 import type { Baseline, ObservedRun } from '../../core/evidence/observed-run.js'
+import type { Needs } from '../../core/gates/needs.js'
+import type { Json } from '../../core/json.js'
 import type { TaskState } from '../../core/task/state.js'
 import { openWorkTree } from '../../tree/work-tree.js'
 import type { App } from '../app.js'

@@ -1,33 +1,39 @@
 import { createHash } from 'node:crypto'
-import { besideTheProject } from '../../checks/observed-runs/beside-project.js'
 import { type GitFacts, gitFacts } from '../../checks/git-facts.js'
-import { explainedCoverage, greenAgainst, onlyOldTestsFail } from '../../checks/red-green/green-run.js'
+import { besideTheProject } from '../../checks/observed-runs/beside-project.js'
 import { runKey, type ShownPlace } from '../../checks/observed-runs/observe.js'
 import { observeRepeatedly } from '../../checks/observed-runs/repeat-runs.js'
 import { stampsOf, touchedSince, touchedText } from '../../checks/observed-runs/stamps.js'
+import { explainedCoverage, greenAgainst, onlyOldTestsFail } from '../../checks/red-green/green-run.js'
 import type { Confinement } from '../../confinement/confinement.js'
 import { canonicalJson } from '../../contract/fingerprint.js'
-import type { Contract, Json, JsonObject } from '../../core/contract/contract.js'
+import type { Contract } from '../../core/contract/contract.js'
 import { gradeOfRun, invertedView } from '../../core/evidence/inverted-run.js'
-import type { Needs } from '../../core/gates/needs.js'
-import { type Baseline, type ObservedRun, type ObservedRunMember, troubleView } from '../../core/evidence/observed-run.js'
+import {
+  type Baseline,
+  type ObservedRun,
+  type ObservedRunMember,
+  troubleView,
+} from '../../core/evidence/observed-run.js'
 import { hasRedGate } from '../../core/evidence/red-gate.js'
+import type { Needs } from '../../core/gates/needs.js'
+import type { Json, JsonObject } from '../../core/json.js'
 import type { TaskState } from '../../core/task/state.js'
 import type { Blob } from '../../store/store.js'
 import type { TreeIndex } from '../../tree/tree-contents.js'
 import type { WorkTree } from '../../tree/work-tree.js'
 import type { App } from '../app.js'
-import { goCacheOf } from './baseline.js'
+import { reservedIn } from '../tool-calls/contract-paths.js'
+import { unavailable, wallOf } from '../tool-calls/contract-sandbox.js'
 import { commandsFor, needsGit } from '../transitions/commands-for.js'
 import { commitRulesOf } from '../trees/commit-rules.js'
+import { goCacheOf } from './baseline.js'
 import { type ComposedView, composeViewOf } from './compose-view.js'
 import { holdAgainstSources } from './declared-tests.js'
 import { type Inverted, invertedFor } from './inverted-run.js'
 import { pinnedRunOf } from './pinned-run.js'
 import { needsRedAgain, runRedAgain } from './red-again.js'
-import { reservedIn } from '../tool-calls/contract-paths.js'
 import { withStartingCode } from './starting-code.js'
-import { unavailable, wallOf } from '../tool-calls/contract-sandbox.js'
 
 const TESTS_TOLD_MAX = 2000
 

@@ -8,10 +8,10 @@ import type { TaskState } from '../../core/task/state.js'
 import type { TreeIndex } from '../../tree/tree-contents.js'
 import { openWorkTree, type Skipped } from '../../tree/work-tree.js'
 import type { App } from '../app.js'
+import { ignoredBy } from '../tool-calls/ignored-paths.js'
 import { digestOf } from '../trees/kept-contents.js'
 import { eventsSince } from '../trees/phase-changes.js'
 import { contentWith } from '../trees/reconcile.js'
-import { ignoredBy } from '../tool-calls/ignored-paths.js'
 import { WORK_BEGAN } from '../trees/trees.js'
 
 /**

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
-import { harnessOf } from '../../checks/test-setup/test-setup.js'
 import { isTestLike } from '../../checks/test-files/test-files.js'
+import { harnessOf } from '../../checks/test-setup/test-setup.js'
 import type { Contract } from '../../core/contract/contract.js'
 import type { PinnedRun } from '../../core/evidence/observed-run.js'
 import { harnessKind } from '../../core/paths/test-setup-names.js'
@@ -8,10 +8,10 @@ import type { TaskState } from '../../core/task/state.js'
 import type { TreeIndex } from '../../tree/tree-contents.js'
 import { openWorkTree } from '../../tree/work-tree.js'
 import type { App } from '../app.js'
-import type { ComposedView } from './compose-view.js'
 import { filesAtStart } from '../trees/files-at-start.js'
-import { withInlineTests } from './inline-view.js'
 import { WORK_BEGAN } from '../trees/trees.js'
+import type { ComposedView } from './compose-view.js'
+import { withInlineTests } from './inline-view.js'
 
 /**
  * The view of a later RED run: tests and test setup are as they are now, everything else is as it was when work on the task began.

@@ -7,11 +7,11 @@ import type { ViewEntry } from '../../confinement/confinement.js'
 import type { TaskState } from '../../core/task/state.js'
 import { openFile } from '../../tree/lookup.js'
 import { chunksOf } from '../../tree/read-bytes.js'
-import { isTargetInside } from '../../tree/write/tree-steps.js'
 import { openWorkTree } from '../../tree/work-tree.js'
+import { isTargetInside } from '../../tree/write/tree-steps.js'
 import type { EarlierChanges } from '../trees/earlier-changes.js'
-import type { PinnedFiles } from './pin-tests.js'
 import type { Trees } from '../trees/trees.js'
+import type { PinnedFiles } from './pin-tests.js'
 
 const PINNED_BYTES_MAX = 1024 ** 3
 const MODE_MASK = 0o777

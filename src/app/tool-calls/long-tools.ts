@@ -1,12 +1,12 @@
 import { canonicalJson } from '../../contract/fingerprint.js'
 import type { Bearer } from '../../core/identity/admit.js'
-import type { JsonObject } from '../../core/contract/contract.js'
-import type { AgentCall } from '../identity/agent-call.js'
+import type { JsonObject } from '../../core/json.js'
 import type { App } from '../app.js'
-import { keepLease } from '../transitions/checking.js'
-import { LongGates } from '../transitions/long-gates.js'
+import type { AgentCall } from '../identity/agent-call.js'
 import { ok, type Result } from '../result.js'
 import { allowedTools } from '../tasks/views.js'
+import { keepLease } from '../transitions/checking.js'
+import { LongGates } from '../transitions/long-gates.js'
 
 const KEPT_MS = 10 * 60_000
 

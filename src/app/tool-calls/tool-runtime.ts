@@ -1,15 +1,15 @@
 import { join } from 'node:path'
-import { openConfinement } from '../../confinement/open-confinement.js'
-import type { Confinement } from '../../confinement/confinement.js'
 import { ScratchLayers } from '../../confinement/changes/scratch-layers.js'
+import type { Confinement } from '../../confinement/confinement.js'
+import { openConfinement } from '../../confinement/open-confinement.js'
 import { Upstream } from '../../tools/upstream/upstream.js'
-import { excludesOf } from '../trees/git-excludes.js'
 import { Library } from '../knowledge.js'
 import type { OrchestratorOptions } from '../orchestrator.js'
-import { Running } from './running-tools.js'
 import { TaskViews } from '../test-runs/task-views.js'
+import { excludesOf } from '../trees/git-excludes.js'
 import { Trees } from '../trees/trees.js'
 import { PROGRAM_VERSION } from '../version.js'
+import { Running } from './running-tools.js'
 
 /** Where tools run. Its parts are opened when they are first needed. */
 export interface Workshop {

@@ -1,14 +1,15 @@
 import { createHash } from 'node:crypto'
 import { canonicalJson } from '../../contract/fingerprint.js'
+import type { Contract } from '../../core/contract/contract.js'
+import type { JsonObject } from '../../core/json.js'
 import type { UpstreamRef } from '../../core/task/command.js'
-import type { Contract, JsonObject } from '../../core/contract/contract.js'
 import type { TaskState } from '../../core/task/state.js'
 import type { Blob } from '../../store/store.js'
 import type { UpstreamResult } from '../../tools/upstream/calling.js'
 import { type ListedTool, neededTools, type Pins, pinTools, serverOf, toolName } from '../../tools/upstream/pins.js'
 import type { App } from '../app.js'
-import { reservedIn } from './contract-paths.js'
 import { ok, type Result, refuse } from '../result.js'
+import { reservedIn } from './contract-paths.js'
 import { unavailable, wallOf } from './contract-sandbox.js'
 
 const LIST_MS_MAX = 60_000

@@ -1,8 +1,8 @@
 import { commandOf } from '../../checks/observed-runs/gate-commands.js'
 import { CHECKS_OF_TEST_RUN, type Contract, type ObservedCommand } from '../../core/contract/contract.js'
-import type { Needs } from '../../core/gates/needs.js'
 import { observedSource } from '../../core/evidence/observed-evidence.js'
 import { hasRedGate } from '../../core/evidence/red-gate.js'
+import type { Needs } from '../../core/gates/needs.js'
 
 const GIT_CHECKS: ReadonlySet<string> = new Set(['work_tree_clean', 'committed'])
 

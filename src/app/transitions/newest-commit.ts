@@ -1,7 +1,7 @@
 import { newestCommitAt } from '../../checks/newest-commit.js'
 import { rulesOf } from '../../core/watch/watch.js'
-import type { AgentCall } from '../identity/agent-call.js'
 import type { App } from '../app.js'
+import type { AgentCall } from '../identity/agent-call.js'
 import { reservedIn } from '../tool-calls/contract-paths.js'
 import { unavailable, wallOf } from '../tool-calls/contract-sandbox.js'
 

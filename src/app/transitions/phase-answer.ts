@@ -1,9 +1,9 @@
-import type { JsonObject } from '../../core/contract/contract.js'
+import type { JsonObject } from '../../core/json.js'
 import type { App } from '../app.js'
 import { type Grant, withToken } from '../identity/grant.js'
-import { moveAnswer } from './request-transition.js'
-import { outputsOf, phaseContent, tasksView } from './phase-content.js'
 import { pendingView } from '../tasks/views.js'
+import { outputsOf, phaseContent, tasksView } from './phase-content.js'
+import { moveAnswer } from './request-transition.js'
 
 interface Completion {
   readonly body: JsonObject

@@ -1,13 +1,14 @@
 import { createHash } from 'node:crypto'
 import { countTokens } from '../../contract/documents/tokens.js'
-import { phaseOf } from '../../core/tool-calls/offered-tools.js'
-import type { Contract, EvidenceField, Json, JsonObject, Phase } from '../../core/contract/contract.js'
-import { mayRead, phaseName } from '../../core/gates/phase-visibility.js'
+import type { Contract, EvidenceField, Phase } from '../../core/contract/contract.js'
 import { openTasks, orderedTasks } from '../../core/gates/phase-tasks.js'
+import { mayRead, phaseName } from '../../core/gates/phase-visibility.js'
+import type { Json, JsonObject } from '../../core/json.js'
 import type { TaskState } from '../../core/task/state.js'
+import { phaseOf } from '../../core/tool-calls/offered-tools.js'
 import type { App } from '../app.js'
-import { evidenceOf } from './checkpoint.js'
 import { documentText, promptOf } from '../identity/grant.js'
+import { evidenceOf } from './checkpoint.js'
 
 const OUTPUT_BYTES_MAX = 64 * 1024
 const OUTPUTS_READ_BYTES_MAX = 1024 * 1024

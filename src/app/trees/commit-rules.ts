@@ -1,12 +1,12 @@
+import type { Contract } from '../../core/contract/contract.js'
 import { AGENT_CLI_FILES } from '../../core/paths/agent-cli-files.js'
 import { type CommitRules, within } from '../../core/paths/commit-scope.js'
-import type { Contract } from '../../core/contract/contract.js'
 import type { TaskState } from '../../core/task/state.js'
 import { NOT_THE_PROJECT } from '../../tree/work-tree.js'
 import type { App } from '../app.js'
-import { earlierChangesOf } from './earlier-changes.js'
 import { reservedIn } from '../tool-calls/contract-paths.js'
 import { ignoredBy, leftBehind } from '../tool-calls/ignored-paths.js'
+import { earlierChangesOf } from './earlier-changes.js'
 import { WORK_BEGAN } from './trees.js'
 
 // Wherever they lie. Agents write there only where the contract names the folder.

@@ -1,14 +1,15 @@
 import { matchesGlob } from '../../contract/glob.js'
+import type { Contract } from '../../core/contract/contract.js'
 import { blocker } from '../../core/gates/blockers.js'
-import type { Contract, JsonObject } from '../../core/contract/contract.js'
+import type { JsonObject } from '../../core/json.js'
 import { unledgeredBlockers } from '../../core/task/reconcile.js'
 import type { TaskState } from '../../core/task/state.js'
 import type { TreeIndex } from '../../tree/tree-contents.js'
-import { judgeAgentCliFiles, type Unledgered } from './agent-cli-files.js'
 import { type App, contextOf } from '../app.js'
+import { blockerView } from '../tasks/views.js'
 import { redAgainWarnings } from '../test-runs/red-again.js'
 import { reservedIn } from '../tool-calls/contract-paths.js'
-import { blockerView } from '../tasks/views.js'
+import { judgeAgentCliFiles, type Unledgered } from './agent-cli-files.js'
 
 export interface ComparedTree {
   readonly index: TreeIndex

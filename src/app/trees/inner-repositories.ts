@@ -1,10 +1,10 @@
 import { lstatSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import type { Command } from '../../core/task/command.js'
 import { demandsCommits } from '../../core/paths/commit-scope.js'
+import type { Command } from '../../core/task/command.js'
 import { BUILT_IN_TOOLS } from '../../core/tool-calls/built-in-tools.js'
-import type { AgentCall } from '../identity/agent-call.js'
 import type { App } from '../app.js'
+import type { AgentCall } from '../identity/agent-call.js'
 import { ignoredBy } from '../tool-calls/ignored-paths.js'
 
 const MODULES_BYTES_MAX = 256 * 1024

@@ -1,14 +1,14 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { listGit } from '../../checks/git-facts.js'
-import { commitScope, usesCommits } from '../../core/paths/commit-scope.js'
 import type { Contract } from '../../core/contract/contract.js'
+import { commitScope, usesCommits } from '../../core/paths/commit-scope.js'
 import type { TaskState } from '../../core/task/state.js'
 import { openWorkTree } from '../../tree/work-tree.js'
 import type { App } from '../app.js'
+import { unavailable, wallOf } from '../tool-calls/contract-sandbox.js'
 import { commitRulesOf } from './commit-rules.js'
 import { type EarlierChanges, isThere } from './earlier-changes.js'
-import { unavailable, wallOf } from '../tool-calls/contract-sandbox.js'
 
 const PATHS_MAX = 10_000
 

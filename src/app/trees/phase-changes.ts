@@ -1,6 +1,6 @@
 import type { PhaseChange, PhaseChanges } from '../../checks/check-inputs.js'
-import type { TaskEvent } from '../../core/task/event.js'
 import type { Needs } from '../../core/gates/needs.js'
+import type { TaskEvent } from '../../core/task/event.js'
 import type { TaskState } from '../../core/task/state.js'
 import type { Difference } from '../../tree/tree-contents.js'
 import type { App } from '../app.js'

@@ -1,15 +1,16 @@
 import { matchesGlob } from '../../contract/glob.js'
-import type { Contract, JsonObject } from '../../core/contract/contract.js'
+import type { Contract } from '../../core/contract/contract.js'
+import type { JsonObject } from '../../core/json.js'
 import { rewind } from '../../core/task/lifecycle.js'
 import type { TaskState } from '../../core/task/state.js'
 import { TREE_PROBLEMS } from '../../tree/problems.js'
-import type { TreeStep } from '../../tree/write/tree-steps.js'
 import { type Difference, differences, type TreeIndex } from '../../tree/tree-contents.js'
+import type { TreeStep } from '../../tree/write/tree-steps.js'
 import { openTreeWriter } from '../../tree/write/tree-writer.js'
 import { type App, contextOf, type Once } from '../app.js'
-import { contentWith } from './reconcile.js'
 import { ok, type Result, refuse, refusedBy } from '../result.js'
 import { taskView } from '../tasks/views.js'
+import { contentWith } from './reconcile.js'
 
 const PATHS_MAX = 2000
 const PATHS_TOLD_MAX = 200

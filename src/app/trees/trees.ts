@@ -19,11 +19,11 @@ import { gunzipSync, gzipSync } from 'node:zlib'
 import type { Change } from '../../tree/change.js'
 import type { IgnoreText } from '../../tree/ignore-rules.js'
 import { Indexer } from '../../tree/indexer.js'
-import { isLeftover, LEFTOVER_MS, sweepLeftovers } from '../../tree/write/leftovers.js'
 import { asMade, onlyPaths } from '../../tree/only-paths.js'
 import { type Difference, differences, type TreeIndex } from '../../tree/tree-contents.js'
-import { KeptContents } from './kept-contents.js'
+import { isLeftover, LEFTOVER_MS, sweepLeftovers } from '../../tree/write/leftovers.js'
 import { LEFT_BEHIND, leftBehind, sourceFolders } from '../tool-calls/ignored-paths.js'
+import { KeptContents } from './kept-contents.js'
 import { isThere, linesOf, parsedLine } from './tree-journal.js'
 
 const JOURNAL_LINES_MAX = 5000

@@ -1,12 +1,12 @@
 import { existsSync } from 'node:fs'
-import type { JsonObject } from '../../core/contract/contract.js'
+import type { JsonObject } from '../../core/json.js'
 import type { TaskState } from '../../core/task/state.js'
 import { worktreeRefusal } from '../../core/task/worktree.js'
 import { type App, contextOf, type Once } from '../app.js'
 import { ok, type Result, refuse, refusedBy } from '../result.js'
 import { taskView } from '../tasks/views.js'
-import { placeOf, removePlace } from './worktree-place.js'
 import { committedSource, fetchInto, sourceOf } from './repository-source.js'
+import { placeOf, removePlace } from './worktree-place.js'
 
 export interface EndRequest {
   readonly taskId: string

@@ -1,10 +1,10 @@
 import { copyFileSync, existsSync, readFileSync, readlinkSync, renameSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
-import { askGit, type GitPlace, runGit } from './run-git.js'
 import { takeLock } from './index-lock.js'
 import { dropLock, outlastGit } from './left-git.js'
-import type { MergePlan } from './merge-plan.js'
 import { isBelowFile, isThroughLink, statsOf } from './link-on-path.js'
+import type { MergePlan } from './merge-plan.js'
+import { askGit, type GitPlace, runGit } from './run-git.js'
 
 const STRAY_TOLD_MAX = 20
 

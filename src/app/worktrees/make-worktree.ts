@@ -2,9 +2,9 @@ import { copyFileSync, existsSync, mkdirSync, realpathSync, renameSync, writeFil
 import { dirname, join } from 'node:path'
 import type { NewWorktree } from '../../core/task/tree-event.js'
 import { ok, type Result, refuse } from '../result.js'
+import { takeAlong } from './copy-ignored.js'
 import { askGit, FETCH, type GitPlace, IGNORE_SUBMODULES, localSettings, runGit } from './run-git.js'
 import { begunPlace, branchOf, placeOf, removePlace, type TreePlace } from './worktree-place.js'
-import { takeAlong } from './copy-ignored.js'
 
 const DIRTY_TOLD_MAX = 20
 

@@ -1,15 +1,15 @@
 import { existsSync } from 'node:fs'
-import type { JsonObject } from '../../core/contract/contract.js'
+import type { JsonObject } from '../../core/json.js'
 import { worktreeRefusal } from '../../core/task/worktree.js'
 import type { App, Once } from '../app.js'
 import { ok, type Result, refuse, refusedBy } from '../result.js'
 import { taskView } from '../tasks/views.js'
-import { finishMerge, recordEnd } from './recover-worktrees.js'
-import { type GitPlace, runGit } from './run-git.js'
 import { type HeldIndex, holdIndex } from './main-tree.js'
 import { type Merged, mergeCommit } from './merge-commit.js'
 import { type MergePlan, MergePlans } from './merge-plan.js'
+import { finishMerge, recordEnd } from './recover-worktrees.js'
 import { committedSource, fetchInto, type Source, sourceOf } from './repository-source.js'
+import { type GitPlace, runGit } from './run-git.js'
 
 export interface MergeRequest {
   readonly taskId: string

@@ -1,13 +1,13 @@
 import { existsSync, rmSync } from 'node:fs'
-import type { JsonObject } from '../../core/contract/contract.js'
+import type { JsonObject } from '../../core/json.js'
 import { type App, contextOf, type Once } from '../app.js'
 import { ok, type Result, refuse, refusedBy } from '../result.js'
 import { taskView } from '../tasks/views.js'
-import { askGit, type GitPlace, runGit } from './run-git.js'
 import { outlastGit } from './left-git.js'
 import { holdIndex, undoHalf } from './main-tree.js'
-import { ownerOf, placeOf, removePlace, sweepPlaces } from './worktree-place.js'
 import { type MergePlan, MergePlans } from './merge-plan.js'
+import { askGit, type GitPlace, runGit } from './run-git.js'
+import { ownerOf, placeOf, removePlace, sweepPlaces } from './worktree-place.js'
 
 /** Finishes merges that a killed server had begun, and removes what belongs to no task. Called before anybody is let in. */
 export async function recoverWorktrees(app: App, onFault: (error: unknown) => void): Promise<void> {

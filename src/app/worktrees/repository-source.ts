@@ -4,11 +4,11 @@ import { AGENT_CLI_FILES } from '../../core/paths/agent-cli-files.js'
 import type { TaskState } from '../../core/task/state.js'
 import type { Worktree } from '../../core/task/worktree.js'
 import { ok, type Result, refuse } from '../result.js'
-import { askGit, FETCH, type GitPlace, IGNORE_SUBMODULES, localSettings, runGit } from './run-git.js'
 import { dropLock, outlastGit } from './left-git.js'
-import { exclude } from './make-worktree.js'
-import { placeOf, type TreePlace } from './worktree-place.js'
 import { isThroughLink, statsOf } from './link-on-path.js'
+import { exclude } from './make-worktree.js'
+import { askGit, FETCH, type GitPlace, IGNORE_SUBMODULES, localSettings, runGit } from './run-git.js'
+import { placeOf, type TreePlace } from './worktree-place.js'
 
 const PATHS_TOLD_MAX = 200
 const NAMED_MAX = 20

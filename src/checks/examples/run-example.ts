@@ -1,5 +1,5 @@
-import { ViewRefused } from '../../confinement/view/compose-view.js'
 import { type CommandRun, runCommand } from '../../confinement/run-command.js'
+import { ViewRefused } from '../../confinement/view/compose-view.js'
 import type { ShownPlace } from '../observed-runs/observe.js'
 import { oneLine } from '../reports/text.js'
 import { answerDifference, differenceOf, saidText } from './compare.js'

@@ -1,21 +1,28 @@
 import { createHash } from 'node:crypto'
 import { join } from 'node:path'
-import { ViewRefused } from '../../confinement/view/compose-view.js'
 import { NO_CHANGES } from '../../confinement/confined.js'
-import { GO_CACHE_INSIDE } from '../../confinement/view/go-cache.js'
 import type { Composition, Confinement } from '../../confinement/confinement.js'
 import { type CommandRun, runCommand } from '../../confinement/run-command.js'
+import { ViewRefused } from '../../confinement/view/compose-view.js'
+import { GO_CACHE_INSIDE } from '../../confinement/view/go-cache.js'
 import type { ObservedCommand } from '../../core/contract/contract.js'
 import type { ObservedRun } from '../../core/evidence/observed-run.js'
 import type { WorkTree } from '../../tree/work-tree.js'
-import { GUARDS_FOLDER, GUARDS_VERSION, guardedArgv, guardedEnv, withoutSources } from './test-guards.js'
-import { outsideOf } from './outside-tree.js'
 import { findDisagreement } from '../reports/agreement.js'
 import { readCoverage } from '../reports/coverage.js'
 import { readReport } from '../reports/read-report.js'
 import type { ReportReading, TestFormat } from '../reports/report.js'
-import { commandFailed, explainRun, noCounts, noCoverage, type TroubledRun, unreliable } from '../reports/run-trouble.js'
+import {
+  commandFailed,
+  explainRun,
+  noCounts,
+  noCoverage,
+  type TroubledRun,
+  unreliable,
+} from '../reports/run-trouble.js'
+import { outsideOf } from './outside-tree.js'
 import { openSecondChannel, type SecondReport } from './second-report.js'
+import { GUARDS_FOLDER, GUARDS_VERSION, guardedArgv, guardedEnv, withoutSources } from './test-guards.js'
 
 const OUTPUT_KEPT = { headBytes: 1024 * 1024, tailBytes: 3 * 1024 * 1024 }
 

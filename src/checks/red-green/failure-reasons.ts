@@ -1,8 +1,8 @@
 import { posix } from 'node:path'
 import type { ObservedLoadFailure } from '../../core/evidence/observed-run.js'
 import type { CheckInputs } from '../check-inputs.js'
-import { isPythonPackage } from '../test-files/python-packages.js'
 import { causeOfLine } from '../reports/causes.js'
+import { isPythonPackage } from '../test-files/python-packages.js'
 import { textOf } from '../test-files/test-files.js'
 
 const ASSERTION = /\bAssertionError\b|^assert\b|^(?:Error: )?expect(?:ed)?\b|\bstrictly (?:deep-)?equal|\bReceived:/i

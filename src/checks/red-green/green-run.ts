@@ -1,10 +1,10 @@
-import type { CheckOutcome } from '../../core/task/command.js'
 import type { Baseline, ObservedRun, ObservedTest, PinnedRun } from '../../core/evidence/observed-run.js'
+import type { CheckOutcome } from '../../core/task/command.js'
 import { counted } from '../../core/text.js'
-import { BaselineTests, isLeftOut } from './baseline-tests.js'
 import { type CheckInputs, fails, holds } from '../check-inputs.js'
-import { rustUnit } from './red-files.js'
 import { namesText, notLoadedText, whatWentWrong } from '../observed-runs/run-text.js'
+import { BaselineTests, isLeftOut } from './baseline-tests.js'
+import { rustUnit } from './red-files.js'
 
 const NAMED_MAX = 5
 

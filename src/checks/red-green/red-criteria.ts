@@ -1,8 +1,8 @@
 import type { ObservedRun } from '../../core/evidence/observed-run.js'
 import type { CheckInputs } from '../check-inputs.js'
-import { leafOf, type RedFile, redFile } from './red-files.js'
 import type { NamedTest } from '../test-files/test-files.js'
 import { isTestLike, textOf } from '../test-files/test-files.js'
+import { leafOf, type RedFile, redFile } from './red-files.js'
 
 /** A criterion as the plan names it: by its id or its text. */
 export interface Criterion {

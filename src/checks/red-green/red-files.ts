@@ -1,11 +1,11 @@
 import { posix } from 'node:path'
 import type { ObservedLoadFailure, ObservedRun, ObservedTest } from '../../core/evidence/observed-run.js'
+import type { CheckInputs } from '../check-inputs.js'
 import { assertsSomething } from '../test-files/assertions.js'
+import { inlineCode, isRust } from '../test-files/inline-tests.js'
+import { isTestLike, isTestPath, textOf } from '../test-files/test-files.js'
 import { BaselineTests, nameOfTest } from './baseline-tests.js'
 import { reasonAgainst, reasonAgainstLoad } from './failure-reasons.js'
-import { inlineCode, isRust } from '../test-files/inline-tests.js'
-import type { CheckInputs } from '../check-inputs.js'
-import { isTestLike, isTestPath, textOf } from '../test-files/test-files.js'
 
 /** What the RED run says of one file that is said to be a test. */
 export interface RedFile {

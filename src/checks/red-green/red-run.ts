@@ -1,10 +1,10 @@
-import type { CheckOutcome } from '../../core/task/command.js'
 import type { ObservedRun } from '../../core/evidence/observed-run.js'
-import { BaselineTests } from './baseline-tests.js'
+import type { CheckOutcome } from '../../core/task/command.js'
 import { type CheckInputs, fails, holds } from '../check-inputs.js'
-import { fileOf, redFile } from './red-files.js'
 import { countsText, namesText, whatWentWrong } from '../observed-runs/run-text.js'
 import { isTestLike, namedTests } from '../test-files/test-files.js'
+import { BaselineTests } from './baseline-tests.js'
+import { fileOf, redFile } from './red-files.js'
 
 const FILES_MAX = 200
 

@@ -1,6 +1,6 @@
 import { isTestName } from '../../core/paths/test-setup-names.js'
-import { isGlob } from './listing.js'
 import { type Word, wordsOf } from './command-words.js'
+import { isGlob } from './listing.js'
 
 const TEXT_CHARS_MAX = 32 * 1024
 const EXPANSIONS_MAX = 100

@@ -1,8 +1,8 @@
 import { posix } from 'node:path'
 import { harnessKind, isTestName } from '../../core/paths/test-setup-names.js'
 import { runWordsOf } from './command-lines.js'
-import { isDynamic, type Language, languageOf } from './languages.js'
 import { pathsOf } from './command-words.js'
+import { isDynamic, type Language, languageOf } from './languages.js'
 
 const TEXT_CHARS_MAX = 256 * 1024
 const LINE_CHARS_MAX = 4096

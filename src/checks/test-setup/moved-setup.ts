@@ -3,12 +3,12 @@ import type { ObservedCommand } from '../../core/contract/contract.js'
 import type { PinnedHarness, PinnedRun } from '../../core/evidence/observed-run.js'
 import { isTestName } from '../../core/paths/test-setup-names.js'
 import { writableOf } from '../../core/paths/writable.js'
+import type { CheckInputs } from '../check-inputs.js'
 import { gateCommands } from '../observed-runs/gate-commands.js'
+import { isTestPath } from '../test-files/test-files.js'
+import type { Parts } from './file-parts.js'
 import { counts, type SetupChange, setupChanges } from './setup-changes.js'
 import { harnessOf, readHarness, type Scope, testScope } from './test-setup.js'
-import type { Parts } from './file-parts.js'
-import type { CheckInputs } from '../check-inputs.js'
-import { isTestPath } from '../test-files/test-files.js'
 
 const NAMED_MAX = 5
 

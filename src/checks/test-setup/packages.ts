@@ -1,7 +1,7 @@
 import { posix } from 'node:path'
 import { harnessKind } from '../../core/paths/test-setup-names.js'
-import { isFree } from './loaded-files.js'
 import { hashOf, objectIn, type Parts } from './file-parts.js'
+import { isFree } from './loaded-files.js'
 
 /** A package.json of the project. */
 export interface Package {

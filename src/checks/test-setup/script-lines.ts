@@ -4,11 +4,11 @@ import type { Contract } from '../../core/contract/contract.js'
 import { harnessKind } from '../../core/paths/test-setup-names.js'
 import { isTestPath } from '../test-files/test-files.js'
 import { runWordsOf, variableWords } from './command-lines.js'
-import type { Scope } from './test-setup.js'
+import { judgesIn, namedInConfig, pathsOf, scriptsReached, type Word, wordsOf } from './command-words.js'
+import { scriptsIn } from './file-parts.js'
 import { isGlob, type Listing, pathFrom } from './listing.js'
 import { isFree, loadedBy } from './loaded-files.js'
-import { scriptsIn } from './file-parts.js'
-import { judgesIn, namedInConfig, pathsOf, scriptsReached, type Word, wordsOf } from './command-words.js'
+import type { Scope } from './test-setup.js'
 
 const CANDIDATES_MAX = 20_000
 const FOLDERS_MAX = 50

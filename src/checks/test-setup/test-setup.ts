@@ -10,9 +10,8 @@ import {
   runsTests,
 } from '../../core/paths/test-setup-names.js'
 import { NOT_THE_PROJECT, type WorkTree } from '../../tree/work-tree.js'
-import { PRESENT } from './setup-changes.js'
+import { extendedBy, type Parts, partsOf } from './file-parts.js'
 import { isNodeScript, languageOf } from './languages.js'
-import { type Line, linesOf, type NamedFiles, namedFiles } from './script-lines.js'
 import { type Listing, listingOf } from './listing.js'
 import { importedBy, isFree, loadedBy, searchedBy, shadowsOf } from './loaded-files.js'
 import {
@@ -25,7 +24,8 @@ import {
   packagesIn,
   resolutionParts,
 } from './packages.js'
-import { extendedBy, type Parts, partsOf } from './file-parts.js'
+import { type Line, linesOf, type NamedFiles, namedFiles } from './script-lines.js'
+import { PRESENT } from './setup-changes.js'
 
 const FILES_MAX = 5000
 const QUEUE_MAX = 21_000

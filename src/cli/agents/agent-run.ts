@@ -1,18 +1,18 @@
 import { spawn } from 'node:child_process'
 import { isAbsolute, resolve } from 'node:path'
-import type { JsonObject } from '../../core/contract/contract.js'
-import { counted } from '../../core/text.js'
 import { AGENT_CLIS } from '../../core/contract/agent-programs.js'
-import { WaitingNotice } from './agent-waiting.js'
+import type { JsonObject } from '../../core/json.js'
+import { counted } from '../../core/text.js'
+import { given, objectOf, textOf } from '../client/answer-values.js'
 import { Client, segment } from '../client/client.js'
 import type { ClientOptions } from '../client/connection.js'
+import { LastingClient } from '../client/lasting-client.js'
 import { Signals } from '../councils/signals.js'
 import { EXIT, Stop } from '../exit.js'
-import { LastingClient } from '../client/lasting-client.js'
 import { plainJson, plainLine, plainText } from '../terminal/plain-text.js'
 import { print, printJson, tell } from '../terminal/terminal.js'
 import { tellTree } from '../terminal/tree-text.js'
-import { given, objectOf, textOf } from '../client/answer-values.js'
+import { WaitingNotice } from './agent-waiting.js'
 
 const FOLLOW_MS = 500
 const SESSION = /^agent-[0-9a-f]{12}$/

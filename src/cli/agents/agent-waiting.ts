@@ -1,9 +1,9 @@
 import { counted } from '../../core/text.js'
+import { objectOf, textOf } from '../client/answer-values.js'
 import { segment } from '../client/client.js'
 import type { LastingClient } from '../client/lasting-client.js'
 import { plainLine } from '../terminal/plain-text.js'
 import { tell } from '../terminal/terminal.js'
-import { objectOf, textOf } from '../client/answer-values.js'
 
 const LOOK_MS = 2000
 

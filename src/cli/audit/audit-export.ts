@@ -3,8 +3,8 @@ import { createWriteStream, renameSync, rmSync } from 'node:fs'
 import type { Writable } from 'node:stream'
 import { exportLedger } from '../../store/export/export-ledger.js'
 import { StoreRefused } from '../../store/store.js'
-import { EXIT, Stop } from '../exit.js'
 import { ledgerStateDir } from '../client/ledger-place.js'
+import { EXIT, Stop } from '../exit.js'
 import { print, printJson, tell } from '../terminal/terminal.js'
 
 export interface ExportOptions {

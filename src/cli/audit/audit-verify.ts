@@ -1,17 +1,17 @@
 import { createPublicKey } from 'node:crypto'
 import { createReadStream, existsSync, readFileSync } from 'node:fs'
 import { createInterface } from 'node:readline'
-import type { JsonObject } from '../../core/contract/contract.js'
+import type { JsonObject } from '../../core/json.js'
 import { verifyExport } from '../../store/export/verify-export.js'
 import { verifyDirectory } from '../../store/verify/verify-ledger.js'
+import { listOf, textOf } from '../client/answer-values.js'
 import { Client } from '../client/client.js'
 import type { ClientOptions } from '../client/connection.js'
-import { EXIT, Stop } from '../exit.js'
 import { ledgerStateDir } from '../client/ledger-place.js'
-import { plainLine } from '../terminal/plain-text.js'
 import { liveServerNote } from '../client/server-file.js'
+import { EXIT, Stop } from '../exit.js'
+import { plainLine } from '../terminal/plain-text.js'
 import { paint, print, printJson, tell } from '../terminal/terminal.js'
-import { listOf, textOf } from '../client/answer-values.js'
 
 const VERIFY_MS_MAX = 30 * 60_000
 

@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto'
-import type { JsonObject } from '../../core/contract/contract.js'
-import { type ClientOptions, type Connection, connect } from './connection.js'
+import type { JsonObject } from '../../core/json.js'
 import { EXIT, Stop } from '../exit.js'
+import { programName } from '../program-name.js'
 import { plainLine } from '../terminal/plain-text.js'
 import { problemText } from '../terminal/problem-text.js'
-import { programName } from '../program-name.js'
+import { type ClientOptions, type Connection, connect } from './connection.js'
 
 const ANSWER_MS_MAX = 30_000
 

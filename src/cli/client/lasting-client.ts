@@ -1,9 +1,9 @@
 import { setTimeout as wait } from 'node:timers/promises'
-import type { JsonObject } from '../../core/contract/contract.js'
-import { Client, type Query } from './client.js'
-import { type ClientOptions, pinned } from './connection.js'
+import type { JsonObject } from '../../core/json.js'
 import { EXIT, Stop } from '../exit.js'
 import { tell } from '../terminal/terminal.js'
+import { Client, type Query } from './client.js'
+import { type ClientOptions, pinned } from './connection.js'
 
 const RETRY_MS = 1000
 const RETRIES_MAX = 300

@@ -1,8 +1,8 @@
 import { existsSync } from 'node:fs'
 import { ledgerFiles } from '../../store/ledger-files.js'
-import { likelyStateDirs } from './connection.js'
 import { EXIT, Stop } from '../exit.js'
 import { givenStateDir } from '../places.js'
+import { likelyStateDirs } from './connection.js'
 import { liveServerNote } from './server-file.js'
 
 /** The state directory whose ledger a command means: the one named, else one with a server, else one with a ledger. */

@@ -1,6 +1,6 @@
 import { openDatabase } from '../../store/database.js'
-import { ledgerFiles } from '../../store/ledger-files.js'
 import { lockDirectory } from '../../store/directory-lock.js'
+import { ledgerFiles } from '../../store/ledger-files.js'
 import { StoreRefused } from '../../store/store.js'
 import { liveServerNote, type ServerNote } from './server-file.js'
 

@@ -1,7 +1,7 @@
-import type { JsonObject } from '../../core/contract/contract.js'
-import { type Client, segment } from './client.js'
+import type { JsonObject } from '../../core/json.js'
 import { Stop } from '../exit.js'
 import { plainLine } from '../terminal/plain-text.js'
+import { type Client, segment } from './client.js'
 
 const KINDS = { approval: ['an approval', 'apr-'], question: ['a question', 'qst-'] } as const
 

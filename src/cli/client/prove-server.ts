@@ -1,9 +1,9 @@
 import { randomBytes, timingSafeEqual } from 'node:crypto'
 import { serverProof } from '../../store/server-proof.js'
 import { EXIT, Stop } from '../exit.js'
-import { runningIn } from './lock-holder.js'
-import { stateDirOption } from '../terminal/next-steps.js'
 import { programName } from '../program-name.js'
+import { stateDirOption } from '../terminal/next-steps.js'
+import { runningIn } from './lock-holder.js'
 import { readServerNote } from './server-file.js'
 
 const NONCE_BYTES = 32

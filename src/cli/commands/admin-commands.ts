@@ -1,14 +1,14 @@
 import { type Command, Option } from 'commander'
-import type { JsonObject } from '../../core/contract/contract.js'
+import type { JsonObject } from '../../core/json.js'
+import { given, listOf, objectOf, textOf, timeOf } from '../client/answer-values.js'
 import { Client, segment } from '../client/client.js'
 import { type ClientOptions, clientOptions } from '../client/connection.js'
 import { collect, examples } from '../options.js'
-import { plainLine } from '../terminal/plain-text.js'
 import { programName } from '../program-name.js'
-import { durationText } from '../workflow/run-text.js'
+import { plainLine } from '../terminal/plain-text.js'
 import { type Column, table } from '../terminal/table.js'
 import { paint, print, printJson } from '../terminal/terminal.js'
-import { given, listOf, objectOf, textOf, timeOf } from '../client/answer-values.js'
+import { durationText } from '../workflow/run-text.js'
 
 /** Who may act: agents, operators, and the secret that signs. */
 export function addAdminCommands(program: Command): void {

@@ -1,15 +1,15 @@
 import { type Command, Option } from 'commander'
-import type { JsonObject } from '../../core/contract/contract.js'
-import { visitsDot, visitsMermaid } from '../report/analyze-graph.js'
-import { analyzeText } from '../report/analyze-text.js'
+import type { JsonObject } from '../../core/json.js'
+import { listOf, textOf } from '../client/answer-values.js'
 import { Client, segment } from '../client/client.js'
 import { type ClientOptions, clientOptions, serverOf } from '../client/connection.js'
 import { EXIT, Stop } from '../exit.js'
 import { examples } from '../options.js'
+import { visitsDot, visitsMermaid } from '../report/analyze-graph.js'
+import { analyzeText } from '../report/analyze-text.js'
 import { plainText } from '../terminal/plain-text.js'
-import { readRun } from '../workflow/run-file.js'
 import { print, printJson } from '../terminal/terminal.js'
-import { listOf, textOf } from '../client/answer-values.js'
+import { readRun } from '../workflow/run-file.js'
 
 const FORMATS = { text: analyzeText, mermaid: visitsMermaid, dot: visitsDot } as const
 

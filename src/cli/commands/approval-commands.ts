@@ -1,14 +1,14 @@
 import type { Command } from 'commander'
-import type { JsonObject } from '../../core/contract/contract.js'
-import { approvalTable, approvalText, decidedText, endedText } from '../terminal/approval-text.js'
+import type { JsonObject } from '../../core/json.js'
+import { given, listOf, objectOf, textOf } from '../client/answer-values.js'
 import { Client, segment } from '../client/client.js'
 import { type ClientOptions, clientOptions } from '../client/connection.js'
-import { EXIT, Stop } from '../exit.js'
 import { namedTask } from '../client/named-task.js'
+import { EXIT, Stop } from '../exit.js'
 import { examples } from '../options.js'
+import { approvalTable, approvalText, decidedText, endedText } from '../terminal/approval-text.js'
 import { plainLine } from '../terminal/plain-text.js'
 import { canAsk, confirm, print, printJson, tell } from '../terminal/terminal.js'
-import { given, listOf, objectOf, textOf } from '../client/answer-values.js'
 
 const PAGE = 100
 

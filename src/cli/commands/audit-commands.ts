@@ -1,14 +1,14 @@
 import type { Command } from 'commander'
 import type { ExportOptions } from '../audit/audit-export.js'
 import type { VerifyOptions } from '../audit/audit-verify.js'
+import { listOf, objectOf, textOf, timeOf } from '../client/answer-values.js'
 import { Client } from '../client/client.js'
 import { type ClientOptions, clientOptions } from '../client/connection.js'
-import { eventTable } from '../terminal/event-lines.js'
 import { examples, positiveNumber } from '../options.js'
+import { eventTable } from '../terminal/event-lines.js'
 import { plainLine } from '../terminal/plain-text.js'
 import { table } from '../terminal/table.js'
 import { print, printJson } from '../terminal/terminal.js'
-import { listOf, objectOf, textOf, timeOf } from '../client/answer-values.js'
 
 /** `phaselock audit …` */
 export function addAuditCommands(program: Command): void {

@@ -1,6 +1,6 @@
 import type { Command } from 'commander'
-import type { DownOptions } from '../server/background.js'
 import { examples } from '../options.js'
+import type { DownOptions } from '../server/background.js'
 import type { ServeOptions } from '../server/serve.js'
 import { serverOptions } from './serve-command.js'
 

@@ -1,4 +1,5 @@
 import { type Command, Option } from 'commander'
+import { listOf, textOf, timeOf } from '../client/answer-values.js'
 import { Client } from '../client/client.js'
 import { type ClientOptions, clientOptions } from '../client/connection.js'
 import type { GraphOptions, LintOptions, ValidateOptions } from '../contracts/contract-actions.js'
@@ -6,7 +7,6 @@ import { examples } from '../options.js'
 import { CONTRACT_FILE } from '../places.js'
 import { table } from '../terminal/table.js'
 import { print, printJson } from '../terminal/terminal.js'
-import { listOf, textOf, timeOf } from '../client/answer-values.js'
 
 const WHICH = `contract file, folder of documents or bundled name (default: ${CONTRACT_FILE})`
 

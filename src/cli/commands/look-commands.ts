@@ -1,17 +1,17 @@
 import { setTimeout as wait } from 'node:timers/promises'
 import type { Command } from 'commander'
-import type { JsonObject } from '../../core/contract/contract.js'
+import type { JsonObject } from '../../core/json.js'
+import { listOf, textOf } from '../client/answer-values.js'
 import { Client, segment } from '../client/client.js'
 import { type ClientOptions, clientOptions, pinned } from '../client/connection.js'
-import { eventLine, eventTable } from '../terminal/event-lines.js'
 import { readEvents } from '../client/event-stream.js'
 import { EXIT, Stop } from '../exit.js'
 import { examples, positiveNumber, sequence } from '../options.js'
+import { eventLine, eventTable } from '../terminal/event-lines.js'
 import { plainJson, plainLine } from '../terminal/plain-text.js'
-import { runStatus } from '../workflow/run-status.js'
 import { statusText } from '../terminal/status-text.js'
 import { print, printJson, tell } from '../terminal/terminal.js'
-import { listOf, textOf } from '../client/answer-values.js'
+import { runStatus } from '../workflow/run-status.js'
 
 const PENDING_MAX = 20
 const RETRY_MS = 1000

@@ -1,12 +1,12 @@
 import type { Command } from 'commander'
-import type { JsonObject } from '../../core/contract/contract.js'
+import type { JsonObject } from '../../core/json.js'
+import { given, objectOf, textOf } from '../client/answer-values.js'
 import { Client, segment } from '../client/client.js'
 import { type ClientOptions, clientOptions } from '../client/connection.js'
 import { EXIT, Stop } from '../exit.js'
 import { examples } from '../options.js'
 import { plainLine } from '../terminal/plain-text.js'
 import { canAsk, confirm, print, printJson } from '../terminal/terminal.js'
-import { given, objectOf, textOf } from '../client/answer-values.js'
 
 const COMMIT_CHARS = 12
 

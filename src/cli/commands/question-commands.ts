@@ -1,14 +1,14 @@
 import type { Command } from 'commander'
-import type { JsonObject } from '../../core/contract/contract.js'
+import type { JsonObject } from '../../core/json.js'
+import { given, listOf, textOf } from '../client/answer-values.js'
 import { Client, segment } from '../client/client.js'
 import { type ClientOptions, clientOptions } from '../client/connection.js'
-import { EXIT, Stop } from '../exit.js'
 import { namedTask } from '../client/named-task.js'
+import { EXIT, Stop } from '../exit.js'
 import { examples, positiveNumber } from '../options.js'
 import { plainLine } from '../terminal/plain-text.js'
 import { optionsOf, questionTable, questionText } from '../terminal/question-text.js'
 import { print, printJson } from '../terminal/terminal.js'
-import { given, listOf, textOf } from '../client/answer-values.js'
 
 const PAGE = 100
 const QUESTION_ID = /^qst-\d+-/

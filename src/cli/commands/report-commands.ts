@@ -1,14 +1,14 @@
 import { randomUUID } from 'node:crypto'
 import { renameSync, rmSync, writeFileSync } from 'node:fs'
 import type { Command } from 'commander'
-import type { JsonObject } from '../../core/contract/contract.js'
+import type { JsonObject } from '../../core/json.js'
+import { listOf, objectOf, textOf } from '../client/answer-values.js'
 import { Client, segment } from '../client/client.js'
 import { type ClientOptions, clientOptions } from '../client/connection.js'
 import { EXIT, Stop } from '../exit.js'
 import { examples } from '../options.js'
 import { reportText } from '../report/report-text.js'
 import { print, printJson } from '../terminal/terminal.js'
-import { listOf, objectOf, textOf } from '../client/answer-values.js'
 
 const NAME_CHARS_MAX = 80
 

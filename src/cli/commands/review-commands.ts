@@ -1,13 +1,13 @@
 import { readFileSync } from 'node:fs'
 import type { Command } from 'commander'
-import type { JsonObject } from '../../core/contract/contract.js'
+import type { JsonObject } from '../../core/json.js'
+import { given, textOf, timeOf } from '../client/answer-values.js'
 import { Client, segment } from '../client/client.js'
 import { type ClientOptions, clientOptions, readToken } from '../client/connection.js'
 import { EXIT, Stop } from '../exit.js'
 import { examples, seconds } from '../options.js'
 import { plainLine } from '../terminal/plain-text.js'
 import { print, printJson } from '../terminal/terminal.js'
-import { given, textOf, timeOf } from '../client/answer-values.js'
 
 /** `phaselock review`: what somebody who was let in as a reviewer does. */
 export function addReviewCommand(program: Command): void {

@@ -1,17 +1,17 @@
 import type { Command } from 'commander'
-import type { JsonObject } from '../../core/contract/contract.js'
+import type { JsonObject } from '../../core/json.js'
 import { thousands } from '../../core/text.js'
-import { numberOf } from '../report/analyze-text.js'
+import { given, listOf, textOf, timeOf } from '../client/answer-values.js'
 import { type Client, segment } from '../client/client.js'
 import { type ClientOptions, clientOptions } from '../client/connection.js'
 import { EXIT, Stop } from '../exit.js'
 import { examples } from '../options.js'
+import { numberOf } from '../report/analyze-text.js'
 import { plainLine } from '../terminal/plain-text.js'
-import { openSession, steeringClient, taskOf } from '../workflow/run-session.js'
-import { bringRunBack, dropRun, isRunFree, putRunAside } from '../workflow/stash-run.js'
 import { table } from '../terminal/table.js'
 import { canAsk, confirm, print, printJson, tell } from '../terminal/terminal.js'
-import { given, listOf, textOf, timeOf } from '../client/answer-values.js'
+import { openSession, steeringClient, taskOf } from '../workflow/run-session.js'
+import { bringRunBack, dropRun, isRunFree, putRunAside } from '../workflow/stash-run.js'
 
 /** `phaselock stash …` */
 export function addStashCommands(program: Command): void {

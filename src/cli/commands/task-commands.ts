@@ -1,18 +1,18 @@
 import { resolve } from 'node:path'
 import { type Command, InvalidArgumentError } from 'commander'
-import type { JsonObject } from '../../core/contract/contract.js'
+import type { JsonObject } from '../../core/json.js'
+import { given, listOf, objectOf, textOf } from '../client/answer-values.js'
 import { Client, segment } from '../client/client.js'
 import { type ClientOptions, clientOptions } from '../client/connection.js'
-import { heldOutLines, readHeldOutFile, refuseInsideTree } from '../workflow/held-out-file.js'
-import { addMergeCommands } from './merge-commands.js'
 import { collect, examples, integer, positiveNumber } from '../options.js'
 import { plainLine } from '../terminal/plain-text.js'
-import { addReviewer } from './review-commands.js'
 import { reviewLines } from '../terminal/review-text.js'
 import { showTask, taskTable } from '../terminal/task-text.js'
 import { print, printJson } from '../terminal/terminal.js'
 import { tellTree } from '../terminal/tree-text.js'
-import { given, listOf, objectOf, textOf } from '../client/answer-values.js'
+import { heldOutLines, readHeldOutFile, refuseInsideTree } from '../workflow/held-out-file.js'
+import { addMergeCommands } from './merge-commands.js'
+import { addReviewer } from './review-commands.js'
 
 /** `phaselock task …` */
 export function addTaskCommands(program: Command): void {

@@ -1,11 +1,11 @@
 import type { Command } from 'commander'
-import type { Json } from '../../core/contract/contract.js'
+import type { Json } from '../../core/json.js'
+import { textOf } from '../client/answer-values.js'
 import { Client, segment } from '../client/client.js'
 import { type ClientOptions, clientOptions } from '../client/connection.js'
 import { examples } from '../options.js'
 import { plainLine } from '../terminal/plain-text.js'
 import { print, printJson } from '../terminal/terminal.js'
-import { textOf } from '../client/answer-values.js'
 
 const ACTIONS = {
   revert: {

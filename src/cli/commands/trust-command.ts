@@ -1,7 +1,7 @@
 import type { Command } from 'commander'
+import type { TrustOptions } from '../contracts/trust.js'
 import { examples } from '../options.js'
 import { CONTRACT_FILE } from '../places.js'
-import type { TrustOptions } from '../contracts/trust.js'
 
 const FILE = `${CONTRACT_FILE} or agent_workflow/ of the work tree`
 const OF = 'state directory of the server ($PHASELOCK_STATE_DIR; default: the one of the work tree)'

@@ -1,6 +1,11 @@
 import { existsSync, realpathSync } from 'node:fs'
 import { join, relative, resolve } from 'node:path'
-import { BUNDLED_CONTRACTS, type BundledContract, bundledContract, isBundledContract } from '../../contract/bundled-contracts.js'
+import {
+  BUNDLED_CONTRACTS,
+  type BundledContract,
+  bundledContract,
+  isBundledContract,
+} from '../../contract/bundled-contracts.js'
 import { formatText } from '../../contract/format-diagnostics.js'
 import { type LoadedContract, loadContractFile } from '../../contract/load/load-contract.js'
 import { nearest } from '../../contract/nearest.js'

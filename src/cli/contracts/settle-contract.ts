@@ -1,16 +1,17 @@
 import { realpathSync } from 'node:fs'
 import { type LoadResult, loadContractFile } from '../../contract/load/load-contract.js'
-import type { Contract, JsonObject } from '../../core/contract/contract.js'
+import type { Contract } from '../../core/contract/contract.js'
 import { isBelowConfinement, isSandboxOnly } from '../../core/contract/contract-permissions.js'
 import { type ContractPin, judgeFound, type TrustVerdict } from '../../core/contract/contract-trust.js'
 import type { KnownContract } from '../../core/identity/registry.js'
+import type { JsonObject } from '../../core/json.js'
+import { EXIT, Stop } from '../exit.js'
+import { programName, shellWord } from '../program-name.js'
+import { plainLine } from '../terminal/plain-text.js'
+import { canAsk, confirm, tell } from '../terminal/terminal.js'
 import { chooseContract, isBelow, loadChosen, ownContract, shortPath } from './choose-contract.js'
 import { ContractPins } from './contract-pins.js'
-import { EXIT, Stop } from '../exit.js'
 import { permissionLines } from './permission-text.js'
-import { plainLine } from '../terminal/plain-text.js'
-import { programName, shellWord } from '../program-name.js'
-import { canAsk, confirm, tell } from '../terminal/terminal.js'
 
 /** The contract that a server starts with, and by whose word. */
 export interface SettledContract {

@@ -1,11 +1,11 @@
 import { existsSync } from 'node:fs'
 import { BUNDLED_CONTRACTS, bundledContract, isBundledContract } from '../../contract/bundled-contracts.js'
 import { nearest } from '../../contract/nearest.js'
+import { listOf, textOf } from '../client/answer-values.js'
 import type { Client } from '../client/client.js'
 import { EXIT, Stop } from '../exit.js'
-import { plainLine } from '../terminal/plain-text.js'
 import { programName, shellWord } from '../program-name.js'
-import { listOf, textOf } from '../client/answer-values.js'
+import { plainLine } from '../terminal/plain-text.js'
 
 const NAMES_SHOWN_MAX = 20
 

@@ -1,12 +1,12 @@
 import { type CoordinationRun, tally } from '../../core/councils/council.js'
 import { type AgentStatus, statusOf } from '../../core/councils/status.js'
 import { counted } from '../../core/text.js'
-import type { Lane, Live } from './live-council.js'
 import { plainLine, plainText } from '../terminal/plain-text.js'
-import { durationText } from '../workflow/run-text.js'
 import { columnsOf, cut } from '../terminal/table.js'
 import { paint } from '../terminal/terminal.js'
 import type { Size } from '../terminal/top-frame.js'
+import { durationText } from '../workflow/run-text.js'
+import type { Lane, Live } from './live-council.js'
 
 const LANE_LINES = 2
 const INDENT = '    '

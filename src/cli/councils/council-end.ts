@@ -1,13 +1,13 @@
-import type { JsonObject } from '../../core/contract/contract.js'
 import { type CoordinationRun, tally } from '../../core/councils/council.js'
 import { statusOf } from '../../core/councils/status.js'
+import type { JsonObject } from '../../core/json.js'
 import { counted, thousands } from '../../core/text.js'
-import { nameOf } from './event-lines.js'
-import type { Live, NewestAnswer } from './live-council.js'
 import { EXIT, type ExitCode } from '../exit.js'
 import { plainLine, plainText } from '../terminal/plain-text.js'
-import { durationText } from '../workflow/run-text.js'
 import { paint } from '../terminal/terminal.js'
+import { durationText } from '../workflow/run-text.js'
+import { nameOf } from './event-lines.js'
+import type { Live, NewestAnswer } from './live-council.js'
 
 /** How a coordination ended, for programs. */
 export function resultOf(run: CoordinationRun, live: Live): JsonObject {

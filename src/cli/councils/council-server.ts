@@ -1,9 +1,9 @@
 import { join } from 'node:path'
-import type { BackgroundServer } from '../server/background.js'
 import { type ClientOptions, likelyStateDirs } from '../client/connection.js'
 import { runningIn } from '../client/lock-holder.js'
-import { givenStateDir } from '../places.js'
 import { isAlive } from '../client/server-file.js'
+import { givenStateDir } from '../places.js'
+import type { BackgroundServer } from '../server/background.js'
 import { tell } from '../terminal/terminal.js'
 
 const HOST = '127.0.0.1'

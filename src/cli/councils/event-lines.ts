@@ -1,6 +1,6 @@
 import { charCount } from '../../core/councils/code-points.js'
-import type { RunEvent } from '../../core/councils/event.js'
 import type { CoordinationRun } from '../../core/councils/council.js'
+import type { RunEvent } from '../../core/councils/event.js'
 import { counted } from '../../core/text.js'
 import { unreachable } from '../../core/unreachable.js'
 import { plainLine } from '../terminal/plain-text.js'

@@ -1,11 +1,11 @@
 import { readFileSync, statSync } from 'node:fs'
 import { CONTRACT_CODES, type Place, type Report } from '../../contract/diagnostic.js'
-import { nearest } from '../../contract/nearest.js'
 import { BYTES_MAX, parseSource, type SourceNode } from '../../contract/load/yaml.js'
-import type { Json, JsonObject } from '../../core/contract/contract.js'
+import { nearest } from '../../contract/nearest.js'
+import type { Json, JsonObject } from '../../core/json.js'
+import { listOf, objectOf, textOf } from '../client/answer-values.js'
 import { EXIT, Stop } from '../exit.js'
 import { plainLine } from '../terminal/plain-text.js'
-import { listOf, objectOf, textOf } from '../client/answer-values.js'
 
 const KEYS = ['agents', 'options'] as const
 const PROBLEMS_MAX = 100

@@ -1,14 +1,14 @@
-import type { JsonObject } from '../../core/contract/contract.js'
 import type { CoordinationRun } from '../../core/councils/council.js'
-import { Board } from './council-board.js'
-import { answerOf, endText, resultOf } from './council-end.js'
-import { lanesOf } from './agent-rows.js'
-import { lineOf } from './event-lines.js'
-import { type Live, NOTHING_YET } from './live-council.js'
-import type { Seen } from './watch-council.js'
+import type { JsonObject } from '../../core/json.js'
 import { plainJson, plainText } from '../terminal/plain-text.js'
 import { print, printJson } from '../terminal/terminal.js'
 import { screenSize } from '../terminal/top-screen.js'
+import { lanesOf } from './agent-rows.js'
+import { Board } from './council-board.js'
+import { answerOf, endText, resultOf } from './council-end.js'
+import { lineOf } from './event-lines.js'
+import { type Live, NOTHING_YET } from './live-council.js'
+import type { Seen } from './watch-council.js'
 
 const DRAW_MS = 100
 

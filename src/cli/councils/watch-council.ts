@@ -1,12 +1,12 @@
 import { setTimeout as wait } from 'node:timers/promises'
-import type { JsonObject } from '../../core/contract/contract.js'
 import type { RunEvent } from '../../core/councils/event.js'
+import type { JsonObject } from '../../core/json.js'
 import { Client, segment } from '../client/client.js'
 import type { ClientOptions } from '../client/connection.js'
-import { runEventOf } from './live-council.js'
 import { readEvents } from '../client/event-stream.js'
 import { EXIT, Stop } from '../exit.js'
 import { tell } from '../terminal/terminal.js'
+import { runEventOf } from './live-council.js'
 
 const RETRY_MS = 1000
 const RETRIES_MAX = 120

@@ -1,7 +1,7 @@
 import { type Command, Option } from 'commander'
 import { PROVIDERS } from '../../confinement/confinement.js'
-import type { DemoOptions } from './demo.js'
 import { examples } from '../options.js'
+import type { DemoOptions } from './demo.js'
 
 /** `phaselock demo` */
 export function addDemoCommand(program: Command): void {

@@ -1,10 +1,10 @@
-import type { JsonObject } from '../../core/contract/contract.js'
-import { approvalText } from '../terminal/approval-text.js'
-import { segment } from '../client/client.js'
-import type { Api } from './demo-api.js'
-import { EXIT, Stop } from '../exit.js'
-import { confirm, tell } from '../terminal/terminal.js'
+import type { JsonObject } from '../../core/json.js'
 import { textOf } from '../client/answer-values.js'
+import { segment } from '../client/client.js'
+import { EXIT, Stop } from '../exit.js'
+import { approvalText } from '../terminal/approval-text.js'
+import { confirm, tell } from '../terminal/terminal.js'
+import type { Api } from './demo-api.js'
 
 /** The human of the demo: the operator "you". */
 export class Human {

@@ -1,11 +1,11 @@
-import type { JsonObject } from '../../core/contract/contract.js'
+import type { JsonObject } from '../../core/json.js'
+import { listOf, textOf } from '../client/answer-values.js'
 import { segment } from '../client/client.js'
 import type { Answer } from './demo-api.js'
 import type { Cheater } from './demo-cheater.js'
 import type { Human } from './demo-human.js'
 import { fingerprint } from './demo-sample.js'
 import type { Trick } from './demo-tricks.js'
-import { listOf, textOf } from '../client/answer-values.js'
 
 /** What came of a trick. */
 export interface Attempt {

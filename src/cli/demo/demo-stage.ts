@@ -3,13 +3,13 @@ import { chmodSync, mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync }
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { ProviderName } from '../../confinement/confinement.js'
-import type { JsonObject } from '../../core/contract/contract.js'
+import type { JsonObject } from '../../core/json.js'
+import { listOf, objectOf, textOf } from '../client/answer-values.js'
+import { EXIT, Stop } from '../exit.js'
+import { programScript } from '../program-name.js'
+import { plainText } from '../terminal/plain-text.js'
 import { Api } from './demo-api.js'
 import { makeSample } from './demo-sample.js'
-import { EXIT, Stop } from '../exit.js'
-import { plainText } from '../terminal/plain-text.js'
-import { programScript } from '../program-name.js'
-import { listOf, objectOf, textOf } from '../client/answer-values.js'
 
 const READY_MS_MAX = 60_000
 const STOP_MS_MAX = 15_000

@@ -1,9 +1,9 @@
+import { columnsOf, cut } from '../terminal/table.js'
+import { paint } from '../terminal/terminal.js'
+import { wrapped } from '../workflow/run-text.js'
 import type { Step } from './demo-honest.js'
 import type { Attempt } from './demo-judge.js'
 import type { Wall } from './demo-stage.js'
-import { wrapped } from '../workflow/run-text.js'
-import { columnsOf, cut } from '../terminal/table.js'
-import { paint } from '../terminal/terminal.js'
 
 const WIDTH = 79
 const INDENT = '    '

@@ -2,12 +2,12 @@ import { spawnSync } from 'node:child_process'
 import { mkdtempSync, readdirSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { delimiter, join } from 'node:path'
-import { hostView } from '../../confinement/view/host-view.js'
-import { surveyConfinement } from '../../confinement/open-confinement.js'
 import { type Confinement, GUARANTEES } from '../../confinement/confinement.js'
+import { surveyConfinement } from '../../confinement/open-confinement.js'
 import { findProgram } from '../../confinement/probes.js'
-import type { Finding } from './doctor.js'
+import { hostView } from '../../confinement/view/host-view.js'
 import { plainLine } from '../terminal/plain-text.js'
+import type { Finding } from './doctor.js'
 
 /** Tries every wall there is, by really trying to break out of it, and says which one would be used. */
 export async function confinementFindings(): Promise<readonly Finding[]> {

@@ -1,10 +1,10 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { type MemoryFacts, memoryFacts, PERL } from '../../confinement/runner-memory.js'
 import { GO_CACHE, GoCache } from '../../confinement/view/go-cache.js'
 import { hostView } from '../../confinement/view/host-view.js'
-import { type MemoryFacts, memoryFacts, PERL } from '../../confinement/runner-memory.js'
-import type { Finding } from './doctor.js'
 import { survey } from '../init/survey.js'
+import type { Finding } from './doctor.js'
 
 /** What observed test runs need on this machine and in this repository. */
 export function observedFindings(workspace: string, stateDir: string): readonly Finding[] {

@@ -1,10 +1,10 @@
 import { dotText, mermaidText } from '../../contract/graph.js'
-import type { JsonObject } from '../../core/contract/contract.js'
+import type { JsonObject } from '../../core/json.js'
 import { thousands } from '../../core/text.js'
-import { numberOf, usedTokens } from './analyze-text.js'
+import { listOf, objectOf, textOf } from '../client/answer-values.js'
 import { plainLine } from '../terminal/plain-text.js'
 import { durationText } from '../workflow/run-text.js'
-import { listOf, objectOf, textOf } from '../client/answer-values.js'
+import { numberOf, usedTokens } from './analyze-text.js'
 
 const VISITS_TOLD_MAX = 5
 

@@ -1,10 +1,10 @@
-import type { Json, JsonObject } from '../../core/contract/contract.js'
+import type { Json, JsonObject } from '../../core/json.js'
 import { thousands } from '../../core/text.js'
+import { listOf, objectOf, textOf } from '../client/answer-values.js'
 import { plainLine } from '../terminal/plain-text.js'
-import { durationText } from '../workflow/run-text.js'
 import { columnsOf, cut } from '../terminal/table.js'
 import { paint, width } from '../terminal/terminal.js'
-import { listOf, objectOf, textOf } from '../client/answer-values.js'
+import { durationText } from '../workflow/run-text.js'
 
 const ROOM_MAX = 100
 const GAP = '  '

@@ -1,10 +1,10 @@
-import type { JsonObject } from '../../core/contract/contract.js'
+import type { JsonObject } from '../../core/json.js'
 import { counted, thousands } from '../../core/text.js'
+import { listOf, objectOf, textOf } from '../client/answer-values.js'
 import { numberOf, tokensText, usedTokens } from './analyze-text.js'
 import { tableOf } from './report-html-parts.js'
 import { html, type Markup } from './report-markup.js'
 import { barsPlot, momentsPlot } from './report-plots.js'
-import { listOf, objectOf, textOf } from '../client/answer-values.js'
 
 const ROUNDS_SHOWN_MAX = 20
 

@@ -1,12 +1,12 @@
-import type { JsonObject } from '../../core/contract/contract.js'
+import type { JsonObject } from '../../core/json.js'
 import { thousands } from '../../core/text.js'
-import { numberOf, tokensText, usedTokens } from './analyze-text.js'
+import { listOf, objectOf, textOf } from '../client/answer-values.js'
 import { runText } from '../terminal/evidence-text.js'
+import { durationText } from '../workflow/run-text.js'
+import { numberOf, tokensText, usedTokens } from './analyze-text.js'
 import { percent, tableOf } from './report-html-parts.js'
 import { html, type Markup } from './report-markup.js'
 import { barsPlot, spansPlot } from './report-plots.js'
-import { durationText } from '../workflow/run-text.js'
-import { listOf, objectOf, textOf } from '../client/answer-values.js'
 
 const VISITS_SHOWN_MAX = 40
 const EVIDENCE_SHOWN_MAX = 100

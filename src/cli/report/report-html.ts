@@ -1,5 +1,7 @@
-import type { JsonObject } from '../../core/contract/contract.js'
+import type { JsonObject } from '../../core/json.js'
 import { thousands } from '../../core/text.js'
+import { listOf, objectOf, textOf, timeOf } from '../client/answer-values.js'
+import { durationText } from '../workflow/run-text.js'
 import { numberOf } from './analyze-text.js'
 import { coordinationSections } from './report-html-council.js'
 import { percent, tableOf } from './report-html-parts.js'
@@ -7,8 +9,6 @@ import { taskSections } from './report-html-task.js'
 import { html, type Markup, trusted } from './report-markup.js'
 import { barsPlot } from './report-plots.js'
 import { REPORT_STYLE } from './report-style.js'
-import { durationText } from '../workflow/run-text.js'
-import { listOf, objectOf, textOf, timeOf } from '../client/answer-values.js'
 
 const PLOT_ROWS_MAX = 30
 // Nothing is fetched and nothing runs, whatever the texts in it say.

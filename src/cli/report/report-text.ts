@@ -1,12 +1,12 @@
-import type { Json, JsonObject } from '../../core/contract/contract.js'
+import type { Json, JsonObject } from '../../core/json.js'
 import { counted, thousands } from '../../core/text.js'
-import { numberOf, tokensText, usedTokens } from './analyze-text.js'
+import { listOf, objectOf, textOf } from '../client/answer-values.js'
 import { runText } from '../terminal/evidence-text.js'
 import { plainLine, plainText } from '../terminal/plain-text.js'
-import { durationText } from '../workflow/run-text.js'
 import { cut, table } from '../terminal/table.js'
 import { paint, width } from '../terminal/terminal.js'
-import { listOf, objectOf, textOf } from '../client/answer-values.js'
+import { durationText } from '../workflow/run-text.js'
+import { numberOf, tokensText, usedTokens } from './analyze-text.js'
 
 const LABEL = 10
 const ROWS_MAX = 40

@@ -1,5 +1,5 @@
-import { BadPlace } from '../../app/orchestrator.js'
 import { WeakSecret } from '../../app/identity/tokens.js'
+import { BadPlace } from '../../app/orchestrator.js'
 import { StoreRefused, StoreUnavailable } from '../../store/store.js'
 import { EXIT, Stop } from '../exit.js'
 

@@ -1,8 +1,8 @@
-import type { Json, JsonObject } from '../../core/contract/contract.js'
+import type { Json, JsonObject } from '../../core/json.js'
+import { listOf, objectOf, textOf, timeOf } from '../client/answer-values.js'
 import { plainLine, plainText } from './plain-text.js'
 import { table } from './table.js'
 import { paint } from './terminal.js'
-import { listOf, objectOf, textOf, timeOf } from '../client/answer-values.js'
 
 const LINES_MAX = 200
 const LINE_CHARS_MAX = 2000

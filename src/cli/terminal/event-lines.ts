@@ -1,6 +1,6 @@
-import type { JsonObject } from '../../core/contract/contract.js'
-import { table } from './table.js'
+import type { JsonObject } from '../../core/json.js'
 import { listOf, objectOf, textOf } from '../client/answer-values.js'
+import { table } from './table.js'
 
 const CLOCK = /T(\d\d:\d\d:\d\d)/
 

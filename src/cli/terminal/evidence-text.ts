@@ -1,6 +1,6 @@
-import type { JsonObject } from '../../core/contract/contract.js'
-import { numberOf } from '../report/analyze-text.js'
+import type { JsonObject } from '../../core/json.js'
 import { listOf, objectOf, textOf } from '../client/answer-values.js'
+import { numberOf } from '../report/analyze-text.js'
 
 const VERDICTS = [
   ['proved', 'proved'],

@@ -1,8 +1,8 @@
-import type { JsonObject } from '../../core/contract/contract.js'
+import type { JsonObject } from '../../core/json.js'
+import { textOf, timeOf } from '../client/answer-values.js'
 import { plainLine, plainText } from './plain-text.js'
 import { table } from './table.js'
 import { paint } from './terminal.js'
-import { textOf, timeOf } from '../client/answer-values.js'
 
 export function questionTable(questions: readonly JsonObject[]): string {
   return table(questions, [

@@ -1,11 +1,11 @@
-import type { JsonObject } from '../../core/contract/contract.js'
+import type { JsonObject } from '../../core/json.js'
+import { listOf, objectOf, textOf, timeOf } from '../client/answer-values.js'
+import { runLines } from '../workflow/run-text.js'
 import { approvalTable } from './approval-text.js'
 import { plainLine } from './plain-text.js'
 import { questionTable } from './question-text.js'
-import { runLines } from '../workflow/run-text.js'
 import { table } from './table.js'
 import { paint } from './terminal.js'
-import { listOf, objectOf, textOf, timeOf } from '../client/answer-values.js'
 
 /** Everything an operator wants to know at a glance. */
 export function statusText(status: JsonObject): string {

@@ -1,10 +1,10 @@
-import type { JsonObject } from '../../core/contract/contract.js'
+import type { JsonObject } from '../../core/json.js'
+import { listOf, objectOf, textOf, timeOf } from '../client/answer-values.js'
 import { eventTable } from './event-lines.js'
 import { newestTests } from './evidence-text.js'
 import { plainLine, plainText } from './plain-text.js'
 import { table } from './table.js'
 import { paint } from './terminal.js'
-import { listOf, objectOf, textOf, timeOf } from '../client/answer-values.js'
 
 export function taskTable(tasks: readonly JsonObject[]): string {
   return table(tasks, [

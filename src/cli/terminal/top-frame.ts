@@ -1,10 +1,10 @@
-import type { Json, JsonObject } from '../../core/contract/contract.js'
+import type { Json, JsonObject } from '../../core/json.js'
 import { thousands } from '../../core/text.js'
+import { listOf, objectOf, textOf } from '../client/answer-values.js'
 import { numberOf } from '../report/analyze-text.js'
 import { plainLine } from './plain-text.js'
 import { columnsOf, cut } from './table.js'
 import { paint } from './terminal.js'
-import { listOf, objectOf, textOf } from '../client/answer-values.js'
 
 const MILLION = 1_000_000
 

@@ -1,7 +1,7 @@
-import type { JsonObject } from '../../core/contract/contract.js'
+import type { JsonObject } from '../../core/json.js'
+import { objectOf, textOf } from '../client/answer-values.js'
 import { plainLine } from './plain-text.js'
 import { print, tell } from './terminal.js'
-import { objectOf, textOf } from '../client/answer-values.js'
 
 /** Says where a task with a work tree of its own works, and what is not there. */
 export function tellTree(made: JsonObject): void {

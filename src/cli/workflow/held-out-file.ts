@@ -1,11 +1,11 @@
 import { readFileSync, realpathSync, statSync } from 'node:fs'
 import { isAbsolute, relative, resolve } from 'node:path'
-import type { JsonObject } from '../../core/contract/contract.js'
+import type { JsonObject } from '../../core/json.js'
+import { textOf } from '../client/answer-values.js'
 import type { Client } from '../client/client.js'
 import { segment } from '../client/client.js'
 import { EXIT, Stop } from '../exit.js'
 import { plainLine } from '../terminal/plain-text.js'
-import { textOf } from '../client/answer-values.js'
 
 const FILE_BYTES_MAX = 1024 * 1024
 

@@ -1,10 +1,10 @@
-import type { JsonObject } from '../../core/contract/contract.js'
+import type { JsonObject } from '../../core/json.js'
+import { objectOf, textOf } from '../client/answer-values.js'
 import { Client } from '../client/client.js'
 import { type ClientOptions, serverOf } from '../client/connection.js'
 import { EXIT, Stop } from '../exit.js'
 import { plainText } from '../terminal/plain-text.js'
 import { type Run, readRun, runFile } from './run-file.js'
-import { objectOf, textOf } from '../client/answer-values.js'
 
 const OPERATOR_PREFIX = 'plop_'
 

@@ -1,16 +1,16 @@
 import { randomBytes } from 'node:crypto'
-import type { JsonObject } from '../../core/contract/contract.js'
+import type { JsonObject } from '../../core/json.js'
+import { given, objectOf, textOf } from '../client/answer-values.js'
 import { Client, segment } from '../client/client.js'
 import type { ClientOptions } from '../client/connection.js'
+import { chooseStartContract, contractHash } from '../contracts/start-contract.js'
 import { EXIT, Stop } from '../exit.js'
 import { plainLine } from '../terminal/plain-text.js'
+import { tell } from '../terminal/terminal.js'
 import { createRun, forgetRun, type Run, readRun, runFile } from './run-file.js'
 import { asAgent, codeOf, openSession, type Session, steeringClient } from './run-session.js'
 import { showAnswer } from './run-steps.js'
 import { putAway } from './run-totals.js'
-import { chooseStartContract, contractHash } from '../contracts/start-contract.js'
-import { tell } from '../terminal/terminal.js'
-import { given, objectOf, textOf } from '../client/answer-values.js'
 
 const TITLE_CHARS_MAX = 200
 // The first claim reads the whole work tree.

@@ -1,14 +1,14 @@
-import type { JsonObject } from '../../core/contract/contract.js'
+import type { JsonObject } from '../../core/json.js'
+import { objectOf, textOf } from '../client/answer-values.js'
 import { Client, segment } from '../client/client.js'
 import type { ClientOptions } from '../client/connection.js'
+import { liveServerNote } from '../client/server-file.js'
 import type { Finding } from '../doctor/doctor.js'
 import { Stop } from '../exit.js'
 import { plainLine } from '../terminal/plain-text.js'
 import { readRun, runFile } from './run-file.js'
 import { codeOf, openSession } from './run-session.js'
 import { unavailableText } from './run-text.js'
-import { liveServerNote } from '../client/server-file.js'
-import { objectOf, textOf } from '../client/answer-values.js'
 
 /** The active run as `status` shows it; null when there is none. */
 export async function runStatus(client: Client, options: ClientOptions): Promise<JsonObject | null> {

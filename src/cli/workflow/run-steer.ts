@@ -1,14 +1,14 @@
-import type { JsonObject } from '../../core/contract/contract.js'
+import type { JsonObject } from '../../core/json.js'
+import { given, listOf, objectOf, textOf } from '../client/answer-values.js'
 import { type Client, segment } from '../client/client.js'
 import type { ClientOptions } from '../client/connection.js'
 import { EXIT, Stop } from '../exit.js'
 import { plainLine } from '../terminal/plain-text.js'
+import { print, printJson, tell } from '../terminal/terminal.js'
 import { asAgent, noActiveRun, openSession, type Session, steeringClient, taskOf } from './run-session.js'
 import { showAnswer } from './run-steps.js'
 import { wrapped } from './run-text.js'
 import { putAway } from './run-totals.js'
-import { print, printJson, tell } from '../terminal/terminal.js'
-import { given, listOf, objectOf, textOf } from '../client/answer-values.js'
 
 export interface SteerOptions extends ClientOptions {
   readonly reason: string

@@ -1,11 +1,11 @@
 import { closeSync, fstatSync, openSync, readFileSync } from 'node:fs'
-import type { Json, JsonObject } from '../../core/contract/contract.js'
+import type { Json, JsonObject } from '../../core/json.js'
+import { objectOf, textOf } from '../client/answer-values.js'
 import type { ClientOptions } from '../client/connection.js'
 import { EXIT, Stop } from '../exit.js'
+import { print, printJson, tell } from '../terminal/terminal.js'
 import { asAgent, openSession } from './run-session.js'
 import { answerText, asCommandLine, isBlocked, isInterrupt, warningLines } from './run-text.js'
-import { print, printJson, tell } from '../terminal/terminal.js'
-import { objectOf, textOf } from '../client/answer-values.js'
 
 // Gates run tests; beyond five minutes without an answer the connection itself is given up.
 const NEXT_MS_MAX = 295_000

@@ -1,8 +1,8 @@
-import type { Json, JsonObject } from '../../core/contract/contract.js'
+import type { Json, JsonObject } from '../../core/json.js'
+import { listOf, objectOf, textOf } from '../client/answer-values.js'
 import { plainLine, plainText } from '../terminal/plain-text.js'
 import { columnsOf } from '../terminal/table.js'
 import { paint, width } from '../terminal/terminal.js'
-import { listOf, objectOf, textOf } from '../client/answer-values.js'
 
 const BLOCKERS_MAX = 50
 const OVER_REST = '  - Run: POST /api/v1/prompt/continue'

@@ -1,9 +1,9 @@
-import type { JsonObject } from '../../core/contract/contract.js'
+import type { JsonObject } from '../../core/json.js'
+import { objectOf, textOf } from '../client/answer-values.js'
 import { type Client, segment } from '../client/client.js'
+import { timeline } from '../commands/task-commands.js'
 import { archiveRun, type Run } from './run-file.js'
 import { codeOf } from './run-session.js'
-import { timeline } from '../commands/task-commands.js'
-import { objectOf, textOf } from '../client/answer-values.js'
 
 const COUNTED = {
   tool_calls: ['tool_allowed'],

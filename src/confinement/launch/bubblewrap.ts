@@ -1,5 +1,6 @@
 import { existsSync, statSync } from 'node:fs'
 import { join } from 'node:path'
+import { type JobSocket, SOCKETS_AT, socketAt } from '../confinement.js'
 import { INSIDE_ID } from './identity.js'
 import {
   becoming,
@@ -13,7 +14,6 @@ import {
   SOCKETS_BYTES_MAX,
   TMP_BYTES_MAX,
 } from './launch.js'
-import { type JobSocket, SOCKETS_AT, socketAt } from '../confinement.js'
 
 /** Starts the command with bubblewrap: namespaces, the base root, the work tree, a seccomp filter. */
 export const bubblewrap: Launcher = (launch) => {

@@ -1,6 +1,6 @@
 import { keepSettable } from '../../core/contract/variables.js'
-import { type Identity, INSIDE_ID } from './identity.js'
 import type { Job } from '../confinement.js'
+import { type Identity, INSIDE_ID } from './identity.js'
 
 /** What a launcher needs to know of one command, all paths as the keeper sees them. */
 export interface Launch {

@@ -2,8 +2,8 @@ import { spawn } from 'node:child_process'
 import { join } from 'node:path'
 import { keepSettable } from '../../core/contract/variables.js'
 import { cleanEnv, confinedOf, NOTHING_LEFT } from '../confined.js'
-import type { HostView } from '../view/host-view.js'
 import type { Confined, Job } from '../confinement.js'
+import type { HostView } from '../view/host-view.js'
 import { watchView } from '../view/watch-view.js'
 
 const LINGER_MS = 500

@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
+import { type JobSocket, SOCKETS_AT, socketAt } from '../confinement.js'
 import { INSIDE_ID } from './identity.js'
 import { quoted } from './keeper.js'
 import {
@@ -13,7 +14,6 @@ import {
   SOCKETS_BYTES_MAX,
   TMP_BYTES_MAX,
 } from './launch.js'
-import { type JobSocket, SOCKETS_AT, socketAt } from '../confinement.js'
 
 /**
  * Starts the command with the tools of util-linux alone: the same namespaces, mounts and filter as with bubblewrap, made by a

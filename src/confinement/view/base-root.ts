@@ -12,10 +12,10 @@ import {
   writeFileSync,
 } from 'node:fs'
 import { dirname, join } from 'node:path'
-import type { HostView } from './host-view.js'
+import { SOCKETS_AT } from '../confinement.js'
 import { INSIDE_ID } from '../launch/identity.js'
 import { type Keeper, quoted } from '../launch/keeper.js'
-import { SOCKETS_AT } from '../confinement.js'
+import type { HostView } from './host-view.js'
 import { isInside } from './toolchains.js'
 
 const PASSWD = `root:x:0:0:root:/:/usr/sbin/nologin

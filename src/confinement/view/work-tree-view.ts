@@ -1,7 +1,7 @@
 import { lstatSync, mkdirSync, statSync, symlinkSync } from 'node:fs'
 import { join } from 'node:path'
-import { type Keeper, quoted } from '../launch/keeper.js'
 import type { Job } from '../confinement.js'
+import { type Keeper, quoted } from '../launch/keeper.js'
 
 /** One command's view of the work tree. */
 export interface Run {

@@ -1,10 +1,10 @@
 import type { CheckName } from '../../core/contract/contract.js'
 import { CHECK_ARTIFACTS, CHECKS_OF_TEST_RUN } from '../../core/contract/contract.js'
-import { isFinal, upTo } from './check-graph.js'
 import type { BlockerDocument, ContractDocument, PhaseDocument, ValidationDocument } from '../document.js'
 import { readExpression } from '../expression.js'
 import { didYouMean } from '../nearest.js'
 import type { Reading } from '../read/reading.js'
+import { isFinal, upTo } from './check-graph.js'
 import { takesPathsAlone } from './test-files-schema.js'
 
 /** Gates: named by transitions that exist, and holding checks that have something to look at. */

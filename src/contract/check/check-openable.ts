@@ -1,11 +1,11 @@
-import type { JsonObject } from '../../core/contract/contract.js'
+import type { JsonObject } from '../../core/json.js'
 import { counted } from '../../core/text.js'
+import type { ContractDocument, GateDocument, PhaseDocument } from '../document.js'
+import type { Reading } from '../read/reading.js'
 import { RUN_NEEDS } from './check-needs.js'
 import { type CheckOwner, checksOfDemand, demandsOf, nameOfCheck, phasesAfterRed } from './demands.js'
-import type { ContractDocument, GateDocument, PhaseDocument } from '../document.js'
 import { evidenceRuns, neverGiven, neverVerified } from './never-given.js'
 import { type Never, neverHolds, schemasOf } from './never-holds.js'
-import type { Reading } from '../read/reading.js'
 import { findConflict } from './schema-conflict.js'
 
 /** Every gate can open and every phase be left, as far as the contract alone decides it. What only warns opens anyway. */

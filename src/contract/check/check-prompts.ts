@@ -1,7 +1,7 @@
-import { artifactsUpTo } from './check-gates.js'
 import type { ContractDocument } from '../document.js'
 import { placeholdersOf } from '../prompt.js'
 import type { Reading } from '../read/reading.js'
+import { artifactsUpTo } from './check-gates.js'
 
 const KNOWN = '{{task.title}}, {{task.description}}, {{artifacts.TYPE.FIELD}}, {{guide:NAME}}, {{?OPTIONAL}}'
 

@@ -1,4 +1,3 @@
-import { reachedWithout, upTo } from './check-graph.js'
 import type {
   BlockerDocument,
   ContractDocument,
@@ -7,6 +6,7 @@ import type {
   TransitionDocument,
   ValidationDocument,
 } from '../document.js'
+import { reachedWithout, upTo } from './check-graph.js'
 
 export type CheckOwner = BlockerDocument | ValidationDocument
 

@@ -1,12 +1,13 @@
-import type { CheckName, Json, JsonObject } from '../../core/contract/contract.js'
+import type { CheckName } from '../../core/contract/contract.js'
 import { OBSERVED_RUN_MEMBERS } from '../../core/evidence/observed-run.js'
+import type { Json, JsonObject } from '../../core/json.js'
 import { REVIEW_ARTIFACTS } from '../../core/reviews/review.js'
-import { upTo } from './check-graph.js'
-import { ARTIFACT_NEEDS, ASSEMBLED_REVIEW, NO_OPEN_QUESTIONS, object, REPORTED_RUN_NEEDS } from './check-needs.js'
-import { type CheckOwner, nameOfCheck } from './demands.js'
 import type { ContractDocument, PhaseDocument } from '../document.js'
 import { readExpression } from '../expression.js'
 import type { ReadPath } from '../expression-reads.js'
+import { upTo } from './check-graph.js'
+import { ARTIFACT_NEEDS, ASSEMBLED_REVIEW, NO_OPEN_QUESTIONS, object, REPORTED_RUN_NEEDS } from './check-needs.js'
+import { type CheckOwner, nameOfCheck } from './demands.js'
 import { findConflict } from './schema-conflict.js'
 
 /** Why something can never hold, the field that says so, and what would be right. */

@@ -1,11 +1,9 @@
-import type { Alert, AlertCondition } from '../../core/task/alerts.js'
+import type { AgentEntry, AutoSpawn } from '../../core/contract/agent-programs.js'
 import type {
   Blocker,
   Contract,
   EvidenceField,
   Gate,
-  Json,
-  JsonObject,
   McpServer,
   ObservedCommand,
   OwnTool,
@@ -14,15 +12,14 @@ import type {
   RequiredArtifact,
   ToolConstraint,
 } from '../../core/contract/contract.js'
-import type { AgentCrash } from '../../core/task/crash.js'
 import type { PhaseDocument as PhaseText } from '../../core/contract/phase-document.js'
-import { compileRule } from '../../core/rules/rule.js'
-import type { Slot } from '../../core/reviews/reviewer-slots.js'
-import type { AgentEntry, AutoSpawn } from '../../core/contract/agent-programs.js'
 import type { Webhook } from '../../core/contract/webhook.js'
+import type { Json, JsonObject } from '../../core/json.js'
+import type { Slot } from '../../core/reviews/reviewer-slots.js'
+import { compileRule } from '../../core/rules/rule.js'
+import type { Alert, AlertCondition } from '../../core/task/alerts.js'
+import type { AgentCrash } from '../../core/task/crash.js'
 import { extraTools } from '../check/check-tools.js'
-import { compileConsensus } from './compile-consensus.js'
-import { compileTests } from './compile-tests.js'
 import { phasesBeforeRed } from '../check/demands.js'
 import type {
   ArtifactDocument,
@@ -38,10 +35,12 @@ import type {
 import { findUnenforced } from '../not-enforced.js'
 import { spawnNames } from '../read/read-agents.js'
 import type { McpServerDocument, ToolArgDocument, ToolDocument } from '../read/read-services.js'
+import { compileConsensus } from './compile-consensus.js'
+import { compileTests } from './compile-tests.js'
 
 /** The core's contract, from a canonical document that was loaded (and perhaps stored) before. Nothing is lost between. */
 export function compileDocument(document: JsonObject, hash: string): Contract {
-  // Only `load.ts` makes canonical documents, and the hash says that this is one of them.
+  // Only `load-contract.ts` makes canonical documents, and the hash says that this is one of them.
   const source = document as unknown as ContractDocument
   const { enforcement } = source
   const beforeRed = phasesBeforeRed(source)

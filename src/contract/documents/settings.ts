@@ -1,6 +1,6 @@
-import { COMMON_KEYS } from '../read/contract-keys.js'
-import { didYouMean, nearest } from '../nearest.js'
 import type { MapNode, SourceEntry, SourceNode } from '../load/yaml.js'
+import { didYouMean, nearest } from '../nearest.js'
+import { COMMON_KEYS } from '../read/contract-keys.js'
 import { entry, numberIn, scalarNode, textIn } from './nodes.js'
 import type { Sink } from './source.js'
 

@@ -1,6 +1,6 @@
-import type { Json } from '../../core/contract/contract.js'
-import { didYouMean } from '../nearest.js'
+import type { Json } from '../../core/json.js'
 import type { MapNode, SourceEntry, SourceNode } from '../load/yaml.js'
+import { didYouMean } from '../nearest.js'
 import type { Draft } from './field.js'
 import { readRules } from './rules.js'
 import type { Sink } from './source.js'

@@ -1,9 +1,9 @@
 import { join } from 'node:path/posix'
 import type { ContractDocument } from '../document.js'
-import type { FileLookup } from './bounded-files.js'
 import { bareNamesAsGuides, placeholdersOf } from '../prompt.js'
 import type { ReadContract } from '../read/read-contract.js'
 import type { Reading } from '../read/reading.js'
+import type { FileLookup } from './bounded-files.js'
 
 const GUIDES_DIR_DEFAULT = 'guides'
 const GUIDE_CHARS_MAX = 256 * 1024

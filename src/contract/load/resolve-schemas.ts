@@ -1,13 +1,13 @@
 import { basename, join } from 'node:path/posix'
-import type { Json, JsonObject } from '../../core/contract/contract.js'
+import type { Json, JsonObject } from '../../core/json.js'
 import { builtInSchemasFolder } from '../bundled-contracts.js'
+import { problemsOfSchema } from '../check/schema-problems.js'
 import type { Place } from '../diagnostic.js'
 import type { ArtifactDocument } from '../document.js'
-import type { FileLookup, FileText } from './bounded-files.js'
-import { filesBelow } from './bounded-files.js'
 import type { ReadContract } from '../read/read-contract.js'
 import type { Reading } from '../read/reading.js'
-import { problemsOfSchema } from '../check/schema-problems.js'
+import type { FileLookup, FileText } from './bounded-files.js'
+import { filesBelow } from './bounded-files.js'
 import type { SourceNode } from './yaml.js'
 
 const DEPTH_MAX = 64

@@ -1,7 +1,7 @@
 import type { ContractCode, Place } from '../diagnostic.js'
+import type { ListNode, MapNode, ScalarNode, SourceNode } from '../load/yaml.js'
 import { didYouMean } from '../nearest.js'
 import type { Reading } from './reading.js'
-import type { ListNode, MapNode, ScalarNode, SourceNode } from '../load/yaml.js'
 
 const TEXT_CHARS_MAX = 256 * 1024
 

@@ -1,11 +1,11 @@
-import type { Json, JsonObject } from '../../core/contract/contract.js'
-import { REVIEWER_NAME } from '../../core/reviews/review.js'
-import { AGENTS_MAX, optionProblem } from '../../core/councils/options.js'
 import { findValueProblem, isHeldByShell, isVariableName } from '../../core/contract/variables.js'
+import { AGENTS_MAX, optionProblem } from '../../core/councils/options.js'
+import type { Json, JsonObject } from '../../core/json.js'
+import { REVIEWER_NAME } from '../../core/reviews/review.js'
 import { voteOptions } from '../compile/compile-consensus.js'
+import type { ListNode, SourceNode } from '../load/yaml.js'
 import { Fields } from './fields.js'
 import type { Reading } from './reading.js'
-import type { ListNode, SourceNode } from '../load/yaml.js'
 
 const HARNESSES = ['claude-code', 'codex', 'gemini', 'opencode', 'command'] as const
 const NOVELTY = ['lenient', 'balanced', 'strict'] as const

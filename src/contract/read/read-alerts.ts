@@ -1,7 +1,7 @@
-import type { Json, JsonObject } from '../../core/contract/contract.js'
+import type { Json, JsonObject } from '../../core/json.js'
+import type { ListNode, SourceNode } from '../load/yaml.js'
 import { Fields } from './fields.js'
 import type { Reading } from './reading.js'
-import type { ListNode, SourceNode } from '../load/yaml.js'
 
 /** What each condition is measured in: a share between 0 and 1, or seconds. */
 const CONDITIONS: ReadonlyMap<string, 'above' | 'above_seconds'> = new Map([

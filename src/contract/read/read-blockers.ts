@@ -2,12 +2,12 @@ import type { CheckName } from '../../core/contract/contract.js'
 import { CHECK_NAMES } from '../../core/contract/contract.js'
 import { REVIEWER_NAME } from '../../core/reviews/review.js'
 import type { BlockerDocument, BlockerParams, ValidationDocument } from '../document.js'
-import { Fields } from './fields.js'
+import type { ListNode, SourceNode } from '../load/yaml.js'
 import { didYouMean } from '../nearest.js'
 import { compilePattern, globProblem } from '../patterns.js'
+import { Fields } from './fields.js'
 import type { Reading } from './reading.js'
 import { ruleAlias } from './validation-rules.js'
-import type { ListNode, SourceNode } from '../load/yaml.js'
 
 export const SEVERITIES = ['blocking', 'warning', 'info'] as const
 const PARAM_KEYS = ['threshold', 'required_reviews', 'when', 'run', 'command', 'path', 'pattern', 'paths'] as const

@@ -1,9 +1,10 @@
-import type { EvidenceType, Json } from '../../core/contract/contract.js'
+import type { EvidenceType } from '../../core/contract/contract.js'
+import type { Json } from '../../core/json.js'
 import type { CheckpointDocument, EvidenceDocument } from '../document.js'
-import { Fields, wrongType } from './fields.js'
-import { compilePattern } from '../patterns.js'
-import type { Reading } from './reading.js'
 import type { SourceNode } from '../load/yaml.js'
+import { compilePattern } from '../patterns.js'
+import { Fields, wrongType } from './fields.js'
+import type { Reading } from './reading.js'
 
 const TYPES = ['string', 'integer', 'number', 'boolean', 'array', 'object'] as const
 const GRADES = ['reported', 'artifact', 'observed'] as const

@@ -1,8 +1,9 @@
-import type { Json } from '../../core/contract/contract.js'
-import { COMMON_KEYS } from './contract-keys.js'
+import type { Json } from '../../core/json.js'
 import type { ContractDocument, TransitionDocument } from '../document.js'
-import { expectKind, Fields } from './fields.js'
 import { addTestsUnchanged, linearTransitions, placeSharedGates, resolveNodeTargets } from '../load/normalise.js'
+import type { MapNode, SourceNode } from '../load/yaml.js'
+import { COMMON_KEYS } from './contract-keys.js'
+import { expectKind, Fields } from './fields.js'
 import { readAgent } from './read-agents.js'
 import { readCoordination } from './read-coordination.js'
 import { MODES, readEnforcement } from './read-enforcement.js'
@@ -13,7 +14,6 @@ import { readKnowledge, readMonitoring, readRecovery, readTests, readWeb } from 
 import { readTransitions } from './read-transitions.js'
 import { readWebhooks } from './read-webhooks.js'
 import type { Reading } from './reading.js'
-import type { MapNode, SourceNode } from '../load/yaml.js'
 
 const ROOT_KEYS = [
   'name',

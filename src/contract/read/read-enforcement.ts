@@ -1,6 +1,6 @@
 import type { EnforcementDocument } from '../document.js'
-import type { Fields } from './fields.js'
 import { globProblem } from '../patterns.js'
+import type { Fields } from './fields.js'
 import type { Reading } from './reading.js'
 
 export const MODES = ['strict', 'permissive', 'advisory'] as const

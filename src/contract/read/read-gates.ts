@@ -1,10 +1,10 @@
 import { REVIEWER_NAME } from '../../core/reviews/review.js'
 import type { GateDocument } from '../document.js'
+import type { ListNode, MapNode, SourceNode } from '../load/yaml.js'
 import { Fields, textOf } from './fields.js'
 import { readBlockers } from './read-blockers.js'
 import { readId } from './read-id.js'
 import type { Reading } from './reading.js'
-import type { ListNode, MapNode, SourceNode } from '../load/yaml.js'
 
 const GATE_TYPES = ['approval', 'validation'] as const
 export const TIMEOUT_ACTIONS = ['park', 'reject'] as const

@@ -1,7 +1,7 @@
 import type { PhaseTextDocument } from '../document.js'
+import type { ListNode, SourceNode } from '../load/yaml.js'
 import { Fields } from './fields.js'
 import type { Reading } from './reading.js'
-import type { ListNode, SourceNode } from '../load/yaml.js'
 
 const KEYS = ['number', 'content', 'sources', 'total_tokens', 'examples', 'tasks']
 const CONTENT_CHARS_MAX = 1024 * 1024

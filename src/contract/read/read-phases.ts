@@ -1,6 +1,7 @@
 import type { ArtifactDocument, ConstraintDocument, PhaseDocument } from '../document.js'
-import { expectKind, Fields } from './fields.js'
+import type { ListNode, MapNode, SourceNode } from '../load/yaml.js'
 import { globProblem } from '../patterns.js'
+import { expectKind, Fields } from './fields.js'
 import { readAutoSpawn, readConsensus } from './read-agents.js'
 import { readValidation } from './read-blockers.js'
 import { readCheckpoint } from './read-checkpoint.js'
@@ -10,7 +11,6 @@ import { readId } from './read-id.js'
 import { readPhaseText } from './read-phase-text.js'
 import { readRules } from './read-rules.js'
 import type { Reading } from './reading.js'
-import type { ListNode, MapNode, SourceNode } from '../load/yaml.js'
 
 const PHASE_KEYS = [
   'id',

@@ -1,9 +1,9 @@
-import type { Json, JsonObject } from '../../core/contract/contract.js'
-import { Fields, wrongType } from './fields.js'
+import type { Json, JsonObject } from '../../core/json.js'
+import type { ListNode, MapNode, SourceNode } from '../load/yaml.js'
 import { didYouMean } from '../nearest.js'
 import { compilePattern } from '../patterns.js'
+import { Fields, wrongType } from './fields.js'
 import type { Reading } from './reading.js'
-import type { ListNode, MapNode, SourceNode } from '../load/yaml.js'
 
 const OPTION_KEYS = ['message', 'suggestion', 'on_violation', 'unless_progress', 'shadow']
 const VIOLATION_ACTIONS = ['interrupt', 'deny', 'park'] as const

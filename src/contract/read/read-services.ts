@@ -1,11 +1,11 @@
-import type { Json, JsonObject } from '../../core/contract/contract.js'
+import type { Json, JsonObject } from '../../core/json.js'
 import { BUILT_IN_TOOLS, HARNESS_TOOLS } from '../../core/tool-calls/built-in-tools.js'
 import { ARG_NAME, partsOf, problemOfWord } from '../command-words.js'
-import { Fields, wrongType } from './fields.js'
+import type { SourceNode } from '../load/yaml.js'
 import { globProblem } from '../patterns.js'
+import { Fields, wrongType } from './fields.js'
 import { readEnv } from './read-agents.js'
 import type { Reading } from './reading.js'
-import type { SourceNode } from '../load/yaml.js'
 
 export const FORMATS = [
   'auto',

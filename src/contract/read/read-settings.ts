@@ -1,7 +1,7 @@
-import type { Json, JsonObject } from '../../core/contract/contract.js'
+import type { Json, JsonObject } from '../../core/json.js'
 import type { ContractDocument } from '../document.js'
-import type { Fields } from './fields.js'
 import { globProblem } from '../patterns.js'
+import type { Fields } from './fields.js'
 import { readAlerts } from './read-alerts.js'
 import type { Reading } from './reading.js'
 

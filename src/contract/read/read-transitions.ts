@@ -1,9 +1,9 @@
-import type { JsonObject } from '../../core/contract/contract.js'
+import type { JsonObject } from '../../core/json.js'
 import type { TransitionDocument } from '../document.js'
-import { Fields } from './fields.js'
-import { didYouMean } from '../nearest.js'
-import type { Reading } from './reading.js'
 import type { ListNode, SourceNode } from '../load/yaml.js'
+import { didYouMean } from '../nearest.js'
+import { Fields } from './fields.js'
+import type { Reading } from './reading.js'
 
 const TRIGGERS = ['spawn_review_agents', 'notify_orchestrator', 'update_prd_state'] as const
 const TRANSITION_KEYS = ['from', 'to', 'gate', 'when', 'requires_token', 'triggers']

@@ -1,7 +1,7 @@
-import type { Json, JsonObject } from '../../core/contract/contract.js'
+import type { Json, JsonObject } from '../../core/json.js'
 import { TASK_EVENT_TYPES } from '../../core/task/event-types.js'
-import { Fields } from './fields.js'
 import { nearest } from '../nearest.js'
+import { Fields } from './fields.js'
 import type { Reading } from './reading.js'
 
 function checkAddress(fields: Fields, url: string): void {

@@ -1,10 +1,10 @@
-import { blocker } from '../gates/blockers.js'
-import type { Approver, Command, Context, GateFacts } from '../task/command.js'
 import type { Contract, Gate } from '../contract/contract.js'
-import type { ArtifactRef, BlockerFound, TaskFact } from '../task/event.js'
+import { blocker } from '../gates/blockers.js'
 import { isMachineRole } from '../identity/permissions.js'
-import { type Decision, decided, numbered, unrecorded, withBudget } from '../task/refusal.js'
 import { approverName, deniedTo, isReviewerApprover, refusedTo } from '../reviews/review.js'
+import type { Approver, Command, Context, GateFacts } from '../task/command.js'
+import type { ArtifactRef, BlockerFound, TaskFact } from '../task/event.js'
+import { type Decision, decided, numbered, unrecorded, withBudget } from '../task/refusal.js'
 import type { Approval, TaskState } from '../task/state.js'
 
 /** What the approval gates of a transition say. */

@@ -1,5 +1,5 @@
-import type { Command } from '../task/command.js'
 import type { Contract } from '../contract/contract.js'
+import type { Command } from '../task/command.js'
 import type { TaskFact } from '../task/event.js'
 import { type Decision, decided, numbered, unrecorded, withBudget } from '../task/refusal.js'
 import type { Question, TaskState } from '../task/state.js'

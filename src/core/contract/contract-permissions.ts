@@ -1,5 +1,5 @@
-import type { Contract, Enforcement, Phase } from './contract.js'
 import { openedPaths } from '../paths/opened-paths.js'
+import type { Contract, Enforcement, Phase } from './contract.js'
 
 /**
  * How far a permission reaches. `sandbox`: commands and programs in the sandbox, without network. `outside`: agent

@@ -1,8 +1,8 @@
-import type { Json } from '../contract/contract.js'
+import type { Json } from '../json.js'
+import type { TokensUsed } from './council.js'
 import type { RunEvent, RunFact } from './event.js'
 import type { RunOptions } from './options.js'
 import type { Handled, Reason } from './reason.js'
-import type { TokensUsed } from './council.js'
 
 /** One tool call of a response. `arguments` is what the agent sent, whatever that is. */
 export interface ResponseCall {

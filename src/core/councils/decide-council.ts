@@ -1,16 +1,16 @@
 import { unreachable } from '../unreachable.js'
 import { firstChars } from './code-points.js'
 import type { RefusedBecause, Responded, RunCommand, RunDecision, RunStep, StartRun } from './command.js'
+import { type CoordinationRun, isAwaited, isPresenting, type Participant } from './council.js'
 import { endedWithoutPresentation, endingFacts } from './ending.js'
 import type { RunEvent, RunFact } from './event.js'
 import { evolveRun } from './evolve-council.js'
 import { ANSWER_CHARS_MAX } from './judge-response.js'
 import { timedOutText } from './messages.js'
 import { respond } from './respond.js'
-import { type CoordinationRun, isAwaited, isPresenting, type Participant } from './council.js'
-import { sightAfter } from './visible-answers.js'
 import { startFact } from './start.js'
 import { dueFacts } from './time-limits.js'
+import { sightAfter } from './visible-answers.js'
 
 const FAILURE_CHARS_MAX = 500
 

@@ -1,8 +1,8 @@
 import { counted } from '../text.js'
-import type { RunFact } from './event.js'
-import { NO_ANSWERS_IN_TIME, TIE_BROKEN } from './messages.js'
 import type { CoordinationRun, FinishReason, RunResult } from './council.js'
 import { isDone, tally } from './council.js'
+import type { RunFact } from './event.js'
+import { NO_ANSWERS_IN_TIME, TIE_BROKEN } from './messages.js'
 
 /** What ends the run, or decides it and asks the winner for its presentation; nothing while somebody is waited for. */
 export function endingFacts(run: CoordinationRun): readonly RunFact[] {

@@ -1,6 +1,6 @@
+import type { FinishReason, TokensUsed, Verdict } from './council.js'
 import type { RunOptions } from './options.js'
 import type { Handled, Reason } from './reason.js'
-import type { FinishReason, TokensUsed, Verdict } from './council.js'
 
 /** What each kind of event of a run says, besides when. All are plain JSON: a run outlives a restart by folding them. */
 export type RunFact =

@@ -1,8 +1,8 @@
 import { unreachable } from '../unreachable.js'
-import type { RunEvent } from './event.js'
-import { NO_RELIABILITY, withAttempt, withRound } from './reliability.js'
 import type { AgentError, Answer, CoordinationRun, Participant, TokensUsed } from './council.js'
 import { anonymousIds } from './council.js'
+import type { RunEvent } from './event.js'
+import { NO_RELIABILITY, withAttempt, withRound } from './reliability.js'
 import { sightAfter } from './visible-answers.js'
 
 type Later = Exclude<RunEvent, { readonly type: 'run_started' }>

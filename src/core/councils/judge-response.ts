@@ -1,9 +1,9 @@
-import type { Json } from '../contract/contract.js'
+import type { Json } from '../json.js'
 import { thousands } from '../text.js'
 import type { Responded, ResponseCall } from './command.js'
-import { duplicateOf, tooSimilar } from './similarity.js'
-import { NOT_WORKFLOW, type Problem } from './messages.js'
 import { answerCountOf, type CoordinationRun, type Participant, unseen, type Verdict, votable } from './council.js'
+import { NOT_WORKFLOW, type Problem } from './messages.js'
+import { duplicateOf, tooSimilar } from './similarity.js'
 
 /** What one response comes to. Whatever number of bad calls it holds, there is one problem: that of the first. */
 export type Judgement =

@@ -1,11 +1,11 @@
 import { unreachable } from '../unreachable.js'
 import { firstChars } from './code-points.js'
 import type { Attempted, Responded, RunStep } from './command.js'
+import { answerCountOf, type CoordinationRun, type Participant, unseen } from './council.js'
 import type { RunFact } from './event.js'
 import { type Judgement, judge, unknownTools } from './judge-response.js'
 import { askedAgainText, errorMessage, problemText, retryText, stoppedText, toolName } from './messages.js'
 import { bufferKept, TOOL_CALLS_KEPT_MAX, UNKNOWN_TOOLS_KEPT_MAX } from './reliability.js'
-import { answerCountOf, type CoordinationRun, type Participant, unseen } from './council.js'
 
 const VOTE_REASON_CHARS_MAX = 2000
 

@@ -1,5 +1,5 @@
-import type { Novelty } from './options.js'
 import type { Answer, CoordinationRun } from './council.js'
+import type { Novelty } from './options.js'
 
 /** Above this share of common words, in percent, an answer is too similar; null: whatever is no duplicate is new. */
 export const NOVELTY_LIMITS: Readonly<Record<Novelty, number | null>> = { lenient: null, balanced: 70, strict: 50 }

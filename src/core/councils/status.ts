@@ -1,7 +1,7 @@
 import { firstChars } from './code-points.js'
-import { type ReliabilityOutcome, type ReliabilityRecord, reliabilityRecord } from './reliability.js'
 import type { CoordinationRun, FinishReason, Participant, Vote } from './council.js'
 import { answerCountOf, isDone, isPresenting, tally } from './council.js'
+import { type ReliabilityOutcome, type ReliabilityRecord, reliabilityRecord } from './reliability.js'
 
 export type AgentStatusWord =
   | 'waiting'

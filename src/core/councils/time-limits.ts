@@ -1,8 +1,8 @@
+import type { CoordinationRun, Participant } from './council.js'
+import { isAwaited } from './council.js'
 import { endedWithoutPresentation, timeLimitFacts } from './ending.js'
 import type { RunFact } from './event.js'
 import { timedOutText } from './messages.js'
-import type { CoordinationRun, Participant } from './council.js'
-import { isAwaited } from './council.js'
 
 /** What the passing of time alone has brought about by now. */
 export function dueFacts(run: CoordinationRun, now: number): readonly RunFact[] {

@@ -1,14 +1,14 @@
-import { CHECK_REMEDIES } from './check-remedies.js'
 import type { Code } from '../codes.js'
-import { type CheckOutcome, checkKey, type GateFacts } from '../task/command.js'
-import { comesOfReviews } from '../reviews/consensus-plan.js'
 import type { Blocker, Mode, RequiredArtifact } from '../contract/contract.js'
-import type { BlockerFound } from '../task/event.js'
 import { isObserved } from '../evidence/inverted-run.js'
-import type { Needs } from './needs.js'
-import { remedyOf } from '../task/refusal.js'
+import { comesOfReviews } from '../reviews/consensus-plan.js'
 import { REVIEW_ARTIFACTS, reviewsKey } from '../reviews/review.js'
+import { type CheckOutcome, checkKey, type GateFacts } from '../task/command.js'
+import type { BlockerFound } from '../task/event.js'
+import { remedyOf } from '../task/refusal.js'
 import type { TaskState } from '../task/state.js'
+import { CHECK_REMEDIES } from './check-remedies.js'
+import type { Needs } from './needs.js'
 
 const PROBLEMS_PER_ARTIFACT_MAX = 20
 /** The artifact that Phaselock makes itself where the contract says how tests are run; its checks say what is wrong with it. */

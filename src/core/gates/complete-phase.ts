@@ -1,14 +1,14 @@
-import { phaseOf } from '../tool-calls/offered-tools.js'
-import { blocker } from './blockers.js'
+import type { Contract } from '../contract/contract.js'
 import { checkpointPassed } from '../evidence/checkpoint.js'
 import type { Command, Context, GateFacts } from '../task/command.js'
-import type { Contract } from '../contract/contract.js'
 import type { TaskFact } from '../task/event.js'
 import { type Decision, modeOf, numbered, withBudget } from '../task/refusal.js'
 import type { TaskState } from '../task/state.js'
+import { phaseOf } from '../tool-calls/offered-tools.js'
+import { heldBack } from '../watch/watch.js'
+import { blocker } from './blockers.js'
 import { interrupted, refusedTransition, tooMuchHandedIn, transition } from './transition.js'
 import { isFinal } from './transition-rules.js'
-import { heldBack } from '../watch/watch.js'
 
 const PROBLEMS_KEPT_MAX = 200
 const PROBLEMS_IN_TEXT_MAX = 3

@@ -1,11 +1,11 @@
-import { phaseOf } from '../tool-calls/offered-tools.js'
-import { checkKey } from '../task/command.js'
-import { type ConsensusPlan, onlyVotersReview, reviewsNeeded } from '../reviews/consensus-plan.js'
 import type { Blocker, Contract, EvidenceField, Phase, RequiredArtifact } from '../contract/contract.js'
 import type { PhaseTask } from '../contract/phase-document.js'
-import { openTasks } from './phase-tasks.js'
+import { type ConsensusPlan, onlyVotersReview, reviewsNeeded } from '../reviews/consensus-plan.js'
 import { slotChecks } from '../reviews/reviewer-slots.js'
+import { checkKey } from '../task/command.js'
 import type { TaskState } from '../task/state.js'
+import { phaseOf } from '../tool-calls/offered-tools.js'
+import { openTasks } from './phase-tasks.js'
 import { type Demand, demandOf, findTransition, isFinal } from './transition-rules.js'
 
 /** A check to run, and where its outcome goes. */

@@ -1,9 +1,9 @@
-import { phaseOf } from '../tool-calls/offered-tools.js'
 import type { Contract, Phase } from '../contract/contract.js'
-import type { TaskFact } from '../task/event.js'
 import type { PhaseTask } from '../contract/phase-document.js'
+import type { TaskFact } from '../task/event.js'
 import { type Decision, decided, numbered, withBudget } from '../task/refusal.js'
 import type { TaskState } from '../task/state.js'
+import { phaseOf } from '../tool-calls/offered-tools.js'
 
 /** The tasks that a phase hands out one at a time; empty where it hands out all at once, or has none. */
 export function orderedTasks(phase: Phase): readonly PhaseTask[] {

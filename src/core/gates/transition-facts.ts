@@ -1,9 +1,9 @@
+import { REVIEW_ARTIFACTS } from '../reviews/review.js'
 import type { GateFacts } from '../task/command.js'
 import type { ArtifactRef, TaskFact } from '../task/event.js'
-import type { Needs } from './needs.js'
 import type { Decision } from '../task/refusal.js'
-import { REVIEW_ARTIFACTS } from '../reviews/review.js'
 import type { TaskState } from '../task/state.js'
+import type { Needs } from './needs.js'
 
 /** What is asked of others stands before the refusal that tells of it. */
 export function withFacts(

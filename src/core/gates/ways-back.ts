@@ -1,8 +1,8 @@
-import { blocker } from './blockers.js'
 import type { Contract, Phase } from '../contract/contract.js'
 import type { BlockerFound, TaskFact } from '../task/event.js'
 import type { Decision } from '../task/refusal.js'
 import type { TaskState } from '../task/state.js'
+import { blocker } from './blockers.js'
 import type { Demand } from './transition-rules.js'
 
 /** How often a task may go back to its tests the same way before a person looks at it: each time they are run once more. */

@@ -1,5 +1,5 @@
-import { reviewsNeeded } from '../reviews/consensus-plan.js'
 import type { Contract } from '../contract/contract.js'
+import { reviewsNeeded } from '../reviews/consensus-plan.js'
 import type { Registry } from './registry.js'
 
 /** Words of the ledger and of `approvers` that stand for people, machines or Phaselock itself. */

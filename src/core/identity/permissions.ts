@@ -1,4 +1,5 @@
-import type { Enforcement, JsonObject } from '../contract/contract.js'
+import type { Enforcement } from '../contract/contract.js'
+import type { JsonObject } from '../json.js'
 
 /**
  * Who calls, as the token proves it: an agent with its agent token or with a phase token, a reviewer, a participant of a

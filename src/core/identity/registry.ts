@@ -1,8 +1,8 @@
-import { isKnownAgent } from './agent-names.js'
 import type { Code } from '../codes.js'
-import type { Refusal } from '../task/refusal.js'
 import { evolveSpawns, type Spawn, type SpawnFact } from '../contract/agent-programs.js'
+import type { Refusal } from '../task/refusal.js'
 import { unreachable } from '../unreachable.js'
+import { isKnownAgent } from './agent-names.js'
 
 /** What happens outside of any task: who may act, which contracts are known, what was refused to strangers. */
 export type RegistryFact =

@@ -1,5 +1,5 @@
-import { isOffered } from '../tool-calls/offered-tools.js'
 import type { CheckName, Contract } from '../contract/contract.js'
+import { isOffered } from '../tool-calls/offered-tools.js'
 
 /** What git says of a work tree. Paths are relative to it. */
 export interface GitListing {

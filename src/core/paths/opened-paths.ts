@@ -1,7 +1,7 @@
-import type { Context } from '../task/command.js'
 import type { Contract, Phase } from '../contract/contract.js'
-import { harnessKind } from './test-setup-names.js'
+import type { Context } from '../task/command.js'
 import { PROTECTED_WHY, protectedBy } from './protected-paths.js'
+import { harnessKind } from './test-setup-names.js'
 import { writableOf } from './writable.js'
 
 /** A path that agents could not change, or that gates hold as it was, and that a phase opens by naming it. */

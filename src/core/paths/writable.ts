@@ -1,10 +1,10 @@
-import { isOffered, phaseOf } from '../tool-calls/offered-tools.js'
-import type { Context } from '../task/command.js'
 import type { Contract, Phase } from '../contract/contract.js'
-import { foldPath } from './fold-path.js'
-import { PROTECTED_WHY, protectedBy } from './protected-paths.js'
+import type { Context } from '../task/command.js'
 import type { TaskState } from '../task/state.js'
 import { BUILT_IN_TOOLS } from '../tool-calls/built-in-tools.js'
+import { isOffered, phaseOf } from '../tool-calls/offered-tools.js'
+import { foldPath } from './fold-path.js'
+import { PROTECTED_WHY, protectedBy } from './protected-paths.js'
 
 /** What may change in the work tree in a phase: what an allowed pattern matches and no forbidden one does. */
 export interface Writable {

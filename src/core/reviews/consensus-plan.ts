@@ -1,8 +1,8 @@
 import type { Blocker, Phase } from '../contract/contract.js'
-import { REVIEW_ARTIFACTS, REVIEW_CHECKS, reviewsAsked } from './review.js'
-import type { RunOptions } from '../councils/options.js'
 import type { CoordinationRun } from '../councils/council.js'
+import type { RunOptions } from '../councils/options.js'
 import type { TaskState } from '../task/state.js'
+import { REVIEW_ARTIFACTS, REVIEW_CHECKS, reviewsAsked } from './review.js'
 
 /** A reviewer that votes: a program that Phaselock starts, or whoever an operator hands the token of this name. */
 export interface Voter {

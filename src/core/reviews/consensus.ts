@@ -1,14 +1,14 @@
-import { blocker } from '../gates/blockers.js'
-import type { GateFacts } from '../task/command.js'
-import type { ConsensusProof } from './consensus-event.js'
-import { type ConsensusPlan, type ConsensusSeen, workKey } from './consensus-plan.js'
-import { consensusProgress } from './consensus-progress.js'
-import type { BlockerFound, TaskFact } from '../task/event.js'
-import { HOLDERS_MAX } from './review.js'
 import { firstChars } from '../councils/code-points.js'
 import { consensusOf } from '../councils/consensus.js'
 import type { CoordinationRun } from '../councils/council.js'
+import { blocker } from '../gates/blockers.js'
+import type { GateFacts } from '../task/command.js'
+import type { BlockerFound, TaskFact } from '../task/event.js'
 import type { TaskState } from '../task/state.js'
+import type { ConsensusProof } from './consensus-event.js'
+import { type ConsensusPlan, type ConsensusSeen, workKey } from './consensus-plan.js'
+import { consensusProgress } from './consensus-progress.js'
+import { HOLDERS_MAX } from './review.js'
 
 /** How often reviewers may be asked in one visit, and on one task at all: every run is work of theirs. */
 export const CONSENSUS_RUNS_MAX = 20

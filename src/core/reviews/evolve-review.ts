@@ -1,7 +1,7 @@
 import type { TaskEvent } from '../task/event.js'
-import { HOLDERS_MAX, isFinished, isStartedBy } from './review.js'
 import type { Reviewer, TaskState } from '../task/state.js'
 import { unreachable } from '../unreachable.js'
+import { HOLDERS_MAX, isFinished, isStartedBy } from './review.js'
 
 type ReviewEvent = TaskEvent & {
   type: 'reviewer_added' | 'reviewer_revoked' | 'review_submitted' | 'review_refused'

@@ -1,5 +1,5 @@
-import { reviewsNeeded } from './consensus-plan.js'
 import type { Gate, Phase } from '../contract/contract.js'
+import { reviewsNeeded } from './consensus-plan.js'
 
 const ANSWER_SECONDS_MAX = 24 * 60 * 60
 

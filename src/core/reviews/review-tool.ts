@@ -1,11 +1,11 @@
-import { phaseOf } from '../tool-calls/offered-tools.js'
-import type { Command, Context } from '../task/command.js'
 import type { Contract } from '../contract/contract.js'
+import type { Command, Context } from '../task/command.js'
 import type { Violation } from '../task/event.js'
 import { type Decision, decided } from '../task/refusal.js'
-import { deniedTo, refusedTo } from './review.js'
 import type { TaskState } from '../task/state.js'
+import { phaseOf } from '../tool-calls/offered-tools.js'
 import { brokenConstraint } from '../tool-calls/use-tool.js'
+import { deniedTo, refusedTo } from './review.js'
 
 /** What a reviewer may call, whatever the phase offers its agent: tools that look and change nothing. */
 export const REVIEW_TOOLS: readonly string[] = [

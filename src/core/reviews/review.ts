@@ -1,5 +1,5 @@
-import type { Command, Context, ReviewStatus } from '../task/command.js'
 import type { CheckName, Contract, Phase } from '../contract/contract.js'
+import type { Command, Context, ReviewStatus } from '../task/command.js'
 import type { BlockerFound, TaskFact, Violation } from '../task/event.js'
 import { type Decision, decided, type Refused, unrecorded } from '../task/refusal.js'
 import type { Reviewer, TaskState } from '../task/state.js'

@@ -1,8 +1,8 @@
+import type { AutoSpawn } from '../contract/agent-programs.js'
 import type { Blocker, Contract, Phase } from '../contract/contract.js'
 import type { TaskFact } from '../task/event.js'
-import { isFinished, reviewersOf, reviewsAsked } from './review.js'
-import type { AutoSpawn } from '../contract/agent-programs.js'
 import type { TaskState } from '../task/state.js'
+import { isFinished, reviewersOf, reviewsAsked } from './review.js'
 
 /** A place for a reviewer, opened on entering a phase and filled by whoever is let in under its name. */
 export interface Slot {

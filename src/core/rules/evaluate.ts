@@ -1,4 +1,5 @@
-import type { JsonObject } from '../contract/contract.js'
+import type { JsonObject } from '../json.js'
+import { clock, counted, duration, oneLine, span, thousands } from '../text.js'
 import { unreachable } from '../unreachable.js'
 import type { Facts } from './facts.js'
 import { totals } from './facts.js'
@@ -6,7 +7,6 @@ import type { Matches } from './memo.js'
 import { findRepeats } from './repeats.js'
 import type { CommitRule, RepeatRule, Rule, RuleType, TimeoutRule, TokenRule } from './rule.js'
 import { usedSince } from './usage.js'
-import { clock, counted, duration, oneLine, span, thousands } from '../text.js'
 
 export interface RuleContext {
   readonly phase: string

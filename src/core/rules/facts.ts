@@ -1,6 +1,6 @@
+import { carryIndex } from './facts-by-time.js'
 import type { Kept, Log } from './log.js'
 import { insert, NO_LOG } from './log.js'
-import { carryIndex } from './fact-index.js'
 import type { Usage, UsageFact } from './usage.js'
 import { NO_USAGE, withUsage } from './usage.js'
 

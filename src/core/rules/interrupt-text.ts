@@ -1,6 +1,6 @@
+import { clock, oneLine } from '../text.js'
 import type { Violation } from './evaluate.js'
 import type { RuleType } from './rule.js'
-import { clock, oneLine } from '../text.js'
 
 const PATTERN_CHARS_MAX = 500
 

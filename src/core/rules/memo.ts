@@ -1,6 +1,6 @@
 import type { Link, Text } from './chain.js'
 import { extend, linkAt } from './chain.js'
-import type { Spine } from './fact-index.js'
+import type { Spine } from './facts-by-time.js'
 
 export type Matches = (pattern: string, text: string) => boolean
 type Step = (result: Link | null, spine: Spine) => Link | null

@@ -1,12 +1,12 @@
 import type { Entry, Link, Text } from './chain.js'
 import { countWhile } from './chain.js'
+import type { Spine } from './facts-by-time.js'
+import { indexOf } from './facts-by-time.js'
 import { read } from './layered-map.js'
 import type { Log } from './log.js'
 import type { Matches } from './memo.js'
 import { latestRepeat, matching } from './memo.js'
 import type { RepeatRule } from './rule.js'
-import type { Spine } from './fact-index.js'
-import { indexOf } from './fact-index.js'
 
 export interface Repeats {
   /** Of everything that counts. */

@@ -1,9 +1,9 @@
-import type { Context } from './command.js'
 import type { Contract } from '../contract/contract.js'
+import { unreachable } from '../unreachable.js'
+import type { Context } from './command.js'
 import type { TaskFact } from './event.js'
 import { type Decision, decided } from './refusal.js'
 import type { TaskState } from './state.js'
-import { unreachable } from '../unreachable.js'
 
 export type AlertCondition = 'gate_block_rate' | 'task_stuck_in_phase' | 'approval_waiting'
 

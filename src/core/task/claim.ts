@@ -1,12 +1,12 @@
+import type { Contract } from '../contract/contract.js'
+import { completesOnEntry } from '../gates/transition-rules.js'
+import { slotFacts } from '../reviews/reviewer-slots.js'
 import { phaseOf } from '../tool-calls/offered-tools.js'
 import type { Command, Context } from './command.js'
-import type { Contract } from '../contract/contract.js'
 import { crashRule, lapseFacts } from './crash.js'
 import type { TaskFact } from './event.js'
 import { type Decision, decided, unrecorded } from './refusal.js'
-import { slotFacts } from '../reviews/reviewer-slots.js'
 import type { TaskState } from './state.js'
-import { completesOnEntry } from '../gates/transition-rules.js'
 import { waitsForPeople } from './waiting.js'
 
 /** Gives the task to the agent, or back to the agent that already holds it (resume), with a new epoch either way. */

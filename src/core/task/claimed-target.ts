@@ -1,7 +1,7 @@
-import { phaseOf } from '../tool-calls/offered-tools.js'
 import type { Contract } from '../contract/contract.js'
-import type { TaskState } from './state.js'
 import { isFinal } from '../gates/transition-rules.js'
+import { phaseOf } from '../tool-calls/offered-tools.js'
+import type { TaskState } from './state.js'
 
 /**
  * Where the claims lead: the first transition, in the order of the contract, whose `when` was claimed; with the bare

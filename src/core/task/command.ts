@@ -1,14 +1,15 @@
-import type { AgentCliFile } from '../paths/agent-cli-files.js'
-import type { CallFacts } from '../tool-calls/call-facts.js'
-import type { EvidenceProof } from '../evidence/checkpoint-event.js'
 import type { Code } from '../codes.js'
-import type { ConsensusSeen } from '../reviews/consensus-plan.js'
-import type { CheckName, JsonObject, Mode } from '../contract/contract.js'
-import type { ArtifactRef, Grade } from './event.js'
+import type { CheckName, Mode } from '../contract/contract.js'
+import type { EvidenceProof } from '../evidence/checkpoint-event.js'
 import type { HeldOutRef } from '../evidence/held-out.js'
 import type { TestsCommand } from '../evidence/tests-command.js'
-import type { NewWorktree } from './tree-event.js'
+import type { JsonObject } from '../json.js'
+import type { AgentCliFile } from '../paths/agent-cli-files.js'
 import type { ChangedPath, GitAccess } from '../paths/writable.js'
+import type { ConsensusSeen } from '../reviews/consensus-plan.js'
+import type { CallFacts } from '../tool-calls/call-facts.js'
+import type { ArtifactRef, Grade } from './event.js'
+import type { NewWorktree } from './tree-event.js'
 
 /** Who asks, when, and the functions the core is lent because it has none of its own. */
 export interface Context {

@@ -1,5 +1,5 @@
-import type { Command } from './command.js'
 import type { Contract } from '../contract/contract.js'
+import type { Command } from './command.js'
 import type { TaskFact } from './event.js'
 import { type Decision, decided } from './refusal.js'
 import type { TaskState } from './state.js'

@@ -1,14 +1,22 @@
-import { checkAlerts } from './alerts.js'
 import { decideApproval, expireApproval } from '../approvals/approval.js'
+import { answerQuestion, askQuestion, withdrawQuestions } from '../approvals/question.js'
+import type { Contract } from '../contract/contract.js'
+import { recordHeldOut } from '../evidence/held-out.js'
+import { askSetupChange, pinSetup } from '../evidence/setup-change.js'
+import { leavePhase } from '../gates/complete-phase.js'
+import { finishTask } from '../gates/phase-tasks.js'
+import { addReviewer, revokeReviewer, submitReview } from '../reviews/review.js'
+import { useToolAsReviewer } from '../reviews/review-tool.js'
+import { finishTool } from '../tool-calls/finish-tool.js'
+import { useTool } from '../tool-calls/use-tool.js'
+import { unreachable } from '../unreachable.js'
+import { acknowledge, watch } from '../watch/watch.js'
+import { checkAlerts } from './alerts.js'
 import { claim } from './claim.js'
 import type { Command, Context, NewTask } from './command.js'
-import { leavePhase } from '../gates/complete-phase.js'
-import type { Contract } from '../contract/contract.js'
 import { dropAgent } from './crash.js'
 import type { TaskEvent, TaskFact } from './event.js'
 import { evolve } from './evolve.js'
-import { finishTool } from '../tool-calls/finish-tool.js'
-import { recordHeldOut } from '../evidence/held-out.js'
 import {
   acceptTools,
   cancel,
@@ -22,19 +30,11 @@ import {
   settleTree,
   update,
 } from './lifecycle.js'
-import { finishTask } from '../gates/phase-tasks.js'
-import { answerQuestion, askQuestion, withdrawQuestions } from '../approvals/question.js'
 import { reportUnledgered } from './reconcile.js'
 import { record } from './record-fact.js'
 import { type Decision, decided, unrecorded } from './refusal.js'
-import { addReviewer, revokeReviewer, submitReview } from '../reviews/review.js'
-import { useToolAsReviewer } from '../reviews/review-tool.js'
-import { askSetupChange, pinSetup } from '../evidence/setup-change.js'
 import { dropStash, stash } from './stash.js'
 import type { TaskState } from './state.js'
-import { useTool } from '../tool-calls/use-tool.js'
-import { unreachable } from '../unreachable.js'
-import { acknowledge, watch } from '../watch/watch.js'
 import { endWorktree } from './worktree.js'
 
 /** What follows from a command, from nothing but the contract, the state, the command and the time. Refusals are events too. */

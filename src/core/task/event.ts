@@ -1,15 +1,16 @@
-import type { AlertCondition } from './alerts.js'
-import type { CheckpointFact } from '../evidence/checkpoint-event.js'
-import type { Code } from '../codes.js'
-import type { UpstreamRef } from './command.js'
-import type { ConsensusFact, ConsensusProof } from '../reviews/consensus-event.js'
-import type { JsonObject, Mode, Severity } from '../contract/contract.js'
-import type { HeldOutRef } from '../evidence/held-out.js'
 import type { QuestionFact } from '../approvals/question-event.js'
-import type { ReviewFact } from '../reviews/review-event.js'
+import type { Code } from '../codes.js'
+import type { Mode, Severity } from '../contract/contract.js'
+import type { CheckpointFact } from '../evidence/checkpoint-event.js'
+import type { HeldOutRef } from '../evidence/held-out.js'
 import type { TestsFact } from '../evidence/tests-event.js'
-import type { NewWorktree, TreeFact } from './tree-event.js'
+import type { JsonObject } from '../json.js'
+import type { ConsensusFact, ConsensusProof } from '../reviews/consensus-event.js'
+import type { ReviewFact } from '../reviews/review-event.js'
 import type { WatchFact } from '../watch/watch-event.js'
+import type { AlertCondition } from './alerts.js'
+import type { UpstreamRef } from './command.js'
+import type { NewWorktree, TreeFact } from './tree-event.js'
 
 /** How strongly a fact is known: the agent said so, Phaselock read a file, Phaselock ran it. */
 export type Grade = 'reported' | 'artifact' | 'observed' | 'proved'
@@ -274,12 +275,7 @@ export type TaskFact =
       readonly digest: string
     }
   | (Refused & { readonly type: 'approval_refused'; readonly approvalId: string; readonly by: string })
-  | (Caller & {
-      readonly type: 'token_refused'
-      readonly code: Code
-      readonly detail: string
-      readonly success: false
-    })
+  | (Caller & { readonly type: 'token_refused'; readonly code: Code; readonly detail: string; readonly success: false })
   | { readonly type: 'approval_expired'; readonly approvalId: string; readonly action: 'park' | 'reject' }
   | { readonly type: 'approval_voided'; readonly approvalId: string; readonly reason: string }
   | CheckpointFact

@@ -1,6 +1,6 @@
+import { NOTHING_WATCHED } from '../watch/watch.js'
 import type { TaskEvent } from './event.js'
 import type { TaskState } from './state.js'
-import { NOTHING_WATCHED } from '../watch/watch.js'
 
 /** The state that a stream begins with. */
 export function created(event: TaskEvent & { type: 'task_created' }): TaskState {

@@ -1,7 +1,7 @@
-import type { TaskEvent } from './event.js'
 import { voided } from '../approvals/evolve-approval.js'
-import { newVisit } from '../watch/evolve-watch.js'
 import { heldOutLookedAt } from '../evidence/held-out.js'
+import { newVisit } from '../watch/evolve-watch.js'
+import type { TaskEvent } from './event.js'
 import type { TaskState } from './state.js'
 
 export function rewound(state: TaskState, event: TaskEvent & { type: 'task_rewound' }): TaskState {

@@ -1,4 +1,3 @@
-import type { ArtifactRef, TaskEvent } from './event.js'
 import {
   afterWaiting,
   approvalDecided,
@@ -8,8 +7,16 @@ import {
   withApproval,
   withoutPending,
 } from '../approvals/evolve-approval.js'
+import { questionChanged } from '../approvals/evolve-question.js'
 import { checkpointPassed, withBytes } from '../evidence/evolve-checkpoint.js'
+import { heldOutFailed } from '../evidence/held-out.js'
+import { isObserved } from '../evidence/inverted-run.js'
+import { withWayBack } from '../gates/ways-back.js'
 import { consensusRequested } from '../reviews/evolve-consensus.js'
+import { refusedToReviewer, reviewChanged, withHolder } from '../reviews/evolve-review.js'
+import { unreachable } from '../unreachable.js'
+import { bypassUsed, newVisit, watched, withCall, withProgress } from '../watch/evolve-watch.js'
+import type { ArtifactRef, TaskEvent } from './event.js'
 import { created } from './evolve-created.js'
 import {
   alertsAfter,
@@ -21,15 +28,8 @@ import {
   stashAfter,
   withPhase,
 } from './evolve-lifecycle.js'
-import { questionChanged } from '../approvals/evolve-question.js'
-import { refusedToReviewer, reviewChanged, withHolder } from '../reviews/evolve-review.js'
-import { bypassUsed, newVisit, watched, withCall, withProgress } from '../watch/evolve-watch.js'
-import { heldOutFailed } from '../evidence/held-out.js'
-import { isObserved } from '../evidence/inverted-run.js'
 import { isRefusal } from './refusal.js'
 import type { KeptArtifact, TaskState } from './state.js'
-import { unreachable } from '../unreachable.js'
-import { withWayBack } from '../gates/ways-back.js'
 import { worktreeAfter } from './worktree.js'
 
 /** Folds one event into the state. The first event of a stream must be `task_created`; anything else before it is a fault. */

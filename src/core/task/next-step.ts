@@ -1,9 +1,9 @@
-import { phaseOf } from '../tool-calls/offered-tools.js'
-import { OBSERVED_ARTIFACT } from '../gates/blockers.js'
 import type { Contract } from '../contract/contract.js'
-import { isFinished, REVIEW_ARTIFACTS, reviewersOf, reviewsAsked } from '../reviews/review.js'
-import type { TaskState } from './state.js'
+import { OBSERVED_ARTIFACT } from '../gates/blockers.js'
 import { isFinal } from '../gates/transition-rules.js'
+import { isFinished, REVIEW_ARTIFACTS, reviewersOf, reviewsAsked } from '../reviews/review.js'
+import { phaseOf } from '../tool-calls/offered-tools.js'
+import type { TaskState } from './state.js'
 
 /** The next legal step of the agent that works on the task, in one sentence. */
 export function nextStep(contract: Contract, state: TaskState): string {

@@ -1,10 +1,10 @@
-import { blocker } from '../gates/blockers.js'
-import type { Command, Context, GateFacts } from './command.js'
 import type { Contract } from '../contract/contract.js'
+import { blocker } from '../gates/blockers.js'
+import { type RefusedPath, refusedPaths } from '../paths/writable.js'
+import type { Command, Context, GateFacts } from './command.js'
 import type { BlockerFound } from './event.js'
 import { type Decision, decided } from './refusal.js'
 import type { TaskState } from './state.js'
-import { type RefusedPath, refusedPaths } from '../paths/writable.js'
 
 const PATHS_NAMED_MAX = 20
 const PATHS_TOLD_MAX = 200

@@ -1,10 +1,10 @@
-import type { Command, Context } from './command.js'
 import type { Contract } from '../contract/contract.js'
+import { afterCall } from '../watch/watch.js'
+import type { Command, Context } from './command.js'
 import type { TaskFact } from './event.js'
 import { evolve } from './evolve.js'
 import { type Decision, decided } from './refusal.js'
 import type { TaskState } from './state.js'
-import { afterCall } from '../watch/watch.js'
 
 type Record = Command & { type: 'record_usage' | 'record_fact' }
 

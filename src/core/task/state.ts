@@ -1,11 +1,12 @@
-import type { RaisedAlert } from './alerts.js'
+import type { Mode } from '../contract/contract.js'
 import type { EvidenceProof } from '../evidence/checkpoint-event.js'
-import type { ReviewStatus, UpstreamRef } from './command.js'
-import type { JsonObject, Mode } from '../contract/contract.js'
-import type { ArtifactRef, BlockerFound } from './event.js'
 import type { HeldOut } from '../evidence/held-out.js'
+import type { JsonObject } from '../json.js'
 import type { Slot } from '../reviews/reviewer-slots.js'
 import type { Watch } from '../watch/watch.js'
+import type { RaisedAlert } from './alerts.js'
+import type { ReviewStatus, UpstreamRef } from './command.js'
+import type { ArtifactRef, BlockerFound } from './event.js'
 import type { Worktree } from './worktree.js'
 
 export type TaskStatus =

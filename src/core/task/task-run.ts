@@ -1,6 +1,3 @@
-import type { TaskEvent } from './event.js'
-import { isRefusal } from './refusal.js'
-import { HOLDERS_MAX } from '../reviews/review.js'
 import { firstChars } from '../councils/code-points.js'
 import {
   NO_RELIABILITY,
@@ -10,6 +7,9 @@ import {
   withRefusal,
   withRound,
 } from '../councils/reliability.js'
+import { HOLDERS_MAX } from '../reviews/review.js'
+import type { TaskEvent } from './event.js'
+import { isRefusal } from './refusal.js'
 
 /** Why an agent has the task no more. */
 type Left = 'lapsed' | 'released' | 'taken' | 'completed' | 'cancelled'

@@ -1,5 +1,5 @@
-import type { Contract } from '../contract/contract.js'
 import { openQuestions } from '../approvals/question.js'
+import type { Contract } from '../contract/contract.js'
 import type { TaskState } from './state.js'
 
 /**

@@ -1,8 +1,8 @@
+import { unreachable } from '../unreachable.js'
 import type { Command } from './command.js'
 import { type Decision, decided, unrecorded } from './refusal.js'
 import type { TaskState } from './state.js'
 import type { NewWorktree, TreeFact } from './tree-event.js'
-import { unreachable } from '../unreachable.js'
 
 /** A work tree of a task's own, and what became of it. */
 export interface Worktree extends NewWorktree {

@@ -1,12 +1,12 @@
-import type { Command, Context } from '../task/command.js'
 import type { Contract } from '../contract/contract.js'
+import { type RefusedPath, refusedPaths } from '../paths/writable.js'
+import type { Command, Context } from '../task/command.js'
 import type { Violation } from '../task/event.js'
-import { markAfter } from '../watch/evolve-watch.js'
 import { type Decision, decided, modeOf, numbered, withBudget } from '../task/refusal.js'
 import type { TaskState } from '../task/state.js'
 import { findBytesProblem } from '../task/task-bytes.js'
+import { markAfter } from '../watch/evolve-watch.js'
 import { afterCall } from '../watch/watch.js'
-import { type RefusedPath, refusedPaths } from '../paths/writable.js'
 
 const CHANGES_TOLD_MAX = 200
 const PATHS_NAMED_MAX = 20

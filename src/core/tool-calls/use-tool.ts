@@ -1,14 +1,14 @@
-import { isOffered, offeredTools, phaseOf, toolExists } from './offered-tools.js'
-import type { CallFacts } from './call-facts.js'
-import type { Command, Context } from '../task/command.js'
 import type { Contract, Phase, ToolConstraint } from '../contract/contract.js'
-import { deniedByRule } from '../watch/deny-loops.js'
+import { refusedPaths } from '../paths/writable.js'
+import type { Command, Context } from '../task/command.js'
 import type { TaskFact, Violation } from '../task/event.js'
 import { type Decision, decided, modeOf, numbered, withBudget } from '../task/refusal.js'
 import type { TaskState } from '../task/state.js'
-import { BUILT_IN_TOOLS, HARNESS_TOOLS } from './built-in-tools.js'
+import { deniedByRule } from '../watch/deny-loops.js'
 import { violationFacts } from '../watch/watch.js'
-import { refusedPaths } from '../paths/writable.js'
+import { BUILT_IN_TOOLS, HARNESS_TOOLS } from './built-in-tools.js'
+import type { CallFacts } from './call-facts.js'
+import { isOffered, offeredTools, phaseOf, toolExists } from './offered-tools.js'
 
 type UseTool = Command & { type: 'use_tool' }
 

@@ -1,10 +1,10 @@
-import { phaseOf } from '../tool-calls/offered-tools.js'
-import type { Context } from '../task/command.js'
 import type { Contract } from '../contract/contract.js'
 import { SHOWN_CHARS_MAX, type Violation } from '../rules/evaluate.js'
 import type { Rule } from '../rules/rule.js'
-import { oneLine } from '../text.js'
+import type { Context } from '../task/command.js'
 import type { TaskState } from '../task/state.js'
+import { oneLine } from '../text.js'
+import { phaseOf } from '../tool-calls/offered-tools.js'
 import { violatedBy } from './watch.js'
 
 /** What a call would do, as far as rules look at it. */

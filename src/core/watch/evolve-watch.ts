@@ -1,6 +1,6 @@
-import type { JsonObject } from '../contract/contract.js'
-import type { TaskEvent } from '../task/event.js'
+import type { JsonObject } from '../json.js'
 import { addCommand, addEdit, addUsage, type Facts } from '../rules/facts.js'
+import type { TaskEvent } from '../task/event.js'
 import type { TaskState } from '../task/state.js'
 import { BUILT_IN_TOOLS } from '../tool-calls/built-in-tools.js'
 import { NOTHING_WATCHED, type Watch } from './watch.js'

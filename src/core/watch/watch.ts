@@ -1,10 +1,10 @@
-import type { Command, Context } from '../task/command.js'
 import type { Contract } from '../contract/contract.js'
-import type { TaskFact } from '../task/event.js'
-import { type Decision, decided, modeOf } from '../task/refusal.js'
 import { type Evaluation, evaluateRules, type Violation as RuleViolation } from '../rules/evaluate.js'
 import { type Facts, NO_FACTS } from '../rules/facts.js'
 import type { Rule } from '../rules/rule.js'
+import type { Command, Context } from '../task/command.js'
+import type { TaskFact } from '../task/event.js'
+import { type Decision, decided, modeOf } from '../task/refusal.js'
 import type { TaskState } from '../task/state.js'
 
 /** What the rules of a phase look at, for one visit; nothing of it outlives the visit. */

@@ -1,4 +1,4 @@
-import { addContract } from '../../app/tasks/add-contract.js'
+import { decideApproval, listApprovals, showApproval } from '../../app/approvals/approvals.js'
 import {
   addOperator,
   listAgents,
@@ -8,11 +8,11 @@ import {
   registerAgent,
   rotateSecret,
 } from '../../app/identity/administer.js'
-import { decideApproval, listApprovals, showApproval } from '../../app/approvals/approvals.js'
 import { kindOf } from '../../app/identity/identity.js'
 import { ok, refuse } from '../../app/result.js'
-import type { JsonObject } from '../../core/contract/contract.js'
+import { addContract } from '../../app/tasks/add-contract.js'
 import { mayRenewAgent } from '../../core/identity/permissions.js'
+import type { JsonObject } from '../../core/json.js'
 import { FIELD, shape } from '../fields.js'
 import { limitOf } from '../query.js'
 import { type Call, operatorOf, type Route, taskPrincipalOf } from '../route.js'

@@ -9,7 +9,7 @@ import {
 import type { OwnCall } from '../../app/mcp-arrivals.js'
 import { ok, type Problem, type Result, refuse } from '../../app/result.js'
 import { nameOf } from '../../core/identity/admit.js'
-import type { JsonObject } from '../../core/contract/contract.js'
+import type { JsonObject } from '../../core/json.js'
 import { asksForDecision, type ClaudeCodeHook, readClaudeCodeHook } from '../../hooks/claude-code.js'
 import { afterwards, decision } from '../../hooks/claude-code-answers.js'
 import { toFact } from '../../hooks/claude-code-facts.js'

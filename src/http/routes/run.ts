@@ -1,9 +1,9 @@
-import { activityOf } from '../../app/tasks/activity.js'
 import { metricsOfTask } from '../../app/reports/task-metrics.js'
 import { ok } from '../../app/result.js'
-import { saveStash } from '../../app/stash/save-stash.js'
 import { listStashes } from '../../app/stash/list-stashes.js'
 import { dropStash, popStash } from '../../app/stash/pop-stash.js'
+import { saveStash } from '../../app/stash/save-stash.js'
+import { activityOf } from '../../app/tasks/activity.js'
 import { FIELD, shape } from '../fields.js'
 import { operatorOf, partyOf, type Route } from '../route.js'
 

@@ -1,6 +1,6 @@
-import type { Json } from '../../core/contract/contract.js'
-import type { Announced } from './agent-cli-process.js'
+import type { Json } from '../../core/json.js'
 import type { ToolCall } from '../participant.js'
+import type { Announced } from './agent-cli-process.js'
 
 /** A call that came through the door. */
 export interface OfferedCall {

@@ -1,7 +1,7 @@
-import type { Json, JsonObject } from '../../core/contract/contract.js'
+import type { Json, JsonObject } from '../../core/json.js'
 import { parseArguments } from '../model/parse-arguments.js'
-import { type HarnessName, SERVER } from './agent-cli-recipes.js'
 import type { Usage } from '../participant.js'
+import { type HarnessName, SERVER } from './agent-cli-recipes.js'
 
 /** What a line of an agent's output tells. */
 export type Told =

@@ -1,7 +1,10 @@
 import { join } from 'node:path'
 import type { Confined, Confinement } from '../../confinement/confinement.js'
-import { Bell } from '../wake-signal.js'
 import { type ChatFailure, type FailureCode, failureOf } from '../model/failures.js'
+import { redact } from '../model/redact.js'
+import type { ChatEnd, ChatPart, Message, Participant } from '../participant.js'
+import type { CommandAgent } from '../read-agents.js'
+import { Bell } from '../wake-signal.js'
 import { fillHome, type HarnessHome, makeHome } from './agent-cli-home.js'
 import { type OfferAnswer, type OfferedCall, Offers } from './agent-cli-offers.js'
 import { outputReader } from './agent-cli-output.js'
@@ -9,9 +12,6 @@ import { HarnessProcess, type ProcessEnd, type ProcessLimits } from './agent-cli
 import { findProgram, type Program } from './agent-cli-program.js'
 import { lastResults, promptText } from './agent-cli-prompt.js'
 import { type Door, RECIPES, type Recipe } from './agent-cli-recipes.js'
-import type { ChatEnd, ChatPart, Message, Participant } from '../participant.js'
-import type { CommandAgent } from '../read-agents.js'
-import { redact } from '../model/redact.js'
 import { commandAtStart, type TreeAtStart } from './command-at-start.js'
 
 /** An agent CLI that takes part: it is started for a turn, and its calls come back through the MCP door. */

@@ -1,5 +1,5 @@
-import { type ChatFailure, type FailureCode, failureOf } from './failures.js'
 import type { ChatPart, Message, Participant, ToolSpec } from '../participant.js'
+import { type ChatFailure, type FailureCode, failureOf } from './failures.js'
 import { type ChatModel, promptOf, requestToolsOf } from './model-prompt.js'
 import { type AnswerLimits, readStream, type StreamJudge } from './read-stream.js'
 import { redact } from './redact.js'

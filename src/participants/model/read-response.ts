@@ -1,5 +1,5 @@
-import { failureOf } from './failures.js'
 import type { ChatEnd, ChatPart, Reasoning, ToolCall, Usage } from '../participant.js'
+import { failureOf } from './failures.js'
 
 /** One whole answer. */
 export interface Response {

@@ -1,7 +1,7 @@
-import { parseArguments } from './parse-arguments.js'
-import { type ChatFailure, type FailureCode, failureOf } from './failures.js'
 import type { ChatPart, EndReason, ToolCall, Usage } from '../participant.js'
+import { type ChatFailure, type FailureCode, failureOf } from './failures.js'
 import type { ChatModel } from './model-prompt.js'
+import { parseArguments } from './parse-arguments.js'
 
 export interface AnswerLimits {
   /** Of text and reasoning together. */

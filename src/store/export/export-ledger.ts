@@ -1,12 +1,12 @@
 import { createHash, createPublicKey, sign } from 'node:crypto'
 import { type Database, openDatabase, type Row } from '../database.js'
-import { digestLine, EXPORT_FORMAT, type ExportClosing, FIRST_DIGEST } from './export-format.js'
-import { ledgerFiles } from '../ledger-files.js'
 import { readChainKey, readSigningKey } from '../keys.js'
+import { ledgerFiles } from '../ledger-files.js'
 import { StoreRefused } from '../store.js'
 import { judgeEvent } from '../verify/verify-events.js'
 import { startStreamWalk } from '../verify/verify-streams.js'
 import { EVENT_COLUMNS } from '../wire.js'
+import { digestLine, EXPORT_FORMAT, type ExportClosing, FIRST_DIGEST } from './export-format.js'
 
 const PAGE_EVENTS = 200
 

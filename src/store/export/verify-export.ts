@@ -1,7 +1,7 @@
 import { createHash, createPublicKey, type Hash, type KeyObject, verify } from 'node:crypto'
+import { type StreamWalk, startStreamWalk } from '../verify/verify-streams.js'
 import { FIRST_PREV_HASH } from '../write/chain.js'
 import { checkLine, EXPORT_FORMAT, type ExportClosing, FIRST_DIGEST } from './export-format.js'
-import { type StreamWalk, startStreamWalk } from '../verify/verify-streams.js'
 
 export interface ExportProblem {
   /** `bad_header`, `changed_line`, `bad_order`, `closing_missing`, `bad_closing`, `bad_signature`, `after_closing` */

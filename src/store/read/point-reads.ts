@@ -2,7 +2,6 @@ import { createHash } from 'node:crypto'
 import { decodeCursor, encodeCursor, pageLimit, readLimit } from '../cursor.js'
 import { type Database, openDatabase, type Value } from '../database.js'
 import { ledgerFiles } from '../ledger-files.js'
-import { KEY_LIFETIME_MS } from '../write/ledger-writer.js'
 import {
   type Page,
   type Remembered,
@@ -12,6 +11,7 @@ import {
   type TaskRow,
 } from '../store.js'
 import { EVENT_COLUMNS, toRemembered, toStoredEvent, toTaskRow } from '../wire.js'
+import { KEY_LIFETIME_MS } from '../write/ledger-writer.js'
 import { HELD } from '../write/write-statements.js'
 
 // The index is named: statistics must never talk the planner into sorting all waiting tasks for one claim.

@@ -1,10 +1,10 @@
 import { parentPort, workerData } from 'node:worker_threads'
-import { auditStats, queryEvents } from './audit-reads.js'
-import { type CheckpointState, writeCheckpoint } from '../seals/write-seal.js'
 import { type Database, openDatabase } from '../database.js'
 import { ledgerFiles } from '../ledger-files.js'
-import type { FromReader, ReaderJob, ToReader } from './reader.js'
+import { type CheckpointState, writeCheckpoint } from '../seals/write-seal.js'
 import { verifyLedger } from '../verify/verify-ledger.js'
+import { auditStats, queryEvents } from './audit-reads.js'
+import type { FromReader, ReaderJob, ToReader } from './reader.js'
 
 run((workerData as { dir: string }).dir)
 

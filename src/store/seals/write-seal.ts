@@ -1,10 +1,10 @@
 import { mkdirSync } from 'node:fs'
+import type { Database, Row } from '../database.js'
+import { readChainKey, readPublicKey, readSigningKey } from '../keys.js'
+import { ledgerFiles } from '../ledger-files.js'
+import { createMerkleTree, type MerkleTree, streamLeaf } from './merkle-tree.js'
 import { type Checkpoint, listCheckpoints, readCheckpointFile, writeCheckpointFile } from './seal-file.js'
 import { type CheckpointPointer, readNewestCheckpoint, writeNewestCheckpoint } from './seal-pointer.js'
-import type { Database, Row } from '../database.js'
-import { ledgerFiles } from '../ledger-files.js'
-import { readChainKey, readPublicKey, readSigningKey } from '../keys.js'
-import { createMerkleTree, type MerkleTree, streamLeaf } from './merkle-tree.js'
 
 /** What is kept between two checkpoints so that the next one costs only what changed. */
 export interface CheckpointState {

@@ -1,8 +1,8 @@
 import type { KeyObject } from 'node:crypto'
-import { eventHash, FIRST_PREV_HASH } from '../write/chain.js'
 import type { Database, Row } from '../database.js'
 import type { VerifyProblem } from '../store.js'
 import { EVENT_COLUMNS } from '../wire.js'
+import { eventHash, FIRST_PREV_HASH } from '../write/chain.js'
 
 export interface StreamEnd {
   readonly version: number

@@ -1,15 +1,15 @@
 import { createHash, type KeyObject } from 'node:crypto'
-import { FIRST_PREV_HASH } from '../write/chain.js'
 import { type Database, openDatabase } from '../database.js'
-import { ledgerFiles } from '../ledger-files.js'
-import { type FoundHead, readHead } from '../write/head.js'
 import { readChainKey, readPublicKey } from '../keys.js'
+import { ledgerFiles } from '../ledger-files.js'
 import { schemaDifference } from '../migrations.js'
 import type { VerifyProblem, VerifyReport } from '../store.js'
-import { type CheckpointWalk, startCheckpointWalk } from './verify-seals.js'
-import { judgeEvent } from './verify-events.js'
-import { type StreamWalk, startStreamWalk } from './verify-streams.js'
 import { EVENT_COLUMNS } from '../wire.js'
+import { FIRST_PREV_HASH } from '../write/chain.js'
+import { type FoundHead, readHead } from '../write/head.js'
+import { judgeEvent } from './verify-events.js'
+import { type CheckpointWalk, startCheckpointWalk } from './verify-seals.js'
+import { type StreamWalk, startStreamWalk } from './verify-streams.js'
 
 /**
  * Streams the whole ledger of a directory and names what is wrong with it, the first bad event first.

@@ -1,8 +1,8 @@
 import type { KeyObject } from 'node:crypto'
-import { FIRST_PREV_HASH } from '../write/chain.js'
 import { type Checkpoint, listCheckpoints, readCheckpointFile } from '../seals/seal-file.js'
 import { readNewestCheckpoint } from '../seals/seal-pointer.js'
 import type { VerifyProblem } from '../store.js'
+import { FIRST_PREV_HASH } from '../write/chain.js'
 import type { StreamWalk } from './verify-streams.js'
 
 /** Holds the checkpoint files against the log while it goes by. */

@@ -1,7 +1,7 @@
 import { parentPort, receiveMessageOnPort, workerData } from 'node:worker_threads'
-import { LedgerWriter } from './ledger-writer.js'
 import { openLedger, refusal } from '../open-ledger.js'
 import type { FromWriter, ToWriter, WireAppend } from '../wire.js'
+import { LedgerWriter } from './ledger-writer.js'
 
 const BATCH_MAX = 1_024
 

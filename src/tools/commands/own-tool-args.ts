@@ -1,6 +1,7 @@
 import { partsOf, problemOfWord } from '../../contract/command-words.js'
+import type { OwnTool, OwnToolArg } from '../../core/contract/contract.js'
+import type { Json, JsonObject } from '../../core/json.js'
 import type { CallPath } from '../../core/tool-calls/call-facts.js'
-import type { Json, JsonObject, OwnTool, OwnToolArg } from '../../core/contract/contract.js'
 import { readPath } from '../read-path.js'
 
 /** What one argument may be long: well below what the kernel takes for one word of a command. */

@@ -1,7 +1,7 @@
 import type { CallPath } from '../../core/tool-calls/call-facts.js'
 import { errnoOf, type Refused, TREE_PROBLEMS, type TreeProblem } from '../../tree/problems.js'
-import { failed, type ToolOutcome, type ToolPlace } from '../tool-place.js'
 import { readPath } from '../read-path.js'
+import { failed, type ToolOutcome, type ToolPlace } from '../tool-place.js'
 
 const QUOTED_CHARS_MAX = 200
 

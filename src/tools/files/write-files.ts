@@ -1,8 +1,8 @@
-import type { JsonObject } from '../../core/contract/contract.js'
+import type { JsonObject } from '../../core/json.js'
 import type { Change } from '../../tree/change.js'
+import { inTurn } from '../../tree/turns.js'
 import type { TreeStep } from '../../tree/write/tree-steps.js'
 import { openTreeWriter } from '../../tree/write/tree-writer.js'
-import { inTurn } from '../../tree/turns.js'
 import { failed, type ToolOutcome, type ToolPlace } from '../tool-place.js'
 import { answering, isHidden, quoted, safePath, told } from './file-place.js'
 

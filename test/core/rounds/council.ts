@@ -1,14 +1,14 @@
-import type { Json } from '../../../src/core/contract/contract.js'
 import type { ResponseCall, RunCommand, RunOutcome } from '../../../src/core/councils/command.js'
+import type { CoordinationRun, Participant } from '../../../src/core/councils/council.js'
+import { decideRun } from '../../../src/core/councils/decide-council.js'
 import type { RunEvent } from '../../../src/core/councils/event.js'
 import { evolveRun } from '../../../src/core/councils/evolve-council.js'
 import { type RunOptions, runOptions } from '../../../src/core/councils/options.js'
 import type { Handled } from '../../../src/core/councils/reason.js'
 import type { ReliabilityRecord } from '../../../src/core/councils/reliability.js'
-import { decideRun } from '../../../src/core/councils/decide-council.js'
-import type { CoordinationRun, Participant } from '../../../src/core/councils/council.js'
 import { type RunStatus, statusOf } from '../../../src/core/councils/status.js'
 import { viewOf } from '../../../src/core/councils/view.js'
+import type { Json } from '../../../src/core/json.js'
 
 export const T0 = 1_736_683_468_000
 

@@ -1,9 +1,9 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import type { ResponseCall } from '../../../src/core/councils/command.js'
+import { isAwaited } from '../../../src/core/councils/council.js'
 import { foldRun } from '../../../src/core/councils/evolve-council.js'
 import type { RunOptions } from '../../../src/core/councils/options.js'
-import { isAwaited } from '../../../src/core/councils/council.js'
 import { viewOf } from '../../../src/core/councils/view.js'
 import { Council, call, newAnswer, vote } from './council.js'
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { foldRun } from '../../../src/core/councils/evolve-council.js'
 import { decideRun } from '../../../src/core/councils/decide-council.js'
+import { foldRun } from '../../../src/core/councils/evolve-council.js'
 import { viewOf } from '../../../src/core/councils/view.js'
 import { Council, call, newAnswer, vote } from './council.js'
 
