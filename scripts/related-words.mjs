@@ -1,4 +1,4 @@
-// `node scripts/related-words.mjs [file]`: writes embedding/related-words.txt, for each word the words nearest to it in meaning.
+// `node scripts/related-words.mjs [file]`: writes runtime/embedding/related-words.txt, for each word the words nearest to it in meaning.
 // The words are those in the table, or of a file with one word in each line; the packaged model must be installed and `dist` built.
 import { readFileSync, writeFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'

@@ -10,7 +10,7 @@ interface Entry {
   readonly devDependencies?: Readonly<Record<string, string>>
 }
 
-describe.each(['package-lock.json', 'embedding/package-lock.json'])('%s', (name) => {
+describe.each(['package-lock.json', 'runtime/embedding/package-lock.json'])('%s', (name) => {
   const { packages } = JSON.parse(readFileSync(join(ROOT, name), 'utf8')) as {
     readonly packages: Readonly<Record<string, Entry>>
   }

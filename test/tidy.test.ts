@@ -1,11 +1,12 @@
 import { execFileSync } from 'node:child_process'
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { CODES } from '../src/core/codes.js'
 
 const ROOT = new URL('..', import.meta.url).pathname
 const LINES_MAX = 300
+const FOLDER_FILES_MAX = 30
 
 interface Source {
   readonly path: string
@@ -114,11 +115,11 @@ describe('the architecture', () => {
     expect(sdk.find((source) => source.path === 'sdk/transport.ts')?.text).toContain("await import('node:http')")
   })
 
-  it('[REQ-TIDY-1] only app/handle.ts appends to the store', () => {
+  it('[REQ-TIDY-1] only app/ledger/ledger.ts appends to the store', () => {
     const appending = sources
       .filter((source) => !['store'].includes(source.folder) && /\.append\(/.test(source.text))
       .map((source) => source.path)
-    expect(appending).toEqual(['app/handle.ts'])
+    expect(appending).toEqual(['app/ledger/ledger.ts'])
   })
 
   it('[REQ-TIDY-3] no source file is longer than 300 lines, and there are no barrels but those of core and sdk', () => {
@@ -131,10 +132,23 @@ describe('the architecture', () => {
     ])
   })
 
-  it('[REQ-TIDY-3] files find what lies beside the sources only from a folder of src, which is as deep as the built program', () => {
+  it('[REQ-TIDY-3] one module knows where the package lies; the others ask it or load packages from a folder of src', () => {
     const placed = sources.filter((source) => source.text.includes('import.meta') && source.folder !== 'sdk')
-    expect(placed.length).toBeGreaterThan(5)
-    expect(placed.filter((source) => source.path.split('/').length !== 2).map((source) => source.path)).toEqual([])
+    expect(placed.map((source) => source.path).toSorted()).toEqual([
+      'inverter/parse.ts',
+      'knowledge/minilm.ts',
+      'package/package-root.ts',
+      'store/database.ts',
+    ])
+    expect(placed.filter((source) => source.text.includes("'../../")).map((source) => source.path)).toEqual([
+      'package/package-root.ts',
+    ])
+  })
+
+  it('[REQ-TIDY-3] no folder holds more than 30 source files', () => {
+    const counts = new Map<string, number>()
+    for (const { path } of sources) counts.set(dirname(path), (counts.get(dirname(path)) ?? 0) + 1)
+    expect([...counts].filter(([, count]) => count > FOLDER_FILES_MAX)).toEqual([])
   })
 
   it('[REQ-TIDY-3] a TODO names an issue', () => {

@@ -11,7 +11,7 @@ const SOMETHING = 'node -e 0'
 const PROVIDERS = ['overlay+bubblewrap', 'bubblewrap', 'unshare']
 
 export async function benchConfined({ rounds }) {
-  const { openConfinement } = await import('../dist/confinement/open.js')
+  const { openConfinement } = await import('../../dist/confinement/open-confinement.js')
   const at = place()
   const tree = join(at.dir, 'tree')
   mkdirSync(join(tree, 'src'), { recursive: true })

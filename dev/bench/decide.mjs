@@ -40,7 +40,7 @@ export async function benchDecide({ rounds }) {
   return {
     lines,
     ...(candidates.cedar === undefined
-      ? { skipped: 'Cedar or casbin is not installed: npm install --prefix bench' }
+      ? { skipped: 'Cedar or casbin is not installed: npm install --prefix dev/bench' }
       : {}),
   }
 }
@@ -74,10 +74,10 @@ const TOOLS = [
 async function core() {
   const [{ loadContractFile }, { bundledContract }, { createTask, decide, stamp }, { matchesGlob }] = await Promise.all(
     [
-      import('../dist/contract/load.js'),
-      import('../dist/contract/bundled.js'),
-      import('../dist/core/decide.js'),
-      import('../dist/contract/glob.js'),
+      import('../../dist/contract/load/load-contract.js'),
+      import('../../dist/contract/bundled-contracts.js'),
+      import('../../dist/core/task/decide.js'),
+      import('../../dist/contract/glob.js'),
     ],
   )
   const { contract } = await loadContractFile(bundledContract('tdd'))

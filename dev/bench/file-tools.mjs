@@ -12,9 +12,9 @@ const FOLDER = 'packages/server/src'
 const TEXT = Array.from({ length: 200 }, (_, i) => `const value${i} = compute(${i}) // a line of code\n`).join('')
 
 export async function benchFileTools({ rounds }) {
-  const { readFiles } = await import('../dist/tools/files/read-files.js')
-  const { writeFiles } = await import('../dist/tools/files/write-files.js')
-  const { editFiles } = await import('../dist/tools/files/edit-files.js')
+  const { readFiles } = await import('../../dist/tools/files/read-files.js')
+  const { writeFiles } = await import('../../dist/tools/files/write-files.js')
+  const { editFiles } = await import('../../dist/tools/files/edit-files.js')
   const at = place()
   const root = join(at.dir, 'tree')
   mkdirSync(join(root, FOLDER), { recursive: true })

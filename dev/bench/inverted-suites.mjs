@@ -1,6 +1,6 @@
 // The inverted run on whole test suites: how many tests it proves, which ones survive, and how long it takes.
 //
-//   node bench/inverted-suites.mjs LIST.json [--only NAME,...] [--out FOLDER] [--sample N]
+//   node dev/bench/inverted-suites.mjs LIST.json [--only NAME,...] [--out FOLDER] [--sample N]
 //
 // LIST.json holds one entry for each suite. Its folder has to be ready to be tested: nothing is installed here.
 //   { "name": "ufo", "repository": "unjs/ufo", "folder": "/tmp/suites/ufo", "runner": "vitest", "format": "vitest",
@@ -189,7 +189,7 @@ const { values, positionals } = parseArgs({
 })
 const [list] = positionals
 if (list === undefined)
-  throw new Error('usage: node bench/inverted-suites.mjs LIST.json [--only NAME,...] [--out FOLDER] [--sample N]')
+  throw new Error('usage: node dev/bench/inverted-suites.mjs LIST.json [--only NAME,...] [--out FOLDER] [--sample N]')
 const only = values.only?.split(',')
 console.log(`| repository | commit | runner | tests | ${VERDICTS.join(' / ')} | plain run | turned / plain |`)
 for (const suite of JSON.parse(readFileSync(list, 'utf8')))

@@ -11,7 +11,7 @@ const CHANGED = 10
 const SETTLED_MS = 2500
 
 export async function benchReconcile({ files, rounds }) {
-  const { Trees } = await import('../dist/app/trees.js')
+  const { Trees } = await import('../../dist/app/trees/trees.js')
   const at = place()
   const tree = join(at.dir, 'tree')
   fill(tree, files)

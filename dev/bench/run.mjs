@@ -25,9 +25,9 @@ prepare()
 const given = process.argv.slice(2)
 const quick = given.includes('--quick')
 const names = given.filter((one) => !one.startsWith('--'))
-if (!existsSync(join(ROOT, 'bench/node_modules'))) {
+if (!existsSync(join(ROOT, 'dev/bench/node_modules'))) {
   console.error('Installing what Phaselock is compared with …')
-  spawnSync('npm', ['install', '--prefix', join(ROOT, 'bench'), '--no-audit', '--no-fund', '--no-package-lock'], {
+  spawnSync('npm', ['install', '--prefix', join(ROOT, 'dev/bench'), '--no-audit', '--no-fund', '--no-package-lock'], {
     stdio: ['ignore', 2, 2],
   })
 }
@@ -65,8 +65,8 @@ for (const name of wanted) {
   if (result.skipped !== undefined) console.log(`${name}: skipped, ${result.skipped}`)
   if (result.lines !== undefined) print(name, result.lines)
 }
-mkdirSync(join(ROOT, 'bench/results'), { recursive: true })
-const file = join(ROOT, 'bench/results/latest.json')
+mkdirSync(join(ROOT, 'dev/bench/results'), { recursive: true })
+const file = join(ROOT, 'dev/bench/results/latest.json')
 writeFileSync(file, `${JSON.stringify(report, null, 2)}\n`)
 console.log(`\nWritten to ${file}`)
 

@@ -53,7 +53,7 @@ export async function benchStart({ events, tasks }) {
 }
 
 async function fill(dir, { events, tasks }) {
-  const { openSqliteStore } = await import('../dist/store/sqlite.js')
+  const { openSqliteStore } = await import('../../dist/store/sqlite-store.js')
   const store = await openSqliteStore({ dir, checkpointEvery: 100_000 })
   const contract = (await store.readStream('system', 0, 1))[0].data.hash
   const each = Math.ceil(events / tasks)

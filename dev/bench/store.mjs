@@ -7,7 +7,7 @@ const WRITERS = 64
 const RUN_MS = 1500
 
 export async function benchStore({ rounds }) {
-  const { openSqliteStore } = await import('../dist/store/sqlite.js')
+  const { openSqliteStore } = await import('../../dist/store/sqlite-store.js')
   const at = place()
   const store = await openSqliteStore({ dir: join(at.dir, 'state') })
   const versions = new Map()

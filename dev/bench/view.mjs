@@ -20,12 +20,12 @@ export async function benchView({ sizes, rounds }) {
 }
 
 async function benchSize(files, rounds) {
-  const { Trees } = await import('../dist/app/trees.js')
-  const { TaskViews } = await import('../dist/app/task-views.js')
-  const { composeViewOf } = await import('../dist/app/composition.js')
-  const { openWorkTree } = await import('../dist/tree/work-tree.js')
-  const { watchView } = await import('../dist/confinement/watch-view.js')
-  const { openConfinement } = await import('../dist/confinement/open.js')
+  const { Trees } = await import('../../dist/app/trees/trees.js')
+  const { TaskViews } = await import('../../dist/app/test-runs/task-views.js')
+  const { composeViewOf } = await import('../../dist/app/test-runs/compose-view.js')
+  const { openWorkTree } = await import('../../dist/tree/work-tree.js')
+  const { watchView } = await import('../../dist/confinement/view/watch-view.js')
+  const { openConfinement } = await import('../../dist/confinement/open-confinement.js')
   const at = place()
   const workspace = join(at.dir, 'tree')
   const empty = join(at.dir, 'upper')

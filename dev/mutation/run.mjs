@@ -1,4 +1,4 @@
-// Mutation testing and coverage of the rules: node mutation/run.mjs [coverage | many] [<file of src/core/rules> ...]
+// Mutation testing and coverage of the rules: node dev/mutation/run.mjs [coverage | many] [<file of src/core/rules> ...]
 // The tests with very many facts are slow: they are run with `coverage` and `many` only.
 // Works on a copy in a temporary folder, so that the checkout stays as it is.
 import { spawnSync } from 'node:child_process'
@@ -17,7 +17,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
 const HERE = new URL('.', import.meta.url).pathname
-const ROOT = join(HERE, '..')
+const ROOT = join(HERE, '../..')
 const COPIED = ['src/core', 'src/contract', 'test/core', 'schemas', 'contracts', 'tsconfig.json', 'package.json']
 const words = process.argv.slice(2)
 const isCoverage = words[0] === 'coverage'
@@ -63,12 +63,13 @@ function vitestConfig() {
   writeFileSync(join(copy, 'test/core/rules/all.test.ts'), lines.join(''))
   return `export default {
     test: { include: ['test/core/rules/all.test.ts'], testTimeout: 60_000,
-      coverage: { provider: 'v8', include: ['src/core/rules/**'], reporter: ['text'] } } }`
+      coverage: { provider: 'v8', include: ['src/core/rules/**', 'src/core/text.ts'], reporter: ['text'] } } }`
 }
 
 function strykerConfig() {
   return {
-    mutate: wanted.length > 0 ? wanted.map((name) => `src/core/rules/${name}`) : ['src/core/rules/*.ts'],
+    mutate:
+      wanted.length > 0 ? wanted.map((name) => `src/core/rules/${name}`) : ['src/core/rules/*.ts', 'src/core/text.ts'],
     // Stryker would rewrite it with the programming interface that TypeScript 7 no longer has.
     tsconfigFile: 'none.json',
     testRunner: 'vitest',

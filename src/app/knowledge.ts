@@ -1,5 +1,6 @@
-import type { Contract, JsonObject } from '../core/contract/contract.js'
+import type { Contract } from '../core/contract/contract.js'
 import { mayRead } from '../core/gates/phase-visibility.js'
+import type { JsonObject } from '../core/json.js'
 import type { EmbedderChoice } from '../knowledge/embedder.js'
 import { INSTALL_COMMAND } from '../knowledge/install-model.js'
 import { type Knowledge, KnowledgeUnavailable, openKnowledge } from '../knowledge/knowledge.js'

@@ -1,5 +1,5 @@
 import type { Code } from '../core/codes.js'
-import type { Json, JsonObject } from '../core/contract/contract.js'
+import type { Json, JsonObject } from '../core/json.js'
 import type { Refusal } from '../core/task/refusal.js'
 
 /** A refusal with everything that helps the caller on. `extra` becomes members of the problem document. */

@@ -1,5 +1,5 @@
-import type { JsonObject } from '../core/contract/contract.js'
 import type { AgentBearer } from '../core/identity/admit.js'
+import type { JsonObject } from '../core/json.js'
 import { totals } from '../core/rules/facts.js'
 import type { App, Once } from './app.js'
 import { admitCall, applyAs } from './identity/agent-call.js'

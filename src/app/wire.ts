@@ -1,5 +1,5 @@
-import type { Json, JsonObject } from '../core/contract/contract.js'
 import type { RegistryEvent } from '../core/identity/registry.js'
+import type { Json, JsonObject } from '../core/json.js'
 import type { TaskEvent } from '../core/task/event.js'
 import type { Cleaner } from '../store/redaction/clean-data.js'
 import type { NewEvent, StoredEvent } from '../store/store.js'

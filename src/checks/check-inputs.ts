@@ -1,4 +1,4 @@
-import type { Contract, Json, JsonObject } from '../core/contract/contract.js'
+import type { Contract } from '../core/contract/contract.js'
 import {
   type Baseline,
   type ObservedRun,
@@ -6,6 +6,7 @@ import {
   type RunTrouble,
   troubleView,
 } from '../core/evidence/observed-run.js'
+import type { Json, JsonObject } from '../core/json.js'
 import type { CheckOutcome } from '../core/task/command.js'
 import type { Grade } from '../core/task/event.js'
 import type { WorkTree } from '../tree/work-tree.js'

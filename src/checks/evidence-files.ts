@@ -1,4 +1,5 @@
-import type { EvidenceField, JsonObject } from '../core/contract/contract.js'
+import type { EvidenceField } from '../core/contract/contract.js'
+import type { JsonObject } from '../core/json.js'
 import { type FileStamp, stampFile } from '../tree/file-stamp.js'
 import { TREE_PROBLEMS } from '../tree/problems.js'
 import { pathsOf } from './evidence.js'

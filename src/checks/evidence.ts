@@ -1,11 +1,12 @@
 import { canonicalJson } from '../contract/fingerprint.js'
 import { matchesPattern } from '../contract/patterns.js'
-import type { EvidenceField, Json, JsonObject } from '../core/contract/contract.js'
+import type { EvidenceField } from '../core/contract/contract.js'
 import type { PhaseTask } from '../core/contract/phase-document.js'
 import type { EvidenceProof } from '../core/evidence/checkpoint-event.js'
 import { gradeOfRun } from '../core/evidence/inverted-run.js'
 import { observedSource, observedValue } from '../core/evidence/observed-evidence.js'
 import type { ObservedRun } from '../core/evidence/observed-run.js'
+import type { Json, JsonObject } from '../core/json.js'
 import type { FileSeen } from './evidence-files.js'
 
 /** What a phase asks for at its checkpoint. */

@@ -1,6 +1,6 @@
 import vm from 'node:vm'
 import { Environment } from '@marcbachmann/cel-js'
-import type { Json } from '../core/contract/contract.js'
+import type { Json } from '../core/json.js'
 import { type Check, type CheckInputs, errs, fails, field, holds, isText } from './check-inputs.js'
 import { movedSetup } from './test-setup/moved-setup.js'
 

@@ -1,4 +1,4 @@
-import type { Json, JsonObject } from '../core/contract/contract.js'
+import type { Json, JsonObject } from '../core/json.js'
 import type { Grade } from '../core/task/event.js'
 import { asList, asObject, type Check, type CheckInputs, errs, fails, field, holds, isText } from './check-inputs.js'
 

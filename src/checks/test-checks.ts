@@ -1,4 +1,4 @@
-import type { JsonObject } from '../core/contract/contract.js'
+import type { JsonObject } from '../core/json.js'
 import type { CheckOutcome } from '../core/task/command.js'
 import { asObject, type Check, type CheckInputs, errs, fails, field, holds, postponed } from './check-inputs.js'
 import { greenAgainst, observedPassing, observedSkipped } from './red-green/green-run.js'

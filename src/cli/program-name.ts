@@ -1,8 +1,8 @@
 import { realpathSync } from 'node:fs'
 import { delimiter, join, relative } from 'node:path'
-import { fileURLToPath } from 'node:url'
+import { packagePath } from '../package/package-root.js'
 
-const SCRIPT = fileURLToPath(new URL('../../bin/phaselock', import.meta.url))
+const SCRIPT = packagePath('bin/phaselock')
 
 /** How a person can call this program from a folder: by name when it is on the path, else by its place in the checkout. */
 export function programName(cwd = process.cwd()): string {

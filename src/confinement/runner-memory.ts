@@ -1,11 +1,11 @@
 import { spawnSync } from 'node:child_process'
 import { existsSync, readFileSync } from 'node:fs'
 import { release } from 'node:os'
-import { fileURLToPath } from 'node:url'
+import { packagePath } from '../package/package-root.js'
 
 /** What sets up Landlock for observed runs. */
 export const PERL = '/usr/bin/perl'
-const ENTER = fileURLToPath(new URL('../../runtime/test-guards/enter/run', import.meta.url))
+const ENTER = packagePath('runtime/test-guards/enter/run')
 const PTRACE_SCOPE = '/proc/sys/kernel/yama/ptrace_scope'
 const TRY_MS_MAX = 5000
 

@@ -1,7 +1,7 @@
 import { fileURLToPath } from 'node:url'
+import { PACKAGE_ROOT } from '../package/package-root.js'
 
-// The same two steps up from src/contract and from dist/contract.
-const FOLDER = new URL('../../contracts/', import.meta.url)
+const FOLDER = new URL('contracts/', PACKAGE_ROOT)
 
 /** The contracts that ship with Phaselock. */
 export const BUNDLED_CONTRACTS = ['guardrails', 'plan-review', 'tdd', 'test-generation'] as const

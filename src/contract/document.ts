@@ -1,4 +1,5 @@
-import type { CheckName, EvidenceType, Json, JsonObject, Mode, Severity } from '../core/contract/contract.js'
+import type { CheckName, EvidenceType, Mode, Severity } from '../core/contract/contract.js'
+import type { Json, JsonObject } from '../core/json.js'
 
 /** The canonical contract: every accepted form of a contract becomes this one, and this one is itself a contract. */
 export interface ContractDocument {

@@ -1,13 +1,5 @@
-import type {
-  Blocker,
-  Contract,
-  EvidenceField,
-  Gate,
-  Json,
-  JsonObject,
-  Phase,
-  Transition,
-} from '../core/contract/contract.js'
+import type { Blocker, Contract, EvidenceField, Gate, Phase, Transition } from '../core/contract/contract.js'
+import type { Json, JsonObject } from '../core/json.js'
 import { openedPaths } from '../core/paths/opened-paths.js'
 import { type ConsensusPlan, reviewsNeeded } from '../core/reviews/consensus-plan.js'
 import { REVIEW_GATE, withReview } from '../core/reviews/independent-review.js'

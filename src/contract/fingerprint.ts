@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import type { Json } from '../core/contract/contract.js'
+import type { Json } from '../core/json.js'
 
 /** The project's one canonical JSON: keys sorted by code unit, no whitespace, members that are undefined left out. */
 export function canonicalJson(value: Json): string {

@@ -1,4 +1,4 @@
-import type { Json, JsonObject } from '../core/contract/contract.js'
+import type { Json, JsonObject } from '../core/json.js'
 import type { Diagnostic } from './diagnostic.js'
 import { CONTRACT_CODES } from './diagnostic.js'
 

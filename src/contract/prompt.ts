@@ -1,4 +1,4 @@
-import type { Json } from '../core/contract/contract.js'
+import type { Json } from '../core/json.js'
 
 export interface PromptValues {
   readonly task: { readonly title: string; readonly description: string }

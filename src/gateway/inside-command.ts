@@ -1,12 +1,12 @@
 import { realpathSync } from 'node:fs'
 import { dirname } from 'node:path'
-import { fileURLToPath } from 'node:url'
 import { type Job, type JobSocket, socketAt } from '../confinement/confinement.js'
 import { hostView } from '../confinement/view/host-view.js'
 import { isInside } from '../confinement/view/toolchains.js'
+import { packagePath } from '../package/package-root.js'
 import { MODEL_PORT, ORCHESTRATOR_PORT, ORCHESTRATOR_URL } from './gateway-ports.js'
 
-const PROGRAM = fileURLToPath(new URL('../../runtime/sandbox/inside.mjs', import.meta.url))
+const PROGRAM = packagePath('runtime/sandbox/inside.mjs')
 
 export interface InsideOptions {
   readonly sockets: {

@@ -1,4 +1,4 @@
-import type { JsonObject } from '../core/contract/contract.js'
+import type { JsonObject } from '../core/json.js'
 import type { ClaudeCodeEvent } from './claude-code.js'
 
 const REASON_CHARS_MAX = 9000

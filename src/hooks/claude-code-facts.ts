@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import type { Json } from '../core/contract/contract.js'
+import type { Json } from '../core/json.js'
 import { type ClaudeCodeHook, isObject } from './claude-code.js'
 import { patchPaths } from './patch-paths.js'
 import { treePath } from './tree-path.js'

@@ -1,4 +1,4 @@
-import type { Json, JsonObject } from '../core/contract/contract.js'
+import type { Json, JsonObject } from '../core/json.js'
 import { type ClaudeCodeHook, isObject } from './claude-code.js'
 import { patchPaths } from './patch-paths.js'
 import { type PathRead, treePath } from './tree-path.js'

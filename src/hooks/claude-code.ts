@@ -1,4 +1,4 @@
-import type { Json, JsonObject } from '../core/contract/contract.js'
+import type { Json, JsonObject } from '../core/json.js'
 
 const NAME_CHARS_MAX = 200
 const PATH_CHARS_MAX = 4096

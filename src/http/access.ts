@@ -5,8 +5,8 @@ import { kindOf, type Principal } from '../app/identity/identity.js'
 import { ok, type Problem, type Result, refuse } from '../app/result.js'
 import { findContract } from '../app/tasks/operate.js'
 import { wallOf } from '../app/tool-calls/contract-sandbox.js'
-import type { JsonObject } from '../core/contract/contract.js'
 import { type CallId, ciLimit, type Forbidden, forbiddenTo, type NamedContract } from '../core/identity/permissions.js'
+import type { JsonObject } from '../core/json.js'
 
 /** Why the principal may not make the call, whatever it asks for; null when it may. */
 export function accessProblem(id: CallId, principal: Principal): Problem | null {

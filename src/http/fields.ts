@@ -1,4 +1,4 @@
-import type { JsonObject } from '../core/contract/contract.js'
+import type { JsonObject } from '../core/json.js'
 
 const ID = '^[A-Za-z0-9_.-]{1,64}$'
 

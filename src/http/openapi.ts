@@ -1,7 +1,7 @@
 import { PROGRAM_VERSION } from '../app/version.js'
 import { CODES } from '../core/codes.js'
-import type { Json, JsonObject } from '../core/contract/contract.js'
 import { describeCallers } from '../core/identity/permissions.js'
+import type { Json, JsonObject } from '../core/json.js'
 import type { RouteDescription } from './route.js'
 
 /** The OpenAPI 3.1 document, made from the same table and schemas that serve the requests. */

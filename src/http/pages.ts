@@ -1,7 +1,7 @@
 import type { Orchestrator } from '../app/orchestrator.js'
 import { CODES } from '../core/codes.js'
-import type { JsonObject } from '../core/contract/contract.js'
 import { describeCallers } from '../core/identity/permissions.js'
+import type { JsonObject } from '../core/json.js'
 import { isBlockerOnly, statusOf } from './problem.js'
 import type { RouteDescription } from './route.js'
 

@@ -1,5 +1,5 @@
 import { CODES, type Code } from '../core/codes.js'
-import type { JsonObject } from '../core/contract/contract.js'
+import type { JsonObject } from '../core/json.js'
 
 const STATUS: Readonly<Partial<Record<Code, number>>> = {
   invalid_request: 400,

@@ -2,15 +2,14 @@ import { readFile } from 'node:fs/promises'
 import type { FastifyInstance, FastifyReply } from 'fastify'
 import type { Orchestrator } from '../app/orchestrator.js'
 import { refuse } from '../app/result.js'
+import { PACKAGE_ROOT } from '../package/package-root.js'
 import { answerProblem } from './gatekeeper.js'
 import type { Metrics } from './metrics.js'
 import { openApi } from './openapi.js'
 import { docsPage, errorsPage, STYLE, startPage } from './pages.js'
 import { DESCRIBED } from './routes/all.js'
 
-const SCHEMAS = new Map([
-  ['agent_workflow.schema.json', new URL('../../schemas/agent_workflow.schema.json', import.meta.url)],
-])
+const SCHEMAS = new Map([['agent_workflow.schema.json', new URL('schemas/agent_workflow.schema.json', PACKAGE_ROOT)]])
 
 /** What needs no token: health, metrics, the description of the API and the pages. None of it carries task texts. */
 export function addProcessRoutes(

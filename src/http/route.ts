@@ -2,9 +2,9 @@ import type { Once } from '../app/app.js'
 import type { Party, Principal, TaskPrincipal } from '../app/identity/identity.js'
 import type { Orchestrator } from '../app/orchestrator.js'
 import type { Problem, Result } from '../app/result.js'
-import type { JsonObject } from '../core/contract/contract.js'
 import type { AgentBearer, ParticipantBearer, ReviewBearer } from '../core/identity/admit.js'
 import type { CallId } from '../core/identity/permissions.js'
+import type { JsonObject } from '../core/json.js'
 import type { Supervisor } from '../spawn/supervisor.js'
 
 export interface Call {
@@ -22,7 +22,7 @@ export interface Call {
 export interface RouteDescription {
   readonly method: 'GET' | 'POST' | 'PATCH'
   readonly path: string
-  /** Who may call it is in `core/permissions.ts`, under this name. */
+  /** Who may call it is in `core/identity/permissions.ts`, under this name. */
   readonly id: CallId
   readonly summary: string
   /** JSON Schema of the body; the same one validates the request. */

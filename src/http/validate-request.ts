@@ -2,7 +2,7 @@ import { Ajv2020, type ErrorObject, type ValidateFunction } from 'ajv/dist/2020.
 import formatsModule from 'ajv-formats'
 import type { FastifyRequest } from 'fastify'
 import { type Problem, refuse } from '../app/result.js'
-import type { JsonObject } from '../core/contract/contract.js'
+import type { JsonObject } from '../core/json.js'
 import { counted } from '../core/text.js'
 import type { Route } from './route.js'
 

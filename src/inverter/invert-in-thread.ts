@@ -1,8 +1,9 @@
 import { Worker } from 'node:worker_threads'
+import { PACKAGE_ROOT } from '../package/package-root.js'
 import type { InvertRequest } from './invert-tests.js'
 import type { Inversion, NotJudgedReason } from './types.js'
 
-const WORKER_FILE = new URL('../../dist/inverter/invert-worker.js', import.meta.url)
+const WORKER_FILE = new URL('dist/inverter/invert-worker.js', PACKAGE_ROOT)
 const FILE_MS_MAX = 10_000
 // A busy machine takes long to start a thread and to load a grammar; no text of an agent is looked at meanwhile.
 const START_MS_MAX = 120_000

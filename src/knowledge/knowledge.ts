@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto'
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { Worker } from 'node:worker_threads'
+import { PACKAGE_ROOT } from '../package/package-root.js'
 import type { EmbedderChoice } from './embedder.js'
 import type { FromThread, Job, SearchAnswer, Setup, Status, ToThread } from './protocol.js'
 import type { SearchRequest } from './search.js'
@@ -37,7 +38,7 @@ export class KnowledgeUnavailable extends Error {
   override readonly name = 'KnowledgeUnavailable'
 }
 
-const WORKER_FILE = new URL('../../dist/knowledge/knowledge-worker.js', import.meta.url)
+const WORKER_FILE = new URL('dist/knowledge/knowledge-worker.js', PACKAGE_ROOT)
 const THREAD_MEMORY = { maxOldGenerationSizeMb: 512 }
 const WAITING_MAX = 256
 const SEARCH_MS_MAX = 15_000

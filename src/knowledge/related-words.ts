@@ -1,7 +1,8 @@
 import { readFileSync } from 'node:fs'
+import { PACKAGE_ROOT } from '../package/package-root.js'
 import { type Database, openDatabase } from '../store/database.js'
 
-const TABLE_FILE = new URL('../../runtime/embedding/related-words.txt', import.meta.url)
+const TABLE_FILE = new URL('runtime/embedding/related-words.txt', PACKAGE_ROOT)
 
 let opened: Database | null = null
 

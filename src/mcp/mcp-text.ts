@@ -1,4 +1,4 @@
-import type { JsonObject } from '../core/contract/contract.js'
+import type { JsonObject } from '../core/json.js'
 
 const OVER_REST = '- Run: POST /api/v1/prompt/continue'
 const OVER_MCP = '- Call the tool continue'

@@ -1,7 +1,7 @@
 import { type CallToolResult, Server, type ServerContext, type Tool } from '@modelcontextprotocol/server'
 import { workflowTools } from '../app/councils/turn-prompts.js'
 import { PROGRAM_VERSION } from '../app/version.js'
-import type { Json, JsonObject } from '../core/contract/contract.js'
+import type { Json, JsonObject } from '../core/json.js'
 import { objectSchema } from './tool-schemas.js'
 
 /** What stands behind the door for one participant of a coordination. Neither of them throws for what an agent sends. */

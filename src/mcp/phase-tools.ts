@@ -1,7 +1,7 @@
 import { RESULTS_MAX, searchKnowledge } from '../app/knowledge.js'
 import { startWorkflow } from '../app/tasks/start-workflow.js'
 import { completePhase, getPhase } from '../app/transitions/phases.js'
-import type { JsonObject } from '../core/contract/contract.js'
+import type { JsonObject } from '../core/json.js'
 import { EVIDENCE, NAME, objectSchema } from './tool-schemas.js'
 import type { WorkflowTool } from './workflow-tools.js'
 

@@ -2,7 +2,7 @@ import { type CallToolResult, ProtocolError } from '@modelcontextprotocol/server
 import type { Problem, Result } from '../app/result.js'
 import { isChecking } from '../app/transitions/long-gates.js'
 import { CODES } from '../core/codes.js'
-import type { JsonObject } from '../core/contract/contract.js'
+import type { JsonObject } from '../core/json.js'
 
 const INVALID_PARAMS = -32602
 

@@ -1,6 +1,6 @@
 import { type CallToolResult, Server, type ServerContext, type Tool } from '@modelcontextprotocol/server'
 import { PROGRAM_VERSION } from '../app/version.js'
-import type { JsonObject } from '../core/contract/contract.js'
+import type { JsonObject } from '../core/json.js'
 
 const INSTRUCTIONS = `You review the work of another agent. Look at it with review_view and with the tools that read, then report with submit_review. You change nothing, and only what is reported here counts.`
 

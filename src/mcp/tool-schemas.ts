@@ -1,4 +1,5 @@
-import type { JsonObject, OwnTool, OwnToolArg } from '../core/contract/contract.js'
+import type { OwnTool, OwnToolArg } from '../core/contract/contract.js'
+import type { JsonObject } from '../core/json.js'
 import type { ArgShape, ToolSpec } from '../core/tool-calls/built-in-tools.js'
 
 /** A schema for arguments that are objects; everything that is not named is refused. */

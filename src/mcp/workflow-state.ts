@@ -2,8 +2,8 @@ import type { App } from '../app/app.js'
 import { type AgentCall, helpOf } from '../app/identity/agent-call.js'
 import { outputsOf } from '../app/transitions/phase-content.js'
 import { isoTime } from '../app/wire.js'
-import type { JsonObject } from '../core/contract/contract.js'
 import { phaseName } from '../core/gates/phase-visibility.js'
+import type { JsonObject } from '../core/json.js'
 
 /** Where a task stands, for the agent that holds it. Of phases that are not open yet it says nothing. */
 export async function workflowState(app: App, { contract, state }: AgentCall): Promise<JsonObject> {

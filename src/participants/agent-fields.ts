@@ -1,4 +1,4 @@
-import type { Json, JsonObject } from '../core/contract/contract.js'
+import type { Json, JsonObject } from '../core/json.js'
 
 /** One thing that is wrong with the agents of a council. */
 export interface AgentProblem {

@@ -1,4 +1,4 @@
-import type { Json, JsonObject } from '../core/contract/contract.js'
+import type { Json, JsonObject } from '../core/json.js'
 import type { ChatFailure } from './model/failures.js'
 
 /** One that answers in a coordination, whatever stands behind it. */

@@ -1,4 +1,4 @@
-import type { Json } from '../core/contract/contract.js'
+import type { Json } from '../core/json.js'
 import { AgentFields, type AgentProblem, isMap, kindOf, reportInto, shown } from './agent-fields.js'
 import type { Provider } from './model/model-participant.js'
 import type { ScriptStep } from './scripted-participant.js'

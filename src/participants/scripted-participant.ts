@@ -1,4 +1,4 @@
-import type { Json } from '../core/contract/contract.js'
+import type { Json } from '../core/json.js'
 import { failureOf } from './model/failures.js'
 import { waited } from './model/retry.js'
 import type { ChatPart, Participant } from './participant.js'

@@ -1,12 +1,12 @@
 import { existsSync, realpathSync } from 'node:fs'
-import { fileURLToPath } from 'node:url'
 import type { AgentEntry, AgentProgram } from '../core/contract/agent-programs.js'
 import { isModelAddress } from '../core/contract/contract-permissions.js'
+import { packagePath } from '../package/package-root.js'
 import { RECIPES } from '../participants/agent-cli/agent-cli-recipes.js'
 
-const SDK = fileURLToPath(new URL('../../sdk/typescript', import.meta.url))
-const PYTHON_SDK = fileURLToPath(new URL('../../python/src', import.meta.url))
-const SDK_HOOK = fileURLToPath(new URL('../../runtime/sandbox/sdk-import.mjs', import.meta.url))
+const SDK = packagePath('sdk/typescript')
+const PYTHON_SDK = packagePath('python/src')
+const SDK_HOOK = packagePath('runtime/sandbox/sdk-import.mjs')
 
 // What signs tokens and what operators prove themselves with is for nobody else, whatever a contract says.
 const OWN = /^(PHASELOCK_.*|ORCHESTRATOR_JWT_SECRET)$/

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import type { Confined, Confinement, Job } from '../confinement/confinement.js'
 import type { AgentEntry, Spawn } from '../core/contract/agent-programs.js'
-import type { JsonObject } from '../core/contract/contract.js'
+import type { JsonObject } from '../core/json.js'
 import { type DoorSocket, ORCHESTRATOR_URL } from '../gateway/gateway-ports.js'
 import { insideCommand } from '../gateway/inside-command.js'
 import type { ModelRelay } from '../gateway/model-relay.js'

@@ -1,5 +1,5 @@
 import type { StoredEvent } from '../app/ledger/feed.js'
-import type { Json, JsonObject } from '../core/contract/contract.js'
+import type { Json, JsonObject } from '../core/json.js'
 
 const ARGUMENTS_CHARS_MAX = 200
 const BLOCKERS_SHOWN_MAX = 5

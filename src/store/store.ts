@@ -1,4 +1,4 @@
-import type { Json, JsonObject } from '../core/contract/contract.js'
+import type { Json, JsonObject } from '../core/json.js'
 
 /** An event as the core made it, before it has a place in the ledger. `data` has snake_case keys and is already redacted and bounded. */
 export interface NewEvent {

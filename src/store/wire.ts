@@ -1,4 +1,4 @@
-import type { Json, JsonObject } from '../core/contract/contract.js'
+import type { Json, JsonObject } from '../core/json.js'
 import type { Row } from './database.js'
 import type { Append, NewEvent, Remembered, StoredEvent, StoreRefused, TaskRow } from './store.js'
 

@@ -1,4 +1,5 @@
-import type { Contract, Json, JsonObject } from '../core/contract/contract.js'
+import type { Contract } from '../core/contract/contract.js'
+import type { Json, JsonObject } from '../core/json.js'
 import { type ArgShape, BUILT_IN_TOOLS, type ToolSpec } from '../core/tool-calls/built-in-tools.js'
 import type { CallFacts, CallPath } from '../core/tool-calls/call-facts.js'
 import { ownArgPaths, ownArgProblems } from './commands/own-tool-args.js'

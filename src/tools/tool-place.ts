@@ -1,6 +1,6 @@
 import type { Aside } from '../confinement/confinement.js'
 import type { Code } from '../core/codes.js'
-import type { JsonObject } from '../core/contract/contract.js'
+import type { JsonObject } from '../core/json.js'
 import type { Change } from '../tree/change.js'
 
 /** Where a tool works, and what it must not show. */

@@ -1,11 +1,12 @@
 import { Worker } from 'node:worker_threads'
+import { PACKAGE_ROOT } from '../package/package-root.js'
 import type { DependencyRules } from './dependencies.js'
 import type { IgnoreText } from './ignore-rules.js'
 import { asMade } from './only-paths.js'
 import { TreeUnreadable } from './problems.js'
 import type { Ignoring, TreeIndex } from './tree-contents.js'
 
-const WORKER_FILE = new URL('../../dist/threads/index-worker.cjs', import.meta.url)
+const WORKER_FILE = new URL('dist/threads/index-worker.cjs', PACKAGE_ROOT)
 
 /** A listing of dependencies is kept in a file: it may be large, and only the thread reads it. */
 type Listing = DependencyRules & { readonly file: string }

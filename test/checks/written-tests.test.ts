@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 
-const { lateTest } = createRequire(import.meta.url)('../../guards/node/written-tests.cjs') as {
+const { lateTest } = createRequire(import.meta.url)('../../runtime/test-guards/node/written-tests.cjs') as {
   lateTest(file: string, startedMs: number): string | null
 }
 

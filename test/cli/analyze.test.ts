@@ -6,7 +6,7 @@ import { visitsDot, visitsMermaid } from '../../src/cli/report/analyze-graph.js'
 import { analyzeText } from '../../src/cli/report/analyze-text.js'
 import { columnsOf } from '../../src/cli/terminal/table.js'
 import { frameOf } from '../../src/cli/terminal/top-frame.js'
-import type { JsonObject } from '../../src/core/contract/contract.js'
+import type { JsonObject } from '../../src/core/json.js'
 import { type Answer, built, Place, SCRIPT, type Server } from './program.js'
 
 const HOSTILE = '\u001b]0;owned\u0007\u001b[2J\u202e"evil"\n|x|'

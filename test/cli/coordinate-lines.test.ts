@@ -10,8 +10,8 @@ import { afterEvent, afterPart, type Live, NOTHING_YET, runEventOf } from '../..
 import { councilStop, readCouncil } from '../../src/cli/councils/read-council.js'
 import { EXIT, Stop } from '../../src/cli/exit.js'
 import { columnsOf } from '../../src/cli/terminal/table.js'
-import type { JsonObject } from '../../src/core/contract/contract.js'
 import type { RunEvent } from '../../src/core/councils/event.js'
+import type { JsonObject } from '../../src/core/json.js'
 import { Council, call, newAnswer, T0, vote } from '../core/rounds/council.js'
 
 // What a terminal would obey: a colour, the title of the window, a line drawn over, text from right to left.

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { eventLine } from '../../src/cli/terminal/event-lines.js'
 import { newestTests, runText } from '../../src/cli/terminal/evidence-text.js'
 import { showTask } from '../../src/cli/terminal/task-text.js'
-import type { JsonObject } from '../../src/core/contract/contract.js'
+import type { JsonObject } from '../../src/core/json.js'
 
 const requested = (observed: readonly JsonObject[]): JsonObject => ({
   ...{ seq: 1, type: 'transition_requested', phase: 'IMPL', at: '2026-01-01T00:00:00Z' },

@@ -12,10 +12,10 @@ const CONTRACT =
 // The package as it is installed, without the packages of the model.
 beforeAll(async () => {
   await built()
-  mkdirSync(join(copy, 'embedding'), { recursive: true })
-  for (const part of ['bin', 'contracts', 'dist', 'schemas', 'package.json', 'embedding/package.json'])
+  mkdirSync(join(copy, 'runtime/embedding'), { recursive: true })
+  for (const part of ['bin', 'contracts', 'dist', 'schemas', 'package.json', 'runtime/embedding/package.json'])
     cpSync(join(ROOT, part), join(copy, part), { recursive: true })
-  cpSync(join(ROOT, 'embedding/related-words.txt'), join(copy, 'embedding/related-words.txt'))
+  cpSync(join(ROOT, 'runtime/embedding/related-words.txt'), join(copy, 'runtime/embedding/related-words.txt'))
   symlinkSync(join(ROOT, 'node_modules'), join(copy, 'node_modules'))
   mkdirSync(join(place.work, 'docs'))
   writeFileSync(join(place.work, 'docs', 'a.md'), '# Style\n\nNames are nouns.\n')

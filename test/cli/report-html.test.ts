@@ -7,7 +7,7 @@ import { RunWalk } from '../../src/app/reports/report-council.js'
 import { reportPage } from '../../src/cli/report/report-html.js'
 import { html, type Markup } from '../../src/cli/report/report-markup.js'
 import { reportText } from '../../src/cli/report/report-text.js'
-import type { JsonObject } from '../../src/core/contract/contract.js'
+import type { JsonObject } from '../../src/core/json.js'
 import { Council, call, vote } from '../core/rounds/council.js'
 
 const dir = mkdtempSync(join(tmpdir(), 'phaselock-page-'))

@@ -60,7 +60,7 @@ describe('servers that start at the same time', () => {
     const gone = spawn('true')
     await once(gone, 'exit')
     for (let count = 0; count < 300; count += 1) mkdirSync(join(root, `phaselock-${gone.pid}-${count}`))
-    const program = "import('./dist/confinement/limits.js').then(({ controlGroups }) => controlGroups())"
+    const program = "import('./dist/confinement/launch/limits.js').then(({ controlGroups }) => controlGroups())"
     const starts = Array.from({ length: 6 }, () => once(spawn(process.execPath, ['-e', program]), 'exit'))
     expect(await Promise.all(starts)).toEqual(starts.map(() => [0, null]))
     expect(readdirSync(root).filter((name) => name.startsWith(`phaselock-${gone.pid}-`))).toEqual([])

@@ -5,7 +5,7 @@ import { dirname, join } from 'node:path'
 
 const [dist] = process.argv.slice(2)
 const { provider, dir, jobs } = JSON.parse(readFileSync(0, 'utf8'))
-const { openConfinement } = await import(join(dist, 'confinement/open.js'))
+const { openConfinement } = await import(join(dist, 'confinement/open-confinement.js'))
 
 const stateDir = join(dir, 'state')
 const tree = join(dir, 'tree')

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { built, ROOT } from '../cli/program.js'
 import { type Account, belongingTo } from './account.js'
 
-const COPIED = ['bin', 'dist', 'doors', 'contracts', 'schemas', 'package.json']
+const COPIED = ['bin', 'dist', 'runtime/sandbox', 'contracts', 'schemas', 'package.json']
 
 /** The program, copied once to where every account can read it: a checkout may lie in a home directory. */
 export interface Program {

@@ -6,10 +6,10 @@ import { join } from 'node:path'
 
 const [dist, asked] = process.argv.slice(2)
 const { provider, dir, lines } = JSON.parse(asked)
-const { openConfinement } = await import(join(dist, 'confinement/open.js'))
+const { openConfinement } = await import(join(dist, 'confinement/open-confinement.js'))
 const { runCommand } = await import(join(dist, 'confinement/run-command.js'))
-const { openSocketDir, newSocketPath, listenAt } = await import(join(dist, 'doors/places.js'))
-const { insideCommand } = await import(join(dist, 'doors/inside-command.js'))
+const { openSocketDir, newSocketPath, listenAt } = await import(join(dist, 'gateway/socket-paths.js'))
+const { insideCommand } = await import(join(dist, 'gateway/inside-command.js'))
 
 const arrived = { given: 0, other: 0, port: 0 }
 const server = (name) =>

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { compileSchema } from '../../src/contract/schemas.js'
-import type { JsonObject } from '../../src/core/contract/contract.js'
+import type { JsonObject } from '../../src/core/json.js'
 
 export const FORMAT_SCHEMA = JSON.parse(
   readFileSync(new URL('../../schemas/agent_workflow.schema.json', import.meta.url), 'utf8'),

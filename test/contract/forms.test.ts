@@ -5,7 +5,7 @@ import { BUNDLED_CONTRACTS, bundledContract, isBundledContract } from '../../src
 import { compileDocument } from '../../src/contract/compile/compile-document.js'
 import { canonicalJson } from '../../src/contract/fingerprint.js'
 import { loadContractFile } from '../../src/contract/load/load-contract.js'
-import type { JsonObject } from '../../src/core/contract/contract.js'
+import type { JsonObject } from '../../src/core/json.js'
 import { formatErrors } from './format-schema.js'
 import { HEAD, mustLoad } from './load.js'
 

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { placeholdersOf, renderPrompt } from '../../src/contract/prompt.js'
-import type { Json } from '../../src/core/contract/contract.js'
+import type { Json } from '../../src/core/json.js'
 
 const values = {
   task: { title: 'Fix login', description: 'It fails.' },

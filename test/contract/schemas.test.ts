@@ -4,7 +4,7 @@ import { Ajv2020 } from 'ajv/dist/2020.js'
 import { describe, expect, it } from 'vitest'
 import { problemsOfSchema } from '../../src/contract/check/schema-problems.js'
 import { compileSchema } from '../../src/contract/schemas.js'
-import type { JsonObject } from '../../src/core/contract/contract.js'
+import type { JsonObject } from '../../src/core/json.js'
 import { cpuMs } from '../cpu-time.js'
 import { HEAD, mustLoad } from './load.js'
 

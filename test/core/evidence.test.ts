@@ -1,8 +1,9 @@
 import { describe, expect, it } from 'vitest'
 import { type EvidenceAsked, judgeEvidence } from '../../src/checks/evidence.js'
-import type { EvidenceField, Json, JsonObject } from '../../src/core/contract/contract.js'
+import type { EvidenceField } from '../../src/core/contract/contract.js'
 import { observedSource } from '../../src/core/evidence/observed-evidence.js'
 import type { ObservedRun } from '../../src/core/evidence/observed-run.js'
+import type { Json, JsonObject } from '../../src/core/json.js'
 import { evidenceField as field } from './evidence-fields.js'
 
 const asked = (fields: Record<string, EvidenceField>, about: Partial<EvidenceAsked> = {}): EvidenceAsked => ({

@@ -20,10 +20,14 @@ it(
   '[REQ-DEMO-10] a product that offers every tool, takes old tokens and believes what it is told of tests fails the demo',
   async () => {
     const { code, result } = await shownWith([
-      { file: 'core/tool-use.js', from: 'if (!isOffered(phase, command.tool))', to: 'if (false)' },
-      { file: 'core/admit.js', from: 'bearer.epoch !== state.epoch || bearer.phase !== state.phase ||', to: '' },
+      { file: 'core/tool-calls/use-tool.js', from: 'if (!isOffered(phase, command.tool))', to: 'if (false)' },
       {
-        file: 'checks/registry.js',
+        file: 'core/identity/admit.js',
+        from: 'bearer.epoch !== state.epoch || bearer.phase !== state.phase ||',
+        to: '',
+      },
+      {
+        file: 'checks/run-check.js',
         from: "['all_tests_pass', allTestsPass]",
         to: "['all_tests_pass', async () => ({ result: 'holds', found: 'so they say', grade: 'observed' })]",
       },
@@ -52,7 +56,7 @@ it(
         to: "insertEvent.run(seq, stream, version, type, type === 'tool_denied' ? at + 1 : at,",
       },
       {
-        file: 'checks/registry.js',
+        file: 'checks/run-check.js',
         from: "['all_tests_pass', allTestsPass]",
         to: "['all_tests_pass', async () => ({ result: 'fails', found: 'never', grade: 'observed' })]",
       },
@@ -75,7 +79,7 @@ it(
   async () => {
     const { code, result } = await shownWith([
       {
-        file: 'checks/registry.js',
+        file: 'checks/run-check.js',
         from: "['tests_can_fail', testsCanFail]",
         to: "['tests_can_fail', async () => ({ result: 'holds', found: 'not asked', grade: 'observed' })]",
       },

@@ -109,7 +109,7 @@ export interface Fault {
 export function plant(dir: string, faults: readonly Fault[]): string {
   for (const name of ['bin', 'dist', 'demo', 'contracts', 'package.json'])
     cpSync(join(ROOT, name), join(dir, name), { recursive: true })
-  for (const name of ['node_modules', 'schemas', 'guards', 'doors', 'sdk', 'docs'])
+  for (const name of ['node_modules', 'schemas', 'runtime', 'sdk', 'docs'])
     symlinkSync(join(ROOT, name), join(dir, name))
   for (const { file, from, to } of faults) {
     const path = join(dir, 'dist', file)

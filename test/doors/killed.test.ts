@@ -22,13 +22,13 @@ function serving(): string {
   return `
 import { mkdirSync } from 'node:fs'
 import { openOrchestrator } from ${from('app/orchestrator.js')}
-import { openConfinement } from ${from('confinement/open.js')}
-import { bundledContract } from ${from('contract/bundled.js')}
-import { loadContractFile } from ${from('contract/load.js')}
-import { insideCommand } from ${from('doors/inside-command.js')}
-import { openModelRelay } from ${from('doors/model-relay.js')}
+import { openConfinement } from ${from('confinement/open-confinement.js')}
+import { bundledContract } from ${from('contract/bundled-contracts.js')}
+import { loadContractFile } from ${from('contract/load/load-contract.js')}
+import { insideCommand } from ${from('gateway/inside-command.js')}
+import { openModelRelay } from ${from('gateway/model-relay.js')}
 import { buildServer } from ${from('http/server.js')}
-import { openSqliteStore } from ${from('store/sqlite.js')}
+import { openSqliteStore } from ${from('store/sqlite-store.js')}
 const [stateDir, workspace] = [${JSON.stringify(join(dir, 'state'))}, ${JSON.stringify(join(dir, 'tree'))}]
 for (const one of [stateDir, workspace]) mkdirSync(one, { recursive: true, mode: 0o700 })
 const wall = await openConfinement({ stateDir, only: null })

@@ -343,7 +343,7 @@ describe('an endpoint behind TLS', () => {
     // Which authorities are trusted is said to a process when it starts.
     writeFileSync(
       join(made, 'relay.mjs'),
-      `import { openModelRelay } from ${JSON.stringify(join(ROOT, 'dist/doors/model-relay.js'))}
+      `import { openModelRelay } from ${JSON.stringify(join(ROOT, 'dist/gateway/model-relay.js'))}
 for (const host of ['localhost', '127.0.0.1'])
   console.log((await openModelRelay({ baseUrl: 'https://' + host + ':${port}', dir: ${JSON.stringify(made)} })).path)
 `,

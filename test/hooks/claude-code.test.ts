@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import type { Json, JsonObject } from '../../src/core/contract/contract.js'
+import type { Json, JsonObject } from '../../src/core/json.js'
 import { asksForDecision, readClaudeCodeHook } from '../../src/hooks/claude-code.js'
 import { afterwards, decision } from '../../src/hooks/claude-code-answers.js'
 import { toFact } from '../../src/hooks/claude-code-facts.js'

@@ -1,5 +1,5 @@
 import { type AgentCall, admitCall } from '../../src/app/identity/agent-call.js'
-import type { JsonObject } from '../../src/core/contract/contract.js'
+import type { JsonObject } from '../../src/core/json.js'
 import type { Answer, Running } from './harness.js'
 
 /** Calls `ask_user_question` in the name of the agent. */

@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { approvalText } from '../../src/cli/terminal/approval-text.js'
-import type { JsonObject } from '../../src/core/contract/contract.js'
+import type { JsonObject } from '../../src/core/json.js'
 import { exampleTask, planWith, startExamples } from './exampling.js'
 import { type Running, start } from './harness.js'
 

@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { showTask } from '../../src/cli/terminal/task-text.js'
-import type { JsonObject } from '../../src/core/contract/contract.js'
+import type { JsonObject } from '../../src/core/json.js'
 import { type Running, start } from './harness.js'
 import { agree, Ballot, Reviewer, VOTED, VOTERS } from './voting.js'
 

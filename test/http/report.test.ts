@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { RunWalk } from '../../src/app/reports/report-council.js'
 import { Refusals } from '../../src/app/reports/report-refusals.js'
-import type { JsonObject } from '../../src/core/contract/contract.js'
 import type { RunEvent } from '../../src/core/councils/event.js'
+import type { JsonObject } from '../../src/core/json.js'
 import { Council, call, newAnswer, T0, vote } from '../core/rounds/council.js'
 import { type Running, start } from './harness.js'
 

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { reportPage } from '../../src/cli/report/report-html.js'
 import { reportText } from '../../src/cli/report/report-text.js'
-import type { JsonObject } from '../../src/core/contract/contract.js'
+import type { JsonObject } from '../../src/core/json.js'
 import { invertInThread } from '../../src/inverter/invert-in-thread.js'
 import { openStage, type Stage } from './stage.js'
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { parseSource } from '../../src/contract/load/yaml.js'
 import { Reading } from '../../src/contract/read/reading.js'
-import type { Json } from '../../src/core/contract/contract.js'
+import type { Json } from '../../src/core/json.js'
 import { openParticipant } from '../../src/participants/open-participant.js'
 import { type ModelAgent, readAgents } from '../../src/participants/read-agents.js'
 

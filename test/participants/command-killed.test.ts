@@ -27,8 +27,8 @@ afterAll(() => {
 function asking(): string {
   const agent = script.does({ child: MARKED }, { say: 'There.' }, { wait: 600_000 })
   return `
-import { openConfinement } from ${JSON.stringify(join(ROOT, 'dist/confinement/open.js'))}
-import { commandParticipant } from ${JSON.stringify(join(ROOT, 'dist/participants/command-participant.js'))}
+import { openConfinement } from ${JSON.stringify(join(ROOT, 'dist/confinement/open-confinement.js'))}
+import { commandParticipant } from ${JSON.stringify(join(ROOT, 'dist/participants/agent-cli/command-participant.js'))}
 const wall = await openConfinement({ stateDir: ${JSON.stringify(join(dir, 'state'))}, only: null })
 const asked = commandParticipant({
   agent: ${JSON.stringify(agent)},

@@ -1,6 +1,6 @@
 import { createServer, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import type { Json, JsonObject } from '../../src/core/contract/contract.js'
+import type { Json, JsonObject } from '../../src/core/json.js'
 
 export interface Call {
   readonly name: string

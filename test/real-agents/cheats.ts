@@ -1,4 +1,4 @@
-import type { JsonObject } from '../../src/core/contract/contract.js'
+import type { JsonObject } from '../../src/core/json.js'
 import { INVENTED_GREEN, INVENTED_RED, implementation, PLAN, testFiles } from '../e2e/walker.js'
 import type { Script } from './model.js'
 import type { Call } from './talk.js'

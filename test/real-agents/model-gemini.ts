@@ -1,5 +1,5 @@
 import type { ServerResponse } from 'node:http'
-import type { JsonObject } from '../../src/core/contract/contract.js'
+import type { JsonObject } from '../../src/core/json.js'
 import { about, listOf, type Spoken, type Talk, USAGE } from './talk.js'
 
 export function geminiTalk(body: JsonObject): Talk {

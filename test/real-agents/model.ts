@@ -1,6 +1,6 @@
 import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import type { JsonObject } from '../../src/core/contract/contract.js'
+import type { JsonObject } from '../../src/core/json.js'
 import { anthropicAnswer, anthropicTalk } from './model-anthropic.js'
 import { completionsAnswer, completionsTalk } from './model-completions.js'
 import { geminiAnswer, geminiTalk } from './model-gemini.js'

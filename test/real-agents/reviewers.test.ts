@@ -1,7 +1,7 @@
 import { mkdirSync, readdirSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
-import type { JsonObject } from '../../src/core/contract/contract.js'
+import type { JsonObject } from '../../src/core/json.js'
 import { processesWith } from '../confinement/scene.js'
 import { CLAUDE_VERSION, CODEX_VERSION, claudeCode, codex } from '../participants/real-agents.js'
 import { type Body, openStage, type Stage, until } from '../spawn/stage.js'

@@ -1,4 +1,4 @@
-import type { Json, JsonObject } from '../../src/core/contract/contract.js'
+import type { Json, JsonObject } from '../../src/core/json.js'
 
 export interface Call {
   readonly name: string

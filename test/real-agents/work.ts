@@ -1,4 +1,4 @@
-import type { JsonObject } from '../../src/core/contract/contract.js'
+import type { JsonObject } from '../../src/core/json.js'
 import type { Files } from '../e2e/projects.js'
 import { implementation, PLAN, testFiles } from '../e2e/walker.js'
 import type { Script } from './model.js'

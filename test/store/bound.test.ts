@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import type { Json } from '../../src/core/contract/contract.js'
+import type { Json } from '../../src/core/json.js'
 import { boundData } from '../../src/store/redaction/bound-data.js'
 import { sha256 } from './events.js'
 

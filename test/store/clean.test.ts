@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import type { JsonObject } from '../../src/core/contract/contract.js'
+import type { JsonObject } from '../../src/core/json.js'
 import { boundData } from '../../src/store/redaction/bound-data.js'
 import { makeCleaner } from '../../src/store/redaction/clean-data.js'
 import { makeRedactor } from '../../src/store/redaction/redact.js'

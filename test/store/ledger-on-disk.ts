@@ -35,7 +35,7 @@ export function tamper(dir: string, change: string | ((database: Database) => vo
   }
 }
 
-const STORE_FILE = new URL('../../dist/store/sqlite.js', import.meta.url).href
+const STORE_FILE = new URL('../../dist/store/sqlite-store.js', import.meta.url).href
 
 /** Runs a program in a process of its own with `openSqliteStore` and `dir` in scope; gives its lines and its end. */
 export function runProgram(dir: string, body: string, options: { uid?: number } = {}) {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import type { Json } from '../../src/core/contract/contract.js'
+import type { Json } from '../../src/core/json.js'
 import { makeRedactor } from '../../src/store/redaction/redact.js'
 import { cpuMs } from '../cpu-time.js'
 

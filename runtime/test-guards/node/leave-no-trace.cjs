@@ -2,7 +2,7 @@
 const { delimiter, join } = require('node:path')
 
 const PYTHON = join(__dirname, '..', 'python')
-const OURS = /--require "(?:[^"\\]|\\.)*[\\/]guards[\\/]node[\\/]guard\.cjs" ?/g
+const OURS = /--require "(?:[^"\\]|\\.)*[\\/]test-guards[\\/]node[\\/]guard\.cjs" ?/g
 
 /** In a process that runs tests: programs that they start are not guarded, and neither variables nor modules name the guard. */
 function leaveNoTrace() {

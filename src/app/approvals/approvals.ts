@@ -1,5 +1,5 @@
-import type { Json, JsonObject } from '../../core/contract/contract.js'
 import type { ReviewBearer } from '../../core/identity/admit.js'
+import type { Json, JsonObject } from '../../core/json.js'
 import type { Approver, Command } from '../../core/task/command.js'
 import type { TaskState } from '../../core/task/state.js'
 import { type App, contextOf, type Once } from '../app.js'

@@ -1,4 +1,4 @@
-import type { JsonObject } from '../../core/contract/contract.js'
+import type { JsonObject } from '../../core/json.js'
 import type { Question, TaskState } from '../../core/task/state.js'
 import type { App } from '../app.js'
 import { admitCall } from '../identity/agent-call.js'

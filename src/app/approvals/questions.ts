@@ -1,6 +1,6 @@
 import { OPTIONS_MAX, QUESTION_CHARS_MAX, questionAsked } from '../../core/approvals/question.js'
-import type { JsonObject } from '../../core/contract/contract.js'
 import type { Bearer } from '../../core/identity/admit.js'
+import type { JsonObject } from '../../core/json.js'
 import type { Question, TaskState } from '../../core/task/state.js'
 import { failed, type ToolOutcome } from '../../tools/tool-place.js'
 import { type App, contextOf, type Once, StoreUnavailable } from '../app.js'

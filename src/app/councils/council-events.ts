@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
-import type { Json, JsonObject } from '../../core/contract/contract.js'
 import type { RunCommand } from '../../core/councils/command.js'
 import type { RunEvent } from '../../core/councils/event.js'
+import type { Json, JsonObject } from '../../core/json.js'
 import type { Blob, NewEvent } from '../../store/store.js'
 import type { App } from '../app.js'
 

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
-import type { Json, JsonObject } from '../../core/contract/contract.js'
 import { AGENTS_MAX, DEFAULT_OPTIONS, type RunOptions, runOptions } from '../../core/councils/options.js'
+import type { Json, JsonObject } from '../../core/json.js'
 import type { CouncilAgent } from '../../participants/read-agents.js'
 import type { Blob } from '../../store/store.js'
 import type { App } from '../app.js'

@@ -1,4 +1,4 @@
-import type { JsonObject } from '../../core/contract/contract.js'
+import type { JsonObject } from '../../core/json.js'
 import type { ToolCall } from '../../participants/participant.js'
 import type { CallResult } from '../../participants/run-turn.js'
 import { describeCall } from '../../tools/describe-call.js'

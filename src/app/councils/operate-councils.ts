@@ -1,5 +1,5 @@
-import type { Json, JsonObject } from '../../core/contract/contract.js'
 import { type CoordinationRun, isPresenting } from '../../core/councils/council.js'
+import type { Json, JsonObject } from '../../core/json.js'
 import { readAgents } from '../../participants/read-agents.js'
 import type { App, Once } from '../app.js'
 import { ok, type Result, refuse } from '../result.js'

@@ -1,6 +1,6 @@
-import type { Json, JsonObject } from '../../core/contract/contract.js'
 import type { CoordinationRun } from '../../core/councils/council.js'
 import { goesOn } from '../../core/councils/judge-response.js'
+import type { Json, JsonObject } from '../../core/json.js'
 import type { TreeAtStart } from '../../participants/agent-cli/command-at-start.js'
 import { type CommandParticipant, commandParticipant } from '../../participants/agent-cli/command-participant.js'
 import { openParticipant } from '../../participants/open-participant.js'

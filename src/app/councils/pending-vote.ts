@@ -1,4 +1,5 @@
-import type { Contract, Json } from '../../core/contract/contract.js'
+import type { Contract } from '../../core/contract/contract.js'
+import type { Json } from '../../core/json.js'
 import { consensusProgress } from '../../core/reviews/consensus-progress.js'
 import type { TaskState } from '../../core/task/state.js'
 import type { App } from '../app.js'

@@ -1,7 +1,7 @@
-import type { JsonObject } from '../../core/contract/contract.js'
 import type { CoordinationRun, Participant } from '../../core/councils/council.js'
 import { statusOf } from '../../core/councils/status.js'
 import { viewOf } from '../../core/councils/view.js'
+import type { JsonObject } from '../../core/json.js'
 import { isoTime, isoTimeOrNull } from '../wire.js'
 import { type CouncilFile, optionsView } from './council-file.js'
 

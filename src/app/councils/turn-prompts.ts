@@ -1,5 +1,5 @@
-import type { JsonObject } from '../../core/contract/contract.js'
 import type { ParticipantView, ShownAnswer } from '../../core/councils/view.js'
+import type { JsonObject } from '../../core/json.js'
 import { BUILT_IN_TOOLS } from '../../core/tool-calls/built-in-tools.js'
 import type { Message, ToolSpec } from '../../participants/participant.js'
 

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import type { Spawn } from '../../core/contract/agent-programs.js'
-import type { JsonObject } from '../../core/contract/contract.js'
 import type { RegistryFact } from '../../core/identity/registry.js'
+import type { JsonObject } from '../../core/json.js'
 import type { App, Once } from '../app.js'
 import { ok, type Result, refuse, refusedBy } from '../result.js'
 import { spawnView } from '../tasks/spawn-view.js'

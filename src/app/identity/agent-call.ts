@@ -1,5 +1,6 @@
-import type { Contract, JsonObject } from '../../core/contract/contract.js'
+import type { Contract } from '../../core/contract/contract.js'
 import { type AgentBearer, admit, type Bearer, nameOf } from '../../core/identity/admit.js'
+import type { JsonObject } from '../../core/json.js'
 import { REVIEW_TOOLS } from '../../core/reviews/review-tool.js'
 import type { Command } from '../../core/task/command.js'
 import { nextStep } from '../../core/task/next-step.js'

@@ -1,6 +1,7 @@
 import { renderPrompt } from '../../contract/prompt.js'
-import type { Contract, Json, JsonObject, Phase } from '../../core/contract/contract.js'
+import type { Contract, Phase } from '../../core/contract/contract.js'
 import { tasksShown } from '../../core/gates/phase-tasks.js'
+import type { Json, JsonObject } from '../../core/json.js'
 import type { TaskState } from '../../core/task/state.js'
 import { phaseOf } from '../../core/tool-calls/offered-tools.js'
 import type { App } from '../app.js'

@@ -1,4 +1,4 @@
-import type { Json, JsonObject } from '../../core/contract/contract.js'
+import type { Json, JsonObject } from '../../core/json.js'
 import type { TaskState } from '../../core/task/state.js'
 import type { App, Once } from '../app.js'
 import { startedAnswer } from '../councils/operate-councils.js'

@@ -1,4 +1,4 @@
-import type { JsonObject } from '../../core/contract/contract.js'
+import type { JsonObject } from '../../core/json.js'
 import type { App, Once } from '../app.js'
 
 // Never has an event: what is kept under a key belongs to no stream.

@@ -1,7 +1,7 @@
-import type { JsonObject } from '../../core/contract/contract.js'
 import { charCount, firstChars } from '../../core/councils/code-points.js'
 import type { CoordinationRun } from '../../core/councils/council.js'
 import type { RunEvent } from '../../core/councils/event.js'
+import type { JsonObject } from '../../core/json.js'
 import { isoTime } from '../wire.js'
 
 const ANSWERS_MAX = 500

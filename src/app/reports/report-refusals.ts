@@ -1,4 +1,4 @@
-import type { JsonObject } from '../../core/contract/contract.js'
+import type { JsonObject } from '../../core/json.js'
 
 const ROWS_MAX = 2000
 const NAMES_MAX = 500

@@ -1,6 +1,6 @@
-import type { JsonObject } from '../../core/contract/contract.js'
 import type { CoordinationRun, TokensUsed } from '../../core/councils/council.js'
 import type { RunEvent } from '../../core/councils/event.js'
+import type { JsonObject } from '../../core/json.js'
 
 const ROUNDS_MAX = 200
 

@@ -1,4 +1,4 @@
-import type { Json, JsonObject } from '../../core/contract/contract.js'
+import type { Json, JsonObject } from '../../core/json.js'
 import type { TaskEvent } from '../../core/task/event.js'
 import { isRefusal } from '../../core/task/refusal.js'
 import type { TaskState } from '../../core/task/state.js'

@@ -1,4 +1,4 @@
-import type { JsonObject } from '../../core/contract/contract.js'
+import type { JsonObject } from '../../core/json.js'
 import type { UsageFact } from '../../core/rules/facts.js'
 import type { TaskEvent } from '../../core/task/event.js'
 import { isRefusal } from '../../core/task/refusal.js'

@@ -1,4 +1,4 @@
-import type { JsonObject } from '../../core/contract/contract.js'
+import type { JsonObject } from '../../core/json.js'
 import { addUsage, type Facts, NO_FACTS, totals, type UsageFact } from '../../core/rules/facts.js'
 import { isoTime, isoTimeOrNull } from '../wire.js'
 

@@ -1,4 +1,4 @@
-import type { JsonObject } from '../../core/contract/contract.js'
+import type { JsonObject } from '../../core/json.js'
 import { REVIEW_STATUSES } from '../../core/task/command.js'
 
 const COMMENTS_MAX = 200

@@ -1,5 +1,5 @@
-import type { Json, JsonObject } from '../../core/contract/contract.js'
 import type { ReviewBearer } from '../../core/identity/admit.js'
+import type { Json, JsonObject } from '../../core/json.js'
 import { reviewsAsked } from '../../core/reviews/review.js'
 import type { KeptArtifact, TaskState } from '../../core/task/state.js'
 import { phaseOf } from '../../core/tool-calls/offered-tools.js'

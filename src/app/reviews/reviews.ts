@@ -1,7 +1,7 @@
 import { createHash, randomBytes } from 'node:crypto'
 import { canonicalJson } from '../../contract/fingerprint.js'
-import type { Json, JsonObject } from '../../core/contract/contract.js'
 import type { ReviewBearer } from '../../core/identity/admit.js'
+import type { Json, JsonObject } from '../../core/json.js'
 import { countsAs, reviewersOf, reviewsAsked } from '../../core/reviews/review.js'
 import type { ReviewStatus } from '../../core/task/command.js'
 import type { Reviewer, TaskState } from '../../core/task/state.js'

@@ -1,6 +1,7 @@
 import { lstatSync } from 'node:fs'
 import { join } from 'node:path'
-import type { Contract, JsonObject } from '../../core/contract/contract.js'
+import type { Contract } from '../../core/contract/contract.js'
+import type { JsonObject } from '../../core/json.js'
 import type { TaskState } from '../../core/task/state.js'
 import { type App, contextOf, type Once } from '../app.js'
 import { AgentBusy, type Handled } from '../ledger/ledger.js'

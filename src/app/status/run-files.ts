@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { constants, type FileHandle, mkdir, open, rename, rm } from 'node:fs/promises'
 import { join } from 'node:path'
-import type { JsonObject } from '../../core/contract/contract.js'
+import type { JsonObject } from '../../core/json.js'
 
 export const STATUS_FILE = 'status.json'
 const RUNS_FOLDER = 'runs'

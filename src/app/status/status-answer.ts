@@ -1,5 +1,5 @@
-import type { JsonObject } from '../../core/contract/contract.js'
 import type { RunStatus } from '../../core/councils/status.js'
+import type { JsonObject } from '../../core/json.js'
 import type { TaskRunStatus } from '../../core/task/task-status.js'
 import type { App } from '../app.js'
 import { admitCall } from '../identity/agent-call.js'

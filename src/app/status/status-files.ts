@@ -1,6 +1,6 @@
 import { open, readdir } from 'node:fs/promises'
 import { join } from 'node:path'
-import type { JsonObject } from '../../core/contract/contract.js'
+import type { JsonObject } from '../../core/json.js'
 import { StoreUnavailable } from '../../store/store.js'
 import type { App } from '../app.js'
 import { runFolderName, runOfFolder, STATUS_FILE } from './run-files.js'

@@ -1,4 +1,4 @@
-import type { JsonObject } from '../../core/contract/contract.js'
+import type { JsonObject } from '../../core/json.js'
 import { totals } from '../../core/rules/facts.js'
 import type { TaskState } from '../../core/task/state.js'
 import type { TaskRow } from '../../store/store.js'

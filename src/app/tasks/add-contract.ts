@@ -1,6 +1,7 @@
 import { loadContractText } from '../../contract/load/load-contract.js'
-import type { Contract, Json, JsonObject } from '../../core/contract/contract.js'
+import type { Contract } from '../../core/contract/contract.js'
 import { isBelowConfinement } from '../../core/contract/contract-permissions.js'
+import type { Json, JsonObject } from '../../core/json.js'
 import type { App } from '../app.js'
 import { ok, type Result, refuse, refusedBy } from '../result.js'
 

@@ -1,8 +1,9 @@
 import { compileDocument } from '../../contract/compile/compile-document.js'
 import { canonicalJson } from '../../contract/fingerprint.js'
 import { compileSchema } from '../../contract/schemas.js'
-import type { Contract, Enforcement, JsonObject } from '../../core/contract/contract.js'
+import type { Contract, Enforcement } from '../../core/contract/contract.js'
 import { isBelowConfinement } from '../../core/contract/contract-permissions.js'
+import type { JsonObject } from '../../core/json.js'
 import type { Refusal } from '../../core/task/refusal.js'
 import type { Ledger } from '../ledger/ledger.js'
 

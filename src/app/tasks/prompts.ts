@@ -1,6 +1,7 @@
-import type { Contract, Json, JsonObject } from '../../core/contract/contract.js'
+import type { Contract } from '../../core/contract/contract.js'
 import { claimedTasks } from '../../core/gates/phase-tasks.js'
 import type { AgentBearer } from '../../core/identity/admit.js'
+import type { Json, JsonObject } from '../../core/json.js'
 import { claimedTarget } from '../../core/task/claimed-target.js'
 import type { TaskState } from '../../core/task/state.js'
 import { phaseOf } from '../../core/tool-calls/offered-tools.js'

@@ -1,4 +1,4 @@
-import type { JsonObject } from '../../core/contract/contract.js'
+import type { JsonObject } from '../../core/json.js'
 import { nextStep } from '../../core/task/next-step.js'
 import type { TaskState } from '../../core/task/state.js'
 import { unavailableMetrics } from '../../core/watch/watch.js'

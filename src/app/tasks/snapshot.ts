@@ -1,4 +1,5 @@
-import type { Contract, Json, JsonObject } from '../../core/contract/contract.js'
+import type { Contract } from '../../core/contract/contract.js'
+import type { Json, JsonObject } from '../../core/json.js'
 import { slotStatuses } from '../../core/reviews/reviewer-slots.js'
 import { nextStep } from '../../core/task/next-step.js'
 import type { TaskState } from '../../core/task/state.js'

@@ -1,5 +1,5 @@
 import type { Spawn } from '../../core/contract/agent-programs.js'
-import type { JsonObject } from '../../core/contract/contract.js'
+import type { JsonObject } from '../../core/json.js'
 import { isoTime, isoTimeOrNull } from '../wire.js'
 
 /** What is told of an agent that Phaselock started. */

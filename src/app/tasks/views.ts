@@ -1,5 +1,6 @@
 import { openQuestions } from '../../core/approvals/question.js'
-import type { Contract, Json, JsonObject } from '../../core/contract/contract.js'
+import type { Contract } from '../../core/contract/contract.js'
+import type { Json, JsonObject } from '../../core/json.js'
 import { slotStatuses } from '../../core/reviews/reviewer-slots.js'
 import type { ArtifactRef, BlockerFound } from '../../core/task/event.js'
 import type { Approval, Question, TaskState } from '../../core/task/state.js'

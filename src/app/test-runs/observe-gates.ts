@@ -7,7 +7,7 @@ import { stampsOf, touchedSince, touchedText } from '../../checks/observed-runs/
 import { explainedCoverage, greenAgainst, onlyOldTestsFail } from '../../checks/red-green/green-run.js'
 import type { Confinement } from '../../confinement/confinement.js'
 import { canonicalJson } from '../../contract/fingerprint.js'
-import type { Contract, Json, JsonObject } from '../../core/contract/contract.js'
+import type { Contract } from '../../core/contract/contract.js'
 import { gradeOfRun, invertedView } from '../../core/evidence/inverted-run.js'
 import {
   type Baseline,
@@ -17,6 +17,7 @@ import {
 } from '../../core/evidence/observed-run.js'
 import { hasRedGate } from '../../core/evidence/red-gate.js'
 import type { Needs } from '../../core/gates/needs.js'
+import type { Json, JsonObject } from '../../core/json.js'
 import type { TaskState } from '../../core/task/state.js'
 import type { Blob } from '../../store/store.js'
 import type { TreeIndex } from '../../tree/tree-contents.js'

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { canonicalJson } from '../../contract/fingerprint.js'
-import type { JsonObject } from '../../core/contract/contract.js'
 import type { ObservedRun, PinnedRun } from '../../core/evidence/observed-run.js'
+import type { JsonObject } from '../../core/json.js'
 import type { TaskState } from '../../core/task/state.js'
 import type { Blob } from '../../store/store.js'
 import type { App } from '../app.js'

@@ -1,6 +1,6 @@
 import { lstatSync } from 'node:fs'
 import { join } from 'node:path'
-import type { JsonObject } from '../../core/contract/contract.js'
+import type { JsonObject } from '../../core/json.js'
 import type { TaskState } from '../../core/task/state.js'
 import { findBytesProblem, leastBytes, TASK_BYTES_MAX } from '../../core/task/task-bytes.js'
 import { failed, type ToolOutcome } from '../../tools/tool-place.js'

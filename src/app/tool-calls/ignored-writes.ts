@@ -1,7 +1,7 @@
 import { closeSync, copyFileSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import type { Aside } from '../../confinement/confinement.js'
-import type { JsonObject } from '../../core/contract/contract.js'
+import type { JsonObject } from '../../core/json.js'
 import { safePath } from '../../tools/files/file-place.js'
 import { fileTool } from '../../tools/files/file-tools.js'
 import { failed, type ToolOutcome, type ToolPlace } from '../../tools/tool-place.js'

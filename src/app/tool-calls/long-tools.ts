@@ -1,6 +1,6 @@
 import { canonicalJson } from '../../contract/fingerprint.js'
-import type { JsonObject } from '../../core/contract/contract.js'
 import type { Bearer } from '../../core/identity/admit.js'
+import type { JsonObject } from '../../core/json.js'
 import type { App } from '../app.js'
 import type { AgentCall } from '../identity/agent-call.js'
 import { ok, type Result } from '../result.js'

@@ -1,5 +1,5 @@
-import type { JsonObject } from '../../core/contract/contract.js'
 import type { Bearer } from '../../core/identity/admit.js'
+import type { JsonObject } from '../../core/json.js'
 import { REVIEW_TOOLS } from '../../core/reviews/review-tool.js'
 import type { TaskEvent } from '../../core/task/event.js'
 import { describeCall } from '../../tools/describe-call.js'

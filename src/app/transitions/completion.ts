@@ -1,5 +1,6 @@
-import type { Contract, JsonObject } from '../../core/contract/contract.js'
+import type { Contract } from '../../core/contract/contract.js'
 import { phaseName } from '../../core/gates/phase-visibility.js'
+import type { JsonObject } from '../../core/json.js'
 import type { TaskEvent } from '../../core/task/event.js'
 import type { TaskState } from '../../core/task/state.js'
 import { type AgentCall, helpOf } from '../identity/agent-call.js'

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { canonicalJson } from '../../contract/fingerprint.js'
-import type { Json, JsonObject } from '../../core/contract/contract.js'
 import type { AgentBearer } from '../../core/identity/admit.js'
+import type { Json, JsonObject } from '../../core/json.js'
 import type { TaskState } from '../../core/task/state.js'
 import type { App } from '../app.js'
 import { ok, type Result } from '../result.js'

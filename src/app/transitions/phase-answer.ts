@@ -1,4 +1,4 @@
-import type { JsonObject } from '../../core/contract/contract.js'
+import type { JsonObject } from '../../core/json.js'
 import type { App } from '../app.js'
 import { type Grant, withToken } from '../identity/grant.js'
 import { pendingView } from '../tasks/views.js'

@@ -1,7 +1,7 @@
 import { matchesPattern } from '../../contract/patterns.js'
-import type { Json, JsonObject } from '../../core/contract/contract.js'
 import { type Needs, needs } from '../../core/gates/needs.js'
 import type { AgentBearer } from '../../core/identity/admit.js'
+import type { Json, JsonObject } from '../../core/json.js'
 import type { TaskState } from '../../core/task/state.js'
 import { heldBack } from '../../core/watch/watch.js'
 import type { App, Once } from '../app.js'

@@ -1,6 +1,7 @@
 import { matchesGlob } from '../../contract/glob.js'
-import type { Contract, JsonObject } from '../../core/contract/contract.js'
+import type { Contract } from '../../core/contract/contract.js'
 import { blocker } from '../../core/gates/blockers.js'
+import type { JsonObject } from '../../core/json.js'
 import { unledgeredBlockers } from '../../core/task/reconcile.js'
 import type { TaskState } from '../../core/task/state.js'
 import type { TreeIndex } from '../../tree/tree-contents.js'

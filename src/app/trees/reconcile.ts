@@ -1,6 +1,6 @@
 import { closeSync } from 'node:fs'
 import { runCommand } from '../../confinement/run-command.js'
-import type { JsonObject } from '../../core/contract/contract.js'
+import type { JsonObject } from '../../core/json.js'
 import { AGENT_CLI_FILES } from '../../core/paths/agent-cli-files.js'
 import type { TaskState } from '../../core/task/state.js'
 import type { Change } from '../../tree/change.js'

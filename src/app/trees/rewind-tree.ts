@@ -1,5 +1,6 @@
 import { matchesGlob } from '../../contract/glob.js'
-import type { Contract, JsonObject } from '../../core/contract/contract.js'
+import type { Contract } from '../../core/contract/contract.js'
+import type { JsonObject } from '../../core/json.js'
 import { rewind } from '../../core/task/lifecycle.js'
 import type { TaskState } from '../../core/task/state.js'
 import { TREE_PROBLEMS } from '../../tree/problems.js'

@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs'
-import type { JsonObject } from '../../core/contract/contract.js'
+import type { JsonObject } from '../../core/json.js'
 import type { TaskState } from '../../core/task/state.js'
 import { worktreeRefusal } from '../../core/task/worktree.js'
 import { type App, contextOf, type Once } from '../app.js'

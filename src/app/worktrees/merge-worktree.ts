@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs'
-import type { JsonObject } from '../../core/contract/contract.js'
+import type { JsonObject } from '../../core/json.js'
 import { worktreeRefusal } from '../../core/task/worktree.js'
 import type { App, Once } from '../app.js'
 import { ok, type Result, refuse, refusedBy } from '../result.js'

@@ -1,5 +1,5 @@
 import { existsSync, rmSync } from 'node:fs'
-import type { JsonObject } from '../../core/contract/contract.js'
+import type { JsonObject } from '../../core/json.js'
 import { type App, contextOf, type Once } from '../app.js'
 import { ok, type Result, refuse, refusedBy } from '../result.js'
 import { taskView } from '../tasks/views.js'

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
 import { matchesPattern } from '../../contract/patterns.js'
-import type { Json } from '../../core/contract/contract.js'
+import type { Json } from '../../core/json.js'
 import { oneLine } from '../reports/text.js'
 import type { Expected, HttpExpected } from './example.js'
 import type { HttpAnswer } from './http-exchange.js'

@@ -1,4 +1,4 @@
-import type { Json } from '../../core/contract/contract.js'
+import type { Json } from '../../core/json.js'
 
 /** A command, and what it must answer. Phaselock runs it and compares outside of the process. */
 export interface Example {

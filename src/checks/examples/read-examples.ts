@@ -1,6 +1,6 @@
 import { didYouMean } from '../../contract/nearest.js'
 import { compilePattern } from '../../contract/patterns.js'
-import type { Json, JsonObject } from '../../core/contract/contract.js'
+import type { Json, JsonObject } from '../../core/json.js'
 import { asObject, field } from '../check-inputs.js'
 import { oneLine } from '../reports/text.js'
 import { EXAMPLE_LIMITS, type Example, type Expected, type HttpExpected } from './example.js'

@@ -1,4 +1,5 @@
-import type { Contract, JsonObject, ObservedCommand } from '../../core/contract/contract.js'
+import type { Contract, ObservedCommand } from '../../core/contract/contract.js'
+import type { JsonObject } from '../../core/json.js'
 
 const AD_HOC_SECONDS = 600
 

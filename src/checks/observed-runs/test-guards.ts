@@ -1,9 +1,9 @@
 import { existsSync } from 'node:fs'
 import { delimiter } from 'node:path'
-import { fileURLToPath } from 'node:url'
+import { packagePath } from '../../package/package-root.js'
 
 /** What is loaded into the processes of an observed run before anything of the project; shown to it read-only. */
-export const GUARDS_FOLDER = fileURLToPath(new URL('../../guards', import.meta.url))
+export const GUARDS_FOLDER = packagePath('runtime/test-guards')
 
 /** Part of what a kept run depends on: one that was made under weaker guards is not taken for one of these. */
 export const GUARDS_VERSION = 3

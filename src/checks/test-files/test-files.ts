@@ -1,6 +1,7 @@
 import { posix } from 'node:path'
 import { matchesGlob } from '../../contract/glob.js'
-import type { Contract, Json } from '../../core/contract/contract.js'
+import type { Contract } from '../../core/contract/contract.js'
+import type { Json } from '../../core/json.js'
 import { harnessKind, isBelowTestFolder, isTestName } from '../../core/paths/test-setup-names.js'
 import { NOT_THE_PROJECT, type WorkTree } from '../../tree/work-tree.js'
 import { asList, asObject, type CheckInputs, field, isText } from '../check-inputs.js'

@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process'
 import { isAbsolute, resolve } from 'node:path'
 import { AGENT_CLIS } from '../../core/contract/agent-programs.js'
-import type { JsonObject } from '../../core/contract/contract.js'
+import type { JsonObject } from '../../core/json.js'
 import { counted } from '../../core/text.js'
 import { given, objectOf, textOf } from '../client/answer-values.js'
 import { Client, segment } from '../client/client.js'

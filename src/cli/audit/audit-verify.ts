@@ -1,7 +1,7 @@
 import { createPublicKey } from 'node:crypto'
 import { createReadStream, existsSync, readFileSync } from 'node:fs'
 import { createInterface } from 'node:readline'
-import type { JsonObject } from '../../core/contract/contract.js'
+import type { JsonObject } from '../../core/json.js'
 import { verifyExport } from '../../store/export/verify-export.js'
 import { verifyDirectory } from '../../store/verify/verify-ledger.js'
 import { listOf, textOf } from '../client/answer-values.js'

@@ -1,4 +1,4 @@
-import type { Json, JsonObject } from '../../core/contract/contract.js'
+import type { Json, JsonObject } from '../../core/json.js'
 
 /** What an answer's field holds, as text; empty when it holds nothing. */
 export function textOf(value: Json | undefined): string {

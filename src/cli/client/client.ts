@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import type { JsonObject } from '../../core/contract/contract.js'
+import type { JsonObject } from '../../core/json.js'
 import { EXIT, Stop } from '../exit.js'
 import { programName } from '../program-name.js'
 import { plainLine } from '../terminal/plain-text.js'

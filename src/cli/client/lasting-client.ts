@@ -1,5 +1,5 @@
 import { setTimeout as wait } from 'node:timers/promises'
-import type { JsonObject } from '../../core/contract/contract.js'
+import type { JsonObject } from '../../core/json.js'
 import { EXIT, Stop } from '../exit.js'
 import { tell } from '../terminal/terminal.js'
 import { Client, type Query } from './client.js'

@@ -1,4 +1,4 @@
-import type { JsonObject } from '../../core/contract/contract.js'
+import type { JsonObject } from '../../core/json.js'
 import { Stop } from '../exit.js'
 import { plainLine } from '../terminal/plain-text.js'
 import { type Client, segment } from './client.js'

@@ -1,5 +1,5 @@
 import type { Command } from 'commander'
-import type { JsonObject } from '../../core/contract/contract.js'
+import type { JsonObject } from '../../core/json.js'
 import { thousands } from '../../core/text.js'
 import { given, listOf, textOf, timeOf } from '../client/answer-values.js'
 import { type Client, segment } from '../client/client.js'

@@ -1,6 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises'
 import type { Command } from 'commander'
-import type { JsonObject } from '../../core/contract/contract.js'
+import type { JsonObject } from '../../core/json.js'
 import { Client } from '../client/client.js'
 import { type ClientOptions, clientOptions } from '../client/connection.js'
 import { EXIT, Stop } from '../exit.js'

@@ -1,5 +1,5 @@
 import type { Command } from 'commander'
-import type { Json } from '../../core/contract/contract.js'
+import type { Json } from '../../core/json.js'
 import { textOf } from '../client/answer-values.js'
 import { Client, segment } from '../client/client.js'
 import { type ClientOptions, clientOptions } from '../client/connection.js'

@@ -1,5 +1,6 @@
-import type { Contract, Json } from '../../core/contract/contract.js'
+import type { Contract } from '../../core/contract/contract.js'
 import { PERMISSION_KINDS, permissionsOf } from '../../core/contract/contract-permissions.js'
+import type { Json } from '../../core/json.js'
 import { plainLine } from '../terminal/plain-text.js'
 
 const SANDBOX_LINES_MAX = 10

@@ -1,6 +1,6 @@
-import type { JsonObject } from '../../core/contract/contract.js'
 import { type CoordinationRun, tally } from '../../core/councils/council.js'
 import { statusOf } from '../../core/councils/status.js'
+import type { JsonObject } from '../../core/json.js'
 import { counted, thousands } from '../../core/text.js'
 import { EXIT, type ExitCode } from '../exit.js'
 import { plainLine, plainText } from '../terminal/plain-text.js'

@@ -1,4 +1,4 @@
-import type { Json, JsonObject } from '../../core/contract/contract.js'
+import type { Json, JsonObject } from '../../core/json.js'
 import { EXIT, Stop } from '../exit.js'
 
 /** `--option key=value`: a number, true, false, null, a list with commas in brackets, or a text. */

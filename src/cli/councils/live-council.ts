@@ -1,7 +1,7 @@
-import type { Json, JsonObject } from '../../core/contract/contract.js'
 import type { CoordinationRun } from '../../core/councils/council.js'
 import type { RunEvent } from '../../core/councils/event.js'
 import { evolveRun } from '../../core/councils/evolve-council.js'
+import type { Json, JsonObject } from '../../core/json.js'
 import { objectOf, textOf } from '../client/answer-values.js'
 
 const TAIL_CHARS_MAX = 2000

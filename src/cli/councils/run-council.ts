@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs'
-import type { JsonObject } from '../../core/contract/contract.js'
+import type { JsonObject } from '../../core/json.js'
 import { listOf, textOf } from '../client/answer-values.js'
 import { Client, segment } from '../client/client.js'
 import type { ClientOptions } from '../client/connection.js'

@@ -1,5 +1,5 @@
-import type { JsonObject } from '../../core/contract/contract.js'
 import type { CoordinationRun } from '../../core/councils/council.js'
+import type { JsonObject } from '../../core/json.js'
 import { plainJson, plainText } from '../terminal/plain-text.js'
 import { print, printJson } from '../terminal/terminal.js'
 import { screenSize } from '../terminal/top-screen.js'

@@ -1,6 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises'
-import type { JsonObject } from '../../core/contract/contract.js'
 import type { RunEvent } from '../../core/councils/event.js'
+import type { JsonObject } from '../../core/json.js'
 import { Client, segment } from '../client/client.js'
 import type { ClientOptions } from '../client/connection.js'
 import { readEvents } from '../client/event-stream.js'

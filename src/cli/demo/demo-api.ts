@@ -1,4 +1,4 @@
-import type { JsonObject } from '../../core/contract/contract.js'
+import type { JsonObject } from '../../core/json.js'
 import { objectOf } from '../client/answer-values.js'
 
 // A gate runs tests, and the machine may have other things to do.

@@ -1,13 +1,13 @@
 import { spawn } from 'node:child_process'
 import { createInterface } from 'node:readline'
-import { fileURLToPath } from 'node:url'
-import type { JsonObject } from '../../core/contract/contract.js'
+import type { JsonObject } from '../../core/json.js'
+import { packagePath } from '../../package/package-root.js'
 import { objectOf, textOf } from '../client/answer-values.js'
 import { plainLine } from '../terminal/plain-text.js'
 import type { Api } from './demo-api.js'
 import { type Stage, serverEnvironment } from './demo-stage.js'
 
-const PROGRAM = fileURLToPath(new URL('../../../demo/honest-agent.mjs', import.meta.url))
+const PROGRAM = packagePath('demo/honest-agent.mjs')
 const STEPS_MAX = 200
 const COMPLAINT_CHARS_MAX = 2000
 

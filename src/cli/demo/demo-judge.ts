@@ -1,4 +1,4 @@
-import type { JsonObject } from '../../core/contract/contract.js'
+import type { JsonObject } from '../../core/json.js'
 import { listOf, textOf } from '../client/answer-values.js'
 import { segment } from '../client/client.js'
 import type { Answer } from './demo-api.js'

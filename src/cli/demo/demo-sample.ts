@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { cpSync, lstatSync, readdirSync, readFileSync, readlinkSync } from 'node:fs'
 import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
+import { packagePath } from '../../package/package-root.js'
 import { EXIT, Stop } from '../exit.js'
 
 const ENTRIES_MAX = 2000
@@ -12,7 +12,7 @@ const GIT_KEPT = /^\.git\/(?:HEAD$|packed-refs$|refs(?:\/|$))/
 
 // Without a wall git would look for the settings of whoever runs this.
 const GIT_SETTINGS = { 'user.name': 'Demo', 'user.email': 'demo@localhost', 'commit.gpgsign': 'false' } as const
-const SAMPLE = fileURLToPath(new URL('../../demo/sample', import.meta.url))
+const SAMPLE = packagePath('demo/sample')
 
 /** A small project with a test that passes, as the first commit of a repository. */
 export function makeSample(dir: string): void {

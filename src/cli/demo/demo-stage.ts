@@ -3,7 +3,7 @@ import { chmodSync, mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync }
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { ProviderName } from '../../confinement/confinement.js'
-import type { JsonObject } from '../../core/contract/contract.js'
+import type { JsonObject } from '../../core/json.js'
 import { listOf, objectOf, textOf } from '../client/answer-values.js'
 import { EXIT, Stop } from '../exit.js'
 import { programScript } from '../program-name.js'

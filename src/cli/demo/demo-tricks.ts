@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Code } from '../../core/codes.js'
-import type { JsonObject } from '../../core/contract/contract.js'
+import type { JsonObject } from '../../core/json.js'
 import { textOf } from '../client/answer-values.js'
 import type { Answer } from './demo-api.js'
 import type { Cheater } from './demo-cheater.js'

@@ -1,6 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises'
 import type { ProviderName } from '../../confinement/confinement.js'
-import type { JsonObject } from '../../core/contract/contract.js'
+import type { JsonObject } from '../../core/json.js'
 import { counted } from '../../core/text.js'
 import type { VerifyReport } from '../../store/store.js'
 import { verifyDirectory } from '../../store/verify/verify-ledger.js'

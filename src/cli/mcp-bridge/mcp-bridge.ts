@@ -1,5 +1,5 @@
 import type { Readable, Writable } from 'node:stream'
-import type { JsonObject } from '../../core/contract/contract.js'
+import type { JsonObject } from '../../core/json.js'
 import { eventsOf, linesOf } from './mcp-lines.js'
 import { errorMessage, type Message, memberOf, methodOf, modernHeaders, requestIds } from './mcp-messages.js'
 

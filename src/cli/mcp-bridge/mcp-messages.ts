@@ -1,4 +1,4 @@
-import type { JsonObject } from '../../core/contract/contract.js'
+import type { JsonObject } from '../../core/json.js'
 
 /** One message of the protocol, or a list of them, as it came over the line. */
 export type Message = JsonObject | readonly JsonObject[]

@@ -1,5 +1,5 @@
 import { dotText, mermaidText } from '../../contract/graph.js'
-import type { JsonObject } from '../../core/contract/contract.js'
+import type { JsonObject } from '../../core/json.js'
 import { thousands } from '../../core/text.js'
 import { listOf, objectOf, textOf } from '../client/answer-values.js'
 import { plainLine } from '../terminal/plain-text.js'

@@ -1,4 +1,4 @@
-import type { JsonObject } from '../../core/contract/contract.js'
+import type { JsonObject } from '../../core/json.js'
 import { counted, thousands } from '../../core/text.js'
 import { listOf, objectOf, textOf } from '../client/answer-values.js'
 import { numberOf, tokensText, usedTokens } from './analyze-text.js'

@@ -1,4 +1,4 @@
-import type { JsonObject } from '../../core/contract/contract.js'
+import type { JsonObject } from '../../core/json.js'
 import { thousands } from '../../core/text.js'
 import { listOf, objectOf, textOf, timeOf } from '../client/answer-values.js'
 import { durationText } from '../workflow/run-text.js'

@@ -1,4 +1,4 @@
-import type { Json, JsonObject } from '../../core/contract/contract.js'
+import type { Json, JsonObject } from '../../core/json.js'
 import { listOf, objectOf, textOf, timeOf } from '../client/answer-values.js'
 import { plainLine, plainText } from './plain-text.js'
 import { table } from './table.js'

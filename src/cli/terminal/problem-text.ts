@@ -1,4 +1,4 @@
-import type { Json, JsonObject } from '../../core/contract/contract.js'
+import type { Json, JsonObject } from '../../core/json.js'
 import { plainLine, plainText } from './plain-text.js'
 
 const LIST_MAX = 20

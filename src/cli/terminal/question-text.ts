@@ -1,4 +1,4 @@
-import type { JsonObject } from '../../core/contract/contract.js'
+import type { JsonObject } from '../../core/json.js'
 import { textOf, timeOf } from '../client/answer-values.js'
 import { plainLine, plainText } from './plain-text.js'
 import { table } from './table.js'

@@ -1,4 +1,4 @@
-import type { JsonObject } from '../../core/contract/contract.js'
+import type { JsonObject } from '../../core/json.js'
 import { listOf, textOf } from '../client/answer-values.js'
 import { plainLine } from './plain-text.js'
 import { table } from './table.js'

@@ -1,4 +1,4 @@
-import type { JsonObject } from '../../core/contract/contract.js'
+import type { JsonObject } from '../../core/json.js'
 import { listOf, objectOf, textOf, timeOf } from '../client/answer-values.js'
 import { eventTable } from './event-lines.js'
 import { newestTests } from './evidence-text.js'

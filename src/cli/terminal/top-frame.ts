@@ -1,4 +1,4 @@
-import type { Json, JsonObject } from '../../core/contract/contract.js'
+import type { Json, JsonObject } from '../../core/json.js'
 import { thousands } from '../../core/text.js'
 import { listOf, objectOf, textOf } from '../client/answer-values.js'
 import { numberOf } from '../report/analyze-text.js'

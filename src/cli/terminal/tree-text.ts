@@ -1,4 +1,4 @@
-import type { JsonObject } from '../../core/contract/contract.js'
+import type { JsonObject } from '../../core/json.js'
 import { objectOf, textOf } from '../client/answer-values.js'
 import { plainLine } from './plain-text.js'
 import { print, tell } from './terminal.js'

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import type { JsonObject } from '../../core/contract/contract.js'
+import type { JsonObject } from '../../core/json.js'
 import { given, objectOf, textOf } from '../client/answer-values.js'
 import { Client, segment } from '../client/client.js'
 import type { ClientOptions } from '../client/connection.js'

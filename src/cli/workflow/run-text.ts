@@ -1,4 +1,4 @@
-import type { Json, JsonObject } from '../../core/contract/contract.js'
+import type { Json, JsonObject } from '../../core/json.js'
 import { listOf, objectOf, textOf } from '../client/answer-values.js'
 import { plainLine, plainText } from '../terminal/plain-text.js'
 import { columnsOf } from '../terminal/table.js'

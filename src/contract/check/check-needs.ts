@@ -1,4 +1,5 @@
-import type { CheckName, JsonObject } from '../../core/contract/contract.js'
+import type { CheckName } from '../../core/contract/contract.js'
+import type { JsonObject } from '../../core/json.js'
 
 const WHOLE: JsonObject = { type: 'integer' }
 const FILLED: JsonObject = { type: 'array', minItems: 1 }

@@ -1,4 +1,4 @@
-import type { JsonObject } from '../../core/contract/contract.js'
+import type { JsonObject } from '../../core/json.js'
 import { counted } from '../../core/text.js'
 import type { ContractDocument, GateDocument, PhaseDocument } from '../document.js'
 import type { Reading } from '../read/reading.js'

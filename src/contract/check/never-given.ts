@@ -1,5 +1,5 @@
-import type { JsonObject } from '../../core/contract/contract.js'
 import { OBSERVED_MEMBERS, type ObservedSource, observedSource } from '../../core/evidence/observed-evidence.js'
+import type { JsonObject } from '../../core/json.js'
 import type { ContractDocument, EvidenceDocument, PhaseDocument } from '../document.js'
 import { object } from './check-needs.js'
 import { commandOf, type Never, reportsCoverage } from './never-holds.js'

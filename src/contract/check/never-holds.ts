@@ -1,5 +1,6 @@
-import type { CheckName, Json, JsonObject } from '../../core/contract/contract.js'
+import type { CheckName } from '../../core/contract/contract.js'
 import { OBSERVED_RUN_MEMBERS } from '../../core/evidence/observed-run.js'
+import type { Json, JsonObject } from '../../core/json.js'
 import { REVIEW_ARTIFACTS } from '../../core/reviews/review.js'
 import type { ContractDocument, PhaseDocument } from '../document.js'
 import { readExpression } from '../expression.js'

@@ -1,4 +1,4 @@
-import type { Json, JsonObject } from '../../core/contract/contract.js'
+import type { Json, JsonObject } from '../../core/json.js'
 import { compilePattern } from '../patterns.js'
 import type { SchemaError } from '../schemas.js'
 import { compileSchema, isDraft07, schemaErrors } from '../schemas.js'

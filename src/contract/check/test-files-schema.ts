@@ -1,4 +1,4 @@
-import type { Json, JsonObject } from '../../core/contract/contract.js'
+import type { Json, JsonObject } from '../../core/json.js'
 
 /** Whether every schema that `test_files` is held against takes texts as its entries, and so no `covers`. */
 export function takesPathsAlone(

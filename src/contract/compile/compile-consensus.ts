@@ -1,5 +1,5 @@
-import type { Json, JsonObject } from '../../core/contract/contract.js'
 import { type RunOptions, runOptions } from '../../core/councils/options.js'
+import type { Json, JsonObject } from '../../core/json.js'
 import type { ConsensusPlan, Voter } from '../../core/reviews/consensus-plan.js'
 
 /** What a contract may set for a vote, by its name there. */

@@ -4,8 +4,6 @@ import type {
   Contract,
   EvidenceField,
   Gate,
-  Json,
-  JsonObject,
   McpServer,
   ObservedCommand,
   OwnTool,
@@ -16,6 +14,7 @@ import type {
 } from '../../core/contract/contract.js'
 import type { PhaseDocument as PhaseText } from '../../core/contract/phase-document.js'
 import type { Webhook } from '../../core/contract/webhook.js'
+import type { Json, JsonObject } from '../../core/json.js'
 import type { Slot } from '../../core/reviews/reviewer-slots.js'
 import { compileRule } from '../../core/rules/rule.js'
 import type { Alert, AlertCondition } from '../../core/task/alerts.js'
@@ -41,7 +40,7 @@ import { compileTests } from './compile-tests.js'
 
 /** The core's contract, from a canonical document that was loaded (and perhaps stored) before. Nothing is lost between. */
 export function compileDocument(document: JsonObject, hash: string): Contract {
-  // Only `load.ts` makes canonical documents, and the hash says that this is one of them.
+  // Only `load-contract.ts` makes canonical documents, and the hash says that this is one of them.
   const source = document as unknown as ContractDocument
   const { enforcement } = source
   const beforeRed = phasesBeforeRed(source)

@@ -1,5 +1,6 @@
-import type { EvidenceType, Json } from '../../core/contract/contract.js'
+import type { EvidenceType } from '../../core/contract/contract.js'
 import type { EvidenceGrade } from '../../core/contract/phase-document.js'
+import type { Json } from '../../core/json.js'
 import type { Place } from '../diagnostic.js'
 import type { EvidenceDocument } from '../document.js'
 import type { DocumentCode } from './codes.js'

@@ -1,4 +1,4 @@
-import type { Json, JsonObject } from '../../core/contract/contract.js'
+import type { Json, JsonObject } from '../../core/json.js'
 import type { Place, Report } from '../diagnostic.js'
 import { diagnosticOf } from '../diagnostic.js'
 import type { Requirement } from './field.js'

@@ -1,5 +1,5 @@
-import type { Json } from '../../core/contract/contract.js'
 import type { EvidenceGrade } from '../../core/contract/phase-document.js'
+import type { Json } from '../../core/json.js'
 import { compilePattern } from '../patterns.js'
 import type { Draft } from './field.js'
 

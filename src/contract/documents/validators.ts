@@ -1,4 +1,4 @@
-import type { Json } from '../../core/contract/contract.js'
+import type { Json } from '../../core/json.js'
 import type { MapNode, SourceEntry, SourceNode } from '../load/yaml.js'
 import { didYouMean } from '../nearest.js'
 import type { Draft } from './field.js'

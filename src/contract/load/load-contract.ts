@@ -1,6 +1,7 @@
 import { stat } from 'node:fs/promises'
 import { basename, dirname } from 'node:path'
-import type { Contract, Json, JsonObject } from '../../core/contract/contract.js'
+import type { Contract } from '../../core/contract/contract.js'
+import type { Json, JsonObject } from '../../core/json.js'
 import { checkEvidence } from '../check/check-evidence.js'
 import { checkGates } from '../check/check-gates.js'
 import { checkGraph } from '../check/check-graph.js'

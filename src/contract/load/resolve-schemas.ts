@@ -1,5 +1,5 @@
 import { basename, join } from 'node:path/posix'
-import type { Json, JsonObject } from '../../core/contract/contract.js'
+import type { Json, JsonObject } from '../../core/json.js'
 import { builtInSchemasFolder } from '../bundled-contracts.js'
 import { problemsOfSchema } from '../check/schema-problems.js'
 import type { Place } from '../diagnostic.js'

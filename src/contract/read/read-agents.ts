@@ -1,6 +1,6 @@
-import type { Json, JsonObject } from '../../core/contract/contract.js'
 import { findValueProblem, isHeldByShell, isVariableName } from '../../core/contract/variables.js'
 import { AGENTS_MAX, optionProblem } from '../../core/councils/options.js'
+import type { Json, JsonObject } from '../../core/json.js'
 import { REVIEWER_NAME } from '../../core/reviews/review.js'
 import { voteOptions } from '../compile/compile-consensus.js'
 import type { ListNode, SourceNode } from '../load/yaml.js'

@@ -1,4 +1,4 @@
-import type { Json, JsonObject } from '../../core/contract/contract.js'
+import type { Json, JsonObject } from '../../core/json.js'
 import type { ListNode, SourceNode } from '../load/yaml.js'
 import { Fields } from './fields.js'
 import type { Reading } from './reading.js'

@@ -1,4 +1,5 @@
-import type { EvidenceType, Json } from '../../core/contract/contract.js'
+import type { EvidenceType } from '../../core/contract/contract.js'
+import type { Json } from '../../core/json.js'
 import type { CheckpointDocument, EvidenceDocument } from '../document.js'
 import type { SourceNode } from '../load/yaml.js'
 import { compilePattern } from '../patterns.js'

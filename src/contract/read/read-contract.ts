@@ -1,4 +1,4 @@
-import type { Json } from '../../core/contract/contract.js'
+import type { Json } from '../../core/json.js'
 import type { ContractDocument, TransitionDocument } from '../document.js'
 import { addTestsUnchanged, linearTransitions, placeSharedGates, resolveNodeTargets } from '../load/normalise.js'
 import type { MapNode, SourceNode } from '../load/yaml.js'

@@ -1,4 +1,4 @@
-import type { JsonObject } from '../../core/contract/contract.js'
+import type { JsonObject } from '../../core/json.js'
 import type { Fields } from './fields.js'
 import type { Reading } from './reading.js'
 

@@ -1,4 +1,4 @@
-import type { Json, JsonObject } from '../../core/contract/contract.js'
+import type { Json, JsonObject } from '../../core/json.js'
 import type { ListNode, MapNode, SourceNode } from '../load/yaml.js'
 import { didYouMean } from '../nearest.js'
 import { compilePattern } from '../patterns.js'

@@ -1,4 +1,4 @@
-import type { Json, JsonObject } from '../../core/contract/contract.js'
+import type { Json, JsonObject } from '../../core/json.js'
 import { BUILT_IN_TOOLS, HARNESS_TOOLS } from '../../core/tool-calls/built-in-tools.js'
 import { ARG_NAME, partsOf, problemOfWord } from '../command-words.js'
 import type { SourceNode } from '../load/yaml.js'

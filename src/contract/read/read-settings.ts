@@ -1,4 +1,4 @@
-import type { Json, JsonObject } from '../../core/contract/contract.js'
+import type { Json, JsonObject } from '../../core/json.js'
 import type { ContractDocument } from '../document.js'
 import { globProblem } from '../patterns.js'
 import type { Fields } from './fields.js'

@@ -1,4 +1,4 @@
-import type { JsonObject } from '../../core/contract/contract.js'
+import type { JsonObject } from '../../core/json.js'
 import type { TransitionDocument } from '../document.js'
 import type { ListNode, SourceNode } from '../load/yaml.js'
 import { didYouMean } from '../nearest.js'

@@ -1,4 +1,4 @@
-import type { Json, JsonObject } from '../../core/contract/contract.js'
+import type { Json, JsonObject } from '../../core/json.js'
 import { TASK_EVENT_TYPES } from '../../core/task/event-types.js'
 import { nearest } from '../nearest.js'
 import { Fields } from './fields.js'

@@ -1,3 +1,4 @@
+import type { Json, JsonObject } from '../json.js'
 import type { ConsensusPlan } from '../reviews/consensus-plan.js'
 import type { Places } from '../reviews/reviewer-slots.js'
 import type { Rule } from '../rules/rule.js'
@@ -7,10 +8,6 @@ import type { Programs } from './agent-programs.js'
 import type { DocumentPlace, EvidenceGrade, PhaseDocument } from './phase-document.js'
 import type { TestRules } from './test-rules.js'
 import type { Webhook } from './webhook.js'
-
-/** A JSON value: what artifacts, evidence, tool arguments and schemas are made of. */
-export type Json = null | boolean | number | string | readonly Json[] | JsonObject
-export type JsonObject = { readonly [key: string]: Json }
 
 /**
  * A compiled workflow contract. Callers can rely on every name in it being known and every reference being resolved:

@@ -1,4 +1,4 @@
-import type { JsonObject } from './contract.js'
+import type { JsonObject } from '../json.js'
 
 /** A place in a document of the workflow; the file is relative to the workflow's folder. */
 export interface DocumentPlace {

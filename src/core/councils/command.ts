@@ -1,4 +1,4 @@
-import type { Json } from '../contract/contract.js'
+import type { Json } from '../json.js'
 import type { TokensUsed } from './council.js'
 import type { RunEvent, RunFact } from './event.js'
 import type { RunOptions } from './options.js'

@@ -1,4 +1,4 @@
-import type { Json } from '../contract/contract.js'
+import type { Json } from '../json.js'
 import { thousands } from '../text.js'
 import type { Responded, ResponseCall } from './command.js'
 import { answerCountOf, type CoordinationRun, type Participant, unseen, type Verdict, votable } from './council.js'

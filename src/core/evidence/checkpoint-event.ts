@@ -1,4 +1,4 @@
-import type { JsonObject } from '../contract/contract.js'
+import type { JsonObject } from '../json.js'
 import type { Refused } from '../task/event.js'
 
 /** Why a field counts for more than the agent's word: the file that was read, or the command that was run. */

@@ -1,4 +1,4 @@
-import type { JsonObject } from '../contract/contract.js'
+import type { JsonObject } from '../json.js'
 import type { Grade } from '../task/event.js'
 
 /** What the inverted run shows of a test. `docs/inverted-run.md` explains each. */

@@ -1,4 +1,5 @@
-import type { EvidenceField, Json } from '../contract/contract.js'
+import type { EvidenceField } from '../contract/contract.js'
+import type { Json } from '../json.js'
 import type { ObservedRun } from './observed-run.js'
 
 /** Where an observed evidence field comes from: a member of the run of one of the contract's commands. */

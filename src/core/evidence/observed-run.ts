@@ -1,4 +1,4 @@
-import type { JsonObject } from '../contract/contract.js'
+import type { JsonObject } from '../json.js'
 import type { InvertedRun } from './inverted-run.js'
 
 /** One test of an observed run. */

@@ -1,4 +1,4 @@
-import type { JsonObject } from '../contract/contract.js'
+import type { JsonObject } from '../json.js'
 import type { ArtifactRef } from '../task/event.js'
 
 /** What is recorded of runs of the tests, and of changes of their setup. */

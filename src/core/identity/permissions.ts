@@ -1,4 +1,5 @@
-import type { Enforcement, JsonObject } from '../contract/contract.js'
+import type { Enforcement } from '../contract/contract.js'
+import type { JsonObject } from '../json.js'
 
 /**
  * Who calls, as the token proves it: an agent with its agent token or with a phase token, a reviewer, a participant of a
@@ -93,7 +94,7 @@ export const PERMISSIONS = {
   cancelCoordination: OPERATORS,
 
   // Agents may try, and it counts against them. An operator with the role ci decides where the contract names it or its
-  // role as an approver, and never as `human` (core/approval.ts).
+  // role as an approver, and never as `human` (core/approvals/approval.ts).
   decideApproval: [...PARTIES, 'reviewer'],
   // An answer closes an open question, which can be all that a gate waits for.
   answerQuestion: [...AGENTS, ...HUMANS],

@@ -1,4 +1,4 @@
-import type { Json, JsonObject } from '../contract/contract.js'
+import type { Json, JsonObject } from '../json.js'
 
 /**
  * Files that agent CLIs write into a work tree for themselves, with who writes them. They are no part of the work: no commit

@@ -1,4 +1,4 @@
-import type { JsonObject } from '../contract/contract.js'
+import type { JsonObject } from '../json.js'
 import { clock, counted, duration, oneLine, span, thousands } from '../text.js'
 import { unreachable } from '../unreachable.js'
 import type { Facts } from './facts.js'

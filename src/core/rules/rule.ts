@@ -1,4 +1,4 @@
-import type { Json, JsonObject } from '../contract/contract.js'
+import type { Json, JsonObject } from '../json.js'
 
 export type RuleAction = 'interrupt' | 'deny' | 'park'
 export type RuleType = 'repeated_command' | 'repeated_file_edit' | 'phase_timeout' | 'token_budget' | 'require_commits'

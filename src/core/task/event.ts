@@ -1,9 +1,10 @@
 import type { QuestionFact } from '../approvals/question-event.js'
 import type { Code } from '../codes.js'
-import type { JsonObject, Mode, Severity } from '../contract/contract.js'
+import type { Mode, Severity } from '../contract/contract.js'
 import type { CheckpointFact } from '../evidence/checkpoint-event.js'
 import type { HeldOutRef } from '../evidence/held-out.js'
 import type { TestsFact } from '../evidence/tests-event.js'
+import type { JsonObject } from '../json.js'
 import type { ConsensusFact, ConsensusProof } from '../reviews/consensus-event.js'
 import type { ReviewFact } from '../reviews/review-event.js'
 import type { WatchFact } from '../watch/watch-event.js'
@@ -274,12 +275,7 @@ export type TaskFact =
       readonly digest: string
     }
   | (Refused & { readonly type: 'approval_refused'; readonly approvalId: string; readonly by: string })
-  | (Caller & {
-      readonly type: 'token_refused'
-      readonly code: Code
-      readonly detail: string
-      readonly success: false
-    })
+  | (Caller & { readonly type: 'token_refused'; readonly code: Code; readonly detail: string; readonly success: false })
   | { readonly type: 'approval_expired'; readonly approvalId: string; readonly action: 'park' | 'reject' }
   | { readonly type: 'approval_voided'; readonly approvalId: string; readonly reason: string }
   | CheckpointFact

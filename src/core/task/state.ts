@@ -1,6 +1,7 @@
-import type { JsonObject, Mode } from '../contract/contract.js'
+import type { Mode } from '../contract/contract.js'
 import type { EvidenceProof } from '../evidence/checkpoint-event.js'
 import type { HeldOut } from '../evidence/held-out.js'
+import type { JsonObject } from '../json.js'
 import type { Slot } from '../reviews/reviewer-slots.js'
 import type { Watch } from '../watch/watch.js'
 import type { RaisedAlert } from './alerts.js'

@@ -1,4 +1,4 @@
-import type { JsonObject } from '../contract/contract.js'
+import type { JsonObject } from '../json.js'
 import { addCommand, addEdit, addUsage, type Facts } from '../rules/facts.js'
 import type { TaskEvent } from '../task/event.js'
 import type { TaskState } from '../task/state.js'

@@ -9,8 +9,8 @@ import {
 } from '../../app/councils/operate-councils.js'
 import { lookAtRun, respondToRun, WAIT_SECONDS_MAX } from '../../app/councils/take-part.js'
 import { COUNCIL_TOOLS } from '../../app/councils/turn-prompts.js'
-import type { Json, JsonObject } from '../../core/contract/contract.js'
 import { AGENTS_MAX, QUESTION_CHARS_MAX } from '../../core/councils/options.js'
+import type { Json, JsonObject } from '../../core/json.js'
 import { FIELD, shape } from '../fields.js'
 import { operatorOf, participantOf, type Route } from '../route.js'
 

@@ -1,6 +1,6 @@
 import { continuePrompt, getPrompt, nextPrompt } from '../../app/tasks/prompts.js'
 import { recordUsage } from '../../app/usage.js'
-import type { Json, JsonObject } from '../../core/contract/contract.js'
+import type { Json, JsonObject } from '../../core/json.js'
 import { agentShape, FIELD } from '../fields.js'
 import { bearerOf, type Route } from '../route.js'
 import { claimsOf } from './agent.js'

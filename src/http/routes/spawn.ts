@@ -1,6 +1,7 @@
 import { type Result, refuse } from '../../app/result.js'
 import type { TaskRequest } from '../../app/tasks/operate.js'
-import type { JsonObject, Mode } from '../../core/contract/contract.js'
+import type { Mode } from '../../core/contract/contract.js'
+import type { JsonObject } from '../../core/json.js'
 import { ADAPTERS, HARNESSES, type SpawnRequest } from '../../spawn/spawn-request.js'
 import { FIELD, shape } from '../fields.js'
 import { type Call, operatorOf, type Route } from '../route.js'

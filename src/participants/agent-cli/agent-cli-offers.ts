@@ -1,4 +1,4 @@
-import type { Json } from '../../core/contract/contract.js'
+import type { Json } from '../../core/json.js'
 import type { ToolCall } from '../participant.js'
 import type { Announced } from './agent-cli-process.js'
 

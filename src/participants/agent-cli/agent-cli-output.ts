@@ -1,4 +1,4 @@
-import type { Json, JsonObject } from '../../core/contract/contract.js'
+import type { Json, JsonObject } from '../../core/json.js'
 import { parseArguments } from '../model/parse-arguments.js'
 import type { Usage } from '../participant.js'
 import { type HarnessName, SERVER } from './agent-cli-recipes.js'

@@ -1,6 +1,6 @@
 import { StringDecoder } from 'node:string_decoder'
 import type { Confined, Ended } from '../../confinement/confinement.js'
-import type { Json } from '../../core/contract/contract.js'
+import type { Json } from '../../core/json.js'
 import type { FailureCode } from '../model/failures.js'
 import type { Usage } from '../participant.js'
 import type { OutputReader, Told } from './agent-cli-output.js'

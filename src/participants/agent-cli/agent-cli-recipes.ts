@@ -1,5 +1,5 @@
 import { AGENT_CLIS } from '../../core/contract/agent-programs.js'
-import type { JsonObject } from '../../core/contract/contract.js'
+import type { JsonObject } from '../../core/json.js'
 import type { CommandAgent } from '../read-agents.js'
 
 export type HarnessName = CommandAgent['harness']

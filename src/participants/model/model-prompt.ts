@@ -1,5 +1,5 @@
 import type { OpenAICompatibleProvider } from '@ai-sdk/openai-compatible'
-import type { Json, JsonObject } from '../../core/contract/contract.js'
+import type { Json, JsonObject } from '../../core/json.js'
 import type { Message, Reasoning, ToolSpec } from '../participant.js'
 
 export type ChatModel = ReturnType<OpenAICompatibleProvider['chatModel']>

@@ -1,4 +1,4 @@
-import type { Json } from '../../core/contract/contract.js'
+import type { Json } from '../../core/json.js'
 
 /** Deeper than any tool's schema, and far from where reading and writing JSON run out of stack. */
 const DEPTH_MAX = 64

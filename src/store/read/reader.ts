@@ -1,4 +1,5 @@
 import { Worker } from 'node:worker_threads'
+import { PACKAGE_ROOT } from '../../package/package-root.js'
 import { type AuditFilter, StoreUnavailable } from '../store.js'
 
 export type ReaderJob =
@@ -19,7 +20,7 @@ export type FromReader =
 // These threads handle small rows: without a limit each keeps tens of megabytes of young objects.
 const THREAD_MEMORY = { maxYoungGenerationSizeMb: 8 }
 // Found from src/store (tests run the sources) and from dist/store alike; a thread can only run the built file.
-const WORKER_FILE = new URL('../../dist/threads/reader-worker.cjs', import.meta.url)
+const WORKER_FILE = new URL('dist/threads/reader-worker.cjs', PACKAGE_ROOT)
 const WAITING_MAX = 1_000
 
 interface Waiting {

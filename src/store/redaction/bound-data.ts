@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import type { Json, JsonObject } from '../../core/contract/contract.js'
+import type { Json, JsonObject } from '../../core/json.js'
 
 const STRING_BYTES_MAX = 16 * 1024
 const MEMBER_BYTES_MAX = 48 * 1024

@@ -1,4 +1,4 @@
-import type { Json, JsonObject } from '../../core/contract/contract.js'
+import type { Json, JsonObject } from '../../core/json.js'
 import { boundData } from './bound-data.js'
 import { makeRedactor } from './redact.js'
 

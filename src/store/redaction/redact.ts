@@ -1,4 +1,4 @@
-import type { Json } from '../../core/contract/contract.js'
+import type { Json } from '../../core/json.js'
 import { isSecretName } from './secret-names.js'
 
 const REDACTED = '[redacted]'

@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Worker } from 'node:worker_threads'
+import { PACKAGE_ROOT } from '../../package/package-root.js'
 import { type Append, type AppendResult, StoreRefused, StoreUnavailable } from '../store.js'
 import {
   type FromWriter,
@@ -13,7 +14,7 @@ import {
 // These threads handle small rows: without a limit each keeps tens of megabytes of young objects.
 const THREAD_MEMORY = { maxYoungGenerationSizeMb: 8 }
 // Found from src/store (tests run the sources) and from dist/store alike; a thread can only run the built file.
-const WORKER_FILE = new URL('../../dist/threads/writer-worker.cjs', import.meta.url)
+const WORKER_FILE = new URL('dist/threads/writer-worker.cjs', PACKAGE_ROOT)
 const PENDING_MAX = 10_000
 const PENDING_CHARS_MAX = 64 * 1024 * 1024
 const MESSAGE_APPENDS_MAX = 256

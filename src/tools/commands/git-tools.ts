@@ -8,7 +8,7 @@ import {
 } from '../../confinement/changes/git-listing.js'
 import { UNLIKE } from '../../confinement/changes/hidden-from-git.js'
 import type { CommandRun } from '../../confinement/run-command.js'
-import type { JsonObject } from '../../core/contract/contract.js'
+import type { JsonObject } from '../../core/json.js'
 import { type CommitRules, commitScope, within } from '../../core/paths/commit-scope.js'
 import { failed, type ToolOutcome } from '../tool-place.js'
 import type { CommandCall } from './command-tools.js'

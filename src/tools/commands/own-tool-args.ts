@@ -1,5 +1,6 @@
 import { partsOf, problemOfWord } from '../../contract/command-words.js'
-import type { Json, JsonObject, OwnTool, OwnToolArg } from '../../core/contract/contract.js'
+import type { OwnTool, OwnToolArg } from '../../core/contract/contract.js'
+import type { Json, JsonObject } from '../../core/json.js'
 import type { CallPath } from '../../core/tool-calls/call-facts.js'
 import { readPath } from '../read-path.js'
 

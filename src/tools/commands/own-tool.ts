@@ -1,5 +1,6 @@
 import { partsOf, type WordPart } from '../../contract/command-words.js'
-import type { Contract, JsonObject, OwnTool } from '../../core/contract/contract.js'
+import type { Contract, OwnTool } from '../../core/contract/contract.js'
+import type { JsonObject } from '../../core/json.js'
 import { readPath } from '../read-path.js'
 import { ownArg, ownArgPaths, ownArgProblems } from './own-tool-args.js'
 

@@ -1,6 +1,6 @@
 import { isUtf8 } from 'node:buffer'
 import { closeSync } from 'node:fs'
-import type { JsonObject } from '../../core/contract/contract.js'
+import type { JsonObject } from '../../core/json.js'
 import { identityOf, isForeign, openFile } from '../../tree/lookup.js'
 import { readBytes } from '../../tree/read-bytes.js'
 import { inTurn } from '../../tree/turns.js'

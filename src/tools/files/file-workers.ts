@@ -1,5 +1,5 @@
 import { Worker } from 'node:worker_threads'
-import { BUILT } from '../built.js'
+import { PACKAGE_ROOT } from '../../package/package-root.js'
 import type { ToolPlace } from '../tool-place.js'
 import type { FileJob, Found, FromWorker, ToWorker } from './file-jobs.js'
 import { isHidden } from './file-place.js'
@@ -13,7 +13,7 @@ const WAITING_MS_MAX = 30_000
 const NARROW = 'narrow the path or the pattern'
 const THREAD_MEMORY = { maxOldGenerationSizeMb: 384, maxYoungGenerationSizeMb: 32 }
 // A thread can only run the built file, also when tests run the sources.
-const WORKER_FILE = new URL('tools/files/file-worker.js', BUILT)
+const WORKER_FILE = new URL('dist/tools/files/file-worker.js', PACKAGE_ROOT)
 
 export type Answer =
   | { readonly ok: true; readonly value: Found }

@@ -1,4 +1,4 @@
-import type { JsonObject } from '../../core/contract/contract.js'
+import type { JsonObject } from '../../core/json.js'
 import { failed, type ToolOutcome, type ToolPlace } from '../tool-place.js'
 import { answering, askedPath } from './file-place.js'
 import { runFileJob } from './file-workers.js'

@@ -1,6 +1,6 @@
 import { isUtf8 } from 'node:buffer'
 import { closeSync } from 'node:fs'
-import type { JsonObject } from '../../core/contract/contract.js'
+import type { JsonObject } from '../../core/json.js'
 import { isForeign, openFile } from '../../tree/lookup.js'
 import { chunksOf } from '../../tree/read-bytes.js'
 import { failed, type ToolOutcome, type ToolPlace } from '../tool-place.js'

@@ -1,4 +1,4 @@
-import type { JsonObject } from '../../core/contract/contract.js'
+import type { JsonObject } from '../../core/json.js'
 import type { Change } from '../../tree/change.js'
 import { inTurn } from '../../tree/turns.js'
 import type { TreeStep } from '../../tree/write/tree-steps.js'

@@ -1,6 +1,6 @@
 import type { CallToolResult, Client, RequestOptions, Tool } from '@modelcontextprotocol/client'
 import type { Ended } from '../../confinement/confinement.js'
-import type { JsonObject } from '../../core/contract/contract.js'
+import type { JsonObject } from '../../core/json.js'
 import { orAborted } from '../or-aborted.js'
 import { messageOf, UpstreamFailure } from './failure.js'
 import { discarded, type Line, type LinePlan, openLine, type Sdk } from './line.js'

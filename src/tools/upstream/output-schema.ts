@@ -1,7 +1,7 @@
 import type { jsonSchemaValidator } from '@modelcontextprotocol/client'
 import { problemsOfSchema } from '../../contract/check/schema-problems.js'
 import { compileSchema } from '../../contract/schemas.js'
-import type { Json, JsonObject } from '../../core/contract/contract.js'
+import type { Json, JsonObject } from '../../core/json.js'
 
 const ERRORS_MAX = 3
 

@@ -1,7 +1,8 @@
 import { problemsOfSchema } from '../../contract/check/schema-problems.js'
 import { fingerprint } from '../../contract/fingerprint.js'
 import { compileSchema } from '../../contract/schemas.js'
-import type { Contract, Json, JsonObject } from '../../core/contract/contract.js'
+import type { Contract } from '../../core/contract/contract.js'
+import type { Json, JsonObject } from '../../core/json.js'
 
 const PROBLEMS_MAX = 20
 

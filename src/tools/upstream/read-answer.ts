@@ -1,5 +1,5 @@
 import type { CallToolResult, Tool } from '@modelcontextprotocol/client'
-import type { Json, JsonObject } from '../../core/contract/contract.js'
+import type { Json, JsonObject } from '../../core/json.js'
 import { failed, type ToolOutcome } from '../tool-place.js'
 import { UpstreamFailure } from './failure.js'
 import type { Mask } from './mask.js'

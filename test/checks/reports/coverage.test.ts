@@ -64,7 +64,12 @@ describe('coverage', () => {
     const isOutside = outsideOf(tree)
     for (const file of ['a.js', `${tree}/a.js`, `file://${tree}/a.js`, '../no/such/file.js', './a.js', '..a.js'])
       expect([file, isOutside(file)]).toEqual([file, false])
-    for (const file of ['/usr/lib/a.py', 'file:///usr/a.js', '../../../guards/node/guard.cjs', `${tree}-other/a.js`])
+    for (const file of [
+      '/usr/lib/a.py',
+      'file:///usr/a.js',
+      '../../../runtime/test-guards/node/guard.cjs',
+      `${tree}-other/a.js`,
+    ])
       expect([file, isOutside(file)]).toEqual([file, true])
   })
 

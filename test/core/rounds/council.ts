@@ -1,4 +1,3 @@
-import type { Json } from '../../../src/core/contract/contract.js'
 import type { ResponseCall, RunCommand, RunOutcome } from '../../../src/core/councils/command.js'
 import type { CoordinationRun, Participant } from '../../../src/core/councils/council.js'
 import { decideRun } from '../../../src/core/councils/decide-council.js'
@@ -9,6 +8,7 @@ import type { Handled } from '../../../src/core/councils/reason.js'
 import type { ReliabilityRecord } from '../../../src/core/councils/reliability.js'
 import { type RunStatus, statusOf } from '../../../src/core/councils/status.js'
 import { viewOf } from '../../../src/core/councils/view.js'
+import type { Json } from '../../../src/core/json.js'
 
 export const T0 = 1_736_683_468_000
 

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest'
-import type { Json } from '../../../src/core/contract/contract.js'
 import { consensusOf } from '../../../src/core/councils/consensus.js'
 import { decideRun } from '../../../src/core/councils/decide-council.js'
 import { DEFAULT_OPTIONS, type RunOptions, runOptions } from '../../../src/core/councils/options.js'
 import { nextDeadline } from '../../../src/core/councils/time-limits.js'
+import type { Json } from '../../../src/core/json.js'
 import { Council, call, newAnswer, T0, vote } from './council.js'
 
 describe('options', () => {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import type { JsonObject } from '../../../src/core/contract/contract.js'
+import type { JsonObject } from '../../../src/core/json.js'
 import type { RuleContext } from '../../../src/core/rules/evaluate.js'
 import type { Facts } from '../../../src/core/rules/facts.js'
 import { addCommand, addEdit, NO_FACTS } from '../../../src/core/rules/facts.js'

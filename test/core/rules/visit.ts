@@ -1,5 +1,5 @@
 import { compilePattern } from '../../../src/contract/patterns.js'
-import type { JsonObject } from '../../../src/core/contract/contract.js'
+import type { JsonObject } from '../../../src/core/json.js'
 import type { Evaluation, RuleContext, Violation } from '../../../src/core/rules/evaluate.js'
 import { evaluateRules } from '../../../src/core/rules/evaluate.js'
 import type { Facts, UsageFact } from '../../../src/core/rules/facts.js'

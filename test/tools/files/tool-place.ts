@@ -1,5 +1,5 @@
 import { expect } from 'vitest'
-import type { JsonObject } from '../../../src/core/contract/contract.js'
+import type { JsonObject } from '../../../src/core/json.js'
 import type { ToolOutcome, ToolPlace } from '../../../src/tools/tool-place.js'
 
 export function placeAt(

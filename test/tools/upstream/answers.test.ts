@@ -1,5 +1,5 @@
 import { afterAll, describe, expect, it } from 'vitest'
-import type { Json, JsonObject } from '../../../src/core/contract/contract.js'
+import type { Json, JsonObject } from '../../../src/core/json.js'
 import { describeCall } from '../../../src/tools/describe-call.js'
 import { makeMask } from '../../../src/tools/upstream/mask.js'
 import {

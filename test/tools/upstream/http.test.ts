@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterEach, describe, expect, it } from 'vitest'
-import type { JsonObject } from '../../../src/core/contract/contract.js'
+import type { JsonObject } from '../../../src/core/json.js'
 import { detailOf, http, Stage, textOf } from './harness.js'
 
 interface Request {

@@ -25,12 +25,12 @@ export function changedStore(dir: string, change: { readonly from: RegExp; reado
   const folder = join(copy, 'dist/store')
   for (const part of [folder, join(copy, 'dist/threads')])
     if (!replaceIn(part, change)) throw new Error(`nothing in ${part} matches ${change.from}`)
-  return join(folder, 'sqlite.js')
+  return join(folder, 'sqlite-store.js')
 }
 
 function replaceIn(folder: string, change: { readonly from: RegExp; readonly to: string }): boolean {
   let isFound = false
-  for (const name of readdirSync(folder).filter((one) => /\.c?js$/.test(one))) {
+  for (const name of readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((one) => /\.c?js$/.test(one))) {
     const before = readFileSync(join(folder, name), 'utf8')
     const after = before.replaceAll(change.from, change.to)
     if (after === before) continue
@@ -40,7 +40,7 @@ function replaceIn(folder: string, change: { readonly from: RegExp; readonly to:
   return isFound
 }
 
-export const BUILT_STORE = join(ROOT, 'dist/store/sqlite.js')
+export const BUILT_STORE = join(ROOT, 'dist/store/sqlite-store.js')
 
 /** Chance that can be repeated: mulberry32. */
 export function randomFrom(seed: number): () => number {
