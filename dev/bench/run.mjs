@@ -10,6 +10,7 @@ import { benchCoordination } from './coordination.mjs'
 import { benchDecide } from './decide.mjs'
 import { benchFileTools } from './file-tools.mjs'
 import { benchGateCache } from './gate-cache.mjs'
+import { benchInverted } from './inverted.mjs'
 import { benchInverter } from './inverter.mjs'
 import { benchKnowledge } from './knowledge.mjs'
 import { machine, rawFsync } from './measure.mjs'
@@ -37,6 +38,7 @@ const SUITES = {
   store: () => benchStore({ rounds: quick ? 3 : 5 }),
   confined: () => benchConfined({ rounds: quick ? 3 : 7 }),
   'file-tools': () => benchFileTools({ rounds: quick ? 3 : 5 }),
+  inverted: () => benchInverted({ rounds: quick ? 1 : 5 }),
   inverter: () => benchInverter({ rounds: quick ? 3 : 9 }),
   knowledge: () => benchKnowledge({ passages: quick ? 2_000 : 10_000, files: quick ? 200 : 1_000, rounds: 1 }),
   'gate-cache': () => benchGateCache({ rounds: quick ? 3 : 7 }),

@@ -19,7 +19,12 @@ export function toolResult(answer: Result<JsonObject>): CallToolResult {
 
 export function refusalResult(problem: Problem): CallToolResult {
   const document = refusalOf(problem)
-  return asResult(document, refusalText(problem.detail, document), true)
+  const lines = (document.last_lines ?? []) as readonly string[]
+  return asResult(document, [refusalText(problem.detail, document), ...lines.map(asOutput)].join('\n'), true)
+}
+
+function asOutput(line: string): string {
+  return `    | ${line}`
 }
 
 /** The refusal of a request that has no tool result to stand in. */
@@ -57,7 +62,7 @@ function blockedResult(answer: JsonObject): CallToolResult {
   const document = { code, detail: blockers.map((one) => one.message).join('; '), ...answer }
   const listed = blockers.flatMap((one) => [
     `- ${one.message} [${one.code}] ${one.remedy}`,
-    ...(one.run?.last_lines ?? []).map((line) => `    | ${line}`),
+    ...(one.run?.last_lines ?? []).map(asOutput),
   ])
   return asResult(document, [refusalText(document.detail, document), ...listed].join('\n'), true)
 }

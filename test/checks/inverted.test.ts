@@ -150,6 +150,24 @@ describe('the verdict on a test', () => {
     expect(haveAll(subjects, { unturned: plain, turned: runOf([]), isNarrow: true })).toBe(false)
   })
 
+  it('[REQ-TWINS-17] an example in a comment of Rust is named, and judged by nothing that its file asserts', () => {
+    const example = { ...test('src/lib.rs - tests::adds', 'passed'), file: null }
+    const inline = { ...test('tests::adds', 'passed'), file: 'src/lib.rs' }
+    const plain = runOf([inline, example])
+    const file = { ...fileOf(inversionOf([found('tests::adds')])), path: 'src/lib.rs', text: 'fn adds() {}' }
+    const subjects = subjectsOf(plain, [file])
+    const turned = runOf([{ ...inline, status: 'failed', message: 'assertion failed' }])
+    const runs = { unturned: runOf([inline]), turned, isNarrow: true }
+    expect(haveAll(subjects, runs)).toBe(true)
+    expect(judgeTwins(subjects, runs, plain)).toMatchObject([
+      { id: 'tests::adds', verdict: 'proved' },
+      {
+        ...{ id: 'src/lib.rs - tests::adds', line: null, verdict: 'not_judged' },
+        reason: 'it is an example in a comment, and these are not rewritten',
+      },
+    ])
+  })
+
   it('[REQ-TWINS-7] a run is graded proved when a new test was proved and none survived', () => {
     const of = (...verdicts: readonly ('proved' | 'survived' | 'not_judged')[]) => ({
       inverted: {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { observedPassing } from '../../src/checks/red-green/green-run.js'
 import { readReport } from '../../src/checks/reports/read-report.js'
-import { noCounts } from '../../src/checks/reports/run-trouble.js'
+import { commandFailed, explainRun, noCounts } from '../../src/checks/reports/run-trouble.js'
 import type { ObservedLoadFailure, ObservedRun } from '../../src/core/evidence/observed-run.js'
 
 const RUN: ObservedRun = {
@@ -46,4 +46,33 @@ it('[REQ-DEADEND-2] without counts the remedy names -json for go test, and a ste
   }
   expect(remedyOf('ok  \texample.org/adder\t0.01s\n')).toContain('go test -json')
   expect(remedyOf('[warn] tests/a.test.ts\n')).toContain('If a step before the tests failed')
+})
+
+describe('a linter before the tests', () => {
+  it.each([
+    ['eslint', '/work/src/a.js\n  1:7  error  unused\n\n✖ 1 problem (1 error, 0 warnings)\n'],
+    [
+      'prettier',
+      '[warn] src/a.js\n[warn] Code style issues found in the above file. Run Prettier with --write to fix.\n',
+    ],
+    ['biome', 'Checked 3 files in 4ms. No fixes applied.\nFound 2 errors.\n'],
+    ['ruff', 'src/a.py:1:8: F401 [*] `os` imported but unused\nFound 1 error.\n'],
+    ['flake8', 'src/a.py:1:1: F401 os imported but unused\n'],
+    ['mypy', 'Found 1 error in 1 file (checked 2 source files)\n'],
+    ['black', 'would reformat src/a.py\nOh no!\n1 file would be reformatted.\n'],
+    ['cargo fmt', 'Diff in /work/src/lib.rs:1:\n-fn  a() {}\n+fn a() {}\n'],
+    [
+      'a script that is called so',
+      '> adder@1.0.0 test\n> npm run lint && x\n> adder@1.0.0 lint\n> node own.mjs\nlong line\n',
+    ],
+  ])('[REQ-DEADEND-2] %s is told as such, and the agent can mend it', (_, stdout) => {
+    const run = { exitCode: 1, stopped: null, timeoutSeconds: 60, stdout, stderr: '', redact: String } as const
+    expect(explainRun(run, noCounts('nothing'))).toMatchObject({ cause: 'a linter failed', mendedBy: 'agent' })
+  })
+
+  it('[REQ-DEADEND-2] other output is not taken for one', () => {
+    const run = { exitCode: 1, stopped: null, timeoutSeconds: 60, stderr: '', redact: String } as const
+    const stdout = '> adder@1.0.0 lint\n> eslint .\n> adder@1.0.0 test\n> own-runner\n3 wrong\n'
+    expect(explainRun({ ...run, stdout }, commandFailed(1)).cause).toBe('the command failed')
+  })
 })

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { readSecondReport } from '../../src/checks/observed-runs/second-report.js'
 import { findDisagreement } from '../../src/checks/reports/agreement.js'
 import type { TestReport } from '../../src/checks/reports/report.js'
-import { isFullDepth } from '../depth.js'
+import { depth, isFullDepth } from '../depth.js'
 import { installed } from '../mcp/packages.js'
 import { openStand, type Stand } from './second-run.js'
 
@@ -85,6 +85,30 @@ def test_bad(): assert 1 == 2
     const cases = 'import unittest\nclass A(unittest.TestCase):\n    def test_a(self): pass\n'
     const unittest = await stand.hear({ 'test_a.py': cases }, 'python3 -m unittest')
     expect(unittest.told).toMatchObject([{ runner: 'unittest', hasEnded: true, tests: [{ status: 'passed' }] }])
+  }, 60_000)
+
+  it('[REQ-WITNESS-6] the tests that pytest -q does not print are known by what it told', async () => {
+    const test = `import pytest
+def test_good(): pass
+@pytest.mark.parametrize("n", [1, 2])
+def test_each(n): pass
+@pytest.mark.skip
+def test_later(): pass
+@pytest.mark.xfail
+def test_not_yet(): assert False
+class TestMore:
+    def test_bad(self): assert 1 == 2
+`
+    const files = { 'pytest.ini': '[pytest]\n', 'tests/test_a.py': test }
+    const idsOf = async (run: string) => {
+      const { tests, isComplete } = await stand.observe(files, { run, format: 'pytest' })
+      return { isComplete, ids: tests.map(({ id, status, file }) => `${status} ${id} in ${file}`).toSorted() }
+    }
+    for (const place of depth(['--rootdir=tests tests'], ['--rootdir=tests tests', 'tests'])) {
+      const verbose = await idsOf(`python3 -m pytest -v ${place}`)
+      expect(verbose.ids).toHaveLength(6)
+      expect(await idsOf(`python3 -m pytest -q ${place}`)).toEqual(verbose)
+    }
   }, 60_000)
 
   it('[REQ-WITNESS-1] vitest tells of its tests from its main process', async () => {

@@ -1,8 +1,6 @@
-import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
 import { afterEach, describe, expect, it } from 'vitest'
-import { makePlace, type Place, type Served, serve } from './process.js'
-import { makeRepository } from './projects.js'
+import { ADD, CODE, makeKilledPlace, runningWith } from './killing.js'
+import { type Place, type Served, serve } from './process.js'
 import { Walker } from './walker.js'
 
 const WALK_MS_MAX = 120_000
@@ -11,35 +9,11 @@ const OLD = `${HEAD}import { old } from '../src/old.mjs'
 test('old works', () => assert.equal(old(), 1))
 test('old is broken', () => assert.equal(old(), 2))
 `
-const ADD = `${HEAD}test('adds', async () => assert.equal((await import('../src/add.mjs')).add(2, 3), 5))\n`
 /** A number that no other process of this machine sleeps for. */
 const SLEEP = `8.${process.pid}`
 
-const CONTRACT = `
-name: killed
-version: "1"
-phases:
-  - id: TDD
-    allowed_tools: [write_files]
-    gates: [{id: red, type: validation, blockers: [{check: tests_are_failing, message: RED}]}]
-  - id: IMPL
-    allowed_tools: [write_files]
-    gates: [{id: green, type: validation, blockers: [{check: all_tests_pass, message: GREEN}]}]
-  - {id: DONE, allowed_tools: []}
-commands: {tests: {run: "sleep ${SLEEP}; node --test tests/", format: node, timeout_seconds: 60}}
-`
-
 /** Command lines of processes that have to do with the test command: its launcher, its shell, itself. */
-function running(): readonly string[] {
-  return readdirSync('/proc').flatMap((pid) => {
-    try {
-      const line = /^\d+$/.test(pid) ? readFileSync(`/proc/${pid}/cmdline`, 'utf8') : ''
-      return line.includes(SLEEP) ? [line.replaceAll('\0', ' ').trim()] : []
-    } catch {
-      return []
-    }
-  })
-}
+const running = (): readonly string[] => runningWith(SLEEP).map(({ line }) => line)
 
 describe('kill -9 while the tests of the starting tree run', () => {
   let place: Place
@@ -52,10 +26,12 @@ describe('kill -9 while the tests of the starting tree run', () => {
   it(
     '[REQ-BASELINE-3] no process is left, the run is made again after the restart, and honest work completes',
     async () => {
-      place = await makePlace()
-      const contract = join(place.dir, 'contract.yaml')
-      writeFileSync(contract, CONTRACT)
-      makeRepository(place.workspace, { 'src/old.mjs': 'export const old = () => 1\n', 'tests/old.test.mjs': OLD })
+      const made = await makeKilledPlace(SLEEP, {
+        green: '[{check: all_tests_pass, message: GREEN}]',
+        files: { 'tests/old.test.mjs': OLD },
+      })
+      place = made.place
+      const { contract } = made
       server = await serve(place, contract)
       const before = await Walker.claim(server, 'killed')
       // First while the run is being started, then in the middle of it.
@@ -82,7 +58,7 @@ describe('kill -9 while the tests of the starting tree run', () => {
       )
       expect(recorded).toMatchObject([{ data: { passed: 1, failed: 1, reason: null } }])
       await agent.does('write_files', { path: 'src/old.mjs', content: 'export const old = () => 3\n' })
-      await agent.does('write_files', { path: 'src/add.mjs', content: 'export const add = (a, b) => a + b\n' })
+      await agent.does('write_files', { path: 'src/add.mjs', content: CODE })
       expect(JSON.stringify(await agent.refused('DONE'))).toContain('Passed before the task: old works')
       await agent.does('write_files', { path: 'src/old.mjs', content: 'export const old = () => 1\n' })
       expect(await agent.move('DONE')).toMatchObject({ allowed: true, status: 'completed' })

@@ -1,15 +1,6 @@
 import { afterEach, describe, expect, it } from 'vitest'
-import { type Files, put } from '../forgery/red-stage.js'
-import { type Running, start } from './harness.js'
+import { ADD, CODE, makeScene } from './baselining.js'
 
-const HEAD = "import assert from 'node:assert/strict'\nimport { test } from 'node:test'\n"
-const OLD = `${HEAD}import { old } from '../src/old.mjs'
-test('old works', () => assert.equal(old(), 1))
-test('old is broken', () => assert.equal(old(), 2))
-`
-const ADD = `${HEAD}test('adds', async () => assert.equal((await import('../src/add.mjs')).add(2, 3), 5))\n`
-const CODE = 'export const add = (a, b) => a + b\n'
-const PROJECT: Files = { 'src/old.mjs': 'export const old = () => 1\n', 'tests/old.test.mjs': OLD }
 const COVERAGE = 'node --test --experimental-test-coverage --test-reporter=lcov tests/'
 
 const contractOf = (more: { tests?: string; coverage?: string; evidence?: string; checks?: string } = {}): string => `
@@ -35,25 +26,10 @@ enforcement: {denial_budget: 1000}
 `
 
 describe('coverage of a tree in which a test failed before the task', () => {
-  let run: Running
-  let token = ''
-  afterEach(() => run.stop())
-  const write = async (path: string, content: string) => {
-    const call = { task_id: 't', tool_name: 'write_files', args: { path, content } }
-    expect((await run.call('POST', '/tools/execute', token, call)).status).toBe(200)
-  }
-  const told = async (target_phase: string): Promise<{ blockers: string; warnings: string }> => {
-    const { body } = await run.call('POST', '/tasks/transition', token, { task_id: 't', target_phase })
-    if (typeof body.phase_token === 'string') token = body.phase_token
-    const words = (list: unknown) => ((list ?? []) as { message: string }[]).map(({ message }) => message).join('\n')
-    expect(body.allowed, JSON.stringify(body)).toBeDefined()
-    return { blockers: words(body.blockers), warnings: words(body.warnings) }
-  }
+  const { scene, begin, write, told } = makeScene()
+  afterEach(() => scene.run.stop())
   const inImpl = async (contract: string) => {
-    run = await start({ contract })
-    put(run.workspace, PROJECT)
-    await run.addTask({ id: 't' })
-    token = await run.claim('a', await run.addAgent('a'), 't')
+    await begin(contract)
     await write('tests/add.test.mjs', ADD)
     expect((await told('IMPL')).blockers).toBe('')
   }

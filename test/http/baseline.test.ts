@@ -1,17 +1,7 @@
 import { readdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, describe, expect, it } from 'vitest'
-import { type Files, put } from '../forgery/red-stage.js'
-import { type Running, start } from './harness.js'
-
-const HEAD = "import assert from 'node:assert/strict'\nimport { test } from 'node:test'\n"
-const OLD = `${HEAD}import { old } from '../src/old.mjs'
-test('old works', () => assert.equal(old(), 1))
-test('old is broken', () => assert.equal(old(), 2))
-`
-const ADD = `${HEAD}test('adds', async () => assert.equal((await import('../src/add.mjs')).add(2, 3), 5))\n`
-const CODE = 'export const add = (a, b) => a + b\n'
-const PROJECT: Files = { 'src/old.mjs': 'export const old = () => 1\n', 'tests/old.test.mjs': OLD }
+import { ADD, CODE, HEAD, makeScene, OLD, PROJECT } from './baselining.js'
 
 const contractOf = (more: { run?: string; tests?: string; enforcement?: string } = {}): string => `
 name: based
@@ -33,44 +23,12 @@ enforcement: {denial_budget: 1000${more.enforcement ?? ''}}
 `
 const SLOW = 'sleep 3; node --test tests/'
 
-interface Event {
-  readonly type: string
-  readonly at: string
-  readonly data: Record<string, unknown>
-}
-
 describe('the tests of the tree that work began with', () => {
-  let run: Running
-  let token = ''
-  afterEach(() => run.stop())
-  const begin = async (contract: string, files: Files = PROJECT) => {
-    run = await start({ contract })
-    put(run.workspace, files)
-    await run.addTask({ id: 't' })
-    token = await run.claim('a', await run.addAgent('a'), 't')
-  }
-  const write = async (path: string, content: string) => {
-    const call = { task_id: 't', tool_name: 'write_files', args: { path, content } }
-    expect((await run.call('POST', '/tools/execute', token, call)).status).toBe(200)
-  }
-  const told = async (target_phase: string): Promise<{ blockers: string; warnings: string }> => {
-    const { body } = await run.call('POST', '/tasks/transition', token, { task_id: 't', target_phase })
-    if (typeof body.phase_token === 'string') token = body.phase_token
-    const words = (list: unknown) => ((list ?? []) as { message: string }[]).map(({ message }) => message).join('\n')
-    expect(body.allowed, JSON.stringify(body)).toBeDefined()
-    return { blockers: words(body.blockers), warnings: words(body.warnings) }
-  }
-  const baselines = async (task = 't'): Promise<readonly Event[]> => {
-    const { body } = await run.call('GET', `/tasks/${task}/timeline`, run.operator)
-    return (body.events as Event[]).filter((event) => event.type === 'baseline_recorded')
-  }
+  const { scene, begin, write, told, baselines } = makeScene()
+  afterEach(() => scene.run.stop())
 
   it('[REQ-BASELINE-1] a claim does not wait for them, RED does, and they are in the ledger', async () => {
-    run = await start({ contract: contractOf({ run: SLOW }) })
-    put(run.workspace, PROJECT)
-    await run.addTask({ id: 't' })
-    const agent = await run.addAgent('a')
-    token = await run.claim('a', agent, 't')
+    await begin(contractOf({ run: SLOW }))
     // One that had waited would find them recorded.
     expect(await baselines()).toEqual([])
     expect((await told('IMPL')).blockers).toContain('old is broken failed before the task too')
@@ -105,14 +63,14 @@ describe('the tests of the tree that work began with', () => {
 
   it('[REQ-BASELINE-3] they survive a restart; a run that was cut short is made again', async () => {
     await begin(contractOf({ run: SLOW }))
-    run = await run.restart()
+    scene.run = await scene.run.restart()
     expect(await baselines()).toEqual([])
     await write('tests/add.test.mjs', ADD)
     await write('src/old.mjs', 'export const old = () => 2\n')
     expect((await told('IMPL')).blockers).toBe('')
     const [first] = await baselines()
     expect(first).toMatchObject({ data: { passed: 1, failed: 1 } })
-    run = await run.restart()
+    scene.run = await scene.run.restart()
     await write('src/add.mjs', CODE)
     expect((await told('DONE')).blockers).toContain('Passed before the task: old works')
     expect(await baselines()).toEqual([first])
@@ -122,12 +80,12 @@ describe('the tests of the tree that work began with', () => {
     await begin(contractOf({ run: SLOW }))
     await expect.poll(baselines, { timeout: 20_000 }).toHaveLength(1)
     const call = { task_id: 't', reason: 'another one' }
-    expect((await run.call('POST', '/tasks/release', token, call)).status).toBe(200)
-    await run.addTask({ id: 'u' })
-    await run.claim('b', await run.addAgent('b'), 'u')
+    expect((await scene.run.call('POST', '/tasks/release', scene.token, call)).status).toBe(200)
+    await scene.run.addTask({ id: 'u' })
+    await scene.run.claim('b', await scene.run.addAgent('b'), 'u')
     await expect.poll(() => baselines('u'), { timeout: 2500 }).toHaveLength(1)
     expect((await baselines('u'))[0]?.data.run).toBe((await baselines())[0]?.data.run)
-    expect(readdirSync(join(run.stateDir, 'baselines'))).toHaveLength(1)
+    expect(readdirSync(join(scene.run.stateDir, 'baselines'))).toHaveLength(1)
   })
 
   it('[REQ-BASELINE-5] a tree whose tests cannot be run is a baseline without tests, with the reason', async () => {
@@ -176,7 +134,7 @@ describe('the tests of the tree that work began with', () => {
     expect(red.warnings).toContain(
       'There is no baseline: files were changed before the tests had been run without them',
     )
-    writeFileSync(join(run.workspace, 'src/old.mjs'), 'export const old = () => 2\n')
+    writeFileSync(join(scene.run.workspace, 'src/old.mjs'), 'export const old = () => 2\n')
     expect((await told('DONE')).blockers).toContain('GREEN: 1 failed')
   })
 })

@@ -1,7 +1,9 @@
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, describe, expect, it } from 'vitest'
+import { problemText } from '../../src/cli/terminal/problem-text.js'
 import { answerText } from '../../src/cli/workflow/run-text.js'
+import type { JsonObject } from '../../src/core/json.js'
 import { toolResult } from '../../src/mcp/results.js'
 import { type Answer, type Running, start } from './harness.js'
 
@@ -112,6 +114,17 @@ const CASES: readonly Case[] = [
     lines: /before the end/,
   },
   {
+    name: 'a linter before the tests',
+    command: 'npm test',
+    files: {
+      'package.json': '{"name": "adder", "scripts": {"lint": "node own.mjs", "test": "npm run lint && node --test"}}',
+      'own.mjs': "console.error('src/a.js has a long line')\nprocess.exitCode = 1\n",
+    },
+    cause: 'a linter failed',
+    mendedBy: 'agent',
+    lines: /src\/a\.js has a long line/,
+  },
+  {
     name: 'output without counts',
     command: 'echo everything is fine',
     cause: 'no counts could be read from the output',
@@ -147,6 +160,10 @@ describe('a run of the tests that could not be read', () => {
       mended_by: 'agent',
       last_lines: ['begun'],
     })
+    const problem = { code: 'tool_failed', detail: 'run_tests', recorded: true, extra: body as JsonObject } as const
+    const [content] = toolResult({ ok: false, problem }).content
+    expect((content as { text: string }).text).toContain('\n    | begun')
+    expect(problemText(body as JsonObject)).toContain('\n  | begun')
     const [blocker] = await blockers(token)
     expect(blocker).toMatchObject({
       message: 'The tests must fail: no failing test was seen: the command timed out after 1 s',

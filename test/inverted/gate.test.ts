@@ -140,6 +140,25 @@ ${CODE}export const pick = () => 'Eve'\n`
     expect(await task.green()).toEqual([])
   }, 240_000)
 
+  it('[REQ-TWINS-18] a test that waits for good once a handler asserts something else is proved by its outer assertions', async () => {
+    const waiting = `${HEAD}${IMPORT}test('adds', async () => {
+  const sum = await new Promise((done) => {
+    const timer = setInterval(() => undefined, 1000)
+    const handle = (got) => { try { assert.equal(got, 5) } catch { return }; clearInterval(timer); done(got) }
+    handle(add(2, 3))
+  })
+  assert.equal(sum, 5)
+})
+`
+    const task = await inImpl(waiting, { ...NODE, inverted: '{max_seconds: 6}' })
+    expect(await task.green()).toEqual([])
+    expect(await task.ran()).toMatchObject({ grade: 'proved', inverted: { proved: 1, no_evidence: 0 } })
+    const silent = waiting.replace('  assert.equal(sum, 5)\n', '')
+    const other = await inImpl(silent, { ...NODE, inverted: '{max_seconds: 6}' })
+    const [blocked] = await other.green()
+    expect(blocked?.message).toContain('the inverted run took too long')
+  }, 120_000)
+
   it('[REQ-TWINS-14] a run that does not end is stopped by its budget', async () => {
     const slow = `${HEAD}${IMPORT}test('adds', async () => {
   const sum = add(2, 3)

@@ -31,8 +31,8 @@ class Channel:
             self._tell({"runner": runner})
         return self._depth == 1
 
-    def test(self, name, status, is_uncounted=False):
-        self._tell({"test": name, "status": status, "isParent": is_uncounted})
+    def test(self, name, status, is_uncounted=False, test_id=None):
+        self._tell({"test": name, "status": status, "isParent": is_uncounted, "id": test_id})
 
     def end(self):
         self._depth -= 1
@@ -45,28 +45,48 @@ class Plugin:
 
     def __init__(self, channel):
         self._channel = channel
+        # As the output of pytest writes the id of a test; set when its configuration is known.
+        self.shorten = str
 
     def pytest_runtest_logreport(self, report):
         if report.when == "call" or report.outcome != "passed":
             name = report.nodeid.split("::", 1)[-1].replace("::", " ")
             # pytest counts parts of a test, and tests that were expected to fail, apart from those that passed.
             is_uncounted = type(report).__name__ != "TestReport" or hasattr(report, "wasxfail")
-            self._channel.test(name, report.outcome, is_uncounted)
+            self._channel.test(name, report.outcome, is_uncounted, self.shorten(report.nodeid))
 
     def pytest_collectreport(self, report):
         if report.failed:
             self._channel.test(report.nodeid, "failed")
 
 
+def _can_signal():
+    import _signal
+
+    before = _signal.signal(_signal.SIGUSR1, _signal.SIG_IGN)
+    try:
+        os.kill(os.getpid(), _signal.SIGUSR1)
+    except OSError:
+        return False
+    finally:
+        _signal.signal(_signal.SIGUSR1, before or _signal.SIG_DFL)
+    return True
+
+
 def leave_ancestors():
-    """The process that decides, and those before it, are out of reach of this one and what it starts (Landlock, Linux 5.19)."""
+    """The process that decides, and those before it, are out of reach of this one and what it starts (Landlock, Linux 5.19).
+
+    Where SIGUSR1 can be sent, no signal reaches them either (Linux 6.12).
+    """
     import ctypes
     import struct
 
     refer = 1 << 13
     call = ctypes.CDLL(None).syscall
-    rights = struct.pack("Q", refer)
-    rules = call(444, rights, ctypes.c_size_t(len(rights)), 0)
+    rights = struct.pack("QQQ", refer, 0, 2)
+    rules = call(444, rights, ctypes.c_size_t(24), 0) if _can_signal() else -1
+    if rules < 0:
+        rules = call(444, rights, ctypes.c_size_t(8), 0)
     if rules < 0:
         return
     root = os.open("/", os.O_PATH | os.O_CLOEXEC)

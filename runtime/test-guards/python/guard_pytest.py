@@ -71,6 +71,7 @@ def wrap(state, prove):
 
     def noted_session(settings, doit):
         if channel.begin("pytest"):
+            plugin.shorten = _shortened(settings)
             settings.pluginmanager.register(plugin)
         status = wrap_session(settings, doit)
         channel.end()
@@ -86,6 +87,17 @@ def wrap(state, prove):
     found = (_found(*name.split(":")) for name in CLASSES)
     modules = (_found(name) for name in MODULES)
     return [one for one in found if isinstance(one, type)], [one for one in modules if one is not None]
+
+
+def _shortened(settings, relative=os.path.relpath, join=os.path.join):
+    """Writes the id of a test as the output does: with the path from the folder in which pytest was started."""
+    root, start = str(getattr(settings, "rootpath", "")), str(settings.invocation_params.dir)
+
+    def shorten(nodeid):
+        path, *names = nodeid.split("::")
+        return nodeid if root in ("", start) else "::".join([relative(join(root, path), start), *names])
+
+    return shorten
 
 
 # Whoever answers one of these decides whether a test passes.

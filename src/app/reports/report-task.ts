@@ -149,9 +149,9 @@ function evidenceOf({ phase, artifacts, observed = [] }: Requested, visit: numbe
   ]
 }
 
-function countsOf({ command, passed, failed, skipped, inverted }: JsonObject): JsonObject {
+function countsOf({ command, passed, failed, skipped, sigusr1, inverted }: JsonObject): JsonObject {
   const counts = { command: command ?? null, passed: passed ?? null, failed: failed ?? null, skipped: skipped ?? null }
-  return { ...counts, ...(inverted === undefined ? {} : { inverted }) }
+  return { ...counts, ...(sigusr1 === undefined ? {} : { sigusr1 }), ...(inverted === undefined ? {} : { inverted }) }
 }
 
 /** The code of a refusal; null for every other event. The same ones that the metrics of a task count. */

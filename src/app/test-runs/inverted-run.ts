@@ -3,6 +3,7 @@ import { posix } from 'node:path'
 import {
   haveAll,
   haveFailed,
+  isWaiting,
   judgeTwins,
   type Subject,
   subjectsOf,
@@ -23,7 +24,7 @@ import type { TaskState } from '../../core/task/state.js'
 import { openWorkTree } from '../../tree/work-tree.js'
 import type { App } from '../app.js'
 import type { ComposedView } from './compose-view.js'
-import { type TestTexts, type Turned, testTexts, turnAround } from './inverted-files.js'
+import { FILES_MAX, type TestTexts, type Turned, testTexts, turnAround } from './inverted-files.js'
 import { pinnedRunOf } from './pinned-run.js'
 
 const SECONDS_MIN = 60
@@ -83,6 +84,10 @@ async function runInverted(app: App, contract: Contract, state: TaskState, work:
   if (work.place.confinement.provider === 'none') return { tests: [], problem: NEEDS_SANDBOX, durationMs: 0 }
   const named = await namedFiles(app, state)
   const texts = await testTexts(app, contract, state, { composition: work.composed.composition, named })
+  if (texts.tests.length > FILES_MAX) {
+    const problem = `${texts.tests.length} test files are new or changed, and at most ${FILES_MAX} are judged`
+    return { tests: [], problem, blocks: true, durationMs: 0 }
+  }
   const msMax = (contract.tests.inverted?.maxSeconds ?? secondsFor(work.plain)) * 1000
   const scripts = await scriptsIn(state, work.composed.composition)
   const { before, line } = withoutLinters(work.command.run, scripts)
@@ -139,34 +144,43 @@ async function judgeInRounds(texts: TestTexts, twins: Twins, plain: ObservedRun)
 }
 
 async function judgeOnce(texts: TestTexts, twins: Twins, plain: ObservedRun): Promise<Round> {
-  const turned = await turnAround(texts, { outerOnly: false })
+  const turned = await turnAround(texts, { outerOnly: twins.isOuterOnly })
   const subjects = subjectsOf(plain, turned.files, texts.others)
-  const judged = judgeTwins(subjects, await twins.run(turned, subjects), plain)
-  return { ...turned, tests: await retrySurvivors({ judged, subjects, texts, twins, plain }) }
+  const runs = await twins.run(turned, subjects)
+  const judged = judgeTwins(subjects, runs, plain)
+  if (twins.isOuterOnly) return { ...turned, tests: judged }
+  return { ...turned, tests: await retryOuter({ judged, runs, subjects, texts, twins, plain }) }
 }
 
-/** Tests that survived are turned once more, in their outer assertions only: two turned assertions may have cancelled out. */
-async function retrySurvivors(one: {
+/**
+ * Tests that survived, and those that did not end, are turned once more, in their outer assertions only: two turned assertions may
+ * have cancelled out, or one in a handler may have kept the test waiting for its answer.
+ */
+async function retryOuter(one: {
   readonly judged: readonly JudgedTest[]
+  readonly runs: TwinRuns | null
   readonly subjects: readonly Subject[]
   readonly texts: TestTexts
   readonly twins: Twins
   readonly plain: ObservedRun
 }): Promise<readonly JudgedTest[]> {
   const { judged, subjects, texts, twins, plain } = one
-  const isSurvivor = (index: number): boolean => judged[index]?.verdict === 'survived'
-  const paths = new Set(subjects.filter((_, index) => isSurvivor(index)).map(({ file }) => file.path))
-  if (paths.size === 0) return judged
+  const isRetried = judged.map((test) => test.verdict === 'survived' || isWaiting(test, one.runs))
+  const retried = subjects.filter((_, index) => isRetried[index])
+  if (retried.length === 0) return judged
+  const paths = new Set(retried.map(({ file }) => file.path))
   const tests = texts.tests.filter(({ path }) => paths.has(path))
   const outer = await turnAround({ tests, helpers: [] }, { outerOnly: true })
-  const survivors = subjects.filter((_, index) => isSurvivor(index))
-  const runs = await twins.run(outer, survivors)
+  const isLate = one.runs?.isTurnedLate === true
+  if (isLate) twins.giveTime()
+  const runs = await twins.run(outer, retried)
   if (runs === null) return judged
   const again = judgeTwins(subjects, runs, plain)
   return judged.map((test, index) => {
     const next = again[index]
-    if (!isSurvivor(index) || next?.verdict !== 'proved') return test
-    twins.isDoubted ||= isDoubtful(test)
+    if (isRetried[index] !== true || next?.verdict !== 'proved') return test
+    twins.isDoubted ||= isDoubtful(test) || isWaiting(test, one.runs)
+    twins.isOuterOnly ||= isLate
     return next
   })
 }
@@ -175,6 +189,8 @@ async function retrySurvivors(one: {
 class Twins {
   /** Set where a result may be one of chance: what is proved then has to be proved in further rounds. */
   isDoubted = false
+  /** Set where a run in which everything is turned does not end: further rounds leave that out. */
+  isOuterOnly = false
   #deadline: number
   #narrow: string | null
 
@@ -205,7 +221,7 @@ class Twins {
   async run(files: Turned, subjects: readonly Subject[]): Promise<TwinRuns | null> {
     if (files.turned.length === 0 || subjects.length === 0) return null
     const some = this.#narrow === null ? null : await this.#runBoth(files, this.#narrow)
-    if (some !== null && haveAll(subjects, some)) return some
+    if (some !== null && (some.isTurnedLate === true || haveAll(subjects, some))) return some
     // Tests that need others of the suite are run with all of it.
     this.#narrow = null
     this.isDoubted ||= some !== null && haveFailed(subjects, some.unturned)
@@ -219,7 +235,8 @@ class Twins {
     const first = await this.#observe(isTurnedFirst ? files.turned : files.unturned, narrow)
     const second = await this.#observe(isTurnedFirst ? files.unturned : files.turned, narrow)
     const [turned, unturned] = isTurnedFirst ? [first, second] : [second, first]
-    return { turned, unturned, isNarrow }
+    const isLate = ({ wasStopped, problem }: ObservedRun): boolean => wasStopped && problem !== NOT_REACHED
+    return { turned, unturned, isNarrow, isTurnedLate: isLate(turned) && !isLate(unturned) }
   }
 
   async #observe(entries: readonly ViewEntry[], narrow: string | null): Promise<ObservedRun> {
@@ -239,7 +256,8 @@ function isProved({ verdict }: JudgedTest): boolean {
   return verdict === 'proved'
 }
 
-const TOO_LATE = { counts: null, tests: [], isComplete: false, wasStopped: true } as const
+const NOT_REACHED = 'there was no time left for it'
+const TOO_LATE = { counts: null, tests: [], isComplete: false, wasStopped: true, problem: NOT_REACHED } as const
 
 function withEntries(composition: Composition, entries: readonly ViewEntry[]): Composition {
   const replaced = new Set(entries.map(({ path }) => path))

@@ -201,6 +201,7 @@ export function runView(run: ObservedRun): { readonly [K in ObservedRunMember]?:
     ...(run.coverage === null ? {} : { coverage: run.coverage }),
     ...(run.problem === null ? {} : { problem: run.problem }),
     ...(run.trouble === undefined ? {} : troubleView(run.trouble)),
+    ...signalView(run),
     ...leftOutView(run),
     ...(run.inverted === undefined ? {} : { inverted: invertedView(run.inverted, TESTS_TOLD_MAX) }),
     duration_ms: run.durationMs,
@@ -215,6 +216,11 @@ function leftOutView({ leftOut = [] }: ObservedRun): JsonObject {
   return leftOut.length === 0 ? {} : { left_out: leftOut.slice(0, LEFT_OUT_TOLD_MAX), left_out_total: leftOut.length }
 }
 
+/** What the contract allowed the run beyond the usual. */
+export function signalView({ allowedSigusr1 }: ObservedRun): JsonObject {
+  return allowedSigusr1 === true ? { sigusr1: 'allowed' } : {}
+}
+
 function refOf(run: ObservedRun, about: { readonly sha256: string; readonly isCached: boolean }): JsonObject {
   const { counts } = run
   return {
@@ -225,6 +231,7 @@ function refOf(run: ObservedRun, about: { readonly sha256: string; readonly isCa
     failed: counts?.failed ?? null,
     skipped: counts?.skipped ?? null,
     problem: run.problem,
+    ...signalView(run),
     ...leftOutView(run),
     ...(run.inverted === undefined ? {} : { inverted: invertedView(run.inverted, 0) }),
     duration_ms: run.durationMs,

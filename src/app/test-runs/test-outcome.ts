@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import { type ObservedRun, troubleView } from '../../core/evidence/observed-run.js'
 import { failed, type ToolOutcome } from '../../tools/tool-place.js'
+import { signalView } from './observe-gates.js'
 
 const FAILURES_TOLD_MAX = 50
 
@@ -24,6 +25,7 @@ export function testOutcome(run: ObservedRun): ToolOutcome {
       duration_ms: run.durationMs,
       ...(run.problem === null ? {} : { problem: run.problem }),
       ...trouble,
+      ...signalView(run),
     },
     changes: [],
   }

@@ -3,7 +3,8 @@ import type { ObservedRun, ObservedTest } from '../../core/evidence/observed-run
 import { isWithoutRules } from '../../inverter/libraries.js'
 import type { FoundTest, Inversion, NotJudgedReason } from '../../inverter/types.js'
 import { nameOfTest } from '../red-green/baseline-tests.js'
-import { isTestIn } from '../red-green/red-files.js'
+import { TIMEOUT } from '../red-green/failure-reasons.js'
+import { isTestIn, leafOf } from '../red-green/red-files.js'
 import { failedByAssertion } from './failed-by-assertion.js'
 import { findTest, isAmbiguous } from './find-test.js'
 
@@ -22,12 +23,20 @@ export interface TwinRuns {
   readonly turned: ObservedRun
   /** Only the files that are judged were run. */
   readonly isNarrow: boolean
+  /** The turned run did not end in time, and the unturned one did, or was not reached. */
+  readonly isTurnedLate?: boolean
+}
+
+/** Whether an assertion that fails elsewhere than in the test itself may have kept the test from ending. */
+export function isWaiting({ reason }: JudgedTest, runs: TwinRuns | null): boolean {
+  return runs?.isTurnedLate === true || reason === TIMED_OUT
 }
 
 /** Whether every test ran in both, so that there is no need to run the whole suite. */
 export function haveAll(subjects: readonly Subject[], { unturned, turned }: TwinRuns): boolean {
   const hasRun = (run: ObservedRun, statuses: readonly Result['status'][]): boolean =>
-    whyUnusable(run) === null && subjects.every((one) => statuses.includes(resultOf(one, run, 1).status))
+    whyUnusable(run) === null &&
+    subjects.every((one) => isExample(one.id, one.file) || statuses.includes(resultOf(one, run, 1).status))
   return hasRun(unturned, ['passed']) && hasRun(turned, ['passed', 'failed'])
 }
 
@@ -54,11 +63,16 @@ export function subjectsOf(
   const listed = passed.filter((test) => !isOfOthers(test, passed, others))
   return files.flatMap((file) => {
     const { tests } = file.inversion
-    const its = listed.filter((test) => isTestIn(test, file.path, file.text))
+    const its = listed.filter((test) => isTestIn(test, file.path, file.text) || isExample(test.id, file))
     if (its.length > 0 || plain.isComplete)
-      return its.map(({ id }) => ({ id, file, found: findTest(id, tests, file.path) }))
+      return its.map(({ id }) => ({ id, file, found: isExample(id, file) ? null : findTest(id, tests, file.path) }))
     return tests.map((found) => ({ id: found.name, file, found }))
   })
+}
+
+/** Whether it is an example in a comment of Rust: `src/lib.rs - add`. It is code of the project, and not rewritten. */
+function isExample(id: string, { path }: Pick<TurnedFile, 'path'>): boolean {
+  return path.endsWith('.rs') && leafOf(id).startsWith(`${path} - `)
 }
 
 // Where the runner does not say the file, a test that an unchanged file has too is taken for that one.
@@ -81,7 +95,7 @@ export function judgeTwins(
 ): readonly JudgedTest[] {
   return subjects.map((subject) => {
     const { id, file, found } = subject
-    const said = runs === null ? notTurned(subject) : judge(subject, runs, plain)
+    const said = runs === null || isExample(id, file) ? notTurned(subject) : judge(subject, runs, plain)
     return {
       ...{ id, file: file.path, line: found?.line ?? null, ...said },
       ...(found !== null && file.old.has(found.name) ? { isOld: true as const } : {}),
@@ -105,7 +119,7 @@ function judge(subject: Subject, { unturned, turned, isNarrow }: TwinRuns, plain
   if (after.status === 'failed')
     return failedByAssertion(after.message, { expectsException: expectsException(subject) })
       ? { verdict: 'proved', reason: null }
-      : noEvidence('once its assertions were changed, it failed for another reason than an assertion')
+      : noEvidence(TIMEOUT.test(after.message ?? '') ? TIMED_OUT : OTHERWISE)
   if (after.status !== 'passed') return noEvidence(`it was ${after.status} once its assertions were changed`)
   const { found, file } = subject
   if (!turned.isComplete && found !== null && isAmbiguous(found, file.inversion.tests)) return noEvidence(UNNAMED)
@@ -119,6 +133,8 @@ function isUncompiled({ file: { path } }: Subject, { loadFailures }: ObservedRun
 
 const TYPED = /\.[cm]?tsx?$/
 const UNNAMED = 'its name is computed, and the run lists only failing tests: let the command list every test'
+const TIMED_OUT = 'it timed out once its assertions were changed'
+const OTHERWISE = 'once its assertions were changed, it failed for another reason than an assertion'
 const WITH_TWIN = 'with its text rewritten, and what it expects unchanged, it'
 
 function noEvidence(reason: string): Said {
@@ -174,9 +190,11 @@ function expectsException({ found, file }: Subject): boolean {
   )
 }
 
-function notTurned({ file: { inversion } }: Subject): Said {
-  return { verdict: 'not_judged', reason: whyNotJudged(inversion) }
+function notTurned({ id, file }: Subject): Said {
+  return { verdict: 'not_judged', reason: isExample(id, file) ? EXAMPLE : whyNotJudged(file.inversion) }
 }
+
+const EXAMPLE = 'it is an example in a comment, and these are not rewritten'
 
 function isUnknown({ libraries, ...inversion }: Inversion): boolean {
   const isUnknownLanguage = inversion.outcome === 'not_judged' && inversion.reason === 'unknown_language'

@@ -16,6 +16,8 @@ export const testsCanFail: Check = (inputs) => {
   const inverted = run?.inverted
   if (inverted === undefined) return beforeGreen(inputs, run !== undefined)
   const isStrict = inputs.contract.tests.inverted?.strict === true
+  if (inverted.problem !== null && inverted.blocks === true)
+    return { ...fails(inverted.problem, 'observed'), remedy: remedyIn(inputs, inverted) }
   if (inverted.problem !== null) return notJudged(inverted.problem, isStrict)
   const fresh = inverted.tests.filter(({ isOld }) => isOld !== true)
   const survived = fresh.filter(({ verdict }) => verdict === 'survived')
@@ -112,10 +114,10 @@ function listed(texts: readonly string[], separator = ', '): string {
 }
 
 /** How tests that are held can be mended: the way that the contract has. */
-function remedyIn({ contract, task }: CheckInputs, { tests, isUnsettled }: InvertedRun): string {
+function remedyIn({ contract, task }: CheckInputs, { tests, isUnsettled, blocks }: InvertedRun): string {
   if (isUnsettled === true && tests.every(({ verdict }) => verdict !== 'survived'))
     return tests.some(({ failsRewritten }) => failsRewritten === true) ? `${RUN_AGAIN} ${LOOK_AWAY}` : RUN_AGAIN
-  const mend = 'mend the tests so that each asserts what its criterion says on a value that the code under test returns'
+  const mend = blocks === true ? FEWER : MEND
   const way = wayBack(contract, String(task.phase))
   if (way === null) return `Ask an operator to rewind the task to the phase of the tests, then ${mend}.`
   const claim = way.when === null ? '' : ` with "claims": {"${way.when}": true}`
@@ -127,6 +129,9 @@ const RUN_AGAIN =
 
 const LOOK_AWAY =
   'If the code looks at its tests (their files, the stack, the text of functions), remove that. A test that looks at its own text or line numbers has to be written otherwise.'
+
+const MEND = 'mend the tests so that each asserts what its criterion says on a value that the code under test returns'
+const FEWER = 'put the new tests into fewer files, or make several tasks of this one'
 
 function wayBack(contract: Contract, phase: string): { readonly to: string; readonly when: string | null } | null {
   return contract.transitions.find(({ from, to }) => from === phase && isRed(contract.phases.get(to))) ?? null

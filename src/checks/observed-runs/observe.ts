@@ -8,6 +8,7 @@ import { GO_CACHE_INSIDE } from '../../confinement/view/go-cache.js'
 import type { ObservedCommand } from '../../core/contract/contract.js'
 import type { ObservedRun } from '../../core/evidence/observed-run.js'
 import type { WorkTree } from '../../tree/work-tree.js'
+import { findRefusedSignal, withRefusedSignal } from '../refused-signal.js'
 import { findDisagreement } from '../reports/agreement.js'
 import { readCoverage } from '../reports/coverage.js'
 import { readReport } from '../reports/read-report.js'
@@ -20,6 +21,7 @@ import {
   type TroubledRun,
   unreliable,
 } from '../reports/run-trouble.js'
+import { withToldTests } from '../reports/told-tests.js'
 import { outsideOf } from './outside-tree.js'
 import { openSecondChannel, type SecondReport } from './second-report.js'
 import { GUARDS_FOLDER, GUARDS_VERSION, guardedArgv, guardedEnv, withoutSources } from './test-guards.js'
@@ -66,15 +68,20 @@ export async function observe(
     treeHash: more.treeHash,
     coverage: null,
     wasStopped: run.stopped !== null,
+    ...(command.allowsSigusr1 === true ? { allowedSigusr1: true as const } : {}),
     ...(place.view === undefined ? {} : { leftOut: place.view.leftOut }),
   }
   if (started.problem !== null)
     return { ...about, ...UNKNOWN, ...voidBy(started.problem, WRITTEN_REMEDY, run.exitCode) }
 
   const troubled = { ...run, timeoutSeconds: command.timeoutSeconds, redact: place.redact }
+  const mayLackSignal = run.exitCode !== 0 && command.allowsSigusr1 !== true && place.confinement.provider !== 'none'
+  const signal = mayLackSignal ? await findRefusedSignal(place.tree, run) : null
   if (run.stopped !== null) {
-    const problem = STOPPED[run.stopped].replace('%s', String(command.timeoutSeconds))
-    return { ...about, ...UNKNOWN, problem, trouble: explainRun(troubled, commandFailed(run.exitCode)) }
+    const stopped = STOPPED[run.stopped].replace('%s', String(command.timeoutSeconds))
+    const trouble = explainRun(troubled, commandFailed(run.exitCode))
+    const named = signal === null ? trouble : withRefusedSignal(signal, trouble)
+    return { ...about, ...UNKNOWN, problem: signal === null ? stopped : `${stopped}. ${signal}`, trouble: named }
   }
   const report = command.report === null ? null : (run.files.get(command.report)?.toString('utf8') ?? '')
   if (command.format === 'lcov' || command.format === 'cobertura') {
@@ -92,9 +99,11 @@ export async function observe(
   })
   const differs = reading.result === 'unreadable' ? null : findDisagreement(reading.report, run.exitCode, started.told)
   if (differs !== null) return { ...about, ...UNKNOWN, ...voidBy(differs, FORGED_REMEDY, run.exitCode) }
-  const found = read(reading)
+  const found = read(reading, started.told)
   const wantsCounts = name === 'tests' || command.format !== 'auto' || report !== null
-  return { ...about, ...found, ...troubleIn(found, troubled, wantsCounts ? 'counts' : 'exit code') }
+  const { trouble } = troubleIn(found, troubled, wantsCounts ? 'counts' : 'exit code')
+  const named = signal === null ? trouble : withRefusedSignal(signal, trouble ?? explainRun(troubled, commandFailed(1)))
+  return { ...about, ...found, ...(named === undefined ? {} : { trouble: named }) }
 }
 
 /** Runs the command, and says why its run counts for nothing; null when it does count. */
@@ -123,7 +132,7 @@ async function runInView(
     network: false,
     writes: 'discard',
     git: 'read',
-    isObserved: true,
+    isObserved: command.allowsSigusr1 !== true,
     hidden: place.hidden,
     signal: place.signal,
     timeoutMs: command.timeoutSeconds * 1000,
@@ -195,9 +204,9 @@ function troubleIn(
   return { trouble: explainRun(run, otherwise(problem)) }
 }
 
-function read(reading: ReportReading): Read {
+function read(reading: ReportReading, told: readonly SecondReport[]): Read {
   if (reading.result === 'unreadable') return { ...UNKNOWN, problem: reading.reason }
-  const { passed, failed, skipped, tests, complete, loadFailures, truncated } = reading.report
+  const { passed, failed, skipped, tests, complete, loadFailures, truncated } = withToldTests(reading.report, told)
   return {
     counts: { passed, failed, skipped },
     isComplete: complete,
@@ -227,7 +236,15 @@ function withArgument(run: string, argument: string): string {
 
 /** What a run depends on: the project, the installed packages, the command and its environment. */
 export async function runKey(tree: WorkTree, treeHash: string, command: ObservedCommand): Promise<string> {
-  const parts = [GUARDS_VERSION, treeHash, command.run, command.format, command.report, command.env]
+  const parts = [
+    GUARDS_VERSION,
+    treeHash,
+    command.run,
+    command.format,
+    command.report,
+    command.env,
+    command.allowsSigusr1 === true,
+  ]
   const installed: (string | null)[] = []
   for (const path of INSTALLED) installed.push(await tree.hash(path).catch(() => null))
   return createHash('sha256')

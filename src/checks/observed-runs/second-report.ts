@@ -17,6 +17,8 @@ export interface ToldTest {
   readonly status: 'passed' | 'failed' | 'skipped' | 'todo'
   /** A suite, a hook, a test with parts, or one that is expected to fail: reporters differ in whether they count it. */
   readonly isParent: boolean
+  /** As the output of the runner names it; null where the runner does not say. */
+  readonly id: string | null
 }
 
 /** A socket for one run. Whoever connects can tell of tests; nobody can take back what was told. */
@@ -88,6 +90,7 @@ export function readSecondReport(text: string, isCut = false): SecondReport | nu
         name: said.test,
         status: String(said.status) as ToldTest['status'],
         isParent: said.isParent === true,
+        id: typeof said.id === 'string' ? said.id : null,
       })
   }
   return runner === null ? null : { runner, hasEnded: hasEnded && !isCut, tests }

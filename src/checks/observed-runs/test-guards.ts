@@ -6,7 +6,7 @@ import { packagePath } from '../../package/package-root.js'
 export const GUARDS_FOLDER = packagePath('runtime/test-guards')
 
 /** Part of what a kept run depends on: one that was made under weaker guards is not taken for one of these. */
-export const GUARDS_VERSION = 3
+export const GUARDS_VERSION = 4
 
 const NODE_GUARD = `${GUARDS_FOLDER}/node/guard.cjs`
 const PYTHON_FOLDER = `${GUARDS_FOLDER}/python`

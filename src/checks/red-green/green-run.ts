@@ -30,7 +30,7 @@ export function observedPassing(run: ObservedRun, { pinned, baseline }: GreenAga
   const { passed, failed } = run.counts
   const failing = run.tests.filter((test) => test.status === 'failed')
   const old = before?.asBefore(failing, ['failed']) ?? new Set<ObservedTest>()
-  if (failed > old.size) return fails(failedText(run, { before, old }), 'observed')
+  if (failed > old.size) return fails(failedText(run, { before, old }), 'observed', run.trouble)
   const loads = run.loadFailures.filter((one) => before?.didNotLoad(one) !== true)
   if (loads.length > 0) return fails(notLoadedText(loads), 'observed')
   const isExplained = old.size > 0 || run.loadFailures.length > 0

@@ -116,6 +116,33 @@ const COMPILE_ERRORS: readonly RegExp[] = [
   /\bCOMPILATION ERROR\b|\bCompilation failed\b/,
 ]
 
+// What common linters and formatters print last, and the name of the script of package.json that was begun last.
+const LINTER: readonly RegExp[] = [
+  /^✖ \d{1,9} problems? \(/u,
+  /\bCode style issues (?:were )?found\b/,
+  /^Found \d{1,9} (?:errors?|diagnostics?)\b/,
+  /\bwould (?:be reformatted|reformat)\b/,
+  /^[^\s:][^:]{0,400}\.py:\d{1,9}:\d{1,9}: [A-Z]{1,4}\d{3,4}\b/,
+  /^Diff in \S{1,400}(?: at line |:)\d{1,9}/,
+  /\bfiles? inspected, \d{1,9} offenses? detected\b/,
+  /^In \S{1,400} line \d{1,9}:$/,
+]
+// npm prints two lines: the package, if it has a version, and the script; then the command.
+const SCRIPT_BEGUN = /^> (?:\S{1,200}@\S{1,100} )?(\S{1,100})(?: \/\S{0,400})?$/
+const LINT_SCRIPT = /(?:^|[:_-])(?:lint|format|fmt|style|prettier)(?:$|[:_-])/
+
+function linterLine(lines: readonly string[]): string | undefined {
+  const said = lines.findLast((line) => LINTER.some((pattern) => pattern.test(line)))
+  const begun = lines.filter((line) => line.startsWith('> ')).at(-2)
+  const [, script = ''] = SCRIPT_BEGUN.exec(begun ?? '') ?? []
+  return said ?? (LINT_SCRIPT.test(script) ? begun : undefined)
+}
+
+function linterFailed(detail: string): Explained {
+  const remedy = 'Correct what the last lines show, then ask again. The tests were not reached.'
+  return { cause: 'a linter failed', detail, mendedBy: 'agent', remedy }
+}
+
 /** The cause that the output names. What keeps everything else from starting comes first. */
 function foundIn({ exitCode, stdout, stderr }: TroubledRun): Explained | null {
   if (exitCode === 0) return null
@@ -131,7 +158,9 @@ function foundIn({ exitCode, stdout, stderr }: TroubledRun): Explained | null {
   if (network !== undefined) return noNetwork(network)
   const syntax = causes.find(({ kind }) => kind === 'syntax')?.message
   const compiler = syntax ?? lines.find((line) => COMPILE_ERRORS.some((pattern) => pattern.test(line)))
-  return compiler === undefined ? null : compileFailed(compiler)
+  if (compiler !== undefined) return compileFailed(compiler)
+  const linter = linterLine(lines)
+  return linter === undefined ? null : linterFailed(linter)
 }
 
 function notFound(detail: string): Explained {

@@ -18,7 +18,8 @@ export function runText(run: JsonObject): string {
   const verdicts = VERDICTS.filter(([name]) => numberOf(inverted[name]) > 0).map(
     ([name, words]) => `${numberOf(inverted[name])} ${words}`,
   )
-  return [counts.join(', '), ...(verdicts.length === 0 ? [] : [`new tests: ${verdicts.join(', ')}`])]
+  const signal = run.sigusr1 === 'allowed' ? ['SIGUSR1 allowed'] : []
+  return [counts.join(', '), ...signal, ...(verdicts.length === 0 ? [] : [`new tests: ${verdicts.join(', ')}`])]
     .filter((part) => part !== '')
     .join('; ')
 }

@@ -14,6 +14,8 @@ export function problemText(problem: JsonObject): string {
   lines.push(...list(problem.not_enforced).map((one) => `  ${textOf(one.path)}: ${textOf(one.feature)}`))
   for (const advice of [problem.next_step, problem.remedy])
     if (typeof advice === 'string' && advice !== '') lines.push(plainText(advice))
+  if (Array.isArray(problem.last_lines))
+    lines.push(...problem.last_lines.slice(0, LIST_MAX).map((line) => `  | ${textOf(line)}`))
   return lines.map((line) => plainText(line)).join('\n')
 }
 

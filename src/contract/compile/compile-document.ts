@@ -95,6 +95,7 @@ function compileCommand(command: JsonObject): ObservedCommand {
     format: String(command.format),
     report: typeof command.report === 'string' ? command.report : null,
     timeoutSeconds: Number(command.timeout_seconds),
+    ...(command.sigusr1 === 'allow' ? { allowsSigusr1: true } : {}),
     env: Object.fromEntries(
       Object.entries((command.env ?? {}) as JsonObject).map(([name, value]) => [name, String(value)]),
     ),

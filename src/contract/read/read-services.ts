@@ -48,7 +48,7 @@ export function readNamed(root: Fields, key: string, read: Reader): Record<strin
 
 /** A command that Phaselock runs itself to observe facts. */
 export const readCommand: Reader = (reading, node) => {
-  const fields = Fields.of(reading, node, ['run', 'format', 'report', 'timeout_seconds', 'env'])
+  const fields = Fields.of(reading, node, ['run', 'format', 'report', 'timeout_seconds', 'env', 'sigusr1'])
   if (fields === null) return null
   const command: Record<string, Json> = {
     run: fields.needText('run', '"npm test"'),
@@ -56,6 +56,7 @@ export const readCommand: Reader = (reading, node) => {
     timeout_seconds: fields.positive('timeout_seconds', 600),
   }
   if (fields.has('report')) command.report = fields.needText('report', 'reports/junit.xml')
+  if (fields.has('sigusr1')) command.sigusr1 = fields.choice('sigusr1', ['refuse', 'allow'], 'refuse')
   const env = readEnv(fields)
   if (env !== null) command.env = env
   return reading.made(command, node)

@@ -64,7 +64,9 @@ function commandPermissions(contract: Contract): readonly Permission[] {
   const gates = [...contract.phases.values()].flatMap((phase) => phase.gates.flatMap((gate) => gate.blockers))
   const inGates = gates.flatMap(({ params }) => (typeof params.run === 'string' ? [params.run] : []))
   const texts = [
-    ...[...contract.commands].map(([name, { run }]) => `${name}: ${run}`),
+    ...[...contract.commands].map(
+      ([name, { run, allowsSigusr1 }]) => `${name}: ${run}${allowsSigusr1 === true ? ' (may send SIGUSR1)' : ''}`,
+    ),
     ...new Set(inGates),
     ...[...contract.tools.values()].map(({ name, command }) => `tool ${name}: ${command.join(' ')}`),
     ...[...contract.mcpServers.values()].flatMap((server) =>

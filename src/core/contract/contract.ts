@@ -9,10 +9,7 @@ import type { DocumentPlace, EvidenceGrade, PhaseDocument } from './phase-docume
 import type { TestRules } from './test-rules.js'
 import type { Webhook } from './webhook.js'
 
-/**
- * A compiled workflow contract. Callers can rely on every name in it being known and every reference being resolved:
- * what a contract says and Phaselock cannot honour is refused before a Contract exists.
- */
+/** A compiled workflow contract: every name in it is known, every reference resolved, and what cannot be honoured refused. */
 export interface Contract extends Programs {
   /** SHA-256 (hex) of the canonical document. A task keeps the contract it was created under, by this hash. */
   readonly hash: string
@@ -241,6 +238,8 @@ export interface ObservedCommand {
   readonly report: string | null
   readonly timeoutSeconds: number
   readonly env: Readonly<Record<string, string>>
+  /** Whether its processes may send SIGUSR1; left out: they may not. */
+  readonly allowsSigusr1?: boolean
 }
 
 /** Every check there is. A name that is not here does not load. */

@@ -27,6 +27,8 @@ export interface InvertedRun {
   readonly tests: readonly JudgedTest[]
   /** Why none of them could be judged here; null where they were. */
   readonly problem: string | null
+  /** Set where the task itself is the reason: the gate stays closed. */
+  readonly blocks?: true
   /** Set where asking again may show something else: a run or a file took too long, or broke. */
   readonly isUnsettled?: true
   readonly durationMs: number

@@ -55,6 +55,8 @@ export interface ObservedRun {
   readonly problem: string | null
   /** Set where the run failed or cannot be relied on, and no failing test says why. */
   readonly trouble?: RunTrouble
+  /** Set where the contract lets processes of the run send SIGUSR1. */
+  readonly allowedSigusr1?: true
   /** Set when the run wrote what it is judged by: nothing that it says counts. */
   readonly isVoid?: true
   /** What is in the tree and was not in the view of the run: tests and dependencies that came since. */
