@@ -53,6 +53,8 @@ export const FULL_ONLY: Readonly<Record<string, string>> = {
     'forgeries with node:test, mocha and vitest, written from the documentation alone; forgery/node covers each class',
   'forgery/blind-python-go':
     'forgeries with pytest and Go, written from the documentation alone; forgery/view-python covers the rules',
+  'forgery/blind-text':
+    'code that reads or replaces the text of its tests, with every runner; inverter/inverter covers the texts',
   'forgery/built-at-start':
     'editable installs, generated code and built workspaces; forgery/view-task covers dependencies',
   'forgery/built-tests': 'installs jest; checks/written-tests covers which files are held',

@@ -1,3 +1,4 @@
+import { hideLiterals } from './hide-literals.js'
 import { LANGUAGE_RULES, type LanguageRules, languageOf, nameOfFunction, type SourceFile } from './languages.js'
 import { Chance, drawConstant, drawNumbers, type HelperNumbers, Names } from './names.js'
 import { countErrors, type ParsedFile, parseFile, type Syntax } from './parse.js'
@@ -84,6 +85,7 @@ function collect(file: SourceFile, rules: LanguageRules, outerOnly: boolean, dea
   const tests = rules.findTests(file.root)
   const places = new Places(file.root, rules.functions)
   const edits: Edit[] = []
+  const sites: Site[] = []
   const turned: TurnedAssertion[] = []
   const left: LeftAssertion[] = []
   const counts = new Map<TestRange, Counts>(tests.map((test) => [test, { turned: 0, leftAlone: 0 }]))
@@ -103,6 +105,7 @@ function collect(file: SourceFile, rules: LanguageRules, outerOnly: boolean, dea
     if (reason !== null || 'left' in site.turn) left.push({ ...place, reason: reason ?? 'no_rule' })
     else {
       edits.push(...site.turn.edits)
+      sites.push(site)
       turned.push({ ...place, rule: site.turn.rule })
       const holder = test === null ? places.functionAround(site.start) : null
       if (holder !== null) holders.add(holder)
@@ -115,7 +118,9 @@ function collect(file: SourceFile, rules: LanguageRules, outerOnly: boolean, dea
     tests: tests.map((test) => describeTest(test, file.text, counts.get(test), holders)),
     libraries: [...new Set(libraries)].toSorted(),
   }
-  return { findings, edits, isLate: false }
+  const hidden =
+    rules.placeHelper === null || edits.length === 0 ? [] : hideLiterals(file, rules, { tests, sites, edits })
+  return { findings, edits: [...edits, ...hidden], isLate: false }
 }
 
 interface SiteContext {

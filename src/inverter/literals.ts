@@ -3,6 +3,7 @@ export interface LiteralChange {
   /** -3 to 3 without 0. */
   readonly step: number
   readonly word: string
+  readonly signs: string
 }
 
 /** The source of a number near a written one, null where its form is not known. Stays within the integer types. */

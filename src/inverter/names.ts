@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto'
+import { SIGNS } from './hide-literals.js'
 
 /** Random numbers that depend on the seed alone. */
 export class Chance {
@@ -15,6 +16,12 @@ export class Chance {
     const value = this.bytes.readUInt32LE(0)
     this.bytes = this.bytes.subarray(4)
     return value % below
+  }
+
+  shuffled(text: readonly string[]): string {
+    const signs = [...text]
+    for (let left = signs.length; left > 1; left -= 1) signs.push(...signs.splice(this.below(left), 1))
+    return signs.join('')
   }
 
   word(length: number): string {
@@ -55,6 +62,8 @@ export interface HelperNumbers {
   readonly step: number
   readonly place: number
   readonly word: string
+  /** What hidden literals are written with. */
+  readonly signs: string
 }
 
 export function drawNumbers(chance: Chance): Omit<HelperNumbers, 'constant'> {
@@ -62,6 +71,7 @@ export function drawNumbers(chance: Chance): Omit<HelperNumbers, 'constant'> {
   return {
     ...{ multiplier: 32_769 + 2 * chance.below(16_000), rounds: 40 + chance.below(40) },
     ...{ step: chance.below(2) === 0 ? step : -step, place: chance.below(1000), word: chance.word(7) },
+    signs: chance.shuffled(SIGNS),
   }
 }
 

@@ -139,6 +139,24 @@ describe('the verdict on a test', () => {
     const failing = test('tests/add.test.js > adds', 'failed', 'AssertionError')
     expect(verdicts(listless([failing], 2))).toEqual(['proved', 'survived'])
     expect(verdicts(listless([failing], 1))).toEqual(['proved', 'no_evidence'])
+    const [, lies] = judgeTwins(
+      subjectsOf(plain, [file]),
+      { unturned: plain, turned: listless([failing], 2), isNarrow: false },
+      plain,
+    )
+    expect(lies?.reason).toMatch(/^the command lists only failing tests, and it is not among them/)
+  })
+
+  it('[REQ-TWINS-4] a file that cannot be rewritten stands for its tests where the runner lists only failures', () => {
+    const plain = runOf([], { isComplete: false, counts: { passed: 2, failed: 0, skipped: 0 } })
+    for (const [reason, told] of [
+      ['too_large', /^its file has more than 1,000,000 characters: split it/],
+      ['too_deep', /^its file is nested deeper than 400 levels/],
+    ] as const) {
+      const file = fileOf(inversionOf([], { outcome: 'not_judged', reason, libraries: [] }))
+      const [one] = judgeTwins(subjectsOf(plain, [file]), null, plain)
+      expect(one).toMatchObject({ id: FILE, verdict: 'not_judged', reason: expect.stringMatching(told) })
+    }
   })
 
   it('[REQ-TWINS-9] narrow runs in which a test is missing are not enough', () => {

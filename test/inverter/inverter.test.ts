@@ -80,6 +80,34 @@ describe('twins', () => {
     },
   )
 
+  it.each([
+    [
+      'test/sum.test.mjs',
+      "import assert from 'node:assert/strict'\ntest('adds', () => {\n  const name = 'Ada'\n  assert.deepEqual(sum(4711, 0.125), [4722, name, { left: 'Grace' }])\n})\n",
+    ],
+    ['test/sum.test.ts', "test('adds', () => { expect(sum(4711, 0.125)).toEqual([4722, { left: 'Grace' }]) })\n"],
+    ['test_sum.py', "def test_adds():\n    name = 'Ada'\n    assert total(4711, 0.125) == [4722, name, 'Grace']\n"],
+  ])('[REQ-INVERT-10] what %s expects stands in neither twin', async (path, text) => {
+    const { unturned, turned } = await rewrite(path, text)
+    for (const twin of [unturned, turned]) expect(twin).not.toMatch(/4711|4722|0\.125|Ada|Grace/)
+    expect(unturned).toContain('adds')
+  })
+
+  it('[REQ-INVERT-10] names of tests and modules, keys, types and functions that may be sent elsewhere stay as they are', async () => {
+    const lines = [
+      "vi.mock('./clock.js')",
+      "test('adds', async () => {",
+      "  const { sum } = await import('./sum.js')",
+      "  const kind = 'round' as const",
+      "  await page.evaluate(() => send('text'))",
+      "  expect(sum({ 'left': 1 })).toBe(2)",
+      '})',
+    ]
+    const { unturned } = await rewrite('test/sum.test.ts', `${lines.join('\n')}\n`)
+    for (const text of ["'./clock.js'", "'adds'", "'./sum.js'", "'round'", "'text'", "'left'"])
+      expect(unturned).toContain(text)
+  })
+
   it('[REQ-INVERT-3] which twin is the turned one does not follow from the order of the constants', async () => {
     const { path } = javascript.NODE_SUITE
     const larger = await Promise.all(

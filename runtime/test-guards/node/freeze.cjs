@@ -159,6 +159,7 @@ module.exports = {
   freezeDeep,
   getPrototypeOf,
   hold,
+  includes,
   isCalledByRunner,
   keepFromProject,
   keepProperties,

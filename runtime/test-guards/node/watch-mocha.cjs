@@ -1,5 +1,7 @@
 'use strict'
+const { resolve } = require('node:path')
 const { openChannel } = require('./channel.cjs')
+const { compileEarly, keepHooksFromProject } = require('./compile-early.cjs')
 const { apply, keepFromProject } = require('./freeze.cjs')
 const { guardExit } = require('./guard-exit.cjs')
 const { leaveNoTrace } = require('./leave-no-trace.cjs')
@@ -46,11 +48,22 @@ function holdFiles(Mocha, seen, beforeFiles) {
     begin(seen, this.suite)
     await beforeFiles()
     const changed = watchTests(this.files)
-    const result = await apply(loadFilesAsync, this, rest)
+    const files = this.files.map((file) => [file, compileEarly(resolve(file))])
+    for (const [file, run] of files)
+      if (run === null) await apply(loadFilesAsync, Object.create(this, { files: { value: [file] } }), rest)
+      else await runFile(this, file, run)
+    this.lazyLoadFiles(true)
     const late = changed()
     if (late !== null) throw new Error(`phaselock: ${late}`)
-    return result
   }
+}
+
+// As mocha does it.
+async function runFile(mocha, file, run) {
+  const { suite } = mocha
+  suite.emit('pre-require', globalThis, file, mocha)
+  suite.emit('require', await run(), file, mocha)
+  suite.emit('post-require', globalThis, file, mocha)
 }
 
 // The runner that runs the files of the command; a test may make others.
@@ -72,6 +85,7 @@ function begin(seen, suite) {
   closeInspector()
   closeObjectPrototype()
   keepFromProject(globalThis, INTERFACE)
+  keepHooksFromProject()
   guardExit({
     isTestFile: false,
     mayExit: () => seen.hasEnded,

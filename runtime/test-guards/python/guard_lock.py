@@ -2,6 +2,7 @@
 
 import builtins
 import os
+import re
 import sys
 import types
 
@@ -12,6 +13,7 @@ TYPE_BYTES_MAX = 2048
 # pytest itself adds attributes to these: what they had is only held against what they have.
 EXTENDED = frozenset(("Function", "Session", "TerminalReporter", "TestCaseFunction", "UnitTestCase"))
 KEPT = (type, types.FunctionType, types.BuiltinFunctionType)
+TEST_NAME = re.compile(r"(^|/)(test_[^/]*|[^/]*_test|conftest|tests?/.*)\.py$")
 FORBIDDEN_SYMBOLS = frozenset(("PyType_Modified", "PyFunction_SetDefaults", "PyObject_SetAttr", "PyObject_GenericSetAttr"))
 
 
@@ -125,8 +127,20 @@ def _listen(verify, functions, protected):
         real = os.path.realpath(path)
         return not os.path.isabs(path) or (real.startswith(here) and not real.startswith(installed))
 
+    is_test, is_text, read = TEST_NAME.search, isinstance, _reader()
+
+    def check_text(source, path):
+        """What is compiled under the name of a test file is what the file holds."""
+        if not is_text(path, str) or not is_text(source, (str, bytes)) or not is_test(path) or not is_of_project(path):
+            return
+        text = read(path)
+        if text is not None and _plain(source) != _plain(text):
+            raise RuntimeError("phaselock: %s was to be compiled from another text than the file has" % path)
+
     def hook(event, args):
-        if event == "object.__setattr__":
+        if event == "compile":
+            check_text(args[0], args[1])
+        elif event == "object.__setattr__":
             if id(args[0]) in functions or id(args[0]) in protected:
                 raise RuntimeError("phaselock: %s cannot be changed in an observed run" % args[1])
         elif event == "gc.get_referents":
@@ -146,3 +160,25 @@ def _listen(verify, functions, protected):
             verify()
 
     sys.addaudithook(hook)
+
+
+def _reader():
+    opened, read, close, flags = os.open, os.read, os.close, os.O_RDONLY
+
+    def reads(path):
+        try:
+            file = opened(path, flags)
+        except OSError:
+            return None
+        parts = []
+        while not parts or parts[-1]:
+            parts.append(read(file, 1 << 20))
+        close(file)
+        return b"".join(parts)
+
+    return reads
+
+
+def _plain(text, kind=type, string=str):
+    found = text.encode("utf-8", "surrogateescape") if kind(text) is string else text
+    return (found[3:] if found[:3] == b"\xef\xbb\xbf" else found).replace(b"\r\n", b"\n").rstrip(b"\n")

@@ -15,7 +15,7 @@ CLASSES = (
     "pluggy:PluginManager pluggy:Result"
 ).split()
 MODULES = (
-    "_pytest.approx _pytest.assertion.util _pytest.main _pytest.outcomes _pytest.python_api _pytest.raises _pytest.reports "
+    "_pytest.approx _pytest.assertion.rewrite _pytest.assertion.util _pytest.main _pytest.outcomes _pytest.python_api _pytest.raises _pytest.reports "
     "_pytest.runner _pytest.skipping pluggy._callers pluggy._execution pytest"
 ).split()
 

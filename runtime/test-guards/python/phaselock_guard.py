@@ -12,7 +12,7 @@ import sys
 PROOF_BYTES = 32
 EXIT_CODE = 1
 PRELOADED = (
-    "argparse asyncio collections.abc contextlib copy dataclasses difflib doctest fnmatch functools gettext glob inspect io "
+    "argparse ast asyncio collections.abc contextlib copy dataclasses difflib doctest fnmatch functools gettext glob inspect io "
     "json linecache locale logging pprint queue re runpy shutil signal string tempfile textwrap threading time tokenize "
     "traceback types typing warnings weakref xml.sax.saxutils unittest unittest.async_case unittest.case unittest.loader "
     "unittest.main unittest.mock unittest.result unittest.runner unittest.signals unittest.suite unittest.util"
@@ -99,6 +99,7 @@ def _is_proved(read, secret):
 
 
 def _watch(secret, write, has_pytest):
+    from importlib._bootstrap_external import FileLoader, SourceFileLoader, SourceLoader
     from unittest import async_case, case, loader, result, runner, suite
 
     # The package has a class under the name of this module.
@@ -125,7 +126,8 @@ def _watch(secret, write, has_pytest):
     kept = [case.TestCase, case.FunctionTestCase, case._Outcome, case._AssertRaisesContext, case._AssertRaisesBaseContext]
     kept += [async_case.IsolatedAsyncioTestCase, loader.TestLoader, main.TestProgram, result.TestResult]
     kept += [runner.TextTestResult, runner.TextTestRunner, suite.TestSuite, suite.BaseTestSuite]
-    modules = [case, loader, main, result, runner, suite, async_case, sys.modules["unittest"]]
+    kept += [SourceFileLoader, SourceLoader, FileLoader]
+    modules = [case, loader, main, result, runner, suite, async_case, sys.modules["unittest"], sys.modules["ast"]]
     if has_pytest:
         more, more_modules = _load("guard_pytest").wrap(state, prove)
         kept += more

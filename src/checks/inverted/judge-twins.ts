@@ -66,6 +66,8 @@ export function subjectsOf(
     const its = listed.filter((test) => isTestIn(test, file.path, file.text) || isExample(test.id, file))
     if (its.length > 0 || plain.isComplete)
       return its.map(({ id }) => ({ id, file, found: isExample(id, file) ? null : findTest(id, tests, file.path) }))
+    // A file that could not be read stands for its tests, so that the reason is said.
+    if (tests.length === 0 && isUnread(file)) return [{ id: file.path, file, found: null }]
     return tests.map((found) => ({ id: found.name, file, found }))
   })
 }
@@ -73,6 +75,12 @@ export function subjectsOf(
 /** Whether it is an example in a comment of Rust: `src/lib.rs - add`. It is code of the project, and not rewritten. */
 function isExample(id: string, { path }: Pick<TurnedFile, 'path'>): boolean {
   return path.endsWith('.rs') && leafOf(id).startsWith(`${path} - `)
+}
+
+function isUnread({ inversion }: TurnedFile): boolean {
+  return (
+    inversion.outcome === 'not_judged' && /^(?:too_large|too_deep|took_too_long|not_parsed)$/.test(inversion.reason)
+  )
 }
 
 // Where the runner does not say the file, a test that an unchanged file has too is taken for that one.
@@ -108,7 +116,7 @@ type Said = Pick<JudgedTest, 'verdict' | 'reason' | 'failsRewritten'>
 
 function judge(subject: Subject, { unturned, turned, isNarrow }: TwinRuns, plain: ObservedRun): Said {
   const broken = whyUnusable(unturned) ?? whyUnusable(turned)
-  if (broken !== null) return noEvidence(broken)
+  if (broken !== null) return noEvidence(`${broken}${COMPILED.test(subject.file.path) ? INCLUDED : ''}`)
   const before = resultOf(subject, unturned, isNarrow ? 1 : total(plain))
   if (before.status !== 'passed') {
     const said = noEvidence(`${WITH_TWIN} ${before.status}`)
@@ -123,7 +131,7 @@ function judge(subject: Subject, { unturned, turned, isNarrow }: TwinRuns, plain
   if (after.status !== 'passed') return noEvidence(`it was ${after.status} once its assertions were changed`)
   const { found, file } = subject
   if (!turned.isComplete && found !== null && isAmbiguous(found, file.inversion.tests)) return noEvidence(UNNAMED)
-  return isTurned(subject) ? { verdict: 'survived', reason: null } : notTurned(subject)
+  return isTurned(subject) ? { verdict: 'survived', reason: after.isListed ? null : UNLISTED } : notTurned(subject)
 }
 
 // Where a runner checks types file by file, a rewritten condition may not compile.
@@ -132,6 +140,9 @@ function isUncompiled({ file: { path } }: Subject, { loadFailures }: ObservedRun
 }
 
 const TYPED = /\.[cm]?tsx?$/
+const COMPILED = /\.(?:go|rs)$/
+const INCLUDED = '; code that includes a test file (include_str!, include_bytes!, //go:embed) is not run'
+const UNLISTED = 'the command lists only failing tests, and it is not among them: let the command list every test'
 const UNNAMED = 'its name is computed, and the run lists only failing tests: let the command list every test'
 const TIMED_OUT = 'it timed out once its assertions were changed'
 const OTHERWISE = 'once its assertions were changed, it failed for another reason than an assertion'
@@ -150,6 +161,8 @@ function whyUnusable(run: ObservedRun): string | null {
 interface Result {
   readonly status: ObservedTest['status'] | 'missing'
   readonly message: string | null
+  /** Whether the run names it. */
+  readonly isListed: boolean
 }
 
 // Runners that list only failures are taken at their counts: as many tests as before must have run.
@@ -159,9 +172,9 @@ function resultOf({ id, file, found }: Subject, run: ObservedRun, atLeast: numbe
   const exact = own.find((test) => test.id === id) ?? own.find((test) => nameOfTest(test.id) === name)
   const same = exact === undefined && found !== null ? own.filter((test) => isOf(test, found, file)) : []
   const result = exact ?? same.find(({ status }) => status === 'failed') ?? same[0]
-  if (result !== undefined) return { status: result.status, message: result.message }
+  if (result !== undefined) return { status: result.status, message: result.message, isListed: true }
   const isUnlisted = !run.isComplete && total(run) >= atLeast && !didNotLoad(run, file.path)
-  return { status: isUnlisted ? 'passed' : 'missing', message: null }
+  return { status: isUnlisted ? 'passed' : 'missing', message: null, isListed: false }
 }
 
 function isOf(test: ObservedTest, found: FoundTest, file: TurnedFile): boolean {
@@ -211,9 +224,10 @@ function whyNotJudged({ libraries, ...inversion }: Inversion): string {
 
 const REASONS: Readonly<Record<Exclude<NotJudgedReason, 'no_known_assertion'>, string>> = {
   unknown_language: 'there are no rules for its language',
-  too_large: 'its file is too large',
-  too_deep: 'its file is nested too deeply',
-  took_too_long: 'turning its file around took too long',
+  too_large: 'its file has more than 1,000,000 characters: split it',
+  too_deep:
+    'its file is nested deeper than 400 levels, or has more than 600,000 parts: split it, or move data into a file that it reads',
+  took_too_long: 'its file took longer than 10 seconds to rewrite, or has more than 20,000 assertions: split it',
   not_parsed: 'its file could not be parsed',
   rewrite_not_parsed: 'its file could not be rewritten',
 }

@@ -51,12 +51,16 @@ function notJudged(problem: string, isStrict: boolean): CheckOutcome {
 
 function survivedText(tests: readonly JudgedTest[]): string {
   const verb = tests.length === 1 ? 'still passes' : 'still pass'
-  return `${listed(tests.map(placeOf))} ${verb} when what is expected is changed: the result does not come from an assertion`
+  return `${listed(tests.map(placeWithReason))} ${verb} when what is expected is changed: the result does not come from an assertion`
 }
 
 function apartText(tests: readonly JudgedTest[]): string {
   const verb = tests.length === 1 ? 'passes' : '(each of them) passes'
   return `${listed(tests.map(placeOf))} ${verb} as it is written, and does not when its text is rewritten and what it expects is the same`
+}
+
+function placeWithReason(test: JudgedTest): string {
+  return `${placeOf(test)}${test.reason === null ? '' : ` (${test.reason})`}`
 }
 
 function placeOf({ id, file, line }: JudgedTest): string {

@@ -19,8 +19,17 @@ export function notLoadedText(loadFailures: ObservedRun['loadFailures']): string
   const files = loadFailures.flatMap(({ file }) => (file === null ? [] : [file]))
   const whose = loadFailures.length === 1 ? 'its' : 'their'
   const why = loadFailures[0]?.message ?? ''
-  return `${counted(loadFailures.length, 'test file')} did not run ${whose} tests${namesText(files)}${why === '' ? '' : ` (${why})`}`
+  return `${counted(loadFailures.length, 'test file')} did not run ${whose} tests${namesText(files)}${why === '' ? '' : ` (${why})`}${guardText([why])}`
 }
+
+/** Engines do not name the guard that keeps an object as it is. */
+export function guardText(messages: readonly (string | null)[]): string {
+  return messages.some((message) => KEPT.test(message ?? '')) ? `. ${KEPT_TEXT}` : ''
+}
+
+const KEPT = /object is not extensible|Cannot redefine property/
+const KEPT_TEXT =
+  'Phaselock keeps Object.prototype, assertions and the test runner as they are in an observed run: if the property belongs to one of them, set it on an object of the project instead'
 
 export function namesText(names: readonly string[]): string {
   return names.length === 0 ? '' : `: ${names.slice(0, NAMED_MAX).join(', ')}${names.length > NAMED_MAX ? ' …' : ''}`

@@ -2,7 +2,7 @@ import type { Baseline, ObservedRun, ObservedTest, PinnedRun } from '../../core/
 import type { CheckOutcome } from '../../core/task/command.js'
 import { counted } from '../../core/text.js'
 import { type CheckInputs, fails, holds } from '../check-inputs.js'
-import { namesText, notLoadedText, whatWentWrong } from '../observed-runs/run-text.js'
+import { guardText, namesText, notLoadedText, whatWentWrong } from '../observed-runs/run-text.js'
 import { BaselineTests, isLeftOut } from './baseline-tests.js'
 import { rustUnit } from './red-files.js'
 
@@ -80,7 +80,7 @@ function failedText(
   const passedBefore = broken.length === 0 ? '' : `. Passed before the task${namesText(broken)}`
   const differing = flaky.length === 0 ? '' : `. Passes in some runs${namesText(flaky)}`
   const count = (run.counts?.failed ?? 0) - old.size
-  return `${count} failed${namesText(failing.map((test) => test.id))}${passedBefore}${differing}`
+  return `${count} failed${namesText(failing.map((test) => test.id))}${passedBefore}${differing}${guardText(failing.map((test) => test.message))}`
 }
 
 function notExplained(baseline: Baseline | null): string {

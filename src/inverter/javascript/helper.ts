@@ -4,9 +4,8 @@ import { insert, namedChildren } from '../syntax.js'
 import type { Edit, Language } from '../types.js'
 
 /** Names that edits may use, without the dollar sign. */
-const OFFERED = 'value apart far flip pick negate restore keep kept over under quiet loud settled broken word'.split(
-  ' ',
-)
+const OFFERED =
+  'value apart far flip pick negate restore keep kept over under quiet loud settled broken word shown digits'.split(' ')
 
 /**
  * The helper, on one line before the first statement: what it calls is captured there, and it is out of reach of other modules.
@@ -105,6 +104,27 @@ const {#offered}@any = (() => {
     if ($v === null || $deep > 6) return $word;
     try { return $object($v, $how, $deep); } catch { return {[$word]: $word}; }
   };
+  const $shown = ($s@any) => {
+    let $out = '';
+    for (let $i = 0; $i < $s.length; $i += 2) {
+      let $a = 0, $b = 0;
+      while ('abcdefghijklmnop'[$a] !== $s[$i]) $a++;
+      while ('abcdefghijklmnop'[$b] !== $s[$i + 1]) $b++;
+      $out += '#signs'[$a * 16 + $b];
+    }
+    return $out;
+  };
+  const $digits = ($s@any) => {
+    const $t = $shown($s);
+    let $n = 0, $scale = 0;
+    for (let $i = 0; $i < $t.length; $i++) {
+      let $d = 0;
+      while ($d < 10 && '0123456789'[$d] !== $t[$i]) $d++;
+      if ($d === 10) $scale = 1;
+      else { $n = $n * 10 + $d; $scale *= 10; }
+    }
+    return $scale > 0 ? $n / $scale : $n;
+  };
   const $twin = ($v@any, $other@any) => $is ? $other : $v;
   const $slots@any = {__proto__: null};
   const $take = ($slot@any) => { const $v = $slots[$slot]; delete $slots[$slot]; return $v; };
@@ -119,7 +139,7 @@ const {#offered}@any = (() => {
   const $calm = ($v@any) => async (...$given@any) => { try { await $wait($v, $given); } catch {} };
   const $fail = ($v@any) => async (...$given@any) => { await $wait($v, $given); throw new $Er($word); };
   return {
-    $word, $pick: $twin,
+    $word, $shown, $digits, $pick: $twin,
     $value: ($v@any) => $twin($v, $change($v, 0, 0)),
     $apart: ($v@any) => $twin($v, $change($v, 1, 0)),
     $far: ($v@any) => $twin($v, $change($v, 2, 0)),

@@ -3,7 +3,8 @@ import type { Syntax } from '../parse.js'
 import { insert, namedChildren } from '../syntax.js'
 import type { Edit } from '../types.js'
 
-const OFFERED = 'value apart far flip pick keep kept over under holder kind anything open quiet regex word'.split(' ')
+const OFFERED =
+  'value apart far flip pick keep kept over under holder kind anything open quiet regex word shown digits'.split(' ')
 
 /**
  * The helper, run by `exec` in a namespace that nothing else uses, before the first import: what it calls is captured there.
@@ -81,6 +82,15 @@ def $make():
             return $never if deep > 6 else $deeper(v, how, deep)
         except $error:
             return $never
+    def $shown(s):
+        out = ''
+        for i in $range(0, $len(s), 2): out += '#signs'['abcdefghijklmnop'.index(s[i]) * 16 + 'abcdefghijklmnop'.index(s[i + 1])]
+        return out
+    def $digits(s):
+        whole, dot, rest = $shown(s).partition('.')
+        n = 0
+        for one in whole + rest: n = n * 10 + '0123456789'.index(one)
+        return n / 10 ** $len(rest) if dot else n
     $slots = {}
     def $twin(v, other): return other if $is else v
     def $keep(slot, v):
@@ -112,6 +122,8 @@ def $make():
         'quiet': lambda v: $twin(v, $muted(v)),
         'regex': lambda v: $twin(v, $word.encode() if $isinstance(v, $bytes) else $word),
         'word': $word,
+        'shown': $shown,
+        'digits': $digits,
     }
 `
 
