@@ -58,6 +58,8 @@ export const FULL_ONLY: Readonly<Record<string, string>> = {
   'forgery/built-at-start':
     'editable installs, generated code and built workspaces; forgery/view-task covers dependencies',
   'forgery/built-tests': 'installs jest; checks/written-tests covers which files are held',
+  'forgery/each-assertion':
+    'tests in which one assertion lies beside an honest one, with three runners; inverter/runs covers how each is watched',
   'forgery/forged-cargo':
     'forged results of cargo, which compiles for each run; checks/declared-tests and forgery/forged-python cover the rules',
   'forgery/forged-go':

@@ -1,3 +1,4 @@
+import { readExistence } from './existence.js'
 import { hideLiterals } from './hide-literals.js'
 import { LANGUAGE_RULES, type LanguageRules, languageOf, nameOfFunction, type SourceFile } from './languages.js'
 import { Chance, drawConstant, drawNumbers, type HelperNumbers, Names } from './names.js'
@@ -23,6 +24,8 @@ export interface InvertRequest {
   readonly seed: string
   /** Turns only assertions that lie in the function of their test itself, for a test that survived. */
   readonly outerOnly?: boolean
+  /** A test with an assertion that holds although it is turned fails with `line N holds`. Only to say where it is. */
+  readonly namesLines?: boolean
 }
 
 const TEXT_CHARS_MAX = 1_000_000
@@ -53,7 +56,7 @@ export async function invertTests(request: InvertRequest): Promise<Inversion> {
   const deadline = performance.now() + TIME_MS_MAX
   const parsed = await parseFile(language, request.text, deadline)
   if (typeof parsed === 'string') return notJudged(parsed)
-  const numbers = drawNumbers(new Chance(`${request.seed}\0numbers`))
+  const numbers = drawNumbers(new Chance(`${request.seed}\0numbers`), request)
   const file: SourceFile = { path: request.path, text: request.text, language, root: parsed.root, change: numbers }
   const rules = LANGUAGE_RULES[language]
   const { findings, edits, isLate } = collect(file, rules, request.outerOnly === true, deadline)
@@ -83,12 +86,14 @@ interface Collected {
 
 function collect(file: SourceFile, rules: LanguageRules, outerOnly: boolean, deadline: number): Collected {
   const tests = rules.findTests(file.root)
+  const isAboutExistence = readExistence(file.language, file.text)
   const places = new Places(file.root, rules.functions)
   const edits: Edit[] = []
   const sites: Site[] = []
+  const steps = new Set<number>()
   const turned: TurnedAssertion[] = []
   const left: LeftAssertion[] = []
-  const counts = new Map<TestRange, Counts>(tests.map((test) => [test, { turned: 0, leftAlone: 0 }]))
+  const counts = new Map<TestRange, Counts>(tests.map((test) => [test, { turned: 0, leftAlone: 0, existence: 0 }]))
   const holders = new Set<string>()
   let count = 0
   for (const site of rules.findSites(file)) {
@@ -98,12 +103,17 @@ function collect(file: SourceFile, rules: LanguageRules, outerOnly: boolean, dea
     const test = around.at(-1) ?? null
     const place = { test: test?.name ?? null, line: site.line, library: site.library, assertion: site.assertion }
     const reason = reasonToLeave(site, { edits, test, places, outerOnly })
+    const isExistence = isAboutExistence(file.text.slice(site.start, site.end))
     for (const each of around) {
       const its = counts.get(each)
-      if (its !== undefined) its[reason === null ? 'turned' : 'leftAlone'] += 1
+      if (its === undefined) continue
+      its[reason === null ? 'turned' : 'leftAlone'] += 1
+      if (reason === null && isExistence) its.existence += 1
     }
     if (reason !== null || 'left' in site.turn) left.push({ ...place, reason: reason ?? 'no_rule' })
     else {
+      if (site.step != null && !steps.has(site.step.at)) edits.push(...site.step.edits)
+      if (site.step != null) steps.add(site.step.at)
       edits.push(...site.turn.edits)
       sites.push(site)
       turned.push({ ...place, rule: site.turn.rule })
@@ -118,9 +128,11 @@ function collect(file: SourceFile, rules: LanguageRules, outerOnly: boolean, dea
     tests: tests.map((test) => describeTest(test, file.text, counts.get(test), holders)),
     libraries: [...new Set(libraries)].toSorted(),
   }
+  const watched = steps.size === 0 ? [] : rules.watchTests(tests, file)
+  const all = [...watched, ...edits]
   const hidden =
-    rules.placeHelper === null || edits.length === 0 ? [] : hideLiterals(file, rules, { tests, sites, edits })
-  return { findings, edits: [...edits, ...hidden], isLate: false }
+    rules.placeHelper === null || edits.length === 0 ? [] : hideLiterals(file, rules, { tests, sites, edits: all })
+  return { findings, edits: [...all, ...hidden], isLate: false }
 }
 
 interface SiteContext {
@@ -133,7 +145,7 @@ interface SiteContext {
 function reasonToLeave(site: Site, { edits, test, places, outerOnly }: SiteContext): LeftReason | null {
   if ('left' in site.turn) return site.turn.left
   if (places.isBroken(site.start, site.end)) return 'syntax_error'
-  if (outerOnly && (test === null || places.functionsBetween(test, site) > 1)) return 'nested'
+  if (outerOnly && site.step == null && (test === null || places.functionsBetween(test, site) > 1)) return 'nested'
   const changed = site.turn.edits.filter(({ start, end }) => end > start)
   const earlier = edits.slice(-200)
   const collides =
@@ -172,6 +184,7 @@ class Places {
 interface Counts {
   turned: number
   leftAlone: number
+  existence: number
 }
 
 function describeTest(
@@ -181,9 +194,12 @@ function describeTest(
   holders: ReadonlySet<string>,
 ): Findings['tests'][number] {
   const words = new Set(text.slice(test.start, test.end).match(/[\w$]+/g) ?? [])
+  const { turned, leftAlone, existence } = counts ?? { turned: 0, leftAlone: 0, existence: 0 }
+  const helpers = [...holders].filter((name) => words.has(name))
+  const isAboutExistence = turned > 0 && existence === turned && helpers.length === 0
   return {
-    ...{ name: test.name, line: test.line, turned: counts?.turned ?? 0, leftAlone: counts?.leftAlone ?? 0 },
-    helpers: [...holders].filter((name) => words.has(name)),
+    ...{ name: test.name, line: test.line, turned, leftAlone, helpers },
+    ...(isAboutExistence ? { isAboutExistence } : {}),
   }
 }
 

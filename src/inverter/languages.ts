@@ -4,6 +4,7 @@ import * as goSites from './go/sites.js'
 import * as goTests from './go/tests.js'
 import * as javascriptHelper from './javascript/helper.js'
 import * as javascriptSites from './javascript/sites.js'
+import * as javascriptSteps from './javascript/steps.js'
 import * as javascriptTests from './javascript/tests.js'
 import type { LiteralChange } from './literals.js'
 import type { HelperNumbers } from './names.js'
@@ -11,6 +12,7 @@ import type { Syntax } from './parse.js'
 import * as pythonHelper from './python/helper.js'
 import * as pythonRules from './python/rules.js'
 import * as pythonSites from './python/sites.js'
+import * as pythonSteps from './python/steps.js'
 import * as pythonTests from './python/tests.js'
 import * as rustSites from './rust/sites.js'
 import * as rustTests from './rust/tests.js'
@@ -32,6 +34,8 @@ export interface LanguageRules {
   readonly functions: readonly string[]
   findTests(root: Syntax): readonly TestRange[]
   findSites(file: SourceFile): Iterable<Site>
+  /** What begins and ends the watch over the tests of a file with steps. */
+  watchTests(tests: readonly TestRange[], file: SourceFile): readonly Edit[]
   /** Imported assertion libraries, those without rules included. */
   findLibraries(root: Syntax): readonly string[]
   /** The helper that edits call; null where values cannot be changed at run time. */
@@ -42,6 +46,7 @@ const JAVASCRIPT: LanguageRules = {
   functions: javascriptTests.FUNCTIONS,
   findTests: javascriptTests.findTests,
   findSites: ({ root }) => javascriptSites.findSites(root, javascriptSites.readScope(root)),
+  watchTests: (tests) => tests.flatMap(javascriptSteps.watchTest),
   findLibraries: (root) => [...javascriptSites.readScope(root).libraries],
   placeHelper: ({ root, language }, numbers, used) => javascriptHelper.placeHelper(root, language, numbers, used),
 }
@@ -49,7 +54,8 @@ const JAVASCRIPT: LanguageRules = {
 const PYTHON: LanguageRules = {
   functions: pythonTests.FUNCTIONS,
   findTests: pythonTests.findTests,
-  findSites: ({ root }) => pythonSites.findSites(root),
+  findSites: ({ root, text }) => pythonSites.findSites(root, text),
+  watchTests: (tests, { root, text }) => pythonSteps.watchTests(tests, root, text),
   findLibraries: (root) => {
     const imported = walk(root).filter(({ type }) => /^import_(from_)?statement$/.test(type))
     const text = imported.map((node) => node.text).join('\n')
@@ -62,6 +68,7 @@ const GO: LanguageRules = {
   functions: goTests.FUNCTIONS,
   findTests: goTests.findTests,
   findSites: ({ root, change }) => goSites.findSites(root, change),
+  watchTests: () => [],
   findLibraries: (root) => goScope.readImports(root).filter((path) => goRules.OTHER_LIBRARIES.includes(path)),
   placeHelper: null,
 }
@@ -70,6 +77,7 @@ const RUST: LanguageRules = {
   functions: rustTests.FUNCTIONS,
   findTests: rustTests.findTests,
   findSites: ({ root, path, change }) => rustSites.findSites(root, path, change),
+  watchTests: () => [],
   findLibraries: () => [],
   placeHelper: null,
 }

@@ -64,14 +64,26 @@ export interface HelperNumbers {
   readonly word: string
   /** What hidden literals are written with. */
   readonly signs: string
+  /** 1 where tests that survived are tried again. */
+  readonly retry: 0 | 1
+  /** 1 where a test with an assertion that holds says which, instead of passing. */
+  readonly names: 0 | 1
+  /** How many failures of a test are noted before one ends it. */
+  readonly failures: number
 }
 
-export function drawNumbers(chance: Chance): Omit<HelperNumbers, 'constant'> {
+const FAILURES_MAX = 2000
+
+export function drawNumbers(
+  chance: Chance,
+  { outerOnly = false, namesLines = false }: { readonly outerOnly?: boolean; readonly namesLines?: boolean },
+): Omit<HelperNumbers, 'constant'> {
   const step = chance.below(3) + 1
   return {
     ...{ multiplier: 32_769 + 2 * chance.below(16_000), rounds: 40 + chance.below(40) },
     ...{ step: chance.below(2) === 0 ? step : -step, place: chance.below(1000), word: chance.word(7) },
     signs: chance.shuffled(SIGNS),
+    ...{ retry: outerOnly ? 1 : 0, names: namesLines ? 1 : 0, failures: FAILURES_MAX },
   }
 }
 

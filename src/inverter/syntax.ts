@@ -26,6 +26,14 @@ export function findAround(node: Syntax, types: readonly string[]): Syntax | nul
   return null
 }
 
+/** Whether two expressions are the same call of a function: what they give says nothing of each other. Values may be made alike. */
+export function areSameCall(one: Syntax | null | undefined, other: Syntax | null | undefined): boolean {
+  if (one == null || other == null || one.text.replace(/\s+/g, '') !== other.text.replace(/\s+/g, '')) return false
+  const call = /^await/.test(one.type) ? namedChildren(one)[0] : one
+  const callee = /^call(?:_expression)?$/.test(call?.type ?? '') ? fieldOf(call, 'function') : null
+  return callee?.type === 'identifier' && /^[a-z_$]/.test(callee.text)
+}
+
 export function isWithin(node: Syntax, outer: Syntax): boolean {
   return node.start >= outer.start && node.end <= outer.end
 }
@@ -38,7 +46,7 @@ export function replace(node: Syntax, text: string): Edit {
   return { start: node.start, end: node.end, text }
 }
 
-export function wrap(node: Syntax, before: string, after: string): readonly Edit[] {
+export function wrap(node: Pick<Syntax, 'start' | 'end'>, before: string, after: string): readonly Edit[] {
   return [insert(node.start, before), { ...insert(node.end, after), closes: true }]
 }
 

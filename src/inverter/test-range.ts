@@ -4,4 +4,6 @@ export interface TestRange {
   readonly line: number
   readonly start: number
   readonly end: number
+  /** The block of its function, where that has one. */
+  readonly body?: { readonly start: number; readonly end: number }
 }

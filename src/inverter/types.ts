@@ -15,6 +15,7 @@ export type RuleName =
 export type LeftReason =
   | 'no_rule'
   | 'checks_types_only'
+  | 'same_on_both_sides'
   | 'asserts_nothing'
   | 'no_stored_snapshot'
   | 'spread_arguments'
@@ -62,6 +63,8 @@ export interface FoundTest {
   readonly leftAlone: number
   /** Functions of the same file that hold turned assertions and that the test names. */
   readonly helpers: readonly string[]
+  /** Set where all that it asserts is that something imported is there. */
+  readonly isAboutExistence?: true
 }
 
 export interface Findings {
@@ -97,6 +100,13 @@ export interface Edit {
   readonly closes?: true
 }
 
+/** How the statement of an assertion is watched: in the turned text its failure is noted, and the test goes on. */
+export interface Step {
+  /** Where the statement begins. */
+  readonly at: number
+  readonly edits: readonly Edit[]
+}
+
 /** An assertion that the rules of a language found. */
 export interface Site {
   readonly start: number
@@ -105,4 +115,6 @@ export interface Site {
   readonly library: string
   readonly assertion: string
   readonly turn: { readonly rule: RuleName; readonly edits: readonly Edit[] } | { readonly left: LeftReason }
+  /** Null where the test cannot go on behind it: the value is used, or nothing is thrown. */
+  readonly step?: Step | null
 }

@@ -207,8 +207,16 @@ describe('outer', () => {
     expect(rust.tests.map(({ name }) => name)).toEqual(['tests::a'])
   })
 
-  it('[REQ-INVERT-5] outerOnly turns only assertions in the function of the test itself', async () => {
-    const text = "test('a', () => { expect(1).toBe(1); run(() => { expect(2).toBe(2) }) })\n"
+  it('[REQ-INVERT-5] outerOnly turns only assertions in the function of the test itself, and those behind which it goes on', async () => {
+    const step = 'run(() => { expect(3).toBe(3) })'
+    const both = await invertTests({
+      path: 'a.test.js',
+      text: `test('a', () => { ${step} })`,
+      seed: 's',
+      outerOnly: true,
+    })
+    expect(both.turnedAssertions).toHaveLength(1)
+    const text = "test('a', () => { expect(1).toBe(1); run(() => expect(two).resolves.toBe(2)) })\n"
     const inversion = await invertTests({ path: 'a.test.js', text, seed: 's', outerOnly: true })
     expect(inversion.turnedAssertions).toHaveLength(1)
     expect(inversion.leftAlone.map(({ reason }) => reason)).toEqual(['nested'])

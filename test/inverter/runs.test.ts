@@ -28,6 +28,7 @@ async function runTwins(
   return [inversion.unturned, inversion.turned].map((twin) => runFile(runner, twin).get('case_0'))
 }
 
+const LIE = "assert.equal('lie', 2)"
 const IMPORTS = "import assert from 'node:assert'\nimport test from 'node:test'\n"
 
 describe('code under test', () => {
@@ -40,6 +41,37 @@ describe('code under test', () => {
     const files = { 'code.mjs': "import assert from 'node:assert'\nassert.equal = () => {}\n" }
     expect((await runTwins(text, files)).map((outcome) => outcome?.status)).toEqual(['passed', 'passed'])
   })
+
+  it('[REQ-TWINS-20] one assertion that holds although it is turned outweighs all others, and honest tests go on behind each', async () => {
+    const honest = "assert.equal(typeof test, 'function')"
+    const lies = [
+      `${LIE}; ${honest}`,
+      `${honest}; await 0; ${LIE}`,
+      `${LIE}; return assert.rejects(Promise.reject(new Error('no')), /no/)`,
+      `check('lie', 2); ${honest}`,
+      `for (const one of [1]) { ${LIE} } if (1 > 2) throw new Error('no')`,
+      `[1].forEach(() => { ${LIE} }); ${honest}`,
+      `try { assert.equal(1, 2) } catch {} ${honest}`,
+      `${honest}, ${LIE}`,
+      `[1].forEach(() => ${LIE}); ${honest}`,
+    ]
+    const sound = [
+      `for (const one of [1, 2]) assert.equal(one, one); if (test) ${honest}; else ${honest}`,
+      "check(1, 1); await assert.rejects(async () => { throw new Error('no') }, /no/)",
+      `const kept = assert.equal(1, 1); ${honest}; return Promise.resolve(1).then((one) => { assert.equal(one, 1) })`,
+      `try { ${honest} } catch (error) { throw error } finally { assert.ok(true) } // why`,
+      `assert.throws(() => { assert.equal(1, 2) })\n${honest} // without a semicolon`,
+    ]
+    const tests = [...lies, ...sound].map((code, index) => `test('case_${index}', async () => { ${code}\n})\n`)
+    const replaced = "const real = assert.equal\nassert.equal = (a, b) => a === 'lie' ? undefined : real(a, b)\n"
+    const helper = 'function check(got, expected) { assert.equal(got, expected) }\n'
+    const text = `${IMPORTS}${replaced}${helper}${tests.join('')}`
+    const inversion = await invertTests({ path: NODE.suite.path, text, seed: 'each' })
+    if (inversion.outcome !== 'rewritten') throw new Error(inversion.reason)
+    const statuses = (twin: string) => [...runFile(NODE, twin).values()].map(({ status }) => status)
+    expect(statuses(inversion.unturned)).toEqual([...lies, ...sound].map(() => 'passed'))
+    expect(statuses(inversion.turned)).toEqual([...lies.map(() => 'passed'), ...sound.map(() => 'failed')])
+  }, 60_000)
 
   it('[REQ-INVERT-3] code under test that replaces what the helper calls sees the same calls in both twins', async () => {
     const code = `export const seen = []

@@ -6,9 +6,11 @@ import type { TurnedFile } from '../../checks/inverted/judge-twins.js'
 import { isSource, textOf } from '../../checks/test-files/test-files.js'
 import type { Composition, ViewEntry } from '../../confinement/confinement.js'
 import type { Contract } from '../../core/contract/contract.js'
+import type { Json } from '../../core/json.js'
 import { harnessKind, isTestName } from '../../core/paths/test-setup-names.js'
 import type { TaskState } from '../../core/task/state.js'
 import { invertInThread } from '../../inverter/invert-in-thread.js'
+import type { InvertRequest } from '../../inverter/invert-tests.js'
 import type { FoundTest } from '../../inverter/types.js'
 import { openWorkTree } from '../../tree/work-tree.js'
 import type { App } from '../app.js'
@@ -103,6 +105,16 @@ function nameOfModule(path: string): string {
   return stem === 'index' || stem === 'mod' || stem === '__init__' ? posix.basename(posix.dirname(path)) : stem
 }
 
+/** The files that the task handed in as its tests. */
+export async function namedFiles(app: App, state: TaskState): Promise<readonly string[]> {
+  const kept = state.artifacts.get('test_files')
+  const content = kept === undefined ? null : await app.ledger.store.blob(kept.sha256)
+  const { test_files } = (content === null ? {} : JSON.parse(content)) as { readonly test_files?: Json }
+  if (!Array.isArray(test_files)) return []
+  const paths = test_files.map((one) => (typeof one === 'string' ? one : (one as { path?: Json } | null)?.path))
+  return paths.filter((path) => typeof path === 'string')
+}
+
 /** Test files that were turned around, with their twins as entries of a view. */
 export interface Turned {
   readonly files: readonly TurnedFile[]
@@ -113,13 +125,13 @@ export interface Turned {
 /** Turns the files around with a seed that exists nowhere else. */
 export async function turnAround(
   { tests, helpers }: Pick<TestTexts, 'tests' | 'helpers'>,
-  { outerOnly }: { readonly outerOnly: boolean },
+  how: Pick<InvertRequest, 'outerOnly' | 'namesLines'>,
 ): Promise<Turned> {
   const all = [...tests, ...helpers]
   const seed = randomBytes(32).toString('hex')
   const olds = tests.filter(({ before }) => before !== null)
   const inversions = await invertInThread([
-    ...all.map(({ path, text }) => ({ path, text, seed: `${seed} ${path}`, outerOnly })),
+    ...all.map(({ path, text }) => ({ path, text, seed: `${seed} ${path}`, ...how })),
     ...olds.map(({ path, before }) => ({ path, text: before ?? '', seed })),
   ])
   const files: TurnedFile[] = []

@@ -3,6 +3,7 @@ import { posix } from 'node:path'
 import {
   haveAll,
   haveFailed,
+  heldLines,
   isWaiting,
   judgeTwins,
   type Subject,
@@ -19,18 +20,19 @@ import type { Contract, ObservedCommand } from '../../core/contract/contract.js'
 import type { InvertedRun, JudgedTest } from '../../core/evidence/inverted-run.js'
 import type { Baseline, ObservedRun } from '../../core/evidence/observed-run.js'
 import type { Needs } from '../../core/gates/needs.js'
-import type { Json } from '../../core/json.js'
 import type { TaskState } from '../../core/task/state.js'
 import { openWorkTree } from '../../tree/work-tree.js'
 import type { App } from '../app.js'
 import type { ComposedView } from './compose-view.js'
-import { FILES_MAX, type TestTexts, type Turned, testTexts, turnAround } from './inverted-files.js'
+import { FILES_MAX, namedFiles, type TestTexts, type Turned, testTexts, turnAround } from './inverted-files.js'
 import { pinnedRunOf } from './pinned-run.js'
 
 const SECONDS_MIN = 60
 const PLAIN_RUNS = 3
 const REST_MS_MIN = 1000
-const ROUNDS_MAX = 5
+const COMPILED = /\.(?:go|rs)$/
+const ROUNDS_MIN = 2
+const ROUNDS_MAX = 6
 
 interface Work {
   readonly plain: ObservedRun
@@ -97,9 +99,10 @@ async function runInverted(app: App, contract: Contract, state: TaskState, work:
     scripts,
   )
   const narrow = some === null ? null : `${before}${some}`
-  const rounds = roundsAfter(app.observations.doubts(state.id))
+  const rounds = roundsAfter(Math.max(app.observations.doubts(state.id), state.testsDoubted ?? 0))
   const twins = new Twins(work, { msMax, narrow, whole: `${before}${line}`, rounds })
-  const { files, tests } = await judgeInRounds(texts, twins, work.plain)
+  const { files, tests: judged } = await judgeInRounds(texts, twins, work.plain)
+  const tests = await nameLines(judged, { texts, twins, plain: work.plain })
   const isUnsettled = files.some(isCutShort) || tests.some(({ verdict }) => verdict === 'no_evidence')
   const durationMs = Math.round(performance.now() - started)
   return { tests, problem: null, durationMs, ...(isUnsettled ? { isUnsettled } : {}) }
@@ -110,9 +113,9 @@ function isDoubtful({ verdict, failsRewritten, isOld }: JudgedTest): boolean {
   return isOld !== true && (verdict === 'survived' || failsRewritten === true)
 }
 
-// Code that passes or fails its tests by chance is right once in four: each doubt makes that rarer.
+// Code that passes or fails its tests by chance is right once in four in each round: each doubt makes that rarer.
 function roundsAfter(doubts: number): number {
-  return Math.min(1 + 2 * doubts, ROUNDS_MAX)
+  return Math.min(ROUNDS_MIN + 2 * doubts, ROUNDS_MAX)
 }
 
 function isCutShort({ inversion }: TurnedFile): boolean {
@@ -185,6 +188,18 @@ async function retryOuter(one: {
   })
 }
 
+/** Finds the lines of assertions that hold whatever they expect. They are only told: nothing is decided by that. */
+async function nameLines(
+  tests: readonly JudgedTest[],
+  { texts, twins, plain }: { readonly texts: TestTexts; readonly twins: Twins; readonly plain: ObservedRun },
+): Promise<readonly JudgedTest[]> {
+  const survivors = tests.filter(({ verdict, file }) => verdict === 'survived' && !COMPILED.test(file))
+  if (survivors.length === 0) return tests
+  const turned = await turnAround(texts, { namesLines: true })
+  const lines = heldLines(subjectsOf(plain, turned.files, texts.others), await twins.runTurned(turned))
+  return tests.map((test) => (survivors.includes(test) ? { ...test, heldLine: lines.get(test.id) ?? null } : test))
+}
+
 /** Makes the runs of both twins, within what is left of the time. */
 class Twins {
   /** Set where a result may be one of chance: what is proved then has to be proved in further rounds. */
@@ -210,7 +225,7 @@ class Twins {
   }
 
   get rounds(): number {
-    return Math.max(this.how.rounds, this.isDoubted ? roundsAfter(1) : 1)
+    return Math.max(this.how.rounds, this.isDoubted ? roundsAfter(1) : 0)
   }
 
   giveTime(): void {
@@ -226,6 +241,10 @@ class Twins {
     this.#narrow = null
     this.isDoubted ||= some !== null && haveFailed(subjects, some.unturned)
     return this.#runBoth(files, null)
+  }
+
+  runTurned({ turned }: Turned): Promise<ObservedRun> {
+    return this.#observe(turned, this.#narrow)
   }
 
   async #runBoth(files: Turned, narrow: string | null): Promise<TwinRuns> {
@@ -273,7 +292,7 @@ function withEntries(composition: Composition, entries: readonly ViewEntry[]): C
 
 /** Sources that are not needed once their program is compiled. */
 function compiledOf(entries: readonly ViewEntry[]): readonly string[] {
-  return entries.map(({ path }) => path).filter((path) => /\.(?:go|rs)$/.test(path))
+  return entries.map(({ path }) => path).filter((path) => COMPILED.test(path))
 }
 
 async function scriptsIn({ workspace }: TaskState, { put }: Composition): Promise<Readonly<Record<string, unknown>>> {
@@ -288,14 +307,4 @@ async function scriptsIn({ workspace }: TaskState, { put }: Composition): Promis
   } catch {
     return {}
   }
-}
-
-/** The files that the task handed in as its tests. */
-async function namedFiles(app: App, state: TaskState): Promise<readonly string[]> {
-  const kept = state.artifacts.get('test_files')
-  const content = kept === undefined ? null : await app.ledger.store.blob(kept.sha256)
-  const { test_files } = (content === null ? {} : JSON.parse(content)) as { readonly test_files?: Json }
-  if (!Array.isArray(test_files)) return []
-  const paths = test_files.map((one) => (typeof one === 'string' ? one : (one as { path?: Json } | null)?.path))
-  return paths.filter((path) => typeof path === 'string')
 }

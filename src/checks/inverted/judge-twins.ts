@@ -45,6 +45,15 @@ export function haveFailed(subjects: readonly Subject[], run: ObservedRun): bool
   return subjects.some((one) => resultOf(one, run, 1).status === 'failed' || didNotLoad(run, one.file.path))
 }
 
+/** The line of the assertion that a test named, by its id: see `namesLines` of the inverter. */
+export function heldLines(subjects: readonly Subject[], run: ObservedRun): ReadonlyMap<string, number> {
+  const named = subjects.map((one) => [
+    one.id,
+    /\bline (\d{1,9}) holds\b/.exec(resultOf(one, run, 1).message ?? '')?.[1],
+  ])
+  return new Map(named.flatMap(([id, line]) => (id === undefined || line === undefined ? [] : [[id, Number(line)]])))
+}
+
 /** A test that is to be judged. */
 export interface Subject {
   readonly id: string
@@ -124,6 +133,7 @@ function judge(subject: Subject, { unturned, turned, isNarrow }: TwinRuns, plain
   }
   const after = resultOf(subject, turned, total(unturned))
   if (after.status === 'missing') return noEvidence('it did not run once its assertions were changed')
+  if (after.status === 'failed' && subject.found?.isAboutExistence === true) return ABOUT_EXISTENCE
   if (after.status === 'failed')
     return failedByAssertion(after.message, { expectsException: expectsException(subject) })
       ? { verdict: 'proved', reason: null }
@@ -139,6 +149,9 @@ function isUncompiled({ file: { path } }: Subject, { loadFailures }: ObservedRun
   return TYPED.test(path) && loadFailures.some(({ file, message }) => file === path && /\bTS\d{4,5}\b/.test(message))
 }
 
+const ABOUT_EXISTENCE: Said = {
+  ...{ verdict: 'not_judged', reason: 'it only asserts that something imported is there, not what it returns' },
+}
 const TYPED = /\.[cm]?tsx?$/
 const COMPILED = /\.(?:go|rs)$/
 const INCLUDED = '; code that includes a test file (include_str!, include_bytes!, //go:embed) is not run'
@@ -203,11 +216,16 @@ function expectsException({ found, file }: Subject): boolean {
   )
 }
 
-function notTurned({ id, file }: Subject): Said {
-  return { verdict: 'not_judged', reason: isExample(id, file) ? EXAMPLE : whyNotJudged(file.inversion) }
+function notTurned({ id, file, found }: Subject): Said {
+  if (isExample(id, file)) return { verdict: 'not_judged', reason: EXAMPLE }
+  const { inversion } = file
+  const isOwn = (test: string | null): boolean => found !== null && test === found.name
+  const isSame = inversion.leftAlone.some(({ test, reason }) => isOwn(test) && reason === 'same_on_both_sides')
+  return { verdict: 'not_judged', reason: isSame ? SAME_ON_BOTH_SIDES : whyNotJudged(inversion) }
 }
 
 const EXAMPLE = 'it is an example in a comment, and these are not rewritten'
+const SAME_ON_BOTH_SIDES = 'it compares a call with the same call: write down the value that is expected'
 
 function isUnknown({ libraries, ...inversion }: Inversion): boolean {
   const isUnknownLanguage = inversion.outcome === 'not_judged' && inversion.reason === 'unknown_language'

@@ -51,7 +51,10 @@ function notJudged(problem: string, isStrict: boolean): CheckOutcome {
 
 function survivedText(tests: readonly JudgedTest[]): string {
   const verb = tests.length === 1 ? 'still passes' : 'still pass'
-  return `${listed(tests.map(placeWithReason))} ${verb} when what is expected is changed: the result does not come from an assertion`
+  const lines = tests.flatMap(({ heldLine, file }) => (heldLine == null ? [] : [`${file}:${heldLine}`]))
+  const where =
+    lines.length === 0 ? '' : ` (${listed([...new Set(lines)])} holds whatever it expects, or its failure is caught)`
+  return `${listed(tests.map(placeWithReason))} ${verb} when what is expected is changed: the result does not come from an assertion${where}`
 }
 
 function apartText(tests: readonly JudgedTest[]): string {

@@ -14,6 +14,8 @@ export interface JudgedTest {
   readonly verdict: TestVerdict
   /** Why it is not proved, in plain words; null where it is. */
   readonly reason: string | null
+  /** Of a test that survived: the line of an assertion that holds whatever it expects; null where it is not known. */
+  readonly heldLine?: number | null
   /** Set where the test was there before the task and its text is the same: it is held against nobody. */
   readonly isOld?: true
   /** Set where it passed as it is written, and not when its text was rewritten and what it expects was not. */

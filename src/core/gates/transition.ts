@@ -1,6 +1,7 @@
 import { approvalFor } from '../approvals/approval.js'
 import type { Code } from '../codes.js'
 import type { Contract } from '../contract/contract.js'
+import { parkedByDoubts } from '../doubted-tests.js'
 import { checkpointPassed } from '../evidence/checkpoint.js'
 import { parkedByHeldOut } from '../evidence/held-out.js'
 import { consensusFor, isVoting } from '../reviews/consensus.js'
@@ -162,7 +163,8 @@ function judge(contract: Contract, state: TaskState, one: Case): Decision {
   if (findings.blockers.length > 0) {
     const isOver = consensus.kind === 'blocked' && !voting
     const all = isOver ? [...findings.blockers, consensus.blocker] : findings.blockers
-    return parkedByHeldOut(state, blocked(all, isWaitingForReviews(state, all) ? false : undefined))
+    const refusal = blocked(all, isWaitingForReviews(state, all) ? false : undefined)
+    return parkedByDoubts(contract, state, parkedByHeldOut(state, refusal))
   }
   const loop = loopIn(contract, state, needed.demand)
   if (loop !== null) return withParked(blocked([loop]), loop)

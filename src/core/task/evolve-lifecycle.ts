@@ -12,6 +12,7 @@ export function rewound(state: TaskState, event: TaskEvent & { type: 'task_rewou
   return {
     ...voided(state),
     ...heldOutLookedAt(state),
+    testsDoubted: 0,
     checkpoints,
     phase: event.to,
     epoch: event.epoch,
@@ -48,6 +49,7 @@ export function reassigned(state: TaskState, event: TaskEvent & { type: 'task_re
   return {
     ...state,
     ...heldOutLookedAt(state),
+    testsDoubted: 0,
     status: 'queued',
     held: null,
     reservedFor: event.agentId,
@@ -70,6 +72,7 @@ export function resumed(state: TaskState, event: TaskEvent & { type: 'task_resum
   return {
     ...state,
     ...heldOutLookedAt(state),
+    testsDoubted: 0,
     status: held === null ? 'queued' : 'active',
     held,
     parkedReason: null,

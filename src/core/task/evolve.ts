@@ -8,6 +8,7 @@ import {
   withoutPending,
 } from '../approvals/evolve-approval.js'
 import { questionChanged } from '../approvals/evolve-question.js'
+import { withDoubt } from '../doubted-tests.js'
 import { checkpointPassed, withBytes } from '../evidence/evolve-checkpoint.js'
 import { heldOutFailed } from '../evidence/held-out.js'
 import { isObserved } from '../evidence/inverted-run.js'
@@ -69,7 +70,7 @@ function changed(state: TaskState, event: Exclude<TaskEvent, { type: 'task_creat
       return refused(extended(state, event), event)
     case 'gate_blocked':
       // Waiting for people or reviewers is no refusal.
-      return isRefusal(event) ? refused(bypassUsed(withGate(state, 'blocked')), event) : state
+      return isRefusal(event) ? withDoubt(refused(bypassUsed(withGate(state, 'blocked')), event), event) : state
     case 'approval_refused':
     case 'question_refused':
       return refused(state, event)

@@ -199,6 +199,8 @@ export interface TaskState {
   readonly heldOut?: HeldOut
   /** Tests have been seen failing before, in whatever visit: code that was written since is not part of the next RED run. */
   readonly wasRed?: true
+  /** How often the inverted run refused its tests since an operator last looked at the task. */
+  readonly testsDoubted?: number
   /** How often each way back was taken since an operator last resumed the task. */
   readonly waysBack?: Readonly<Record<string, number>>
   readonly parkedReason: string | null

@@ -3,6 +3,7 @@ import { fieldOf } from '../syntax.js'
 import type { Site } from '../types.js'
 import { argumentsOf, placeOf, readMember, type Scope } from './nodes.js'
 import { CHAI_EXPECT, JEST, type Rule } from './rules.js'
+import { stepOf } from './steps.js'
 import { negateChain, turnAssertion } from './turn.js'
 
 interface Link {
@@ -31,7 +32,9 @@ export function readExpectChain(node: Syntax, scope: Scope, slot: number): Site 
     rename: null,
   })
   const isStored = !/InlineSnapshot$/.test(last.name) || !('left' in turn) || turn.left !== 'missing_arguments'
-  return { ...place, assertion: last.name, turn: isStored ? turn : { left: 'no_stored_snapshot' } }
+  const isAsync = awaited !== null || start.isPolled
+  const step = stepOf(node, { library: start.library, assertion: last.name, isAsync })
+  return { ...place, assertion: last.name, turn: isStored ? turn : { left: 'no_stored_snapshot' }, step }
 }
 
 interface Start {

@@ -4,8 +4,12 @@ import { insert, namedChildren } from '../syntax.js'
 import type { Edit, Language } from '../types.js'
 
 /** Names that edits may use, without the dollar sign. */
-const OFFERED =
-  'value apart far flip pick negate restore keep kept over under quiet loud settled broken word shown digits'.split(' ')
+const OFFERED = [
+  ...'value apart far flip pick negate restore keep kept over under quiet loud settled broken word shown digits'.split(
+    ' ',
+  ),
+  ...'open held failed tried run caught close'.split(' '),
+]
 
 /**
  * The helper, on one line before the first statement: what it calls is captured there, and it is out of reach of other modules.
@@ -138,8 +142,38 @@ const {#offered}@any = (() => {
   const $wait = async ($v@any, $given@any) => typeof $v === 'function' ? await $apply($v, undefined, $given) : await $v;
   const $calm = ($v@any) => async (...$given@any) => { try { await $wait($v, $given); } catch {} };
   const $fail = ($v@any) => async (...$given@any) => { await $wait($v, $given); throw new $Er($word); };
+  let $live = 0, $only@any = null;
+  const $find = ($t@any) => $t !== 0 ? $t : $live === 1 ? $only : null;
+  const $asserts = ($e@any) => $e !== null && typeof $e === 'object' && ($e.name === 'AssertionError' || $e.code === 'ERR_ASSERTION' || $e.matcherResult !== undefined);
+  const $held = ($t@any, $n@any) => { const $f = $find($t); if ($is && $f !== null && $f.held === 0) $f.held = $n; };
+  const $tried = ($t@any, $n@any) => { const $f = $find($t); if ($is && $f !== null) $f.tried = $n; };
+  const $failed = ($t@any, $e@any) => {
+    const $f = $find($t), $goes = $f !== null && $f.on && $f.count++ < #failures;
+    if (!$is || (!$goes && !#retry)) throw $e;
+    if ($goes && ($f.noted === null || (!$asserts($f.noted.$e) && $asserts($e)))) $f.noted = {$e};
+  };
   return {
-    $word, $shown, $digits, $pick: $twin,
+    $word, $shown, $digits, $pick: $twin, $held, $tried, $failed,
+    $run: ($t@any, $n@any, $catches@any, $v@any) => {
+      let $out@any;
+      try { $out = $v(); } catch ($e) { if ($catches) { $tried($t, $n); throw $e; } $failed($t, $e); return; }
+      $held($t, $n);
+      return $out;
+    },
+    $open: () => { $live++; $only = {__proto__: null, on: true, held: 0, count: 0, noted: null, tried: 0, ended: false}; return $only; },
+    $caught: ($t@any, $e@any) => {
+      $t.ended = true;
+      if (!$is || ($t.held === 0 && $t.noted === null)) throw $e;
+    },
+    $close: ($t@any) => {
+      $live--; $t.on = false;
+      if ($only === $t) $only = null;
+      const $n = $t.held !== 0 ? $t.held : $t.ended ? 0 : $t.tried;
+      if ($is && $n !== 0 && #names) throw new $Er('line ' + $n + ' holds');
+      if ($is && $n !== 0) return true;
+      if ($is && $t.noted !== null) throw $t.noted.$e;
+      return false;
+    },
     $value: ($v@any) => $twin($v, $change($v, 0, 0)),
     $apart: ($v@any) => $twin($v, $change($v, 1, 0)),
     $far: ($v@any) => $twin($v, $change($v, 2, 0)),

@@ -5,6 +5,7 @@ import { readExpectChain } from './expect-chain.js'
 import { type Binding, readBindings } from './modules.js'
 import { argumentsOf, placeOf, readMember, type Scope } from './nodes.js'
 import { AVA, CHAI_ASSERT, NODE_ASSERT, type RuleTable, TAP } from './rules.js'
+import { stepOf, stepOfIf } from './steps.js'
 import { directlyInTest, readHandles } from './tests.js'
 import { type Assertion, pickMethod, turnAssertion } from './turn.js'
 
@@ -54,7 +55,8 @@ function readAssertCall(node: Syntax, scope: Scope, slot: number): Site | null {
     ...{ isNot: false, isAsync: false, negate: null },
     rename: object === null ? null : (other) => pickMethod(object, callee, [name, other]),
   }
-  return { ...place, turn: turnAssertion(assertion) }
+  const step = stepOf(node, { ...place, isAsync: false })
+  return { ...place, turn: turnAssertion(assertion), step }
 }
 
 const ANY_ASSERT: RuleTable = { ...CHAI_ASSERT, ...NODE_ASSERT }
@@ -121,7 +123,8 @@ function readSupertest(node: Syntax, scope: Scope): Site | null {
   const isHeader = first.type === 'string' && second !== undefined && !/function/.test(second.type)
   const edits = isHeader ? wrap(second, '$apart(', ')') : wrap(first, '$value(', ')')
   const rule = isHeader ? 'expected_apart' : 'expected'
-  return { ...placeOf(node, 'supertest', 'expect'), turn: { rule, edits } }
+  const place = placeOf(node, 'supertest', 'expect')
+  return { ...place, turn: { rule, edits }, step: stepOf(node, { ...place, isAsync: true }) }
 }
 
 function readTypeCheck(node: Syntax): Site | null {
@@ -140,5 +143,6 @@ function readIfThrow(node: Syntax): Site | null {
   return {
     ...placeOf(node, 'throw', 'if throw'),
     turn: { rule: 'truth', edits: [insert(condition.start, '($flip'), closing] },
+    step: stepOfIf(node),
   }
 }

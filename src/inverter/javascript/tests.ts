@@ -49,9 +49,23 @@ export function findTests(root: Syntax): readonly TestRange[] {
     const names = [nameOf(node)]
     for (let around = node.parent; around !== null; around = around.parent)
       if (kindOf(around) !== null) names.unshift(nameOf(around))
-    found.push({ name: names.join(' > '), line: node.line, start: node.start, end: node.end })
+    const body = bodyOfTest(callbackOf(node))
+    const range = { name: names.join(' > '), line: node.line, start: node.start, end: node.end }
+    found.push(body === null ? range : { ...range, body: { start: body.start, end: body.end } })
   }
   return found
+}
+
+/** Whether this function is the one that a test runs. */
+export function isTestFunction(node: Syntax): boolean {
+  const call = node.parent?.parent ?? null
+  return call !== null && kindOf(call) === 'test' && callbackOf(call) === node
+}
+
+/** The statements of a function; null for one that is an expression. */
+export function bodyOfTest(callback: Syntax | null): Syntax | null {
+  const body = fieldOf(callback, 'body')
+  return body?.type === 'statement_block' ? body : null
 }
 
 /** Whether no function lies between this statement and the function of its test. */

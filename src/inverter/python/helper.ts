@@ -4,7 +4,9 @@ import { insert, namedChildren } from '../syntax.js'
 import type { Edit } from '../types.js'
 
 const OFFERED =
-  'value apart far flip pick keep kept over under holder kind anything open quiet regex word shown digits'.split(' ')
+  'value apart far flip pick keep kept over under holder kind anything open quiet regex word shown digits seen step tried expects stand run watch'.split(
+    ' ',
+  )
 
 /**
  * The helper, run by `exec` in a namespace that nothing else uses, before the first import: what it calls is captured there.
@@ -12,9 +14,9 @@ const OFFERED =
  */
 const HELPER = `
 def $make():
-    $type, $len, $range, $isinstance, $issubclass, $getattr, $abs = type, len, range, isinstance, issubclass, getattr, abs
+    $type, $len, $range, $isinstance, $issubclass, $setattr, $abs = type, len, range, isinstance, issubclass, setattr, abs
     $bool, $int, $float, $complex, $str, $bytes, $array = bool, int, float, complex, str, bytes, bytearray
-    $list, $tuple, $set, $frozen, $dict, $object, $error, $all = list, tuple, set, frozenset, dict, object, Exception, BaseException
+    $list, $tuple, $set, $frozen, $dict, $object, $error, $all, $assertion = list, tuple, set, frozenset, dict, object, Exception, BaseException, AssertionError
     import re as $re, datetime as $when, decimal as $decimal
     $compile, $pattern = $re.compile, $re.Pattern
     $moment, $day, $span, $exact = $when.datetime, $when.date, $when.timedelta, $decimal.Decimal
@@ -105,7 +107,105 @@ def $make():
             try: v(*given, **named)
             except $all: pass
         return call
+    import functools as $tools, sys as $system, threading as $threads
+    $wraps, $frame, $thread, $routine = $tools.wraps, $system._getframe, $threads.get_ident, $type($make)
+    $now = [None]
+    class $Watch:
+        def __init__(self):
+            self.on, self.held, self.caught, self.noted, self.count = True, 0, 0, None, 0
+            self.thread, self.before, self.expects = $thread(), $now[0], 0
+            $now[0] = self
+        def end(self, error):
+            $now[0], self.on = self.before, False
+            if not $is: return error
+            line = self.held or error is None and self.caught
+            if line: return $error('line %d holds' % line) if #names else None
+            return error if self.noted is None else self.noted
+    def $current():
+        watch = $now[0]
+        return watch if watch is not None and watch.on and watch.thread == $thread() and not watch.expects else None
+    def $expect(by):
+        watch = $now[0]
+        if watch is not None and watch.thread == $thread(): watch.expects += by
+    def $hold(watch, frame):
+        if $is and watch is not None and not watch.held: watch.held = frame.f_lineno
+    def $seen(v):
+        if v: $hold($current(), $frame(1))
+        return v
+    class $Tried:
+        def __enter__(self): return None
+        def __exit__(self, kind, error, trace):
+            watch = $current()
+            if kind is None: $hold(watch, $frame(1))
+            elif $is and watch is not None: watch.caught = $frame(1).f_lineno
+            return False
+    def $leave(frame, kind, error):
+        watch = $current()
+        if kind is None: $hold(watch, frame)
+        if kind is None or not $is: return False
+        if kind.__name__ != 'Failed' and (kind.__name__ == 'SkipTest' or not $issubclass(kind, $error)): return False
+        if watch is None or watch.count >= #failures: return #retry == 1
+        watch.count += 1
+        if watch.noted is None or $isinstance(error, $assertion) and not $isinstance(watch.noted, $assertion): watch.noted = error
+        return True
+    def $stand(v, catches):
+        watch = $current()
+        if v: $hold(watch, $frame(1))
+        elif $is and catches and watch is not None: watch.caught = $frame(1).f_lineno
+        elif $is and not catches: return True if $leave($frame(1), $assertion, $assertion('it does not hold')) else v
+        return v
+    def $run(routine, catches):
+        try: value = routine()
+        except $all as error:
+            if catches and $is and $current() is not None: $current().caught = $frame(1).f_lineno
+            if catches or not $leave($frame(1), $type(error), error): raise
+            return None
+        $hold($current(), $frame(1))
+        return value
+    class $Step:
+        def __enter__(self): return None
+        def __exit__(self, kind, error, trace): return $leave($frame(1), kind, error)
+    class $Expects:
+        def __enter__(self): $expect(1)
+        def __exit__(self, kind, error, trace):
+            $expect(-1)
+            return $leave($frame(1), kind, error)
+    def $around(routine):
+        if $type(routine) is not $routine or routine.__code__.co_flags & 544: return routine
+        if routine.__code__.co_flags & 128:
+            async def call(*given, **named):
+                watch, error, value = $Watch(), None, None
+                try: value = await routine(*given, **named)
+                except $all as caught: error = caught
+                error = watch.end(error)
+                if error is not None: raise error
+                return value
+        else:
+            def call(*given, **named):
+                watch, error, value = $Watch(), None, None
+                try: value = routine(*given, **named)
+                except $all as caught: error = caught
+                error = watch.end(error)
+                if error is not None: raise error
+                return value
+        return $wraps(routine)(call)
+    def $watch(space, names):
+        for name in names.split(' '):
+            *outer, last = name.split('::')
+            try:
+                holder = None
+                for part in outer: holder = space[part] if holder is None else holder.__dict__[part]
+                if holder is None: space[last] = $around(space[last])
+                else: $setattr(holder, last, $around(holder.__dict__[last]))
+            except $error: pass
     return {
+        'seen': $seen,
+        'step': $Step(),
+        'tried': $Tried(),
+        'expects': $Expects(),
+        'stand': $stand,
+        'run': $run,
+        'watch': $watch,
         'value': lambda v: $twin(v, $change(v, 0, 0)),
         'apart': lambda v: $twin(v, $change(v, 1, 0)),
         'far': lambda v: $twin(v, $change(v, 2, 0)),

@@ -1,18 +1,24 @@
 import type { Syntax } from '../parse.js'
-import { fieldOf, insert, namedChildren, replace, walk, wrap } from '../syntax.js'
+import { areSameCall, fieldOf, insert, namedChildren, replace, walk, wrap } from '../syntax.js'
 import type { Edit, RuleName, Site } from '../types.js'
 import { COMPARISONS, MOCK, PYTEST, type Rule, UNITTEST } from './rules.js'
+import { stepOf } from './steps.js'
 
 type Turn = Site['turn']
 
 /** Every assertion of a file, outer ones first. */
-export function* findSites(root: Syntax): Generator<Site> {
+export function* findSites(root: Syntax, text: string): Generator<Site> {
   const imported = readPytestNames(root)
   let slot = 0
   for (const node of walk(root)) {
     slot += 1
-    if (node.type === 'assert_statement') yield* readAssert(node, slot)
-    else if (node.type === 'call') yield* readCall(node, imported, slot)
+    const found =
+      node.type === 'assert_statement'
+        ? readAssert(node, slot)
+        : node.type === 'call'
+          ? readCall(node, imported, slot)
+          : []
+    for (const site of found) yield { ...site, step: stepOf(node, text) }
   }
 }
 
@@ -27,8 +33,11 @@ function readPytestNames(root: Syntax): ReadonlySet<string> {
 function* readAssert(node: Syntax, slot: number): Generator<Site> {
   const [condition] = namedChildren(node)
   if (condition === undefined) return
-  for (const [index, part] of splitAnd(condition).entries()) {
-    const { turn, sign } = turnCondition(part, slot * 100 + index)
+  const parts = splitAnd(condition)
+  for (const [index, part] of parts.entries()) {
+    const { turn: only, sign } = turnCondition(part, slot * 100 + index)
+    const isPart = parts.length > 1 && 'edits' in only
+    const turn = isPart ? { ...only, edits: [...wrap(part, '$seen(', ')'), ...only.edits] } : only
     yield { start: part.start, end: part.end, line: part.line, library: 'assert', assertion: `assert${sign}`, turn }
   }
 }
@@ -55,6 +64,8 @@ function turnCondition(part: Syntax, slot: number): { readonly turn: Turn; reado
   const [left, right] = operands
   if (comparison === undefined || left === undefined || right === undefined)
     return { turn: { rule: 'truth', edits: wrap(part, '$flip(', ')') }, sign: '' }
+  if (comparison.rule === 'expected' && areSameCall(left, right))
+    return { turn: { left: 'same_on_both_sides' }, sign: ` ${sign.join(' ')}` }
   return {
     turn: { rule: comparison.rule, edits: compare(comparison.helper, left, right, slot) },
     sign: ` ${sign.join(' ')}`,
@@ -131,6 +142,7 @@ function turnCall(call: Call): Turn {
   if (all.some(({ type }) => /splat/.test(type))) return { left: 'spread_arguments' }
   if (rule.turn === 'opposite') return { rule: nameRule(rule), edits: pickMethod(call.callee, call.name, rule.method) }
   const positional = all.filter(({ type }) => type !== 'keyword_argument')
+  if (nameRule(rule) === 'expected' && areSameCall(positional[0], positional[1])) return { left: 'same_on_both_sides' }
   const edits = editCall(call, all, positional)
   return edits === null ? { left: 'missing_arguments' } : { rule: nameRule(rule), edits }
 }

@@ -1,0 +1,21 @@
+import type { Contract } from './contract/contract.js'
+import type { BlockerFound } from './task/event.js'
+import { type Decision, modeOf } from './task/refusal.js'
+import type { TaskState } from './task/state.js'
+
+const isDoubted = ({ check }: BlockerFound): boolean => check === 'tests_can_fail'
+
+/** Counts the refusals of the inverted run. Other than `denialsInARow`, writing files does not start it again. */
+export function withDoubt(state: TaskState, { blockers }: { readonly blockers: readonly BlockerFound[] }): TaskState {
+  return blockers.some(isDoubted) ? { ...state, testsDoubted: (state.testsDoubted ?? 0) + 1 } : state
+}
+
+/** Parks a task whose tests were refused too often: code that fails by chance is not tried until it fits. */
+export function parkedByDoubts(contract: Contract, state: TaskState, decision: Decision): Decision {
+  if (decision.kind !== 'decided' || decision.facts.some((fact) => fact.type === 'task_parked')) return decision
+  const isRefused = decision.facts.some((fact) => fact.type === 'gate_blocked' && fact.blockers.some(isDoubted))
+  const times = (state.testsDoubted ?? 0) + 1
+  if (!isRefused || times < contract.enforcement.denialBudget || modeOf(contract, state) === 'advisory') return decision
+  const reason = `tests_can_fail refused the tests ${times} times (denial_budget ${contract.enforcement.denialBudget}): look at the tests and the code with \`phaselock task show ${state.id}\` and resume the task`
+  return { ...decision, facts: [...decision.facts, { type: 'task_parked', reason, code: 'check_failed' }] }
+}
