@@ -1,8 +1,4 @@
-import { randomInt } from 'node:crypto'
-import { posix } from 'node:path'
 import {
-  haveAll,
-  haveFailed,
   heldLines,
   isWaiting,
   judgeTwins,
@@ -13,10 +9,9 @@ import {
 } from '../../checks/inverted/judge-twins.js'
 import { narrowCommand } from '../../checks/inverted/narrow-command.js'
 import { withoutLinters } from '../../checks/inverted/without-linters.js'
-import { observe, type ShownPlace } from '../../checks/observed-runs/observe.js'
 import { observedPassing } from '../../checks/red-green/green-run.js'
-import type { Composition, Confinement, ViewEntry } from '../../confinement/confinement.js'
-import type { Contract, ObservedCommand } from '../../core/contract/contract.js'
+import type { Composition } from '../../confinement/confinement.js'
+import type { Contract } from '../../core/contract/contract.js'
 import type { InvertedRun, JudgedTest } from '../../core/evidence/inverted-run.js'
 import type { Baseline, ObservedRun } from '../../core/evidence/observed-run.js'
 import type { Needs } from '../../core/gates/needs.js'
@@ -24,22 +19,12 @@ import type { TaskState } from '../../core/task/state.js'
 import { openWorkTree } from '../../tree/work-tree.js'
 import type { App } from '../app.js'
 import type { ComposedView } from './compose-view.js'
-import { FILES_MAX, namedFiles, type TestTexts, type Turned, testTexts, turnAround } from './inverted-files.js'
+import { FILES_MAX, namedFiles, type TestTexts, testTexts, turnAround } from './inverted-files.js'
 import { pinnedRunOf } from './pinned-run.js'
+import { COMPILED, countRounds, type InvertedInputs, Twins } from './twin-runs.js'
 
 const SECONDS_MIN = 60
 const PLAIN_RUNS = 3
-const REST_MS_MIN = 1000
-const COMPILED = /\.(?:go|rs)$/
-const ROUNDS_MIN = 2
-const ROUNDS_MAX = 6
-
-interface Work {
-  readonly plain: ObservedRun
-  readonly command: ObservedCommand
-  readonly composed: ComposedView
-  readonly place: ShownPlace & { readonly confinement: Pick<Confinement, 'start' | 'provider'> }
-}
 
 export interface Inverted {
   readonly run: InvertedRun
@@ -53,7 +38,7 @@ export async function invertedFor(
   app: App,
   contract: Contract,
   state: TaskState,
-  work: Omit<Work, 'composed'> & {
+  work: Omit<InvertedInputs, 'composed'> & {
     readonly composed: ComposedView | null
     readonly needed: Needs
     readonly baseline: Baseline | null
@@ -81,7 +66,7 @@ export async function invertedFor(
  * Runs new and changed tests twice more, each time in a view of its own: once rewritten and unturned, once turned around. What
  * these runs print and write is seen by nobody.
  */
-async function runInverted(app: App, contract: Contract, state: TaskState, work: Work): Promise<InvertedRun> {
+async function runInverted(app: App, contract: Contract, state: TaskState, work: InvertedInputs): Promise<InvertedRun> {
   const started = performance.now()
   if (work.place.confinement.provider === 'none') return { tests: [], problem: NEEDS_SANDBOX, durationMs: 0 }
   const named = await namedFiles(app, state)
@@ -99,7 +84,7 @@ async function runInverted(app: App, contract: Contract, state: TaskState, work:
     scripts,
   )
   const narrow = some === null ? null : `${before}${some}`
-  const rounds = roundsAfter(Math.max(app.observations.doubts(state.id), state.testsDoubted ?? 0))
+  const rounds = countRounds(Math.max(app.observations.doubts(state.id), state.testsDoubted ?? 0))
   const twins = new Twins(work, { msMax, narrow, whole: `${before}${line}`, rounds })
   const { files, tests: judged } = await judgeInRounds(texts, twins, work.plain)
   const tests = await nameLines(judged, { texts, twins, plain: work.plain })
@@ -111,11 +96,6 @@ async function runInverted(app: App, contract: Contract, state: TaskState, work:
 /** What code that forges by chance looks like when it is out of luck. */
 function isDoubtful({ verdict, failsRewritten, isOld }: JudgedTest): boolean {
   return isOld !== true && (verdict === 'survived' || failsRewritten === true)
-}
-
-// Code that passes or fails its tests by chance is right once in four in each round: each doubt makes that rarer.
-function roundsAfter(doubts: number): number {
-  return Math.min(ROUNDS_MIN + 2 * doubts, ROUNDS_MAX)
 }
 
 function isCutShort({ inversion }: TurnedFile): boolean {
@@ -200,99 +180,8 @@ async function nameLines(
   return tests.map((test) => (survivors.includes(test) ? { ...test, heldLine: lines.get(test.id) ?? null } : test))
 }
 
-/** Makes the runs of both twins, within what is left of the time. */
-class Twins {
-  /** Set where a result may be one of chance: what is proved then has to be proved in further rounds. */
-  isDoubted = false
-  /** Set where a run in which everything is turned does not end: further rounds leave that out. */
-  isOuterOnly = false
-  #deadline: number
-  #narrow: string | null
-
-  constructor(
-    private readonly work: Work,
-    private readonly how: {
-      /** For the first round with all that is tried there, and for each further one. */
-      readonly msMax: number
-      readonly rounds: number
-      /** The command that runs only the files that are judged; null where there is none. */
-      readonly narrow: string | null
-      readonly whole: string
-    },
-  ) {
-    this.#deadline = performance.now() + how.msMax
-    this.#narrow = how.narrow
-  }
-
-  get rounds(): number {
-    return Math.max(this.how.rounds, this.isDoubted ? roundsAfter(1) : 0)
-  }
-
-  giveTime(): void {
-    this.#deadline = performance.now() + this.how.msMax
-  }
-
-  /** Null where nothing could be turned around. */
-  async run(files: Turned, subjects: readonly Subject[]): Promise<TwinRuns | null> {
-    if (files.turned.length === 0 || subjects.length === 0) return null
-    const some = this.#narrow === null ? null : await this.#runBoth(files, this.#narrow)
-    if (some !== null && (some.isTurnedLate === true || haveAll(subjects, some))) return some
-    // Tests that need others of the suite are run with all of it.
-    this.#narrow = null
-    this.isDoubted ||= some !== null && haveFailed(subjects, some.unturned)
-    return this.#runBoth(files, null)
-  }
-
-  runTurned({ turned }: Turned): Promise<ObservedRun> {
-    return this.#observe(turned, this.#narrow)
-  }
-
-  async #runBoth(files: Turned, narrow: string | null): Promise<TwinRuns> {
-    const isNarrow = narrow !== null
-    // Code under test that counts its runs must not learn from their order which twin this is.
-    const isTurnedFirst = randomInt(2) === 1
-    const first = await this.#observe(isTurnedFirst ? files.turned : files.unturned, narrow)
-    const second = await this.#observe(isTurnedFirst ? files.unturned : files.turned, narrow)
-    const [turned, unturned] = isTurnedFirst ? [first, second] : [second, first]
-    const isLate = ({ wasStopped, problem }: ObservedRun): boolean => wasStopped && problem !== NOT_REACHED
-    return { turned, unturned, isNarrow, isTurnedLate: isLate(turned) && !isLate(unturned) }
-  }
-
-  async #observe(entries: readonly ViewEntry[], narrow: string | null): Promise<ObservedRun> {
-    const { command, composed, place, plain } = this.work
-    const restMs = this.#deadline - performance.now()
-    if (restMs < REST_MS_MIN) return { ...plain, ...TOO_LATE }
-    const timeoutSeconds = Math.min(command.timeoutSeconds, Math.ceil(restMs / 1000))
-    const view = { composition: withEntries(composed.composition, entries), leftOut: [] }
-    const told = { ...command, run: narrow ?? this.how.whole, timeoutSeconds }
-    const sources = compiledOf(entries)
-    const isOnePackage = narrow !== null && new Set(sources.map((path) => posix.dirname(path))).size === 1
-    return observe({ ...place, view, without: { sources, isOnePackage } }, 'tests', told, { treeHash: plain.treeHash })
-  }
-}
-
 function isProved({ verdict }: JudgedTest): boolean {
   return verdict === 'proved'
-}
-
-const NOT_REACHED = 'there was no time left for it'
-const TOO_LATE = { counts: null, tests: [], isComplete: false, wasStopped: true, problem: NOT_REACHED } as const
-
-function withEntries(composition: Composition, entries: readonly ViewEntry[]): Composition {
-  const replaced = new Set(entries.map(({ path }) => path))
-  // They are taken away while their program runs, and put back by what starts it.
-  const compiled = new Set(compiledOf(entries))
-  return {
-    ...composition,
-    put: [...composition.put.filter(({ path }) => !replaced.has(path)), ...entries],
-    pinned: composition.pinned.filter((path) => !compiled.has(path)),
-    isGuarded: (path) => !compiled.has(path) && composition.isGuarded(path),
-  }
-}
-
-/** Sources that are not needed once their program is compiled. */
-function compiledOf(entries: readonly ViewEntry[]): readonly string[] {
-  return entries.map(({ path }) => path).filter((path) => COMPILED.test(path))
 }
 
 async function scriptsIn({ workspace }: TaskState, { put }: Composition): Promise<Readonly<Record<string, unknown>>> {

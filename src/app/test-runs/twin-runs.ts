@@ -1,0 +1,118 @@
+import { randomInt } from 'node:crypto'
+import { posix } from 'node:path'
+import { haveAll, haveFailed, type Subject, type TwinRuns } from '../../checks/inverted/judge-twins.js'
+import { observe, type ShownPlace } from '../../checks/observed-runs/observe.js'
+import type { Composition, Confinement, ViewEntry } from '../../confinement/confinement.js'
+import type { ObservedCommand } from '../../core/contract/contract.js'
+import type { ObservedRun } from '../../core/evidence/observed-run.js'
+import type { ComposedView } from './compose-view.js'
+import type { Turned } from './inverted-files.js'
+
+const REST_MS_MIN = 1000
+export const COMPILED = /\.(?:go|rs)$/
+const ROUNDS_MIN = 2
+const ROUNDS_MAX = 6
+
+export interface InvertedInputs {
+  readonly plain: ObservedRun
+  readonly command: ObservedCommand
+  readonly composed: ComposedView
+  readonly place: ShownPlace & { readonly confinement: Pick<Confinement, 'start' | 'provider'> }
+}
+
+export // Code that passes or fails its tests by chance is right once in four in each round: each doubt makes that rarer.
+export function countRounds(doubts: number): number {
+  return Math.min(ROUNDS_MIN + 2 * doubts, ROUNDS_MAX)
+}
+
+/** Makes the runs of both twins, within what is left of the time. */
+export class Twins {
+  /** Set where a result may be one of chance: what is proved then has to be proved in further rounds. */
+  isDoubted = false
+  /** Set where a run in which everything is turned does not end: further rounds leave that out. */
+  isOuterOnly = false
+  #deadline: number
+  #narrow: string | null
+
+  constructor(
+    private readonly work: InvertedInputs,
+    private readonly how: {
+      /** For the first round with all that is tried there, and for each further one. */
+      readonly msMax: number
+      readonly rounds: number
+      /** The command that runs only the files that are judged; null where there is none. */
+      readonly narrow: string | null
+      readonly whole: string
+    },
+  ) {
+    this.#deadline = performance.now() + how.msMax
+    this.#narrow = how.narrow
+  }
+
+  get rounds(): number {
+    return Math.max(this.how.rounds, this.isDoubted ? countRounds(1) : 0)
+  }
+
+  giveTime(): void {
+    this.#deadline = performance.now() + this.how.msMax
+  }
+
+  /** Null where nothing could be turned around. */
+  async run(files: Turned, subjects: readonly Subject[]): Promise<TwinRuns | null> {
+    if (files.turned.length === 0 || subjects.length === 0) return null
+    const some = this.#narrow === null ? null : await this.#runBoth(files, this.#narrow)
+    if (some !== null && (some.isTurnedLate === true || haveAll(subjects, some))) return some
+    // Tests that need others of the suite are run with all of it.
+    this.#narrow = null
+    this.isDoubted ||= some !== null && haveFailed(subjects, some.unturned)
+    return this.#runBoth(files, null)
+  }
+
+  runTurned({ turned }: Turned): Promise<ObservedRun> {
+    return this.#observe(turned, this.#narrow)
+  }
+
+  async #runBoth(files: Turned, narrow: string | null): Promise<TwinRuns> {
+    const isNarrow = narrow !== null
+    // Code under test that counts its runs must not learn from their order which twin this is.
+    const isTurnedFirst = randomInt(2) === 1
+    const first = await this.#observe(isTurnedFirst ? files.turned : files.unturned, narrow)
+    const second = await this.#observe(isTurnedFirst ? files.unturned : files.turned, narrow)
+    const [turned, unturned] = isTurnedFirst ? [first, second] : [second, first]
+    const isLate = ({ wasStopped, problem }: ObservedRun): boolean => wasStopped && problem !== NOT_REACHED
+    return { turned, unturned, isNarrow, isTurnedLate: isLate(turned) && !isLate(unturned) }
+  }
+
+  async #observe(entries: readonly ViewEntry[], narrow: string | null): Promise<ObservedRun> {
+    const { command, composed, place, plain } = this.work
+    const restMs = this.#deadline - performance.now()
+    if (restMs < REST_MS_MIN) return { ...plain, ...TOO_LATE }
+    const timeoutSeconds = Math.min(command.timeoutSeconds, Math.ceil(restMs / 1000))
+    const view = { composition: replaceEntries(composed.composition, entries), leftOut: [] }
+    const told = { ...command, run: narrow ?? this.how.whole, timeoutSeconds }
+    const sources = listCompiledSources(entries)
+    const isOnePackage = narrow !== null && new Set(sources.map((path) => posix.dirname(path))).size === 1
+    return observe({ ...place, view, without: { sources, isOnePackage } }, 'tests', told, { treeHash: plain.treeHash })
+  }
+}
+
+const NOT_REACHED = 'there was no time left for it'
+const TOO_LATE = { counts: null, tests: [], isComplete: false, wasStopped: true, problem: NOT_REACHED } as const
+
+function replaceEntries(composition: Composition, entries: readonly ViewEntry[]): Composition {
+  const replaced = new Set(entries.map(({ path }) => path))
+  // They are taken away while their program runs, and put back by what starts it.
+  const compiled = new Set(listCompiledSources(entries))
+  return {
+    ...composition,
+    put: [...composition.put.filter(({ path }) => !replaced.has(path)), ...entries],
+    pinned: composition.pinned.filter((path) => !compiled.has(path)),
+    isGuarded: (path) => !compiled.has(path) && composition.isGuarded(path),
+  }
+}
+
+/** Sources that are not needed once their program is compiled. */
+function listCompiledSources(entries: readonly ViewEntry[]): readonly string[] {
+  return entries.map(({ path }) => path).filter((path) => COMPILED.test(path))
+}
+
