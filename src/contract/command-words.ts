@@ -2,12 +2,12 @@
 export type WordPart = { readonly text: string } | { readonly arg: string }
 
 /** Argument names that a placeholder can name. */
-export const ARG_NAME = /^\w{1,64}$/
+export const ARG_NAME = '\\w{1,64}'
 
 export function partsOf(word: string): readonly WordPart[] {
   const parts: WordPart[] = []
   let end = 0
-  for (const match of word.matchAll(/\{(\w{1,64})\}/g)) {
+  for (const match of word.matchAll(new RegExp(`\\{(${ARG_NAME})\\}`, 'g'))) {
     if (match.index > end) parts.push({ text: word.slice(end, match.index) })
     parts.push({ arg: match[1] ?? '' })
     end = match.index + match[0].length

@@ -120,7 +120,7 @@ export interface Report {
   readonly code: ContractCode
   readonly at: Place
   readonly message: string
-  readonly remedy?: string
+  readonly remedy?: string | undefined
   readonly extra?: Readonly<Record<string, string | number>>
   /** Where the mode of the contract decides how grave it is. */
   readonly severity?: 'error' | 'warning'

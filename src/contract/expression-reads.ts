@@ -100,7 +100,7 @@ function literalValue(node: ASTNode, evaluate: (text: string) => unknown): boole
     const value = evaluate(node.input.slice(node.range.start, node.range.end))
     return typeof value === 'boolean' ? value : null
   } catch {
-    // An error is no value: the whole expression decides what it comes to.
+    // An error has no value here: the whole expression decides the result.
     return null
   }
 }

@@ -3,9 +3,9 @@ import { Environment } from '@marcbachmann/cel-js'
 import { isNeverTrue, type ReadPath, requiredReads } from './expression-reads.js'
 import { compilePattern } from './patterns.js'
 
-export const EXPRESSION_VARIABLES = ['artifacts', 'evidence', 'task', 'observed', 'changes'] as const
+const EXPRESSION_VARIABLES = ['artifacts', 'evidence', 'task', 'observed', 'changes'] as const
 
-export type ExpressionResult =
+type ExpressionResult =
   | {
       readonly ok: true
       /** The variables it reads. */

@@ -4,39 +4,29 @@ import { haveEnvironment } from './compile/compile-consensus.js'
 import type { ContractDocument, PhaseDocument } from './document.js'
 
 /** One thing that this version understands and cannot enforce; `made` and `key` say where it stands in the document. */
-export interface Unenforced {
+interface Unenforced {
   readonly path: string
   readonly feature: string
   readonly made: object
-  readonly key: string | undefined
+  readonly key: string
 }
 
-/** Everything in a canonical document that this version would not hold anybody to. */
+/** Everything in a canonical document that this version does not enforce. */
 export function findUnenforced(document: ContractDocument): Unenforced[] {
   return [...inRoot(document), ...document.phases.flatMap(inPhase)]
 }
 
 function inRoot(document: ContractDocument): Unenforced[] {
-  const found: Unenforced[] = []
-  const add = (made: object, path: string, feature: string): void => {
-    found.push({ path, feature, made, key: path.slice(path.lastIndexOf('.') + 1) })
-  }
-  const votes = document.phases.flatMap((phase) => (phase.consensus === undefined ? [] : [phase.consensus]))
-  if (haveEnvironment(document.agents ?? {}, votes)) add(document, 'agents', 'env of agents that vote')
-  return found
+  const votes = document.phases.flatMap((phase) => phase.consensus ?? [])
+  if (!haveEnvironment(document.agents ?? {}, votes)) return []
+  return [{ path: 'agents', feature: 'env of agents that vote', made: document, key: 'agents' }]
 }
 
 function inPhase(phase: PhaseDocument): Unenforced[] {
   const base = `phases.${phase.id}`
-  return [...inCheckpoint(phase, base), ...inChecks(phase, base)]
-}
-
-function inCheckpoint(phase: PhaseDocument, base: string): Unenforced[] {
   const { checkpoint } = phase
-  if (checkpoint === undefined) return []
-  return checkpoint.source === undefined
-    ? []
-    : [{ path: `${base}.checkpoint.source`, feature: 'checkpoint.source', made: checkpoint, key: 'source' }]
+  const source = { path: `${base}.checkpoint.source`, feature: 'checkpoint.source', key: 'source' }
+  return [...(checkpoint?.source === undefined ? [] : [{ ...source, made: checkpoint }]), ...inChecks(phase, base)]
 }
 
 function inChecks(phase: PhaseDocument, base: string): Unenforced[] {

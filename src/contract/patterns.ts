@@ -2,7 +2,7 @@ import { RE2JS } from 're2js'
 
 const PATTERN_CHARS_MAX = 4096
 
-export type PatternResult =
+type PatternResult =
   | { readonly ok: true; readonly test: (text: string) => boolean }
   | { readonly ok: false; readonly reason: string }
 

@@ -1,6 +1,6 @@
 import type { Json } from '../core/json.js'
 
-export interface PromptValues {
+interface PromptValues {
   readonly task: { readonly title: string; readonly description: string }
   readonly artifacts: ReadonlyMap<string, Json> | Readonly<Record<string, Json>>
   readonly guides: ReadonlyMap<string, string>
@@ -8,7 +8,7 @@ export interface PromptValues {
   readonly variables?: Readonly<Record<string, string>>
 }
 
-export type Placeholder =
+type Placeholder =
   | { readonly kind: 'task'; readonly field: 'title' | 'description' }
   | { readonly kind: 'artifact'; readonly type: string; readonly path: readonly string[] }
   | { readonly kind: 'guide'; readonly name: string }
@@ -18,7 +18,7 @@ export type Placeholder =
 
 const PLACEHOLDER = /\{\{([^{}]{0,256})\}\}/g
 const VALUE_CHARS_MAX = 20_000
-export const GUIDE_NAME = /^[A-Za-z0-9_-][A-Za-z0-9_.-]{0,127}$/
+const GUIDE_NAME = /^[A-Za-z0-9_-][A-Za-z0-9_.-]{0,127}$/
 
 /** The prompt with its placeholders filled in, in one pass: text that an artifact brings is never read as a placeholder. */
 export function renderPrompt(text: string, values: PromptValues): string {
@@ -38,7 +38,7 @@ export function bareNamesAsGuides(text: string): string {
   })
 }
 
-export function parsePlaceholder(inner: string): Placeholder {
+function parsePlaceholder(inner: string): Placeholder {
   const text = inner.trim()
   if (text === 'task.title') return { kind: 'task', field: 'title' }
   if (text === 'task.description') return { kind: 'task', field: 'description' }

@@ -15,7 +15,7 @@ export interface SchemaError {
 }
 
 /** Judges a value; no errors means that it is valid. Never throws. */
-export type Validator = (value: unknown) => SchemaError[]
+type Validator = (value: unknown) => SchemaError[]
 
 const ERRORS_MAX = 100
 const VALIDATORS_MAX = 500
@@ -33,13 +33,6 @@ export function compileSchema(schema: JsonObject | boolean): Validator {
   if (cache.size >= VALIDATORS_MAX) cache.delete(cache.keys().next().value ?? '')
   cache.set(key, validator)
   return validator
-}
-
-/** The validators of a contract, by the names that its required artifacts use. */
-export function validatorsOf(contract: {
-  readonly schemas: ReadonlyMap<string, JsonObject | boolean>
-}): ReadonlyMap<string, Validator> {
-  return new Map([...contract.schemas].map(([name, schema]) => [name, compileSchema(schema)]))
 }
 
 let patternCount = 0

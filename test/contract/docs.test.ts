@@ -1,10 +1,25 @@
 import { readFileSync } from 'node:fs'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, expectTypeOf, it } from 'vitest'
 import { CONTRACT_CODES } from '../../src/contract/diagnostic.js'
+import type {
+  AgentDocument,
+  ContractDocument,
+  EvidenceDocument,
+  GateDocument,
+  PhaseDocument,
+  ToolDocument,
+} from '../../src/contract/document.js'
+import type { AGENT } from '../../src/contract/read/read-agents.js'
+import type { CONTRACT } from '../../src/contract/read/read-contract.js'
+import type { GATE } from '../../src/contract/read/read-gates.js'
+import type { PHASE } from '../../src/contract/read/read-phases.js'
+import type { TOOL } from '../../src/contract/read/read-services.js'
 import { RULE_ALIAS_NAMES } from '../../src/contract/read/validation-rules.js'
+import type { TypeOf } from '../../src/contract/schema/kinds.js'
 import { CHECK_NAMES, CHECKS_NOT_ENFORCED } from '../../src/core/contract/contract.js'
 import { FORMAT_SCHEMA } from './format-schema.js'
 import { mustLoad } from './load.js'
+import { formatSchema, prettyJson, withTables } from './published.js'
 
 const DOCS = readFileSync(new URL('../../docs/contract.md', import.meta.url), 'utf8')
 
@@ -26,6 +41,27 @@ const documented = new Map(
 )
 
 const contracts = [...DOCS.matchAll(/```yaml\n([\s\S]*?)```/g)].map(([, text]) => text ?? '')
+
+describe('one source', () => {
+  // `npx vitest run test/contract/docs.test.ts -u` writes both files.
+  it('[REQ-CONTRACT-2] the published JSON Schema is the one that the fields of the loader give', async () => {
+    await expect(`${prettyJson(formatSchema())}\n`).toMatchFileSnapshot('../../schemas/agent_workflow.schema.json')
+  })
+
+  it('[REQ-CONTRACT-25] the tables of the reference are those that the fields of the loader give', async () => {
+    await expect(withTables(DOCS)).toMatchFileSnapshot('../../docs/contract.md')
+  })
+
+  it('[REQ-CONTRACT-25] the types of the document have the fields of the loader, and those of their kinds', () => {
+    expectTypeOf<keyof GateDocument>().toEqualTypeOf<keyof typeof GATE.fields>()
+    expectTypeOf<keyof PhaseDocument>().toEqualTypeOf<keyof typeof PHASE.fields>()
+    expectTypeOf<keyof AgentDocument>().toEqualTypeOf<keyof typeof AGENT.fields>()
+    expectTypeOf<keyof ToolDocument>().toEqualTypeOf<keyof typeof TOOL.fields>()
+    expectTypeOf<Exclude<keyof ContractDocument, keyof typeof CONTRACT.fields>>().toEqualTypeOf<never>()
+    expectTypeOf<GateDocument['type']>().toEqualTypeOf<TypeOf<typeof GATE.fields.type.kind>>()
+    expectTypeOf<EvidenceDocument['min']>().toEqualTypeOf<number | undefined>()
+  })
+})
 
 describe('the reference', () => {
   it('[REQ-CONTRACT-25] every kind of object in the JSON Schema has a table, and every table a kind', () => {

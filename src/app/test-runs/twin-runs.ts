@@ -20,7 +20,7 @@ export interface InvertedInputs {
   readonly place: ShownPlace & { readonly confinement: Pick<Confinement, 'start' | 'provider'> }
 }
 
-export // Code that passes or fails its tests by chance is right once in four in each round: each doubt makes that rarer.
+// Code that passes or fails its tests by chance is right once in four in each round: each doubt makes that rarer.
 export function countRounds(doubts: number): number {
   return Math.min(ROUNDS_MIN + 2 * doubts, ROUNDS_MAX)
 }

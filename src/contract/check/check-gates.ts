@@ -27,11 +27,12 @@ export function checkGates(reading: Reading, document: ContractDocument): void {
 function checkInverted(reading: Reading, { tests, phases }: ContractDocument): void {
   if (tests.inverted === undefined) return
   if (phases.some((phase) => checksOf(phase).some(({ check }) => check === 'tests_can_fail'))) return
-  reading.report({
-    ...reading.about(tests, 'inverted', 'contract.unused_setting'),
-    message: 'No gate has the check tests_can_fail, so there is no inverted run to set up.',
-    remedy: 'Add tests_can_fail to the gate with all_tests_pass, or remove tests.inverted.',
-  })
+  reading.reportAt(
+    'contract.unused_setting',
+    [tests, 'inverted'],
+    'No gate has the check tests_can_fail, so there is no inverted run to set up.',
+    'Add tests_can_fail to the gate with all_tests_pass, or remove tests.inverted.',
+  )
 }
 
 type Owner = BlockerDocument | ValidationDocument
@@ -57,10 +58,11 @@ function checkGateIds(reading: Reading, phase: PhaseDocument): void {
   const seen = new Set<string>()
   for (const gate of phase.gates) {
     if (seen.has(gate.id) && gate.id !== '') {
-      reading.report({
-        ...reading.about(gate, 'id', 'contract.duplicate_id'),
-        message: `The gate id '${gate.id}' is used twice in '${phase.id}'.`,
-      })
+      reading.reportAt(
+        'contract.duplicate_id',
+        [gate, 'id'],
+        `The gate id '${gate.id}' is used twice in '${phase.id}'.`,
+      )
     }
     seen.add(gate.id)
   }
@@ -93,11 +95,12 @@ function checkArtifacts(reading: Reading, document: ContractDocument, { owner, c
   if (types === undefined || types.some((type) => available.has(type))) return
   if (CHECKS_OF_TEST_RUN.has(check) && document.commands !== undefined && Object.hasOwn(document.commands, 'tests'))
     return
-  reading.report({
-    ...reading.about(owner, 'rule' in owner ? 'rule' : 'check', 'contract.missing_artifact_for_check'),
-    message: `The check ${check} reads ${types.join(' or ')}, which no phase up to here requires.`,
-    remedy: `Add {type: ${types[0] ?? ''}} to required_artifacts of this phase or an earlier one.`,
-  })
+  reading.reportAt(
+    'contract.missing_artifact_for_check',
+    [owner, 'rule' in owner ? 'rule' : 'check'],
+    `The check ${check} reads ${types.join(' or ')}, which no phase up to here requires.`,
+    `Add {type: ${types[0] ?? ''}} to required_artifacts of this phase or an earlier one.`,
+  )
 }
 
 function checkExpression(reading: Reading, owner: Owner, check: CheckName, available: ReadonlySet<string>): void {
@@ -105,13 +108,13 @@ function checkExpression(reading: Reading, owner: Owner, check: CheckName, avail
   const expression = readExpression(owner.when)
   if (!expression.ok) {
     const message = `The expression is refused: ${expression.reason}.`
-    reading.report({ ...reading.about(owner, 'when', 'contract.invalid_expression'), message })
+    reading.reportAt('contract.invalid_expression', [owner, 'when'], message)
     return
   }
   for (const type of expression.artifacts) {
     if (available.has(type)) continue
     const message = `The expression reads the artifact '${type}', which no phase up to here requires.`
-    reading.report({ ...reading.about(owner, 'when', 'contract.missing_artifact_for_check'), message })
+    reading.reportAt('contract.missing_artifact_for_check', [owner, 'when'], message)
   }
 }
 
@@ -121,10 +124,10 @@ function checkCommand(reading: Reading, document: ContractDocument, owner: Owner
   if (names.includes(owner.command)) return
   const message = `The command '${owner.command}' is not defined.`
   const remedy = `${didYouMean(owner.command, names)}Known commands: ${names.length === 0 ? 'none' : names.join(', ')}.`
-  reading.report({ ...reading.about(owner, 'command', 'contract.unknown_command'), message, remedy })
+  reading.reportAt('contract.unknown_command', [owner, 'command'], message, remedy)
 }
 
-/** A gate that no transition is held by would be decoration. */
+/** Reports gates that hold no transition. */
 function checkUse(reading: Reading, document: ContractDocument, phase: PhaseDocument): void {
   if (isFinal(phase, document.transitions)) return
   const order = new Map(document.phases.map((candidate, index) => [candidate.id, index]))
@@ -138,10 +141,7 @@ function checkUse(reading: Reading, document: ContractDocument, phase: PhaseDocu
   if (isHeldByAll) return
   for (const gate of phase.gates) {
     if (gate.id === '' || outgoing.some((transition) => transition.gate === gate.id)) continue
-    reading.report({
-      ...reading.about(gate, 'id', 'contract.unused_gate'),
-      message: `No transition is held by the gate '${gate.id}'.`,
-    })
+    reading.reportAt('contract.unused_gate', [gate, 'id'], `No transition is held by the gate '${gate.id}'.`)
   }
 }
 
@@ -151,11 +151,12 @@ function checkTransitionGates(reading: Reading, document: ContractDocument): voi
     if (transition.gate === undefined || transition.gate === '' || phase === undefined) continue
     const ids = phase.gates.map((gate) => gate.id)
     if (ids.includes(transition.gate)) continue
-    reading.report({
-      ...reading.about(transition, 'gate', 'contract.unknown_gate'),
-      message: `The phase '${phase.id}' has no gate '${transition.gate}'.`,
-      remedy: `${didYouMean(transition.gate, ids)}Its gates: ${ids.length === 0 ? 'none' : ids.join(', ')}.`,
-    })
+    reading.reportAt(
+      'contract.unknown_gate',
+      [transition, 'gate'],
+      `The phase '${phase.id}' has no gate '${transition.gate}'.`,
+      `${didYouMean(transition.gate, ids)}Its gates: ${ids.length === 0 ? 'none' : ids.join(', ')}.`,
+    )
   }
 }
 

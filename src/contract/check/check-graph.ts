@@ -19,10 +19,10 @@ export function checkGraph(reading: Reading, document: ContractDocument): void {
   for (const phase of document.phases) {
     if (!forward.has(phase.id)) {
       const message = `The phase '${phase.id}' cannot be reached from '${document.start_node}'.`
-      reading.report({ ...reading.about(phase, 'id', 'contract.unreachable_phase'), message })
+      reading.reportAt('contract.unreachable_phase', [phase, 'id'], message)
     } else if (!backward.has(phase.id)) {
       const message = `From the phase '${phase.id}' no final phase can be reached.`
-      reading.report({ ...reading.about(phase, 'id', 'contract.no_terminal_phase'), message })
+      reading.reportAt('contract.no_terminal_phase', [phase, 'id'], message)
     }
   }
 }
@@ -64,10 +64,7 @@ function checkIds(reading: Reading, phases: readonly PhaseDocument[]): ReadonlyS
   const ids = new Set<string>()
   for (const phase of phases) {
     if (ids.has(phase.id) && phase.id !== '') {
-      reading.report({
-        ...reading.about(phase, 'id', 'contract.duplicate_id'),
-        message: `The phase id '${phase.id}' is used twice.`,
-      })
+      reading.reportAt('contract.duplicate_id', [phase, 'id'], `The phase id '${phase.id}' is used twice.`)
     }
     ids.add(phase.id)
   }
@@ -77,11 +74,7 @@ function checkIds(reading: Reading, phases: readonly PhaseDocument[]): ReadonlyS
 function checkStart(reading: Reading, document: ContractDocument, ids: ReadonlySet<string>): boolean {
   if (ids.has(document.start_node)) return false
   const message = `The start node '${document.start_node}' is not a phase.`
-  reading.report({
-    ...reading.about(document, 'start_node', 'contract.unknown_phase'),
-    message,
-    remedy: known(document.start_node, ids),
-  })
+  reading.reportAt('contract.unknown_phase', [document, 'start_node'], message, known(document.start_node, ids))
   return true
 }
 
@@ -93,7 +86,7 @@ function checkEnds(reading: Reading, transition: TransitionDocument, ids: Readon
     hasUnknown = true
     if (id === '') continue
     const message = `The transition ${end === 'from' ? 'starts in' : 'leads to'} '${id}', which is not a phase.`
-    reading.report({ ...reading.about(transition, end, 'contract.unknown_phase'), message, remedy: known(id, ids) })
+    reading.reportAt('contract.unknown_phase', [transition, end], message, known(id, ids))
   }
   return hasUnknown
 }
@@ -104,7 +97,7 @@ function checkTwice(reading: Reading, transitions: readonly TransitionDocument[]
     const key = JSON.stringify([transition.from, transition.to, transition.when ?? null])
     if (seen.has(key)) {
       const message = `A transition from '${transition.from}' to '${transition.to}' stands above already.`
-      reading.report({ ...reading.about(transition, undefined, 'contract.duplicate_transition'), message })
+      reading.reportAt('contract.duplicate_transition', [transition], message)
     }
     seen.add(key)
   }

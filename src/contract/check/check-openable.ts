@@ -36,7 +36,7 @@ function reporter(reading: Reading, phase: PhaseDocument): Reporter {
         ? `The phase '${phase.id}' can never be completed`
         : `The gate '${gate.id}' of phase '${phase.id}' can never open`
     const message = `${subject}: ${why}.`
-    reading.report({ ...reading.about(made, key, 'contract.gate_cannot_open'), message, remedy })
+    reading.reportAt('contract.gate_cannot_open', [made, key], message, remedy)
   }
 }
 
@@ -58,12 +58,11 @@ function checkArtifacts(document: ContractDocument, phase: PhaseDocument, report
 }
 
 // Without votes for themselves the author of the winning answer cannot vote for it.
-function neverVoted(phase: PhaseDocument): (Never & { readonly consensus: JsonObject }) | null {
-  const { consensus } = phase
-  if (consensus === undefined || !Array.isArray(consensus.agents) || consensus.skip_voting === true) return null
+function neverVoted({ consensus }: PhaseDocument): (Never & { readonly consensus: object }) | null {
+  if (consensus === undefined || consensus.skip_voting === true) return null
   const voters = consensus.agents.length
   const most = consensus.allow_self_vote === false ? voters - 1 : voters
-  const needed = typeof consensus.quorum === 'number' ? consensus.quorum : 1
+  const needed = consensus.quorum ?? 1
   if (voters === 0 || needed <= most) return null
   const key = consensus.quorum === undefined ? 'allow_self_vote' : 'quorum'
   const self = consensus.allow_self_vote === false ? ' without votes for themselves' : ''
@@ -86,7 +85,7 @@ interface Demanded {
 
 /** What each way out asks for at once must be possible at once. */
 function checkTogether(document: ContractDocument, phase: PhaseDocument, report: Reporter): void {
-  const told = new Set<object>()
+  const reported = new Set<object>()
   for (const demand of demandsOf(document, phase)) {
     const checks = checksOfDemand(phase, demand).filter((owner) => owner.severity === 'blocking')
     const gateOf = (owner: CheckOwner) =>
@@ -96,8 +95,8 @@ function checkTogether(document: ContractDocument, phase: PhaseDocument, report:
       ...checks.flatMap((owner) => runDemanded(owner, gateOf(owner))),
     ]
     const found = firstContradiction(demanded) ?? fileContradiction(checks, gateOf)
-    if (found === null || told.has(found.later.made)) continue
-    told.add(found.later.made)
+    if (found === null || reported.has(found.later.made)) continue
+    reported.add(found.later.made)
     const { later, why } = found
     const remedy = 'Remove one of the two, or move it to the gate of another phase.'
     report(later.gate, later.made, { key: later.key, why, remedy })

@@ -19,8 +19,8 @@ export function checkPrompts(reading: Reading, document: ContractDocument): void
               ? `The placeholder '{{${placeholder.name}}}' is not known.`
               : null
       if (problem === null) continue
-      const at = reading.about(phase, 'prompt', 'contract.unresolvable_placeholder')
-      reading.report({ ...at, message: problem, remedy: `Known placeholders: ${KNOWN}.` })
+      const remedy = `Known placeholders: ${KNOWN}.`
+      reading.reportAt('contract.unresolvable_placeholder', [phase, 'prompt'], problem, remedy)
     }
   }
 }

@@ -14,12 +14,12 @@ export function checkTools(reading: Reading, document: ContractDocument): void {
       checkTool(reading, document, tool, { made: phase.tool_constraints, key: tool })
       if (phase.allowed_tools === 'all' || isUsed(phase, tool)) continue
       const message = `The phase '${phase.id}' does not allow ${tool}.`
-      reading.report({ ...reading.about(phase.tool_constraints, tool, 'contract.unused_constraint'), message })
+      reading.reportAt('contract.unused_constraint', [phase.tool_constraints, tool], message)
     }
     for (const [index, tool] of phase.forbidden_tools.entries()) {
       if (!allowed.includes(tool)) continue
       const message = `The tool ${tool} is both allowed and forbidden in '${phase.id}'; forbidden wins.`
-      reading.report({ ...reading.about(phase.forbidden_tools, index, 'contract.tool_allowed_and_forbidden'), message })
+      reading.reportAt('contract.tool_allowed_and_forbidden', [phase.forbidden_tools, index], message)
     }
     checkEvidence(reading, document, phase)
   }
@@ -59,11 +59,12 @@ function checkTool(
   const servers = Object.keys(document.mcp_servers ?? {})
   if (dot > 0 && dot < tool.length - 1 && servers.includes(tool.slice(0, dot))) return
   const names = [...BUILT_IN_TOOLS.keys(), ...HARNESS_TOOLS, ...own, ...servers.map((server) => `${server}.*`)]
-  reading.report({
-    ...reading.about(at.made, at.key, 'contract.unknown_tool'),
-    message: `Nothing provides the tool '${tool}'.`,
-    remedy: `${didYouMean(tool, names)}Known tools: ${names.join(', ')}.`,
-  })
+  reading.reportAt(
+    'contract.unknown_tool',
+    [at.made, at.key],
+    `Nothing provides the tool '${tool}'.`,
+    `${didYouMean(tool, names)}Known tools: ${names.join(', ')}.`,
+  )
 }
 
 /** The tools with which each artifact could come about; an artifact that is not here needs none. */
@@ -81,36 +82,32 @@ function checkEvidence(reading: Reading, document: ContractDocument, phase: Phas
     const producers = PRODUCERS.get(artifact.type)
     const isObserved = artifact.type === 'test_run_result' && Object.hasOwn(document.commands ?? {}, 'tests')
     if (producers === undefined || isObserved || usable.some((tool) => producers.includes(tool))) continue
-    reading.report({
-      ...reading.about(artifact, 'type', 'contract.unproducible_evidence'),
-      message: `None of the tools of '${phase.id}' could produce ${artifact.type}.`,
-      remedy: `Allow one of ${producers.join(', ')}, or require it elsewhere.`,
-    })
+    reading.reportAt(
+      'contract.unproducible_evidence',
+      [artifact, 'type'],
+      `None of the tools of '${phase.id}' could produce ${artifact.type}.`,
+      `Allow one of ${producers.join(', ')}, or require it elsewhere.`,
+    )
   }
 }
 
 function checkAgents(reading: Reading, document: ContractDocument): void {
   const names = Object.keys(document.agents ?? {})
-  const check = (agent: unknown, made: object, key: string | number): void => {
-    if (typeof agent !== 'string' || agent === '' || names.includes(agent)) return
+  const check = (agent: string | undefined, made: object, key: string): void => {
+    if (agent === undefined || agent === '' || names.includes(agent)) return
     const remedy = `${didYouMean(agent, names)}Known agents: ${names.length === 0 ? 'none' : names.join(', ')}.`
-    reading.report({
-      ...reading.about(made, key, 'contract.unknown_agent'),
-      message: `The agent '${agent}' is not defined.`,
-      remedy,
-    })
+    reading.reportAt('contract.unknown_agent', [made, key], `The agent '${agent}' is not defined.`, remedy)
   }
   const remote = (agent: string, made: object, key: number): void =>
-    reading.report({
-      ...reading.about(made, key, 'contract.effect_differs'),
-      message: `No entry of agents is called '${agent}': an operator hands whoever votes under that name its token.`,
-      remedy: `${didYouMean(agent, names)}Known agents: ${names.join(', ')}.`,
-    })
+    reading.reportAt(
+      'contract.effect_differs',
+      [made, key],
+      `No entry of agents is called '${agent}': an operator hands whoever votes under that name its token.`,
+      `${didYouMean(agent, names)}Known agents: ${names.join(', ')}.`,
+    )
   for (const phase of document.phases) {
     for (const spawn of phase.auto_spawn ?? []) check(spawn.agent, spawn, 'agent')
-    const voters = phase.consensus?.agents
-    if (!Array.isArray(voters) || names.length === 0) continue
-    for (const [index, agent] of voters.entries())
-      if (!names.includes(String(agent))) remote(String(agent), voters, index)
+    const voters = names.length === 0 ? [] : (phase.consensus?.agents ?? [])
+    for (const [index, agent] of voters.entries()) if (!names.includes(agent)) remote(agent, voters, index)
   }
 }

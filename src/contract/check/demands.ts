@@ -11,7 +11,7 @@ import { reachedWithout, upTo } from './check-graph.js'
 export type CheckOwner = BlockerDocument | ValidationDocument
 
 /** One way to leave a phase, or to complete a final one, and the least that it asks for. */
-export interface DemandDocument {
+interface DemandDocument {
   /** The phase it leads to; null: the final phase is completed in place. */
   readonly to: string | null
   readonly gates: readonly GateDocument[]

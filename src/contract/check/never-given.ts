@@ -73,9 +73,10 @@ const VALUES: Readonly<Record<string, JsonObject>> = {
 }
 
 function unknownMember(document: ContractDocument, { command, member }: ObservedSource): Omit<Never, 'key'> | null {
-  const entry = commandOf(document, command) ?? {}
+  const entry = commandOf(document, command)
+  if (entry === undefined) return null
+  const { format } = entry
   const isCoverage = reportsCoverage(entry)
-  const format = String(entry.format)
   if (member === 'coverage' && !isCoverage)
     return {
       why: `commands.${command} has the format ${format}, which reports no coverage`,
@@ -88,7 +89,7 @@ function unknownMember(document: ContractDocument, { command, member }: Observed
   }
 }
 
-// That min is greater than max is told where they are read.
+// `min` above `max` is reported where the field is read.
 function neverAccepted(name: string, field: EvidenceDocument): Never | null {
   const isTold = field.min !== undefined && field.max !== undefined && field.min > field.max
   const isLeftOut = field.optional || isTold || findConflict([schemaOf(field)]) === null

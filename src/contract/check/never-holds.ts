@@ -1,8 +1,8 @@
 import type { CheckName } from '../../core/contract/contract.js'
 import { OBSERVED_RUN_MEMBERS } from '../../core/evidence/observed-run.js'
-import type { Json, JsonObject } from '../../core/json.js'
+import type { JsonObject } from '../../core/json.js'
 import { REVIEW_ARTIFACTS } from '../../core/reviews/review.js'
-import type { ContractDocument, PhaseDocument } from '../document.js'
+import type { CommandDocument, ContractDocument, PhaseDocument } from '../document.js'
 import { readExpression } from '../expression.js'
 import type { ReadPath } from '../expression-reads.js'
 import { upTo } from './check-graph.js'
@@ -17,14 +17,13 @@ export interface Never {
   readonly remedy: string
 }
 
-export interface CheckScene {
+interface CheckScene {
   readonly document: ContractDocument
   readonly phase: PhaseDocument
   /** Phases that can be entered with the tests of a RED run recorded. */
   readonly afterRed: ReadonlySet<string>
 }
 
-const COVERAGE_FORMATS: readonly Json[] = ['lcov', 'cobertura']
 /** These words stand for others: no reviewer is let in under them. */
 const NO_REVIEWER: ReadonlySet<string> = new Set(['human', 'orchestrator'])
 
@@ -55,11 +54,11 @@ export function neverHolds(scene: CheckScene, owner: CheckOwner): Never | null {
 }
 
 /** The format of a command reports how much of the code ran, and counts no tests. */
-export function reportsCoverage(command: JsonObject): boolean {
-  return COVERAGE_FORMATS.includes(command.format ?? null)
+export function reportsCoverage({ format }: CommandDocument): boolean {
+  return format === 'lcov' || format === 'cobertura'
 }
 
-export function commandOf(document: ContractDocument, name: string): JsonObject | undefined {
+export function commandOf(document: ContractDocument, name: string): CommandDocument | undefined {
   return Object.hasOwn(document.commands ?? {}, name) ? document.commands?.[name] : undefined
 }
 
@@ -69,7 +68,7 @@ function neverCovered(document: ContractDocument, key: string): Never | null {
   if (command === undefined)
     return { key, why: 'coverage_threshold_met reads commands.coverage, which is not defined', remedy }
   if (reportsCoverage(command)) return null
-  const why = `commands.coverage has the format ${String(command.format)}, which reports no coverage`
+  const why = `commands.coverage has the format ${command.format}, which reports no coverage`
   return { key, why, remedy: 'Set format of commands.coverage to lcov or cobertura.' }
 }
 
@@ -78,7 +77,7 @@ function neverRun(scene: CheckScene, check: CheckName, key: string): Never | nul
   const command = commandOf(document, 'tests')
   if (command !== undefined) {
     if (!reportsCoverage(command)) return null
-    const why = `commands.tests has the format ${String(command.format)}, which counts no tests`
+    const why = `commands.tests has the format ${command.format}, which counts no tests`
     return { key, why, remedy: 'Set format of commands.tests to that of the test runner, or to auto.' }
   }
   const isRequired = phase.required_artifacts.some((artifact) => artifact.type === 'test_run_result')

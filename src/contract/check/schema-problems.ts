@@ -3,7 +3,7 @@ import { compilePattern } from '../patterns.js'
 import type { SchemaError } from '../schemas.js'
 import { compileSchema, isDraft07, schemaErrors } from '../schemas.js'
 
-export interface SchemaProblem {
+interface SchemaProblem {
   readonly code: 'contract.invalid_schema' | 'contract.invalid_regex'
   /** Keys from the schema's root to what is wrong. */
   readonly path: readonly string[]

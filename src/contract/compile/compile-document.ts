@@ -1,299 +1,179 @@
-import type { AgentEntry, AutoSpawn } from '../../core/contract/agent-programs.js'
 import type {
   Blocker,
   Contract,
+  Enforcement,
   EvidenceField,
   Gate,
   McpServer,
   ObservedCommand,
   OwnTool,
-  OwnToolArg,
   Phase,
   RequiredArtifact,
   ToolConstraint,
+  Transition,
 } from '../../core/contract/contract.js'
-import type { PhaseDocument as PhaseText } from '../../core/contract/phase-document.js'
-import type { Webhook } from '../../core/contract/webhook.js'
-import type { Json, JsonObject } from '../../core/json.js'
-import type { Slot } from '../../core/reviews/reviewer-slots.js'
+import type { TestRules } from '../../core/contract/test-rules.js'
+import type { JsonObject } from '../../core/json.js'
 import { compileRule } from '../../core/rules/rule.js'
-import type { Alert, AlertCondition } from '../../core/task/alerts.js'
-import type { AgentCrash } from '../../core/task/crash.js'
+import type { AlertCondition } from '../../core/task/alerts.js'
+import { camelKeys } from '../camel-keys.js'
 import { extraTools } from '../check/check-tools.js'
 import { phasesBeforeRed } from '../check/demands.js'
 import type {
+  AgentDocument,
   ArtifactDocument,
   BlockerDocument,
+  CommandDocument,
   ConstraintDocument,
   ContractDocument,
   EvidenceDocument,
   GateDocument,
+  McpServerDocument,
   PhaseDocument,
-  PhaseTextDocument,
+  ToolDocument,
+  TransitionDocument,
   ValidationDocument,
 } from '../document.js'
 import { findUnenforced } from '../not-enforced.js'
 import { spawnNames } from '../read/read-agents.js'
-import type { McpServerDocument, ToolArgDocument, ToolDocument } from '../read/read-services.js'
 import { compileConsensus } from './compile-consensus.js'
-import { compileTests } from './compile-tests.js'
 
 /** The core's contract, from a canonical document that was loaded (and perhaps stored) before. Nothing is lost between. */
 export function compileDocument(document: JsonObject, hash: string): Contract {
   // Only `load-contract.ts` makes canonical documents, and the hash says that this is one of them.
   const source = document as unknown as ContractDocument
-  const { enforcement } = source
+  const { agents = {}, knowledge, monitoring, recovery, webhooks } = source
   const beforeRed = phasesBeforeRed(source)
+  const crash = recovery?.agent_crash
   return {
     hash,
     name: source.name,
     version: source.version,
     description: source.description,
     start: source.start_node,
-    phases: new Map(source.phases.map((phase) => [phase.id, compilePhase(phase, source.agents ?? {}, beforeRed)])),
-    transitions: source.transitions.map(({ from, to, gate, when, triggers }) => ({
-      from,
-      to,
-      gate: gate ?? null,
-      when: when ?? null,
-      ...((triggers ?? []).some((trigger) => trigger.action === 'spawn_review_agents') ? { opensReviews: true } : {}),
-    })),
-    enforcement: {
-      mode: enforcement.mode,
-      tokenExpirySeconds: enforcement.phase_tokens.expiry_seconds,
-      secretEnvVar: enforcement.phase_tokens.secret_env_var,
-      maxAttempts: enforcement.max_attempts,
-      denialBudget: enforcement.denial_budget,
-      leaseSeconds: enforcement.lease_seconds,
-      confinement: enforcement.confinement,
-      reconcile: enforcement.reconcile,
-      reconcileIgnore: enforcement.reconcile_ignore,
-    },
-    commands: new Map(Object.entries(source.commands ?? {}).map(([name, one]) => [name, compileCommand(one)])),
+    phases: new Map(source.phases.map((phase) => [phase.id, compilePhase(phase, agents, beforeRed.has(phase.id))])),
+    transitions: source.transitions.map(compileTransition),
+    enforcement: compileEnforcement(source.enforcement),
+    commands: compileEach(source.commands, compileCommand),
     tests: compileTests(source.tests),
     schemas: new Map(Object.entries(source.schemas)),
     extraTools: extraTools(source),
-    tools: new Map(Object.entries(source.tools ?? {}).map(([name, tool]) => [name, compileTool(name, tool)])),
-    mcpServers: new Map(
-      Object.entries(source.mcp_servers ?? {}).map(([name, server]) => [name, compileServer(name, server)]),
-    ),
+    tools: compileEach(source.tools, compileTool),
+    mcpServers: compileEach(source.mcp_servers, compileServer),
     webHosts: source.web.allowed_hosts,
-    ...(source.webhooks === undefined ? {} : { webhooks: source.webhooks.map(compileWebhook) }),
+    ...(webhooks && { webhooks: webhooks.map((hook) => ({ secretEnvVar: null, ...camelKeys(hook) })) }),
     notEnforced: findUnenforced(source).map(({ path, feature }) => ({ path, feature })),
     guides: new Map(Object.entries(source.guides)),
     agentStartable: source.agent_startable,
-    ...compileCrash(source.recovery?.agent_crash),
-    ...compileAgents(source.agents ?? {}),
-    knowledge: (source.knowledge?.sources ?? []) as readonly string[],
-    alerts: ((source.monitoring?.alerts ?? []) as readonly JsonObject[]).map(compileAlert),
+    ...(crash && { agentCrash: { ...camelKeys(crash), action: crash.action === 'retry' ? 'retry' : 'park' } }),
+    ...(source.agents && { agents: compileEach(agents, compileAgent) }),
+    knowledge: knowledge?.sources ?? [],
+    alerts: (monitoring?.alerts ?? []).map(({ condition, above, above_seconds, message = '' }) => ({
+      condition: condition as AlertCondition,
+      limit: above ?? above_seconds ?? 1,
+      message,
+    })),
   }
 }
 
-function compileCommand(command: JsonObject): ObservedCommand {
-  return {
-    run: String(command.run),
-    format: String(command.format),
-    report: typeof command.report === 'string' ? command.report : null,
-    timeoutSeconds: Number(command.timeout_seconds),
-    ...(command.sigusr1 === 'allow' ? { allowsSigusr1: true } : {}),
-    env: Object.fromEntries(
-      Object.entries((command.env ?? {}) as JsonObject).map(([name, value]) => [name, String(value)]),
-    ),
-  }
+function compileEach<T, U>(
+  entries: Readonly<Record<string, T>> = {},
+  compile: (entry: T, name: string) => U,
+): ReadonlyMap<string, U> {
+  return new Map(Object.entries(entries).map(([name, entry]) => [name, compile(entry, name)]))
+}
+
+function compileTransition({ from, to, gate, when, triggers = [] }: TransitionDocument): Transition {
+  const opensReviews = triggers.some((trigger) => trigger.action === 'spawn_review_agents')
+  return { from, to, gate: gate ?? null, when: when ?? null, ...(opensReviews && { opensReviews }) }
+}
+
+function compileEnforcement({ phase_tokens: tokens, ...rest }: ContractDocument['enforcement']): Enforcement {
+  return { ...camelKeys(rest), tokenExpirySeconds: tokens.expiry_seconds, secretEnvVar: tokens.secret_env_var }
+}
+
+function compileCommand({ sigusr1, ...command }: CommandDocument): ObservedCommand {
+  return { report: null, env: {}, ...camelKeys(command), ...(sigusr1 === 'allow' && { allowsSigusr1: true }) }
+}
+
+function compileTests(tests: ContractDocument['tests']): TestRules {
+  return { ...camelKeys(tests), ...(tests.inverted && { inverted: camelKeys(tests.inverted) }) }
+}
+
+function compileAgent(agent: AgentDocument) {
+  return { command: null, args: [], model: null, env: {}, capabilities: [], ...agent }
 }
 
 function compilePhase(
   phase: PhaseDocument,
-  agents: Readonly<Record<string, JsonObject>>,
-  beforeRed: ReadonlySet<string>,
+  agents: Readonly<Record<string, AgentDocument>>,
+  isBeforeRed: boolean,
 ): Phase {
+  const { id, name, description, prompt, consensus, document, review, auto_spawn: spawns = [] } = phase
+  const autoSpawn = spawns.flatMap((spawn) =>
+    spawn.agent === undefined ? [] : [{ agent: spawn.agent, names: spawnNames(spawn) }],
+  )
   return {
-    id: phase.id,
-    name: phase.name,
-    description: phase.description,
-    prompt: phase.prompt,
+    id,
+    name,
+    description,
+    prompt,
     allowedTools: phase.allowed_tools,
     forbiddenTools: phase.forbidden_tools,
-    constraints: new Map(
-      Object.entries(phase.tool_constraints).map(([tool, constraint]) => [tool, compileConstraint(constraint)]),
-    ),
+    constraints: compileEach(phase.tool_constraints, compileConstraint),
     writable: phase.writable ?? null,
     requiredArtifacts: phase.required_artifacts.map(compileArtifact),
-    evidence: new Map(
-      Object.entries(phase.checkpoint?.evidence ?? {}).map(([name, field]) => [name, compileEvidence(field)]),
-    ),
+    evidence: compileEach(phase.checkpoint?.evidence, compileEvidence),
     gates: phase.gates.map(compileGate),
-    ...compileConsensus(phase.consensus, agents),
-    slots: (phase.auto_spawn ?? []).flatMap(compileSpawn),
-    ...compileAutoSpawn(phase.auto_spawn ?? []),
-    rules: (phase.rules ?? []).map((rule, index) => compileRule(`${phase.id}[${index}]`, rule)),
-    ...(phase.document === undefined ? {} : { document: compilePhaseText(phase.document) }),
-    ...(phase.review === undefined ? {} : { reviewBy: phase.review.by }),
+    ...(consensus && { consensus: compileConsensus(consensus, agents) }),
+    slots: spawns.flatMap((spawn) =>
+      spawnNames(spawn).map((slot) => ({ name: slot, isAwaited: spawn.wait_for_completion === true })),
+    ),
+    ...(autoSpawn.length > 0 && { autoSpawn }),
+    rules: (phase.rules ?? []).map((rule, index) => compileRule(`${id}[${index}]`, rule)),
+    ...(document && { document: camelKeys(document) }),
+    ...(review && { reviewBy: review.by }),
     tasksInOrder: phase.tasks_in_order,
     minVerified: phase.min_verified,
-    ...(beforeRed.has(phase.id) ? { isBeforeRed: true } : {}),
+    ...(isBeforeRed && { isBeforeRed }),
   }
 }
 
 function compileConstraint(constraint: ConstraintDocument): ToolConstraint {
-  return {
-    allowedPatterns: constraint.allowed_patterns ?? null,
-    forbiddenPatterns: constraint.forbidden_patterns ?? [],
-    allowedCommands: constraint.allowed_commands ?? null,
-    forbiddenCommands: constraint.forbidden_commands ?? [],
-    network: constraint.network ?? false,
-    timeoutSeconds: constraint.timeout_seconds ?? null,
-  }
+  const none = { allowedPatterns: null, forbiddenPatterns: [], allowedCommands: null, forbiddenCommands: [] }
+  return { ...none, network: false, timeoutSeconds: null, ...camelKeys(constraint) }
 }
 
-// `read-services.ts` made these parts of the document, and only in these shapes.
-function compileTool(name: string, document: JsonObject): OwnTool {
-  const tool = document as unknown as ToolDocument
-  return {
-    name,
-    description: tool.description,
-    command: tool.command,
-    args: new Map(Object.entries(tool.args).map(([arg, about]) => [arg, compileToolArg(about)])),
-    network: tool.network ?? false,
-    timeoutSeconds: tool.timeout_seconds ?? null,
-  }
+function compileTool(tool: ToolDocument, name: string): OwnTool {
+  const args = compileEach(tool.args, (arg) => {
+    return { path: null, description: '', optional: false, enum: null, min: null, max: null, ...arg }
+  })
+  return { network: false, timeoutSeconds: null, ...camelKeys(tool), name, args }
 }
 
-function compileToolArg(arg: ToolArgDocument): OwnToolArg {
-  return {
-    type: arg.type,
-    path: arg.path ?? null,
-    description: arg.description ?? '',
-    optional: arg.optional ?? false,
-    enum: arg.enum ?? null,
-    min: arg.min ?? null,
-    max: arg.max ?? null,
-  }
-}
-
-function compileServer(name: string, document: JsonObject): McpServer {
-  const server = document as unknown as McpServerDocument
+function compileServer(server: McpServerDocument, name: string): McpServer {
+  const { command = '', args = [], env = {}, url, writable = [], network = false } = server
   const timeoutSeconds = server.timeout_seconds ?? null
-  if (server.url !== undefined) return { kind: 'http', name, url: server.url, timeoutSeconds }
-  return {
-    kind: 'stdio',
-    name,
-    command: server.command ?? '',
-    args: server.args ?? [],
-    env: new Map(Object.entries(server.env ?? {})),
-    writable: server.writable ?? [],
-    network: server.network ?? false,
-    timeoutSeconds,
-  }
+  if (url !== undefined) return { kind: 'http', name, url, timeoutSeconds }
+  return { kind: 'stdio', name, command, args, env: new Map(Object.entries(env)), writable, network, timeoutSeconds }
 }
 
-function compileArtifact(artifact: ArtifactDocument): RequiredArtifact {
-  return {
-    type: artifact.type,
-    schema: artifact.schema ?? null,
-    description: artifact.description,
-    checks: artifact.validation.map(compileValidation),
-  }
+function compileArtifact({ type, schema, description, validation }: ArtifactDocument): RequiredArtifact {
+  return { type, schema: schema ?? null, description, checks: validation.map(compileValidation) }
 }
 
 function compileEvidence(field: EvidenceDocument): EvidenceField {
-  return {
-    type: field.type,
-    min: field.min ?? null,
-    max: field.max ?? null,
-    minLength: field.min_length ?? null,
-    pattern: field.pattern ?? null,
-    enum: field.enum ?? null,
-    mustBe: field.must_be,
-    optional: field.optional,
-    description: field.description,
-    grade: field.grade,
-    ...(field.above === undefined ? {} : { above: field.above }),
-    ...(field.may_be_false === undefined ? {} : { mayBeFalse: field.may_be_false }),
-    ...(field.rules === undefined ? {} : { rules: field.rules }),
-    ...(field.source === undefined ? {} : { source: field.source }),
-  }
-}
-
-function compilePhaseText(text: PhaseTextDocument): PhaseText {
-  const { number, content, sources, total_tokens, examples, tasks } = text
-  return { number, content, sources, totalTokens: total_tokens, examples, tasks }
+  return { min: null, max: null, minLength: null, pattern: null, enum: null, mustBe: undefined, ...camelKeys(field) }
 }
 
 function compileGate(gate: GateDocument): Gate {
-  return {
-    id: gate.id,
-    type: gate.type,
-    approvers: gate.approvers ?? [],
-    minApprovals: gate.min_approvals ?? 0,
-    timeoutSeconds: gate.timeout_seconds,
-    onTimeout: gate.on_timeout,
-    autoAdvance: gate.auto_advance,
-    blockers: gate.blockers.map(compileBlocker),
-  }
+  return { approvers: [], minApprovals: 0, ...camelKeys(gate), blockers: gate.blockers.map(compileBlocker) }
 }
 
 function compileBlocker({ check, severity, message, ...params }: BlockerDocument): Blocker {
-  return { check, severity, message, params: params as Readonly<Record<string, Json>> }
+  return { check, severity, message, params: params as JsonObject }
 }
 
-function compileValidation({ rule, severity, message, ...params }: ValidationDocument): Blocker {
-  return { check: rule, severity, message, params: params as Readonly<Record<string, Json>> }
-}
-
-// `read-settings.ts`, `read-alerts.ts` and `read-agents.ts` made these parts, and only in these shapes.
-function compileCrash(crash: Json | undefined): { readonly agentCrash?: AgentCrash } {
-  if (crash === undefined) return {}
-  const { action, max_retries, backoff_seconds } = crash as JsonObject
-  return {
-    agentCrash: {
-      action: action === 'retry' ? 'retry' : 'park',
-      maxRetries: Number(max_retries),
-      backoffSeconds: Number(backoff_seconds),
-    },
-  }
-}
-
-function compileAlert(alert: JsonObject): Alert {
-  return {
-    condition: alert.condition as AlertCondition,
-    limit: Number(alert.above ?? alert.above_seconds),
-    message: typeof alert.message === 'string' ? alert.message : '',
-  }
-}
-
-function compileSpawn(spawn: JsonObject): readonly Slot[] {
-  const isAwaited = spawn.wait_for_completion === true
-  return spawnNames(spawn).map((name) => ({ name, isAwaited }))
-}
-
-function compileAutoSpawn(spawns: readonly JsonObject[]): { readonly autoSpawn?: readonly AutoSpawn[] } {
-  const started = spawns.filter((spawn) => typeof spawn.agent === 'string')
-  if (started.length === 0) return {}
-  return { autoSpawn: started.map((spawn) => ({ agent: String(spawn.agent), names: spawnNames(spawn) })) }
-}
-
-function compileAgents(agents: Readonly<Record<string, JsonObject>>): {
-  readonly agents?: ReadonlyMap<string, AgentEntry>
-} {
-  const entries = Object.entries(agents).map(([name, one]): readonly [string, AgentEntry] => [
-    name,
-    {
-      harness: one.harness as AgentEntry['harness'],
-      command: typeof one.command === 'string' ? one.command : null,
-      args: (one.args ?? []) as readonly string[],
-      model: typeof one.model === 'string' ? one.model : null,
-      env: (one.env ?? {}) as Readonly<Record<string, string>>,
-      capabilities: (one.capabilities ?? []) as readonly string[],
-    },
-  ])
-  return entries.length === 0 ? {} : { agents: new Map(entries) }
-}
-
-function compileWebhook({ url, events, secret_env_var: secret }: JsonObject): Webhook {
-  return {
-    url: String(url),
-    events: events as readonly string[],
-    secretEnvVar: typeof secret === 'string' ? secret : null,
-  }
+function compileValidation({ rule, ...rest }: ValidationDocument): Blocker {
+  return compileBlocker({ check: rule, ...rest })
 }

@@ -3,6 +3,7 @@ import type { EvidenceGrade } from '../../core/contract/phase-document.js'
 import type { Json } from '../../core/json.js'
 import type { Place } from '../diagnostic.js'
 import type { EvidenceDocument } from '../document.js'
+import { isOfType } from '../read/read-checkpoint.js'
 import type { DocumentCode } from './codes.js'
 
 /** One field that a document demands, and what its author said in words about it. */
@@ -45,7 +46,7 @@ export function typeNamed(word: string): EvidenceType | null {
 
 const NAME = /^[A-Za-z_][A-Za-z0-9_.-]{0,63}$/
 
-// An object's prototype is no place for evidence, whoever reads it later.
+// Never a key of evidence: it would set the prototype of an object that is read later.
 const NAMES_REFUSED = new Set(['__proto__'])
 
 export function isFieldName(text: string): boolean {
@@ -69,7 +70,7 @@ const WORDS_OF_TYPES: readonly (readonly [EvidenceType, readonly string[]])[] = 
   ['boolean', ['flag', 'boolean', 'true', 'false']],
 ]
 
-/** The type that the words of a text speak of. Whole words: a discount is no count; `function_count` has two words. */
+/** The type that the words of a text speak of. Whole words: `discount` is not a count; `function_count` has two words. */
 export function typeOfWords(text: string): EvidenceType {
   const words = new Set(text.toLowerCase().match(/[\p{L}\p{N}]+/gu))
   return WORDS_OF_TYPES.find(([, names]) => names.some((name) => words.has(name)))?.[0] ?? 'string'
@@ -186,11 +187,4 @@ const WORDS_CHARS_MAX = 200
 function shortened(words: string): string {
   const text = words.trim().replace(/\s+/g, ' ')
   return text.length <= WORDS_CHARS_MAX ? text : `${text.slice(0, WORDS_CHARS_MAX)}…`
-}
-
-export function isOfType(value: Json, type: EvidenceType): boolean {
-  if (type === 'integer') return Number.isInteger(value)
-  if (type === 'array') return Array.isArray(value)
-  if (type === 'object') return typeof value === 'object' && value !== null && !Array.isArray(value)
-  return typeof value === type
 }

@@ -43,7 +43,7 @@ export class Folder {
     }
   }
 
-  /** What lies in a folder, by name, one more than `ENTRIES_MAX` at most; null when it is no folder of its own (a link is none). */
+  /** What lies in a folder, by name, one more than `ENTRIES_MAX` at most; null when it is not a folder (a link does not count). */
   async entries(relative: string): Promise<readonly Entry[] | null> {
     const path = join(this.path, relative)
     try {
@@ -68,20 +68,25 @@ export class Folder {
     const there = real === path ? await stat(path).catch(() => null) : null
     if (there === null || there.ino !== opened.ino || there.dev !== opened.dev)
       return { status: 'refused', reason: 'a link on the way to it leads elsewhere' }
-    const buffer = Buffer.alloc(BYTES_MAX + 1)
-    let length = 0
-    while (length <= BYTES_MAX) {
-      const { bytesRead } = await file.read(buffer, length, buffer.length - length, null)
-      if (bytesRead === 0) break
-      length += bytesRead
-    }
-    if (length > BYTES_MAX) return { status: 'refused', reason: `the file is larger than ${BYTES_MAX} bytes` }
-    try {
-      const text = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(buffer.subarray(0, length))
-      return { status: 'text', text }
-    } catch {
-      return { status: 'refused', reason: 'the file is not UTF-8 text' }
-    }
+    return readOpened(file)
+  }
+}
+
+/** The text of an open file, at most 1 MiB of UTF-8. */
+export async function readOpened(file: FileHandle): Promise<FileText> {
+  const buffer = Buffer.alloc(BYTES_MAX + 1)
+  let length = 0
+  while (length <= BYTES_MAX) {
+    const { bytesRead } = await file.read(buffer, length, buffer.length - length, null)
+    if (bytesRead === 0) break
+    length += bytesRead
+  }
+  if (length > BYTES_MAX) return { status: 'refused', reason: `the file is larger than ${BYTES_MAX} bytes` }
+  try {
+    const text = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(buffer.subarray(0, length))
+    return { status: 'text', text }
+  } catch {
+    return { status: 'refused', reason: 'the file is not UTF-8 text' }
   }
 }
 

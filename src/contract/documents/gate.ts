@@ -13,7 +13,7 @@ import { type CrossRule, jsonOf, readYamlGate, type YamlGate } from './yaml-fiel
 const FIELDS_MAX = 200
 
 /** Where the requirements of one phase are looked for, and nowhere else. */
-export interface GatePlace {
+interface GatePlace {
   readonly source: Source
   readonly blocks: readonly Block[]
   readonly title: Heading | null
@@ -152,7 +152,7 @@ function reportDrift(used: FieldSource, later: FieldSource, report: Sink): void 
   }
 }
 
-/** What two sources say differently about a field; what one of them leaves unsaid is no difference. */
+/** What two sources say differently about a field; what only one of them says does not count. */
 function differenceOf(used: Requirement, later: Requirement, isSentence: boolean): string | null {
   const says = `line ${used.at.line} says ${wordsOf(used)}`
   const isNumeric = [used, later].every(({ field }) => field.type === 'integer' || field.type === 'number')

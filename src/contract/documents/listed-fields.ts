@@ -78,7 +78,7 @@ export function namedItem(item: Paragraph): Omit<Listed, 'line'> | null {
   }
 }
 
-// The words of a flag or an object say what it is about; a number in them is no rule of its value.
+// The description of a flag or an object is not read for rules: a number in it does not bound the value.
 const RULES_FROM_WORDS: ReadonlySet<string> = new Set(['integer', 'number', 'string', 'array'])
 
 function listedField(source: Source, report: Sink, listed: Listed): Requirement[] {

@@ -37,7 +37,7 @@ export interface Table extends Placed {
   readonly rows: readonly TableRow[]
 }
 
-export interface TableRow {
+interface TableRow {
   readonly line: number
   readonly cells: readonly (readonly Piece[])[]
 }
@@ -66,7 +66,7 @@ const BLOCKS_MAX = 10_000
 const parser = new MarkdownIt({ html: true, linkify: false, typographer: false })
 parser.set({ maxNesting: NESTING_MAX })
 
-export type Blocks =
+type Blocks =
   | { readonly ok: true; readonly blocks: readonly Block[] }
   | { readonly ok: false; readonly line: number; readonly reason: 'too_deep' | 'too_many' }
 

@@ -18,7 +18,7 @@ type Counted =
   | { readonly status: 'unreadable' }
 
 /** The number that a text begins with: digits, or one of the words one to ten. */
-export function leadingNumber(text: string): Counted {
+function leadingNumber(text: string): Counted {
   const trimmed = text.replace(/^[\s*_`]+/, '')
   const skipped = text.length - trimmed.length
   if (OTHER_NUMBERS.test(trimmed)) return { status: 'unreadable' }
@@ -103,7 +103,7 @@ function readLower(draft: Draft, found: RegExpExecArray, rest: string, isInclude
   return found[0].length + used
 }
 
-// `min length 1` is no rule followed by two words, but one text that is not understood.
+// `min length 1` is refused as a whole: it is not the rule `min` followed by two words.
 const RULE_END = /^\s*(?:$|[,;.]|and\b)/i
 
 function readLength(draft: Draft, found: RegExpExecArray, rest: string): number | null {
@@ -170,7 +170,7 @@ function wordValue(draft: Draft, word: string): Json {
   return isNumber && text !== '' && Number.isFinite(Number(text)) ? Number(text) : text
 }
 
-/** Reads the rules that a sentence speaks of; everything else it says is no rule. */
+/** Reads the rules that a sentence speaks of; the rest of it is ignored. */
 export function readSentenceRules(draft: Draft, sentence: string): void {
   const text = sentence.replace(/\s+/g, ' ')
   bounded(draft, text, /\bat least\b/i, true)

@@ -6,7 +6,7 @@ import { placeIn, type Sink, type Source } from './source.js'
 const MARKER = /\bmust\s+provide\b|\brequired\s*:|\bevidence\s*:|\bcheckpoint\s*:/i
 const MARKER_WORDS = new Set(['must', 'provide', 'required', 'evidence', 'checkpoint', 'you', 'the', 'agent'])
 const SNAKE_CASE = /(?<![\p{L}\p{N}_])[A-Za-z][A-Za-z0-9]*(?:_[A-Za-z0-9]+)+(?![\p{L}\p{N}_])/u
-// Comparisons that sentences are not read for; whoever wrote one is told.
+// Comparisons that are not read from sentences; a warning names them.
 const COMPARISON =
   /\b(?:more|fewer|less) than \S+|\b(?:minimum|maximum)(?: of)? \S+|\b(?:at most|up to|exactly|between) \S+|[<>≥≤]=?\s*\d\S*/i
 const READ = /\b(?:at least|greater than)\s+\S+/gi
@@ -109,7 +109,7 @@ function boldTexts(pieces: readonly Piece[]): Iterable<readonly Piece[]> {
 
 const DECORATION = new Set(' *#:`"-')
 
-// By hand: an expression that looks for the end of the text starts anew at every dash of a long row of them.
+// Not a regular expression: one that looks for the end of the text would start over at every dash of a long row.
 function descriptionOf(text: string): string {
   const words = text.replace(/\s+/g, ' ')
   let start = 0

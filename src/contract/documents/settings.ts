@@ -1,27 +1,12 @@
+import { COMMON_KEYS } from '../contract-fields.js'
 import type { MapNode, SourceEntry, SourceNode } from '../load/yaml.js'
 import { didYouMean, nearest } from '../nearest.js'
-import { COMMON_KEYS } from '../read/contract-keys.js'
+import { PHASE } from '../read/read-phases.js'
 import { entry, numberIn, scalarNode, textIn } from './nodes.js'
 import type { Sink } from './source.js'
 
 /** What metadata or front matter can say about a phase, besides what its document says. */
-export const PHASE_SETTINGS = [
-  'name',
-  'description',
-  'prompt',
-  'allowed_tools',
-  'forbidden_tools',
-  'tool_constraints',
-  'writable',
-  'required_artifacts',
-  'gates',
-  'rules',
-  'consensus',
-  'auto_spawn',
-  'review',
-  'tasks_in_order',
-  'min_verified',
-]
+const PHASE_SETTINGS = PHASE.keys.filter((key) => !['id', 'checkpoint', 'document'].includes(key))
 /** Settings of a phase that metadata can give to all phases at once. */
 const SHARED_SETTINGS = ['allowed_tools', 'forbidden_tools', 'tool_constraints', 'writable']
 /** Keys of a contract that metadata can hold as they are. */

@@ -17,7 +17,7 @@ export interface Source {
 
 export type Sink = (report: Report) => void
 
-export interface SourceName {
+interface SourceName {
   readonly shown: string
   readonly file: string
 }
@@ -59,7 +59,7 @@ function headEnd(lines: readonly string[]): number {
   return end
 }
 
-export interface YamlPlace {
+interface YamlPlace {
   readonly shown: string
   /** Where its first character stands. */
   readonly line: number

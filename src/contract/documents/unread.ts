@@ -9,8 +9,8 @@ import { isMarked } from './sentences.js'
 import { placeIn, type Source } from './source.js'
 
 /**
- * What stands in a gate section, looks like a requirement to whoever reads it, and is none of the known forms. Each is an error:
- * passed over, it would be a demand that nobody holds against anything. `known` are the fields that were read.
+ * Reports what looks like a requirement in a gate section and has none of the known forms. Each is an error: skipped, it would
+ * be a demand that is not enforced. `known` are the fields that were read.
  */
 export function unreadRequirements(source: Source, blocks: readonly Block[], known: ReadonlySet<string>): Report[] {
   return blocks.flatMap((block) => {
@@ -31,14 +31,14 @@ export function unreadRequirements(source: Source, blocks: readonly Block[], kno
   })
 }
 
-// Columns that would make a demand weaker if nobody read them.
+// Columns that would weaken a demand if they were ignored.
 const RULES_UNREAD = new Set(
   'min max minimum maximum min_length length pattern enum must_be grade validation validators constraint constraints condition conditions'.split(
     ' ',
   ),
 )
 
-// A first row that gives a type is no header: the header was forgotten.
+// A first row that gives a type is not a header: the header is missing.
 const TYPES_AS_TITLES = ['integer', 'boolean', 'string', 'array', 'object', 'int', 'bool', 'str']
 
 function unreadTable(source: Source, table: Table, known: ReadonlySet<string>): Report[] {

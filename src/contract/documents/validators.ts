@@ -25,7 +25,7 @@ export class Validators {
     return new Validators(entries, report)
   }
 
-  /** Puts what a field's `validator` demands into its draft; what cannot be told for sure is refused. */
+  /** Puts what a field's `validator` demands into its draft; what is not certain is refused. */
   apply(draft: Draft, validator: string, params: ReadonlyMap<string, Json>): void {
     const own = this.entries.get(validator)?.value
     this.#used.add(validator)
@@ -36,7 +36,7 @@ export class Validators {
     else draft.unknown(text, REMEDY)
   }
 
-  /** A validator that no field names demands nothing: its author is told. */
+  /** Reports validators that no field names: they demand nothing. */
   reportUnused(): void {
     for (const [name, { keyAt }] of this.entries) {
       if (this.#used.has(name)) continue
@@ -83,7 +83,7 @@ interface Names {
 }
 
 function readBody(draft: Draft, body: string, names: Names): boolean {
-  // Inside quotes `and` is no operator.
+  // Inside quotes `and` is text.
   const parts = /['"]/.test(body) ? [body] : body.split(/\s+and\s+/)
   return parts.every((part) => readPart(draft, part.trim(), names))
 }
@@ -139,7 +139,7 @@ function compare(draft: Draft, of: 'value' | 'length', operator: string, bound: 
 
 const CHECKPOINT_KEYS = ['strict', 'allow_override']
 
-/** The `checkpoint` section of a gate file. Evidence is always enforced here: what says otherwise is told. */
+/** The `checkpoint` section of a gate file. Evidence is always enforced: settings that say otherwise are reported. */
 export function readCheckpointSection(node: MapNode, report: Sink): void {
   for (const [key, { keyAt, value }] of node.entries) {
     if (key.startsWith('x-')) continue
@@ -154,7 +154,7 @@ export function readCheckpointSection(node: MapNode, report: Sink): void {
           ? '`strict: false` has no effect: evidence that does not hold always keeps the phase closed.'
           : '`allow_override: true` has no effect: nobody can pass a checkpoint whose evidence does not hold.'
       const remedy = key === 'strict' ? 'Make fields optional that may be missing, or say `strict: true`.' : undefined
-      report({ code: 'contract.effect_differs', at: keyAt, message, ...(remedy === undefined ? {} : { remedy }) })
+      report({ code: 'contract.effect_differs', at: keyAt, message, remedy })
     }
   }
 }

@@ -229,7 +229,7 @@ class FolderReader {
     return tasks
   }
 
-  /** The text; null when there is no such file, undefined when it was refused. */
+  /** The text; null when the file does not exist, undefined when it was refused. */
   private async text(file: string): Promise<string | null | undefined> {
     const read = await this.folder.text(file)
     if (read.status === 'text') return read.text
@@ -239,7 +239,7 @@ class FolderReader {
     return undefined
   }
 
-  // What nobody reads would be a phase, a gate or a task that nobody is held to.
+  // A file that is silently skipped would be a phase, a gate or a task that is not enforced.
   private misnamed(file: string, why: string): void {
     this.report({ code: 'contract.invalid_value', at: this.place(file), message: `${file} is not read: ${why}.` })
   }

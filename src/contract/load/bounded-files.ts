@@ -2,7 +2,7 @@ import { constants } from 'node:fs'
 import { open, realpath, stat } from 'node:fs/promises'
 import { join, relative } from 'node:path'
 import type { ContractCode } from '../diagnostic.js'
-import { Folder, isInside } from '../documents/folder.js'
+import { Folder, isInside, readOpened } from '../documents/folder.js'
 
 export type FileText =
   | { readonly status: 'text'; readonly text: string }
@@ -11,8 +11,6 @@ export type FileText =
 
 /** Looks up files below one folder; without a folder nothing is ever there. */
 export type FileLookup = (relative: string) => Promise<FileText>
-
-const BYTES_MAX = 1024 * 1024
 
 const NOT_REGULAR: FileText = { status: 'refused', reason: 'it is not a regular file' }
 const OUTSIDE: FileText = { status: 'refused', reason: "the path must stay below the contract's folder" }
@@ -39,32 +37,16 @@ export async function readBounded(path: string): Promise<FileText> {
   try {
     // To open a device can do something, and to open a pipe can take for ever.
     if (!(await stat(path)).isFile()) return NOT_REGULAR
-    const bytes = await readBytes(path)
-    if (bytes === null) return { status: 'refused', reason: `the file is larger than ${BYTES_MAX} bytes` }
-    return { status: 'text', text: new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes) }
+    const file = await open(path, constants.O_RDONLY | constants.O_NONBLOCK)
+    try {
+      return await readOpened(file)
+    } finally {
+      await file.close()
+    }
   } catch (cause) {
     const code = (cause as NodeJS.ErrnoException).code
     if (code === 'ENOENT' || code === 'ENOTDIR') return { status: 'absent' }
-    if (code === 'ERR_ENCODING_INVALID_ENCODED_DATA') return { status: 'refused', reason: 'the file is not UTF-8 text' }
     return { status: 'refused', reason: `the file cannot be read (${code ?? String(cause)})` }
-  }
-}
-
-async function readBytes(path: string): Promise<Uint8Array | null> {
-  const file = await open(path, constants.O_RDONLY | constants.O_NONBLOCK)
-  try {
-    const { size } = await file.stat()
-    if (size > BYTES_MAX) return null
-    const buffer = Buffer.alloc(BYTES_MAX + 1)
-    let length = 0
-    while (length <= BYTES_MAX) {
-      const { bytesRead } = await file.read(buffer, length, buffer.length - length, null)
-      if (bytesRead === 0) return buffer.subarray(0, length)
-      length += bytesRead
-    }
-    return null
-  } finally {
-    await file.close()
   }
 }
 

@@ -40,7 +40,7 @@ export interface LoadedContract {
   readonly parts: readonly string[]
 }
 
-export interface RefusedContract {
+interface RefusedContract {
   readonly ok: false
   /** All errors and warnings, in the order of the file. */
   readonly diagnostics: Diagnostic[]
@@ -48,7 +48,7 @@ export interface RefusedContract {
 
 export type LoadResult = LoadedContract | RefusedContract
 
-export interface LoadOptions {
+interface LoadOptions {
   /** The name that diagnostics carry. */
   readonly file: string
   /** Where schema and guide files are looked up; null: nowhere (a contract that came over the wire). */
@@ -77,7 +77,7 @@ async function isFolder(path: string): Promise<boolean> {
   try {
     return (await stat(path)).isDirectory()
   } catch {
-    // What cannot be looked at is told when it is opened.
+    // Opening it reports the reason.
     return false
   }
 }
@@ -150,7 +150,7 @@ async function complete(reading: Reading, read: ReadContract, baseDir: string | 
   checkPrompts(reading, document)
   for (const { made, key, feature } of findUnenforced(document)) {
     const message = `This version reads ${feature} but does not enforce it.`
-    reading.report({ ...reading.about(made, key, 'contract.not_enforced_yet'), message })
+    reading.reportAt('contract.not_enforced_yet', [made, key], message)
   }
   return document
 }

@@ -1,7 +1,6 @@
 import { phasesAfterRed } from '../check/demands.js'
 import type { BlockerDocument, ContractDocument, GateDocument, PhaseDocument, TransitionDocument } from '../document.js'
-import type { GateDefaults } from '../read/read-gates.js'
-import { sharedGate } from '../read/read-gates.js'
+import { readSharedGate } from '../read/read-gates.js'
 import type { Reading } from '../read/reading.js'
 
 const TESTS_UNCHANGED_MESSAGE = 'Tests must stay as they were at RED'
@@ -50,19 +49,21 @@ function donePhase(): PhaseDocument {
 }
 
 /** A gate of the top-level map belongs to each phase whose transition names it. */
-export function placeSharedGates(reading: Reading, document: ContractDocument, gates: GateDefaults): void {
-  if (gates.shared === null) return
+export function placeSharedGates(reading: Reading, document: Pick<ContractDocument, 'phases' | 'transitions'>): void {
+  const { shared } = reading.gates
+  if (shared === null) return
   const used = new Set<string>()
   for (const phase of document.phases) for (const gate of phase.gates) used.add(gate.id)
   for (const transition of document.transitions) {
     const name = transition.gate
     const phase = document.phases.find((candidate) => candidate.id === transition.from)
-    if (name === undefined || !gates.shared.entries.has(name)) continue
+    if (name === undefined || !shared.entries.has(name)) continue
     used.add(name)
     if (phase === undefined || phase.gates.some((gate) => gate.id === name)) continue
-    phase.gates.push(...sharedGate(reading, name, gates, gates.shared))
+    const gate = readSharedGate(reading, name, shared)
+    if (gate !== null) phase.gates.push(gate)
   }
-  for (const [name, entry] of gates.shared.entries) {
+  for (const [name, entry] of shared.entries) {
     if (used.has(name)) continue
     const message = `No transition and no phase names the gate '${name}'.`
     reading.report({ code: 'contract.unused_gate', at: entry.keyAt, message })

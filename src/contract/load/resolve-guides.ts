@@ -1,5 +1,4 @@
 import { join } from 'node:path/posix'
-import type { ContractDocument } from '../document.js'
 import { bareNamesAsGuides, placeholdersOf } from '../prompt.js'
 import type { ReadContract } from '../read/read-contract.js'
 import type { Reading } from '../read/reading.js'
@@ -16,24 +15,14 @@ export async function resolveGuides(reading: Reading, read: ReadContract, files:
   for (const phase of document.phases) {
     for (const placeholder of placeholdersOf(phase.prompt)) {
       if (placeholder.kind !== 'guide' || Object.hasOwn(document.guides, placeholder.name)) continue
-      const path = join(folder, `${placeholder.name}.md`)
+      const { name } = placeholder
+      const path = join(folder, `${name}.md`)
       const file = await files(path)
-      if (file.status === 'text' && file.text.length <= GUIDE_CHARS_MAX) document.guides[placeholder.name] = file.text
-      else reportMissing(reading, document, phase.id, { name: placeholder.name, path })
+      if (file.status === 'text' && file.text.length <= GUIDE_CHARS_MAX) document.guides[name] = file.text
+      else {
+        const remedy = `Add ${path} (at most 256 KiB), or correct the name.`
+        reading.reportAt('contract.missing_guide', [phase, 'prompt'], `The guide '${name}' is not there.`, remedy)
+      }
     }
   }
-}
-
-function reportMissing(
-  reading: Reading,
-  document: ContractDocument,
-  phaseId: string,
-  guide: { name: string; path: string },
-): void {
-  const phase = document.phases.find((candidate) => candidate.id === phaseId) ?? document
-  reading.report({
-    ...reading.about(phase, 'prompt', 'contract.missing_guide'),
-    message: `The guide '${guide.name}' is not there.`,
-    remedy: `Add ${guide.path} (at most 256 KiB), or correct the name.`,
-  })
 }

@@ -1,14 +1,9 @@
 import type { ContractCode, Place } from '../diagnostic.js'
-import type { ListNode, MapNode, ScalarNode, SourceNode } from '../load/yaml.js'
+import type { ListNode, MapNode, SourceNode } from '../load/yaml.js'
 import { didYouMean } from '../nearest.js'
 import type { Reading } from './reading.js'
 
-const TEXT_CHARS_MAX = 256 * 1024
-
-// Ten years in seconds: more than any limit means, and far from where dates and timers stop working.
-const POSITIVE_MAX = 315_360_000
-
-/** One map of the file, read field by field. Every getter reports what is wrong and then answers with the fallback. */
+/** One map of the file, for checks that look at what is written. */
 export class Fields {
   readonly reading: Reading
   readonly node: MapNode
@@ -56,145 +51,21 @@ export class Fields {
   }
 
   bad(key: string, code: ContractCode, message: string, remedy?: string): void {
-    this.reading.report({ code, at: this.at(key), message, ...(remedy === undefined ? {} : { remedy }) })
-  }
-
-  text(key: string, fallback = ''): string {
-    const node = this.get(key)
-    return node === undefined ? fallback : (textOf(this.reading, node) ?? fallback)
-  }
-
-  /** A text that must be there and must not be empty. */
-  needText(key: string, example: string): string {
-    if (!this.has(key)) {
-      this.missing(key, example)
-      return ''
-    }
-    const text = this.text(key)
-    if (text.trim() === '' && this.isText(key)) {
-      this.bad(key, 'contract.invalid_value', `The field '${key}' is empty.`, `Write ${key}, for example ${example}.`)
-    }
-    return text
-  }
-
-  flag(key: string, fallback: boolean): boolean {
-    const node = this.get(key)
-    if (node === undefined) return fallback
-    if (node.kind === 'scalar' && typeof node.value === 'boolean') return node.value
-    wrongType(this.reading, node, 'true or false')
-    return fallback
-  }
-
-  positive(key: string, fallback: number): number {
-    const node = this.get(key)
-    if (node === undefined) return fallback
-    if (node.kind === 'scalar' && typeof node.value === 'number') {
-      if (Number.isSafeInteger(node.value) && node.value >= 1 && node.value <= POSITIVE_MAX) return node.value
-      if (node.value > POSITIVE_MAX) {
-        this.bad(key, 'contract.invalid_value', `The field '${key}' is ${node.value}, more than ${POSITIVE_MAX}.`)
-        return fallback
-      }
-      this.bad(key, 'contract.not_positive', `The field '${key}' is ${node.value}, not a positive integer.`)
-      return fallback
-    }
-    wrongType(this.reading, node, 'a positive integer')
-    return fallback
-  }
-
-  /** One of `values`; anything else is reported under `code` with the list of known values. */
-  choice<T extends string>(
-    key: string,
-    values: readonly T[],
-    fallback: T,
-    code: ContractCode = 'contract.invalid_value',
-  ): T {
-    const node = this.get(key)
-    if (node === undefined) return fallback
-    const text =
-      node.kind === 'scalar' && typeof node.value === 'boolean' ? String(node.value) : textOf(this.reading, node)
-    if (text === null) return fallback
-    const found = values.find((value) => value === text)
-    if (found !== undefined) return found
-    this.bad(key, code, `'${text}' is not a known ${key}.`, `${didYouMean(text, values)}Known: ${values.join(', ')}.`)
-    return fallback
-  }
-
-  /** A list of non-empty texts; null when the field is not there. The list remembers where it stands. */
-  texts(key: string): string[] | null {
-    const node = this.get(key)
-    return node === undefined ? null : textsOf(this.reading, node)
-  }
-
-  list(key: string): ListNode | null {
-    const node = this.get(key)
-    return node === undefined ? null : expectKind(this.reading, node, 'list')
-  }
-
-  map(key: string): MapNode | null {
-    const node = this.get(key)
-    return node === undefined ? null : expectKind(this.reading, node, 'map')
-  }
-
-  /** The map under `key`, with its keys checked. */
-  inner(key: string, keys: readonly string[]): Fields | null {
-    const node = this.get(key)
-    return node === undefined ? null : Fields.of(this.reading, node, keys)
-  }
-
-  private isText(key: string): boolean {
-    const node = this.get(key)
-    return node?.kind === 'scalar' && typeof node.value === 'string'
+    this.reading.report({ code, at: this.at(key), message, remedy })
   }
 }
 
-export function textOf(reading: Reading, node: SourceNode): string | null {
-  if (node.kind === 'scalar' && typeof node.value === 'string') {
-    if (node.value.length <= TEXT_CHARS_MAX) return node.value
-    reading.report({ code: 'contract.invalid_value', at: node.at, message: `A text is longer than ${TEXT_CHARS_MAX}.` })
-    return null
-  }
-  const remedy = node.kind === 'scalar' && typeof node.value === 'number' ? 'Put it in quotes.' : undefined
-  wrongType(reading, node, 'a text', remedy)
-  return null
-}
+type NodeOf<K> = K extends 'map' ? MapNode : ListNode
 
-export function textsOf(reading: Reading, node: SourceNode): string[] {
-  const list = expectKind(reading, node, 'list')
-  if (list === null) return reading.made([], node)
-  const texts: string[] = []
-  const kept: SourceNode[] = []
-  for (const item of list.items) {
-    const text = textOf(reading, item)
-    if (text === null) continue
-    if (text.trim() === '') {
-      reading.report({ code: 'contract.invalid_value', at: item.at, message: 'An entry of the list is empty.' })
-      continue
-    }
-    texts.push(text)
-    kept.push(item)
-  }
-  return reading.made(texts, { ...list, items: kept })
-}
-
-type NodeOf<K extends SourceNode['kind']> = K extends 'map' ? MapNode : K extends 'list' ? ListNode : ScalarNode
-
-export function expectKind<K extends SourceNode['kind']>(
-  reading: Reading,
-  node: SourceNode,
-  kind: K,
-): NodeOf<K> | null {
+export function expectKind<K extends 'map' | 'list'>(reading: Reading, node: SourceNode, kind: K): NodeOf<K> | null {
   if (node.kind === kind) return node as NodeOf<K>
-  wrongType(reading, node, kind === 'map' ? 'a map of keys and values' : kind === 'list' ? 'a list' : 'a single value')
-  return null
+  return wrongType(reading, node, kind === 'map' ? 'a map of keys and values' : 'a list')
 }
 
-export function wrongType(reading: Reading, node: SourceNode, expected: string, remedy?: string): void {
-  reading.report({
-    code: 'contract.wrong_type',
-    at: node.at,
-    message: `Expected ${expected}, found ${describe(node)}.`,
-    ...(remedy === undefined ? {} : { remedy }),
-  })
+export function wrongType(reading: Reading, node: SourceNode, expected: string, remedy?: string): null {
+  const message = `Expected ${expected}, found ${describe(node)}.`
+  reading.report({ code: 'contract.wrong_type', at: node.at, message, remedy })
+  return null
 }
 
 function describe(node: SourceNode): string {

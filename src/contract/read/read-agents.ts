@@ -1,181 +1,205 @@
 import { findValueProblem, isHeldByShell, isVariableName } from '../../core/contract/variables.js'
 import { AGENTS_MAX, optionProblem } from '../../core/councils/options.js'
-import type { Json, JsonObject } from '../../core/json.js'
 import { REVIEWER_NAME } from '../../core/reviews/review.js'
 import { voteOptions } from '../compile/compile-consensus.js'
-import type { ListNode, SourceNode } from '../load/yaml.js'
-import { Fields } from './fields.js'
-import type { Reading } from './reading.js'
+import { has, when } from '../schema/conditions.js'
+import {
+  checked,
+  choice,
+  filled,
+  flag,
+  list,
+  mapOf,
+  name,
+  names,
+  positive,
+  type TypeOf,
+  text,
+  texts,
+} from '../schema/kinds.js'
+import { maybe, need, object, type ReadOf } from '../schema/object.js'
+import type { Fields } from './fields.js'
 
-const HARNESSES = ['claude-code', 'codex', 'gemini', 'opencode', 'command'] as const
-const NOVELTY = ['lenient', 'balanced', 'strict'] as const
-const CONSENSUS_NUMBERS = [
-  'quorum',
-  'max_new_answers_per_agent',
-  'max_new_answers_global',
-  'max_attempts',
-  'round_timeout_seconds',
-  'timeout_seconds',
-]
-const CONSENSUS_FLAGS = ['skip_voting', 'allow_self_vote', 'final_presentation']
+/** A map of environment variables; values are texts. */
+export const env = checked(mapOf(text, { names: '^[A-Za-z_][A-Za-z0-9_]*$' }), (variables, _bad, { reading }) => {
+  for (const [name, value] of Object.entries(variables)) {
+    const shown = name.slice(0, 80)
+    const problem = findValueProblem(name, value)
+    if (!isVariableName(name)) {
+      const message = `'${shown}' is not a name of an environment variable.`
+      const remedy = 'Use A-Z, a-z, 0-9 and _, and do not begin with a digit.'
+      reading.reportAt('contract.invalid_value', [variables, name], message, remedy)
+    } else if (problem !== null) {
+      const message = `The value of ${shown} ${problem}.`
+      reading.reportAt('contract.invalid_value', [variables, name], message, 'Put the value into a file.')
+    } else if (isHeldByShell(name)) {
+      const message = `The shell that starts the command sets ${name} itself; this value has no effect.`
+      reading.reportAt('contract.effect_differs', [variables, name], message, `Remove ${name}.`)
+    }
+  }
+})
+
+/** One entry of `agents:`. */
+export const AGENT = object(
+  'agent',
+  'Agents',
+  {
+    harness: need(
+      choice(['claude-code', 'codex', 'gemini', 'opencode', 'command'] as const, 'command'),
+      'What kind of agent.',
+      'claude-code',
+    ),
+    command: maybe(filled, 'The program.', 'my-agent', { words: 'program', unset: 'required for `command`' }),
+    args: maybe(texts, 'Its arguments.', '["-p"]'),
+    env: maybe(env, 'Its environment.', '{LANG: C}'),
+    model: maybe(filled, 'The model it uses.', 'small', { unset: 'the default of the harness' }),
+    capabilities: maybe(texts, 'What it can do; tasks may require it.', '[python]'),
+  },
+  {
+    json: { allOf: [when(has('harness', { const: 'command' }), { required: ['command'] })] },
+    finish: (agent, fields) => {
+      if (agent.harness === 'command' && fields.has('harness') && !fields.has('command'))
+        fields.missing('command', AGENT.fields.command.example)
+      return agent
+    },
+  },
+)
+export type AgentDocument = TypeOf<typeof AGENT>
+
+const CONSENSUS_FIELDS = {
+  agents: need(
+    names,
+    'Who votes: entries of `agents`, or names whose tokens an operator hands out.',
+    '[reviewer_a, reviewer_b]',
+  ),
+  question: need(filled, 'What they decide.', '"Is this change ready?"'),
+  novelty: maybe(
+    choice(['lenient', 'balanced', 'strict'] as const, 'lenient'),
+    'How different a new answer must be.',
+    'balanced',
+    { unset: '`lenient`' },
+  ),
+  quorum: maybe(positive, 'How many votes the winner needs; without it one.', '2'),
+  max_new_answers_per_agent: maybe(positive, 'Answers one agent may give.', '3', { unset: '`3`' }),
+  max_new_answers_global: maybe(positive, 'Answers all agents may give together.', '9'),
+  max_attempts: maybe(positive, 'Bad responses before an agent is stopped.', '3', { unset: '`3`' }),
+  round_timeout_seconds: maybe(positive, 'The longest a round may take.', '600', { unset: '`600`' }),
+  timeout_seconds: maybe(positive, 'The longest the whole vote may take.', '1800', { unset: '`1800`' }),
+  skip_voting: maybe(flag, 'The latest answer wins without a vote.', 'false'),
+  allow_self_vote: maybe(flag, 'Whether an agent may vote for itself.', 'true', { unset: '`true`' }),
+  final_presentation: maybe(flag, 'Whether the winner is asked to present its answer.', 'false'),
+}
+export type ConsensusDocument = ReadOf<typeof CONSENSUS_FIELDS>
 
 /** A phase's `consensus`: reviewer agents that vote as part of leaving it. */
-export function readConsensus(reading: Reading, node: SourceNode): JsonObject {
-  const fields = Fields.of(reading, node, ['agents', 'question', 'novelty', ...CONSENSUS_NUMBERS, ...CONSENSUS_FLAGS])
-  if (fields === null) return {}
-  if (!fields.has('agents')) fields.missing('agents', '[reviewer_a, reviewer_b]')
-  const agents = fields.texts('agents') ?? []
-  const consensus: Record<string, Json> = { agents, question: fields.needText('question', '"Is this change ready?"') }
-  for (const key of CONSENSUS_NUMBERS) if (fields.has(key)) consensus[key] = fields.positive(key, 1)
-  for (const key of CONSENSUS_FLAGS) if (fields.has(key)) consensus[key] = fields.flag(key, false)
-  if (fields.has('novelty')) consensus.novelty = fields.choice('novelty', NOVELTY, 'lenient')
-  checkVote(fields, consensus, agents)
-  return reading.made(consensus, node)
-}
+export const CONSENSUS = object('consensus', 'Consensus', CONSENSUS_FIELDS, {
+  finish: (consensus, fields) => {
+    checkVote(fields, consensus)
+    return consensus
+  },
+})
 
 /** Leaves room for what is voted on, which is put to the voters with the question. */
 const VOTE_QUESTION_CHARS_MAX = 10_000
 
-function checkVote(fields: Fields, consensus: JsonObject, agents: readonly string[]): void {
+function checkVote(fields: Fields, consensus: ConsensusDocument): void {
+  const { agents, question } = consensus
   const bad = (key: string, message: string): void => fields.bad(key, 'contract.invalid_value', message)
   if (fields.has('agents') && agents.length === 0) bad('agents', 'Nobody votes.')
   if (agents.length > AGENTS_MAX) bad('agents', `At most ${AGENTS_MAX} agents vote.`)
   const taken = new Set<string>()
   for (const name of agents) {
-    if (!new RegExp(REVIEWER_NAME).test(name) || name === 'human' || name === 'orchestrator')
-      bad('agents', `No reviewer can be called '${name.slice(0, 80)}'.`)
+    if (!isReviewerName(name)) bad('agents', `No reviewer can be called '${name.slice(0, 80)}'.`)
     if (taken.has(name)) bad('agents', `The agent '${name}' votes twice.`)
     taken.add(name)
   }
-  if (String(consensus.question).length > VOTE_QUESTION_CHARS_MAX)
+  if (question.length > VOTE_QUESTION_CHARS_MAX)
     bad('question', `The question has at most ${VOTE_QUESTION_CHARS_MAX} characters.`)
-  // Whether the voters can reach the quorum is told with the gates that cannot open.
+  // `check-openable.ts` reports a quorum that the voters cannot reach.
   const problem = optionProblem(voteOptions(consensus), AGENTS_MAX)
   const key = problem?.slice(0, problem.indexOf(' ')) ?? ''
-  if (problem !== null) fields.bad(fields.has(key) ? key : 'agents', 'contract.invalid_value', problem)
+  if (problem !== null) bad(fields.has(key) ? key : 'agents', problem)
 }
 
-/** Places in one phase; more reviewers than this nobody reads. */
+function isReviewerName(name: string): boolean {
+  return new RegExp(REVIEWER_NAME).test(name) && name !== 'human' && name !== 'orchestrator'
+}
+
+/** Places for reviewers in one phase. */
 const SLOTS_MAX = 50
 
-/** The names of the places that an `auto_spawn` opens: its models, else the type or agent, numbered where there are several. */
-export function spawnNames(spawn: JsonObject): readonly string[] {
-  const kind = spawn.agent ?? spawn.agent_type
-  if (typeof kind !== 'string') return []
-  const models = Array.isArray(spawn.models) ? spawn.models.map(String) : []
-  if (models.length > 0) return models
-  const count = Math.min(Number(spawn.count ?? 1), SLOTS_MAX + 1)
-  if (count === 1) return [kind]
-  return Array.from({ length: count }, (_, index) => `${kind}-${index + 1}`)
+const SPAWN_FIELDS = {
+  agent: maybe(name, 'An entry of `agents`.', 'reviewer', { unset: 'this or `agent_type`' }),
+  count: maybe(positive, 'How many; 50 places in a phase at most.', '1', { unset: '`1`' }),
+  agent_type: maybe(name, 'A kind of reviewer; that no agent is started is warned about.', 'review', {
+    unset: 'this or `agent`',
+  }),
+  models: maybe(names, 'The names of the places, one reviewer each.', '[security]'),
+  parallel: maybe(flag, 'They always may work at the same time; `false` is warned about.', 'true', { unset: '`true`' }),
+  wait_for_completion: maybe(flag, 'Whether the phase waits for them.', 'true'),
 }
+type SpawnDocument = ReadOf<typeof SPAWN_FIELDS>
 
-/** Agents started on entering a phase: by an entry of `agents:`, or by a type and models. */
-export function readAutoSpawn(reading: Reading, list: ListNode): JsonObject[] {
-  const taken = new Set<string>()
-  return list.items.flatMap((item) => {
-    const fields = Fields.of(reading, item, [
-      'agent',
-      'count',
-      'agent_type',
-      'models',
-      'parallel',
-      'wait_for_completion',
-    ])
-    if (fields === null) return []
+/** An agent started on entering a phase: by an entry of `agents:`, or by a type and models. */
+const AUTO_SPAWN = object('auto_spawn', 'Auto-spawn', SPAWN_FIELDS, {
+  words: '[spawns](#auto-spawn)',
+  json: { oneOf: [has('agent'), has('agent_type')] },
+  finish: (spawn, fields): SpawnDocument => {
     if (fields.has('agent') === fields.has('agent_type')) {
-      fields.bad(
-        'agent',
-        'contract.missing_field',
-        'Exactly one of agent and agent_type must be given.',
-        'Name an entry of agents.',
-      )
+      const message = 'Exactly one of agent and agent_type must be given.'
+      fields.bad('agent', 'contract.missing_field', message, 'Name an entry of agents.')
     }
-    const spawn: Record<string, Json> = {}
-    for (const key of ['agent', 'agent_type']) if (fields.has(key)) spawn[key] = fields.needText(key, 'reviewer')
-    if (fields.has('agent')) spawn.count = fields.positive('count', 1)
-    else if (fields.has('count')) spawn.count = fields.positive('count', 1)
-    const models = fields.texts('models')
-    if (models !== null) spawn.models = models
-    for (const key of ['parallel', 'wait_for_completion']) if (fields.has(key)) spawn[key] = fields.flag(key, false)
-    checkSlots(fields, spawn, taken)
-    return [reading.made(spawn, item)]
-  })
+    const counted = spawn.agent === undefined ? spawn : { ...spawn, count: spawn.count ?? 1 }
+    checkSlots(fields, counted)
+    return counted
+  },
+})
+
+/** The names of the places that an `auto_spawn` opens: its models, else the type or agent, numbered where there are several. */
+export function spawnNames({ agent, agent_type, models = [], count = 1 }: SpawnDocument): readonly string[] {
+  const kind = agent ?? agent_type
+  if (kind === undefined || kind === '') return []
+  if (models.length > 0) return models
+  if (count === 1) return [kind]
+  return Array.from({ length: Math.min(count, SLOTS_MAX + 1) }, (_, index) => `${kind}-${index + 1}`)
 }
 
-function checkSlots(fields: Fields, spawn: JsonObject, taken: Set<string>): void {
+/** The field that the names of the places come from. */
+function keyOfNames({ agent, models = [] }: SpawnDocument): string {
+  if (models.length > 0) return 'models'
+  return agent === undefined ? 'agent_type' : 'agent'
+}
+
+function checkSlots(fields: Fields, spawn: SpawnDocument): void {
   const kind = spawn.agent ?? spawn.agent_type
-  if (typeof kind !== 'string' || kind === '') return
-  const names = spawnNames(spawn)
-  const named = spawn.agent === undefined ? 'agent_type' : 'agent'
-  const key = Array.isArray(spawn.models) && spawn.models.length > 0 ? 'models' : named
+  if (kind === undefined || kind === '') return
+  const slots = spawnNames(spawn)
+  const key = keyOfNames(spawn)
   const bad = (message: string): void => fields.bad(key, 'contract.invalid_value', message)
-  for (const name of names) {
-    if (!new RegExp(REVIEWER_NAME).test(name) || name === 'human' || name === 'orchestrator')
-      bad(`No reviewer can be called '${name.slice(0, 80)}'.`)
-    else if (taken.has(name)) bad(`There are two places for '${name}'.`)
-    taken.add(name)
-  }
-  if (taken.size > SLOTS_MAX) bad(`A phase opens at most ${SLOTS_MAX} places.`)
+  for (const name of slots) if (!isReviewerName(name)) bad(`No reviewer can be called '${name.slice(0, 80)}'.`)
   if (spawn.agent !== undefined) {
     if (key === 'models') bad('An entry of agents has its own model; count says how many are started.')
     return
   }
-  if (key === 'models' && spawn.count !== undefined && spawn.count !== names.length)
-    fields.bad('count', 'contract.effect_differs', `There is one place for each model: ${names.length}.`)
-  const message = `No agent is started: entering the phase opens a place for ${names.slice(0, 10).join(', ')}, and an operator lets each reviewer in under that name.`
+  if (key === 'models' && spawn.count !== undefined && spawn.count !== slots.length)
+    fields.bad('count', 'contract.effect_differs', `There is one place for each model: ${slots.length}.`)
+  const message = `No agent is started: entering the phase opens a place for ${slots.slice(0, 10).join(', ')}, and an operator lets each reviewer in under that name.`
   fields.bad('agent_type', 'contract.effect_differs', message, 'Use phaselock task reviewer, or remove it.')
   if (spawn.parallel === false)
     fields.bad('parallel', 'contract.effect_differs', 'Reviewers may always work at the same time.')
 }
 
-/** One entry of `agents:`. */
-export function readAgent(reading: Reading, node: SourceNode): JsonObject | null {
-  const fields = Fields.of(reading, node, ['harness', 'command', 'args', 'env', 'model', 'capabilities'])
-  if (fields === null) return null
-  if (!fields.has('harness')) fields.missing('harness', 'claude-code')
-  const agent: Record<string, Json> = { harness: fields.choice('harness', HARNESSES, 'command') }
-  for (const key of ['command', 'model']) if (fields.has(key)) agent[key] = fields.needText(key, 'my-agent')
-  for (const key of ['args', 'capabilities']) {
-    const texts = fields.texts(key)
-    if (texts !== null) agent[key] = texts
+/** The agents of a phase: no two places have the same name, and there are not too many. */
+export const autoSpawns = checked(list(AUTO_SPAWN), (spawns, _bad, { reading }) => {
+  const taken = new Set<string>()
+  for (const spawn of spawns) {
+    const origin = reading.origin(spawn)
+    const at = (origin?.kind === 'map' ? origin.entries.get(keyOfNames(spawn))?.value.at : null) ?? reading.place(spawn)
+    const bad = (message: string): void => reading.report({ code: 'contract.invalid_value', at, message })
+    for (const name of spawnNames(spawn)) {
+      if (isReviewerName(name) && taken.has(name)) bad(`There are two places for '${name}'.`)
+      taken.add(name)
+    }
+    if (taken.size > SLOTS_MAX) bad(`A phase opens at most ${SLOTS_MAX} places.`)
   }
-  const env = readEnv(fields)
-  if (env !== null) agent.env = env
-  if (agent.harness === 'command' && fields.has('harness') && !fields.has('command'))
-    fields.missing('command', 'my-agent')
-  return reading.made(agent, node)
-}
-
-/** A map of environment variables; values are texts. */
-export function readEnv(fields: Fields): JsonObject | null {
-  const map = fields.map('env')
-  if (map === null) return null
-  const names = Fields.of(fields.reading, map, [...map.entries.keys()])
-  const env: Record<string, Json> = Object.create(null)
-  for (const name of map.entries.keys()) env[name] = names?.text(name) ?? ''
-  const made = fields.reading.made(env, map)
-  checkVariables(fields.reading, made)
-  return made
-}
-
-function checkVariables(reading: Reading, env: JsonObject): void {
-  for (const [name, value] of Object.entries(env)) {
-    const shown = name.slice(0, 80)
-    const at = reading.about(env, name, 'contract.invalid_value')
-    const problem = findValueProblem(name, String(value))
-    if (!isVariableName(name))
-      reading.report({
-        ...at,
-        message: `'${shown}' is not a name of an environment variable.`,
-        remedy: 'Use A-Z, a-z, 0-9 and _, and do not begin with a digit.',
-      })
-    else if (problem !== null)
-      reading.report({ ...at, message: `The value of ${shown} ${problem}.`, remedy: 'Put the value into a file.' })
-    else if (isHeldByShell(name))
-      reading.report({
-        ...reading.about(env, name, 'contract.effect_differs'),
-        message: `The shell that starts the command sets ${name} itself; this value has no effect.`,
-        remedy: `Remove ${name}.`,
-      })
-  }
-}
+})

@@ -1,22 +1,105 @@
 import type { CheckName } from '../../core/contract/contract.js'
 import { CHECK_NAMES } from '../../core/contract/contract.js'
 import { REVIEWER_NAME } from '../../core/reviews/review.js'
-import type { BlockerDocument, BlockerParams, ValidationDocument } from '../document.js'
-import type { ListNode, SourceNode } from '../load/yaml.js'
 import { didYouMean } from '../nearest.js'
-import { compilePattern, globProblem } from '../patterns.js'
-import { Fields } from './fields.js'
-import type { Reading } from './reading.js'
-import { ruleAlias } from './validation-rules.js'
+import { globProblem } from '../patterns.js'
+import { has, when } from '../schema/conditions.js'
+import {
+  checked,
+  choice,
+  filled,
+  type Kind,
+  name,
+  names,
+  path,
+  pattern,
+  type TypeOf,
+  text,
+  texts,
+} from '../schema/kinds.js'
+import { maybe, need, object, otherwise, type ReadOf } from '../schema/object.js'
+import type { Fields } from './fields.js'
+import { RULE_ALIAS_NAMES, ruleAlias } from './validation-rules.js'
 
-export const SEVERITIES = ['blocking', 'warning', 'info'] as const
-const PARAM_KEYS = ['threshold', 'required_reviews', 'when', 'run', 'command', 'path', 'pattern', 'paths'] as const
-type ParamKey = (typeof PARAM_KEYS)[number]
-const REVIEW_NAME = new RegExp(REVIEWER_NAME)
-const COMMON_KEYS = ['severity', 'message', ...PARAM_KEYS]
+const SEVERITIES = ['blocking', 'warning', 'info'] as const
 
-/** What each check takes beside its name: `needs` must be there, of `oneOf` exactly one. */
-const PARAMS: ReadonlyMap<CheckName, { readonly needs?: readonly ParamKey[]; readonly oneOf?: readonly ParamKey[] }> =
+const threshold: Kind<number> = {
+  read: (node, { reading }) => {
+    const { value } = node.kind === 'scalar' ? node : { value: null }
+    if (typeof value === 'number' && value > 0 && value <= 100) return value
+    const message = 'The threshold must be a percentage above 0 and at most 100.'
+    reading.report({ code: 'contract.not_positive', at: node.at, message, remedy: 'Write for example 80.' })
+    return null
+  },
+  blank: 100,
+  json: { type: 'number', exclusiveMinimum: 0, maximum: 100 },
+  words: 'percentage',
+}
+
+const reviews = checked(
+  names,
+  (given, bad, { key }) => {
+    if (given.length === 0) bad(`The list '${key}' is empty.`)
+    const remedy =
+      'Use 1 to 64 of A-Z, a-z, 0-9, _, . and -, a letter or digit first: a reviewer is let in under this name.'
+    for (const name of given.filter((one) => !new RegExp(REVIEWER_NAME).test(one)))
+      bad(`The review name '${name.slice(0, 80)}' is not accepted.`, remedy, 'contract.invalid_id')
+  },
+  { items: { type: 'string', pattern: REVIEWER_NAME }, minItems: 1 },
+)
+
+function problemOfPath(given: string): string | null {
+  const problem = globProblem(given)
+  return problem === null ? null : `The path '${given}' is refused: ${problem}.`
+}
+
+const pathInTree = checked(path, (given, bad) => {
+  const problem = problemOfPath(given)
+  if (problem !== null) bad(problem)
+})
+const paths = checked(
+  { ...texts, words: 'list of globs' },
+  (given, bad, { key }) => {
+    if (given.length === 0) bad(`The list '${key}' is empty.`)
+    for (const problem of given.map(problemOfPath)) if (problem !== null) bad(problem)
+  },
+  { minItems: 1 },
+)
+
+/** What some checks take beside their name. */
+const PARAMS = {
+  threshold: maybe(threshold, 'The least line coverage.', '80', neededBy('coverage_threshold_met')),
+  required_reviews: maybe(
+    reviews,
+    'The reviews that must be there, each 1 to 64 of A-Z, a-z, 0-9, _, . and -, a letter or digit first.',
+    '[security, quality]',
+    neededBy('all_review_models_completed'),
+  ),
+  when: maybe(
+    { ...filled, words: 'CEL expression' },
+    'Must give true. Variables: `artifacts`, `evidence`, `task`, `observed`, `changes`.',
+    '"size(artifacts.plan_document.open_questions) == 0"',
+    neededBy('expression'),
+  ),
+  run: maybe(filled, 'The command that must exit with 0.', '"npm run lint"', {
+    words: 'command line',
+    unset: '`command_succeeds`: this or `command`',
+  }),
+  command: maybe(name, 'An entry of `commands`.', 'tests', { unset: '`command_succeeds`: this or `run`' }),
+  path: maybe(pathInTree, 'A file of the work tree.', 'CHANGELOG.md', neededBy('file_exists', 'json_valid')),
+  pattern: maybe(pattern, 'What must not occur.', '"TODO"', neededBy('no_pattern')),
+  paths: maybe(paths, 'Where it must not occur.', '["src/**"]', neededBy('no_pattern')),
+}
+
+function neededBy(...checks: readonly CheckName[]): { readonly unset: string } {
+  return { unset: `required for ${checks.map((check) => `\`${check}\``).join(', ')}` }
+}
+export type BlockerParams = ReadOf<typeof PARAMS>
+type ParamKey = keyof typeof PARAMS
+const PARAM_KEYS = Object.keys(PARAMS) as ParamKey[]
+
+/** Which of them a check takes: `needs` must be there, of `oneOf` exactly one. */
+const TAKEN: ReadonlyMap<CheckName, { readonly needs?: readonly ParamKey[]; readonly oneOf?: readonly ParamKey[] }> =
   new Map([
     ['coverage_threshold_met', { needs: ['threshold'] }],
     ['all_review_models_completed', { needs: ['required_reviews'] }],
@@ -27,133 +110,112 @@ const PARAMS: ReadonlyMap<CheckName, { readonly needs?: readonly ParamKey[]; rea
     ['expression', { needs: ['when'] }],
   ])
 
-/** The blockers of a gate. */
-export function readBlockers(reading: Reading, list: ListNode): BlockerDocument[] {
-  return list.items.flatMap((item) => {
-    const fields = Fields.of(reading, item, ['check', ...COMMON_KEYS])
-    if (fields === null) return []
-    const name = fields.needText('check', 'all_tests_pass')
-    if (name === '') return []
-    const check = checkNamed(name)
-    if (check === undefined) {
-      fields.bad('check', 'contract.unknown_check', `The check '${name}' is not known.`, knownChecks(name))
-      return []
-    }
-    return [reading.made({ check, ...readCommon(fields), ...readParams(fields, check, true) }, item)]
-  })
-}
-
-/** The `validation` rules of a required artifact: names of checks, or of facts about the artifact. */
-export function readValidation(reading: Reading, list: ListNode, artifactType: string): ValidationDocument[] {
-  return list.items.flatMap((item) => readValidationRule(reading, item, artifactType))
-}
-
-function readValidationRule(reading: Reading, item: SourceNode, artifactType: string): ValidationDocument[] {
-  const fields = Fields.of(reading, item, ['rule', ...COMMON_KEYS])
-  if (fields === null) return []
-  const name = fields.needText('rule', 'has_summary')
-  if (name === '') return []
-  const alias = ruleAlias(name, artifactType)
-  const rule = alias?.check ?? checkNamed(name)
-  if (rule === undefined) {
-    fields.bad('rule', 'contract.unknown_check', `The rule '${name}' is not known.`, knownChecks(name))
-    return []
+/** The same for the JSON Schema; an alias of a check takes what the check takes. */
+function takenJson(key: 'check' | 'rule', aliases: Readonly<Record<string, CheckName>>) {
+  const given = [...TAKEN].map(([check, { needs, oneOf }]) =>
+    when(
+      has(key, { const: check }),
+      needs === undefined ? { oneOf: (oneOf ?? []).map((param) => has(param)) } : { required: needs },
+    ),
+  )
+  const takers = (param: ParamKey): readonly string[] => {
+    const checks: readonly string[] = [...TAKEN].flatMap(([check, { needs = [], oneOf = [] }]) =>
+      [...needs, ...oneOf].includes(param) ? [check] : [],
+    )
+    return [...checks, ...Object.keys(aliases).filter((alias) => checks.includes(aliases[alias] ?? ''))]
   }
-  if (alias?.differs !== undefined) fields.bad('rule', 'contract.effect_differs', alias.differs)
-  const params =
-    alias === undefined ? readParams(fields, rule, true) : { ...readParams(fields, rule, false), ...alias.params }
-  return [reading.made({ rule, ...readCommon(fields), ...params }, item)]
+  const placed = PARAM_KEYS.map((param) => when(has(param), { properties: { [key]: { enum: takers(param) } } }))
+  return { allOf: [...given, ...placed] }
 }
 
-function readCommon(fields: Fields): Pick<BlockerDocument, 'severity' | 'message'> {
-  const severity = fields.choice('severity', SEVERITIES, 'blocking', 'contract.unknown_severity')
-  return { severity, message: fields.text('message') }
+const nameAmong = (names: readonly string[]): Kind<string> => ({ ...filled, json: { enum: names }, words: 'name' })
+
+const COMMON = {
+  severity: otherwise(
+    choice(SEVERITIES, undefined, 'contract.unknown_severity'),
+    'Whether it holds back the transition. Warnings are returned and recorded, never dropped.',
+    'warning',
+    { fallback: 'blocking' },
+  ),
+  message: otherwise(text, 'Shown to the agent when the check does not hold.', 'All tests must pass', {
+    fallback: '',
+  }),
+  ...PARAMS,
 }
 
-function readParams(fields: Fields, check: CheckName, isComplete: boolean): BlockerParams {
-  const { needs = [], oneOf = [] } = PARAMS.get(check) ?? {}
+/** A blocker of a gate. */
+export const BLOCKER = object(
+  'blocker',
+  'Blockers',
+  {
+    check: need(nameAmong(CHECK_NAMES), 'The [check](#built-in-checks).', 'all_tests_pass'),
+    ...COMMON,
+  },
+  {
+    json: takenJson('check', {}),
+    finish: ({ check: name, ...rest }, fields) => {
+      if (name === '') return null
+      const check = checkNamed(name)
+      if (check === undefined) {
+        fields.bad('check', 'contract.unknown_check', `The check '${name}' is not known.`, knownChecks(name))
+        return null
+      }
+      refuseOtherParams(fields, check, rest)
+      needParams(fields, check)
+      return { check, ...rest }
+    },
+  },
+)
+export type BlockerDocument = TypeOf<typeof BLOCKER>
+
+/** A `validation` rule of a required artifact: the name of a check, or of a fact about the artifact, which is the owner. */
+export const VALIDATION = object(
+  'validation_rule',
+  'Validation rules',
+  {
+    rule: need(
+      nameAmong([...CHECK_NAMES, ...RULE_ALIAS_NAMES]),
+      'A check, or one of the [facts about an artifact](#facts-about-an-artifact).',
+      'has_summary',
+    ),
+    ...COMMON,
+  },
+  {
+    json: takenJson('rule', { all_reviews_completed: 'all_review_models_completed' }),
+    finish: ({ rule: name, ...rest }, fields, { owner }) => {
+      if (name === '') return null
+      const alias = ruleAlias(name, owner ?? '')
+      const rule = alias?.check ?? checkNamed(name)
+      if (rule === undefined) {
+        fields.bad('rule', 'contract.unknown_check', `The rule '${name}' is not known.`, knownChecks(name))
+        return null
+      }
+      if (alias?.differs !== undefined) fields.bad('rule', 'contract.effect_differs', alias.differs)
+      refuseOtherParams(fields, rule, rest)
+      if (alias === undefined) needParams(fields, rule)
+      return { rule, ...rest, ...alias?.params }
+    },
+  },
+)
+export type ValidationDocument = TypeOf<typeof VALIDATION>
+
+function refuseOtherParams(fields: Fields, check: CheckName, params: BlockerParams): void {
+  const { needs = [], oneOf = [] } = TAKEN.get(check) ?? {}
   const accepted: readonly ParamKey[] = [...needs, ...oneOf]
   for (const key of PARAM_KEYS) {
     if (!fields.has(key) || accepted.includes(key)) continue
+    delete params[key]
     const takes = accepted.length === 0 ? 'nothing' : accepted.join(', ')
-    fields.bad(
-      key,
-      'contract.unknown_key',
-      `The check ${check} takes no '${key}'.`,
-      `It takes ${takes} beside its name.`,
-    )
-  }
-  if (isComplete) {
-    for (const key of needs) if (!fields.has(key)) fields.missing(key, EXAMPLES[key])
-    const given = oneOf.filter((key) => fields.has(key))
-    if (oneOf.length > 0 && given.length !== 1) {
-      fields.bad('check', 'contract.missing_field', `The check ${check} takes exactly one of ${oneOf.join(', ')}.`)
-    }
-  }
-  return readGivenParams(fields, accepted)
-}
-
-const EXAMPLES: Readonly<Record<ParamKey, string>> = {
-  threshold: '80',
-  required_reviews: '[security, quality]',
-  when: '"size(artifacts.plan_document.open_questions) == 0"',
-  run: '"npm run lint"',
-  command: 'tests',
-  path: 'CHANGELOG.md',
-  pattern: '"TODO"',
-  paths: '["src/**"]',
-}
-
-function readGivenParams(fields: Fields, accepted: readonly ParamKey[]): BlockerParams {
-  const params: BlockerParams = {}
-  for (const key of ['when', 'run', 'command', 'path', 'pattern'] as const) {
-    if (fields.has(key) && accepted.includes(key)) params[key] = fields.needText(key, EXAMPLES[key])
-  }
-  if (params.pattern !== undefined && params.pattern !== '') {
-    const compiled = compilePattern(params.pattern)
-    if (!compiled.ok)
-      fields.bad('pattern', 'contract.invalid_regex', `The pattern '${params.pattern}' is refused: ${compiled.reason}.`)
-  }
-  if (fields.has('threshold') && accepted.includes('threshold')) params.threshold = readThreshold(fields)
-  for (const key of ['required_reviews', 'paths'] as const) {
-    const texts = accepted.includes(key) ? fields.texts(key) : null
-    if (texts === null) continue
-    params[key] = texts
-    if (texts.length === 0) fields.bad(key, 'contract.invalid_value', `The list '${key}' is empty.`)
-  }
-  for (const name of params.required_reviews ?? []) {
-    if (REVIEW_NAME.test(name)) continue
-    const message = `The review name '${name.slice(0, 80)}' is not accepted.`
-    const remedy =
-      'Use 1 to 64 of A-Z, a-z, 0-9, _, . and -, a letter or digit first: a reviewer is let in under this name.'
-    fields.bad('required_reviews', 'contract.invalid_id', message, remedy)
-  }
-  checkGlobs(fields, params)
-  return params
-}
-
-function checkGlobs(fields: Fields, params: BlockerParams): void {
-  const globs: readonly (readonly [key: 'path' | 'paths', glob: string])[] = [
-    ...(params.path === undefined ? [] : [['path', params.path] as const]),
-    ...(params.paths ?? []).map((glob) => ['paths', glob] as const),
-  ]
-  for (const [key, glob] of globs) {
-    const problem = globProblem(glob)
-    if (problem !== null) fields.bad(key, 'contract.invalid_value', `The path '${glob}' is refused: ${problem}.`)
+    const message = `The check ${check} takes no '${key}'.`
+    fields.bad(key, 'contract.unknown_key', message, `It takes ${takes} beside its name.`)
   }
 }
 
-function readThreshold(fields: Fields): number {
-  const node = fields.get('threshold')
-  const value = node?.kind === 'scalar' ? node.value : null
-  if (typeof value === 'number' && value > 0 && value <= 100) return value
-  fields.bad(
-    'threshold',
-    'contract.not_positive',
-    'The threshold must be a percentage above 0 and at most 100.',
-    'Write for example 80.',
-  )
-  return 100
+function needParams(fields: Fields, check: CheckName): void {
+  const { needs = [], oneOf = [] } = TAKEN.get(check) ?? {}
+  for (const key of needs) if (!fields.has(key)) fields.missing(key, PARAMS[key].example)
+  if (oneOf.length > 0 && oneOf.filter((key) => fields.has(key)).length !== 1)
+    fields.bad('check', 'contract.missing_field', `The check ${check} takes exactly one of ${oneOf.join(', ')}.`)
 }
 
 function checkNamed(name: string): CheckName | undefined {

@@ -1,34 +1,30 @@
 import type { EvidenceType } from '../../core/contract/contract.js'
 import type { Json } from '../../core/json.js'
-import type { CheckpointDocument, EvidenceDocument } from '../document.js'
 import type { SourceNode } from '../load/yaml.js'
-import { compilePattern } from '../patterns.js'
-import { Fields, wrongType } from './fields.js'
-import type { Reading } from './reading.js'
+import { has, hasNone, when } from '../schema/conditions.js'
+import {
+  choice,
+  flag,
+  type Kind,
+  mapOf,
+  number,
+  path,
+  pattern,
+  positive,
+  type TypeOf,
+  text,
+  texts,
+  value,
+} from '../schema/kinds.js'
+import { maybe, need, object, otherwise } from '../schema/object.js'
+import { type Fields, wrongType } from './fields.js'
+import { DOCUMENT_PLACE } from './read-phase-text.js'
 
 const TYPES = ['string', 'integer', 'number', 'boolean', 'array', 'object'] as const
 const GRADES = ['reported', 'artifact', 'observed'] as const
-const FIELD_KEYS = [
-  'type',
-  'min',
-  'max',
-  'min_length',
-  'pattern',
-  'enum',
-  'must_be',
-  'optional',
-  'grade',
-  'description',
-  'above',
-  'may_be_false',
-  'rules',
-  'source',
-]
 
 /** Which bounds make sense for which types; a bound elsewhere would never be looked at. */
-const BOUND_TYPES: Readonly<
-  Record<'min' | 'max' | 'above' | 'min_length' | 'pattern' | 'may_be_false', readonly EvidenceType[]>
-> = {
+const BOUND_TYPES: Readonly<Record<string, readonly EvidenceType[]>> = {
   above: ['integer', 'number'],
   may_be_false: ['boolean'],
   min: ['integer', 'number'],
@@ -37,59 +33,102 @@ const BOUND_TYPES: Readonly<
   pattern: ['string'],
 }
 
-/** A phase's checkpoint; `none` says explicitly that there is none. */
-export function readCheckpoint(reading: Reading, node: SourceNode): CheckpointDocument | null {
-  if (node.kind === 'scalar' && node.value === 'none') return null
-  const fields = Fields.of(reading, node, ['evidence', 'source'])
-  if (fields === null) return null
-  if (!fields.has('evidence') && !fields.has('source'))
-    fields.missing('evidence', '{function_count: {type: integer, min: 1}}')
-  const evidence: Record<string, EvidenceDocument> = Object.create(null)
-  const map = fields.map('evidence')
-  for (const [name, entry] of map?.entries ?? []) {
-    const field = readEvidence(reading, entry.value)
-    if (field !== null) evidence[name] = field
-  }
-  const checkpoint: CheckpointDocument = { evidence: map === null ? evidence : reading.made(evidence, map) }
-  if (fields.has('source')) checkpoint.source = fields.needText('source', 'docs/phases/1.md')
-  return reading.made(checkpoint, node)
+const values: Kind<Json[]> = {
+  read: (node, { reading }) => {
+    if (node.kind !== 'list') return wrongType(reading, node, 'a list')
+    const message = 'The list of accepted values is empty.'
+    if (node.items.length === 0) reading.report({ code: 'contract.invalid_value', at: node.at, message })
+    return node.items.map((item) => reading.json(item))
+  },
+  json: { type: 'array', minItems: 1 },
+  words: 'list of values',
 }
 
-function readEvidence(reading: Reading, node: SourceNode): EvidenceDocument | null {
-  const fields = Fields.of(reading, node, FIELD_KEYS)
-  if (fields === null) return null
-  if (!fields.has('type')) fields.missing('type', 'integer')
-  const type = fields.choice('type', TYPES, 'string')
-  checkBoundTypes(fields, type)
-  const field: EvidenceDocument = {
-    type,
-    optional: fields.flag('optional', false),
-    grade: fields.choice('grade', GRADES, 'reported'),
-    description: fields.text('description'),
-  }
-  for (const key of ['min', 'max', 'above'] as const) {
-    const bound = readNumber(fields, key)
-    if (bound !== null) field[key] = bound
-  }
-  if (fields.has('min_length')) field.min_length = fields.positive('min_length', 1)
-  if (fields.has('pattern')) field.pattern = readPattern(fields)
-  if (fields.has('may_be_false')) field.may_be_false = fields.flag('may_be_false', false)
-  const rules = fields.texts('rules')
-  if (rules !== null) field.rules = rules
-  const source = fields.inner('source', ['file', 'line'])
-  if (source !== null)
-    field.source = { file: source.needText('file', 'phases/1/phase.md'), line: source.positive('line', 1) }
-  const values = fields.list('enum')
-  if (values !== null) {
-    field.enum = values.items.map((item) => readValue(reading, item, type))
-    if (values.items.length === 0) fields.bad('enum', 'contract.invalid_value', 'The list of accepted values is empty.')
-  }
-  const mustBe = fields.get('must_be')
-  if (mustBe !== undefined) field.must_be = readValue(reading, mustBe, type)
-  if (field.min !== undefined && field.max !== undefined && field.min > field.max) {
-    fields.bad('min', 'contract.invalid_value', `min ${field.min} is greater than max ${field.max}.`, 'Swap the two.')
-  }
-  return reading.made(field, node)
+const EVIDENCE = object(
+  'evidence_field',
+  'Evidence fields',
+  {
+    type: need(choice(TYPES, 'string'), 'The type of the value. `true` is not an integer; `42.0` is one.', 'integer'),
+    min: maybe(number, '`integer` and `number`: the least value.', '1'),
+    max: maybe(number, '`integer` and `number`: the greatest value.', '100'),
+    min_length: maybe(positive, '`string` and `array`: the least length.', '1'),
+    pattern: maybe(pattern, '`string`: what it must match.', '"^v[0-9]+$"'),
+    enum: maybe(values, 'The values that are accepted.', '[low, high]'),
+    must_be: maybe(value, 'The one value that is accepted.', 'true', { unset: '`true` for a required boolean' }),
+    optional: otherwise(flag, 'Whether it may be absent.', 'true', { fallback: false }),
+    grade: otherwise(
+      choice(GRADES),
+      "What counts: the agent's word, a file that Phaselock read, or what Phaselock ran.",
+      'reported',
+      { fallback: 'reported' },
+    ),
+    description: otherwise(text, 'Shown to the agent.', 'Functions found.', { fallback: '' }),
+    above: maybe(number, '`integer` and `number`: what it must be greater than.', '0'),
+    may_be_false: maybe(flag, '`boolean`: whether `false` is accepted.', 'true'),
+    rules: maybe(texts, 'The rules in the words of the document they were read from.', '[at least 3]'),
+    source: maybe(
+      DOCUMENT_PLACE,
+      'Where the field stands in a document of the workflow.',
+      '{file: phases/1/phase.md, line: 9}',
+    ),
+  },
+  {
+    json: {
+      allOf: [
+        ...Object.entries(BOUND_TYPES).map(([key, types]) =>
+          when(has('type', { not: { enum: types } }), hasNone([key])),
+        ),
+        ...TYPES.map((type) =>
+          when(has('type', { const: type }), { properties: { must_be: { type }, enum: { items: { type } } } }),
+        ),
+      ],
+    },
+    finish: (field, fields) => {
+      checkBoundTypes(fields, field.type)
+      const accepted = fields.get('enum')
+      for (const item of accepted?.kind === 'list' ? accepted.items : []) checkType(fields, item, field.type)
+      const mustBe = fields.get('must_be')
+      if (mustBe !== undefined) checkType(fields, mustBe, field.type)
+      const { min, max } = field
+      if (min !== undefined && max !== undefined && min > max)
+        fields.bad('min', 'contract.invalid_value', `min ${min} is greater than max ${max}.`, 'Swap the two.')
+      return field
+    },
+  },
+)
+export type EvidenceDocument = TypeOf<typeof EVIDENCE>
+
+/** A phase's checkpoint. */
+const CHECKPOINT = object(
+  'checkpoint',
+  'Checkpoint',
+  {
+    evidence: otherwise(mapOf(EVIDENCE), 'The fields, by name.', '{function_count: {type: integer, min: 1}}', {
+      fallback: {},
+    }),
+    source: maybe(
+      path,
+      'A Markdown file below the contract, or one heading of it, that the fields are read from: see [documents](documents.md).',
+      'docs/phases/1.md',
+    ),
+  },
+  {
+    json: { anyOf: [has('evidence'), has('source')] },
+    finish: (checkpoint, fields) => {
+      if (!fields.has('evidence') && !fields.has('source'))
+        fields.missing('evidence', CHECKPOINT.fields.evidence.example)
+      return checkpoint
+    },
+  },
+)
+export type CheckpointDocument = TypeOf<typeof CHECKPOINT>
+
+/** A checkpoint; `none` says explicitly that there is none. */
+export const checkpoint: Kind<CheckpointDocument> = {
+  ...CHECKPOINT,
+  json: { oneOf: [{ const: 'none' }, CHECKPOINT.json] },
+  words: `${CHECKPOINT.words}, or \`none\``,
+  read: (node, scope) => (node.kind === 'scalar' && node.value === 'none' ? null : CHECKPOINT.read(node, scope)),
 }
 
 function checkBoundTypes(fields: Fields, type: EvidenceType): void {
@@ -102,29 +141,11 @@ function checkBoundTypes(fields: Fields, type: EvidenceType): void {
   }
 }
 
-function readNumber(fields: Fields, key: string): number | null {
-  const node = fields.get(key)
-  if (node === undefined) return null
-  if (node.kind === 'scalar' && typeof node.value === 'number') return node.value
-  wrongType(fields.reading, node, 'a number')
-  return null
+function checkType({ reading }: Fields, node: SourceNode, type: EvidenceType): void {
+  if (!isOfType(reading.json(node), type)) wrongType(reading, node, `a value of type ${type}`)
 }
 
-function readPattern(fields: Fields): string {
-  const pattern = fields.needText('pattern', '"^v[0-9]+$"')
-  const compiled = compilePattern(pattern)
-  if (!compiled.ok)
-    fields.bad('pattern', 'contract.invalid_regex', `The pattern '${pattern}' is refused: ${compiled.reason}.`)
-  return pattern
-}
-
-function readValue(reading: Reading, node: SourceNode, type: EvidenceType): Json {
-  const value = reading.json(node)
-  if (!isOfType(value, type)) wrongType(reading, node, `a value of type ${type}`)
-  return value
-}
-
-function isOfType(value: Json, type: EvidenceType): boolean {
+export function isOfType(value: Json, type: EvidenceType): boolean {
   if (type === 'integer') return Number.isInteger(value)
   if (type === 'array') return Array.isArray(value)
   if (type === 'object') return typeof value === 'object' && value !== null && !Array.isArray(value)

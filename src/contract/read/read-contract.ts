@@ -1,148 +1,138 @@
-import type { Json } from '../../core/json.js'
-import type { ContractDocument, TransitionDocument } from '../document.js'
+import type { JsonObject } from '../../core/json.js'
+import { CONTRACT_FIELDS } from '../contract-fields.js'
 import { addTestsUnchanged, linearTransitions, placeSharedGates, resolveNodeTargets } from '../load/normalise.js'
-import type { MapNode, SourceNode } from '../load/yaml.js'
-import { COMMON_KEYS } from './contract-keys.js'
-import { expectKind, Fields } from './fields.js'
-import { readAgent } from './read-agents.js'
-import { readCoordination } from './read-coordination.js'
-import { MODES, readEnforcement } from './read-enforcement.js'
-import type { GateDefaults } from './read-gates.js'
-import { readPhases } from './read-phases.js'
-import { readCommand, readMcpServer, readNamed, readTool } from './read-services.js'
-import { readKnowledge, readMonitoring, readRecovery, readTests, readWeb } from './read-settings.js'
-import { readTransitions } from './read-transitions.js'
-import { readWebhooks } from './read-webhooks.js'
+import type { SourceNode } from '../load/yaml.js'
+import { has, when } from '../schema/conditions.js'
+import { emptyAsMap, list, mapOf, readList, type Scope, text } from '../schema/kinds.js'
+import { object, type ReadOf } from '../schema/object.js'
+import { expectKind, type Fields } from './fields.js'
+import { MODES } from './read-enforcement.js'
+import { NODE, PHASE, type PhaseDocument } from './read-phases.js'
+import { NODE_TRANSITION, TRANSITION, type TransitionDocument } from './read-transitions.js'
 import type { Reading } from './reading.js'
 
-const ROOT_KEYS = [
-  'name',
-  'version',
-  'description',
-  'phases',
-  'nodes',
-  'summary',
-  'mode',
-  'start_node',
-  'gates',
-  'transitions',
-  ...COMMON_KEYS,
-]
+type Written = ReadOf<typeof CONTRACT_FIELDS>
 
 /** What the file says, in canonical form, and where its schemas and guides are still to be looked up. */
 export interface ReadContract {
   readonly document: ContractDocument
-  readonly root: MapNode
   readonly isNodes: boolean
   readonly guidesDir: string | null
   readonly schemasDir: string | null
   readonly inlineSchemas: ReadonlyMap<string, SourceNode>
 }
 
+/** The canonical contract: every accepted form of a contract becomes this one, and this one is itself a contract. */
+export type ContractDocument = ReturnType<typeof settle>
+
+export const CONTRACT = object('contract', 'The contract', CONTRACT_FIELDS, {
+  json: {
+    allOf: [
+      when(
+        has('nodes'),
+        { anyOf: [has('name'), has('mode')], not: has('phases') },
+        { required: ['phases', 'name', 'version'] },
+      ),
+    ],
+  },
+  finish: (written, fields, scope): ReadContract => {
+    const { reading } = scope
+    const inline = written.schemas === undefined ? null : expectKind(reading, written.schemas, 'map')
+    return {
+      document: reading.made(settle(written, fields, scope), fields.node),
+      isNodes: written.nodes !== undefined,
+      guidesDir: written.guides?.kind === 'scalar' ? (text.read(written.guides, scope) ?? '') : null,
+      schemasDir: written.schemas_dir ?? null,
+      inlineSchemas: new Map([...(inline?.entries ?? [])].map(([name, entry]) => [name, entry.value])),
+    }
+  },
+})
+
 /** Reads every accepted form of a contract; reports what is wrong and goes on with what can be understood. */
 export function readContract(reading: Reading, node: SourceNode): ReadContract | null {
-  const fields = Fields.of(reading, node, ROOT_KEYS)
-  if (fields === null) return null
-  const isNodes = fields.has('nodes')
-  if (isNodes && fields.has('phases')) {
-    fields.bad('nodes', 'contract.invalid_value', "A contract has either 'phases' or 'nodes', not both.")
-  }
-  const recovery = readRecovery(reading, fields)
-  const gates: GateDefaults = { onTimeout: recovery.gateTimeout, shared: fields.map('gates') }
-  const phasesNode = fields.get(isNodes ? 'nodes' : 'phases')
-  const phases = phasesNode === undefined ? [] : readPhases(reading, phasesNode, { isNode: isNodes, gates })
-  if (phases.length === 0 && isEmptyCollection(phasesNode)) {
-    fields.bad(isNodes ? 'nodes' : 'phases', 'contract.no_phases', 'The contract has no phases.')
-  }
-  const start = fields.text('start_node', phases[0]?.id ?? '')
-  const transitions = readAllTransitions(reading, fields, isNodes)
-  if (isNodes) resolveNodeTargets(reading, phases, transitions, start)
-  const document: ContractDocument = {
-    ...readHead(reading, fields, isNodes),
-    start_node: start,
-    phases: phasesNode === undefined ? phases : reading.made(phases, phasesNode),
-    transitions: transitions ?? linearTransitions(reading, phases),
-    enforcement: readEnforcement(reading, fields),
-    tests: readTests(reading, fields),
-    schemas: {},
-    guides: readInlineGuides(fields),
-    agent_startable: fields.flag('agent_startable', false),
-    web: readWeb(reading, fields),
-  }
-  placeSharedGates(reading, document, gates)
-  addTestsUnchanged(reading, document)
-  readServices(reading, fields, document)
-  if (recovery.kept !== null) document.recovery = recovery.kept
-  return {
-    document: reading.made(document, fields.node),
-    root: fields.node,
-    isNodes,
-    guidesDir: fields.get('guides')?.kind === 'scalar' ? fields.text('guides') : null,
-    schemasDir: fields.has('schemas_dir') ? fields.needText('schemas_dir', '.orchestrator/schemas') : null,
-    inlineSchemas: new Map([...(fields.map('schemas')?.entries ?? [])].map(([name, entry]) => [name, entry.value])),
-  }
+  return CONTRACT.read(node, { reading, key: '', example: '', owner: null })
 }
 
-function isEmptyCollection(node: SourceNode | undefined): boolean {
-  if (node === undefined) return true
+function settle(written: Written, fields: Fields, scope: Scope) {
+  const { reading } = scope
+  const { name, version, description, mode, summary, guides, recovery, schemas_dir, nodes, ...rest } = written
+  if (nodes !== undefined && written.phases !== undefined)
+    fields.bad('nodes', 'contract.invalid_value', "A contract has either 'phases' or 'nodes', not both.")
+  const { gate_timeout: timeout, ...kept } = recovery ?? {}
+  const shared = fields.get('gates')
+  reading.gates = {
+    onTimeout: timeout?.action === 'reject' ? 'reject' : 'park',
+    shared: shared === undefined ? null : expectKind(reading, shared, 'map'),
+  }
+  const phases = readPhases(written, fields, scope)
+  const start = written.start_node ?? phases[0]?.id ?? ''
+  const transitions = readTransitions(written, fields, scope)
+  if (nodes !== undefined) resolveNodeTargets(reading, phases, transitions, start)
+  const document = {
+    ...rest,
+    ...readHead(written, fields),
+    start_node: start,
+    phases,
+    transitions: transitions ?? linearTransitions(reading, phases),
+    schemas: {} as Record<string, JsonObject | boolean>,
+    guides: readInlineGuides(guides, scope),
+    ...(recovery === undefined || Object.keys(kept).length === 0
+      ? {}
+      : { recovery: reading.made(kept, reading.origin(recovery) ?? fields.node) }),
+  }
+  placeSharedGates(reading, document)
+  addTestsUnchanged(reading, document)
+  return document
+}
+
+/** `phases` as a list, or as a map from id to phase (`nodes` is always a map). */
+function readPhases({ nodes, phases }: Written, fields: Fields, scope: Scope): PhaseDocument[] {
+  const node = nodes ?? phases
+  if (node === undefined || isEmptyCollection(node)) {
+    fields.bad(nodes === undefined ? 'phases' : 'nodes', 'contract.no_phases', 'The contract has no phases.')
+    return []
+  }
+  const kind = nodes === undefined ? PHASE : NODE
+  if (node.kind === 'list') return list(kind).read(node, scope) ?? []
+  const map = expectKind(scope.reading, node, 'map')
+  const read = [...(map?.entries ?? [])].flatMap(
+    ([id, { keyAt, value }]) => kind.read(emptyAsMap(value, keyAt, keyAt), { ...scope, owner: id }) ?? [],
+  )
+  return scope.reading.made(read, node)
+}
+
+function isEmptyCollection(node: SourceNode): boolean {
   if (node.kind === 'scalar') return node.value === null
   return node.kind === 'list' ? node.items.length === 0 : node.entries.size === 0
 }
 
-function readHead(
-  reading: Reading,
-  fields: Fields,
-  isNodes: boolean,
-): Pick<ContractDocument, 'name' | 'version' | 'description' | 'mode'> {
-  const mode = fields.has('mode') ? fields.needText('mode', 'discovery') : undefined
-  if (mode !== undefined && MODES.some((known) => known === mode)) {
+function readHead({ name, version, description, summary, mode, nodes }: Written, fields: Fields) {
+  if (MODES.some((known) => known === mode)) {
     const message = "The top-level 'mode' is only a label; how strict Phaselock is stands in enforcement.mode."
-    reading.report({ code: 'contract.effect_differs', at: fields.at('mode'), message, remedy: 'Use enforcement.mode.' })
+    fields.bad('mode', 'contract.effect_differs', message, 'Use enforcement.mode.')
   }
-  const hasDefaults = isNodes && mode !== undefined
+  const isNodes = nodes !== undefined
+  if (name === undefined && !(isNodes && mode !== undefined)) fields.missing('name', CONTRACT_FIELDS.name.example)
+  if (version === undefined && !isNodes) fields.missing('version', CONTRACT_FIELDS.version.example)
   return {
-    name: hasDefaults && !fields.has('name') ? mode : fields.needText('name', 'tdd'),
-    version: isNodes && !fields.has('version') ? '1' : fields.needText('version', '"1.0"'),
-    description: fields.text('description', fields.text('summary')),
+    name: name ?? mode ?? '',
+    version: version ?? '1',
+    description: description ?? summary ?? '',
     ...(mode === undefined ? {} : { mode }),
   }
 }
 
-function readAllTransitions(reading: Reading, fields: Fields, isNodes: boolean): TransitionDocument[] | null {
-  const list = fields.list('transitions')
-  const top = list === null ? null : readTransitions(reading, list, null)
-  if (!isNodes) return top === null || list === null ? null : reading.made(top, list)
-  const nodes = fields.get('nodes')
-  const inner = nodes?.kind === 'map' ? [...nodes.entries] : []
-  const transitions = inner.flatMap(([id, entry]) => {
-    const own = entry.value.kind === 'map' ? entry.value.entries.get('transitions')?.value : undefined
-    const ownList = own === undefined ? null : expectKind(reading, own, 'list')
-    return ownList === null ? [] : readTransitions(reading, ownList, id)
+function readTransitions({ nodes, transitions }: Written, fields: Fields, scope: Scope): TransitionDocument[] | null {
+  const top = transitions === undefined ? null : list(TRANSITION).read(transitions, scope)
+  if (nodes === undefined) return top
+  const inner = [...(nodes.kind === 'map' ? nodes.entries : [])].flatMap(([id, { value }]) => {
+    const own = value.kind === 'map' ? value.entries.get('transitions')?.value : undefined
+    return own === undefined ? [] : (readList(NODE_TRANSITION, own, scope, () => id) ?? [])
   })
-  return reading.made([...transitions, ...(top ?? [])], list ?? fields.node)
+  return scope.reading.made([...inner, ...(top ?? [])], top === null ? fields.node : (transitions ?? fields.node))
 }
 
-function readInlineGuides(fields: Fields): Record<string, string> {
-  const node = fields.get('guides')
-  const guides: Record<string, string> = Object.create(null)
-  if (node === undefined || (node.kind === 'scalar' && typeof node.value === 'string')) return guides
-  const map = fields.map('guides')
-  if (map === null) return guides
-  const texts = Fields.of(fields.reading, map, [...map.entries.keys()])
-  for (const name of map.entries.keys()) guides[name] = texts?.text(name) ?? ''
-  return fields.reading.made(guides, map)
-}
-
-function readServices(reading: Reading, fields: Fields, document: ContractDocument): void {
-  const parts: Record<string, Json | null> = {
-    commands: readNamed(fields, 'commands', readCommand),
-    mcp_servers: readNamed(fields, 'mcp_servers', readMcpServer),
-    tools: readNamed(fields, 'tools', readTool),
-    agents: readNamed(fields, 'agents', readAgent),
-    monitoring: readMonitoring(reading, fields),
-    webhooks: readWebhooks(reading, fields),
-    knowledge: readKnowledge(reading, fields),
-    coordination: readCoordination(reading, fields),
-  }
-  for (const [key, value] of Object.entries(parts)) if (value !== null) Object.assign(document, { [key]: value })
+function readInlineGuides(node: SourceNode | undefined, scope: Scope): Record<string, string> {
+  const isFolder = node?.kind === 'scalar' && typeof node.value === 'string'
+  return (node === undefined || isFolder ? null : mapOf(text).read(node, scope)) ?? Object.create(null)
 }

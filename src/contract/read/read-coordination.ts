@@ -1,16 +1,10 @@
-import type { JsonObject } from '../../core/json.js'
-import type { Fields } from './fields.js'
-import type { Reading } from './reading.js'
+import { names, positive, text } from '../schema/kinds.js'
+import { alwaysTrue, maybe, object, unkept } from '../schema/object.js'
 
-const PARTS: Readonly<Record<string, readonly string[]>> = {
-  state_access: ['mode', 'snapshot_includes', 'mutation_via'],
-  event_bus: ['type', 'db_path', 'events'],
-  conflict_resolution: ['strategy', 'lock_timeout_seconds', 'optimistic_locking'],
-}
-const SNAPSHOT: ReadonlySet<string> = new Set([
+const SNAPSHOT: readonly string[] = [
   ...['task', 'current_phase', 'task_dependencies', 'completed_tasks', 'blockers', 'phases', 'agents', 'events'],
   'counts',
-])
+]
 /** What the ledger calls the events of PRD-007. */
 const OTHER_NAMES: ReadonlyMap<string, string> = new Map([
   ['task_started', 'task_claimed'],
@@ -18,61 +12,83 @@ const OTHER_NAMES: ReadonlyMap<string, string> = new Map([
   ['blocker_encountered', 'gate_blocked'],
 ])
 
+/** The warning where a text is not the one that holds anyway. */
+function unlike(fixed: string, message: string): (value: string) => string | null {
+  return (value) => (value === fixed ? null : message)
+}
+
+function missingInSnapshot(names: readonly string[]): string | null {
+  const others = names.filter((name) => !SNAPSHOT.includes(name))
+  if (others.length === 0) return null
+  return `Every snapshot holds the same: ${SNAPSHOT.join(', ')}. It has no ${others.join(', ')}.`
+}
+
+function renamedEvents(names: readonly string[]): string | null {
+  const renamed = names.flatMap((name) => (OTHER_NAMES.has(name) ? [`${name} is ${OTHER_NAMES.get(name)}`] : []))
+  if (renamed.length === 0) return null
+  return `Every event is carried, whatever is listed, and some have other names: ${renamed.join(', ')}.`
+}
+
+const STATE_ACCESS = object('state_access', 'State access', {
+  mode: unkept(text, 'Agents get read-only snapshots; anything else is warned about.', 'read_only_snapshot', {
+    differs: unlike('read_only_snapshot', 'Agents always get read-only snapshots (read_only_snapshot).'),
+  }),
+  snapshot_includes: unkept(
+    names,
+    'A snapshot always holds the same; what it does not hold is warned about.',
+    '[current_phase]',
+    { differs: missingInSnapshot },
+  ),
+  mutation_via: unkept(text, 'State changes through the API; anything else is warned about.', 'orchestrator_api', {
+    differs: unlike('orchestrator_api', 'State only ever changes through the API (orchestrator_api).'),
+  }),
+})
+
+const EVENT_BUS = object('event_bus', 'Event bus', {
+  type: unkept(text, 'Events live in the ledger; anything but `sqlite` is warned about.', 'sqlite', {
+    differs: unlike('sqlite', 'Events live in the ledger; no other bus is used.'),
+  }),
+  db_path: unkept(text, 'The ledger is used instead; it is warned about.', 'events.db', {
+    words: 'path',
+    differs: 'Events live in the ledger; no other database is used.',
+  }),
+  events: unkept(
+    names,
+    'All events travel; names that the ledger has another word for are warned about.',
+    '[gate_passed]',
+    { differs: renamedEvents },
+  ),
+})
+
+const CONFLICT_RESOLUTION = object('conflict_resolution', 'Conflict resolution', {
+  strategy: unkept(
+    text,
+    'Nothing is merged, calls are decided one after the other; it is warned about.',
+    'orchestrator_merge',
+    {
+      differs: 'Nothing is merged: of two calls at the same time the later one is decided on what the first left.',
+    },
+  ),
+  lock_timeout_seconds: unkept(positive, 'Leases are used instead of locks; it is warned about.', '300', {
+    differs: 'There are no locks: an agent keeps its task as long as enforcement.lease_seconds says.',
+  }),
+  optimistic_locking: alwaysTrue(
+    'Every append is compared with the state it was decided on; it cannot be switched off.',
+  ),
+})
+
 /** `coordination:`; kept as it is written. Each key does what it says, or a warning says what happens instead. */
-export function readCoordination(reading: Reading, root: Fields): JsonObject | null {
-  const fields = root.inner('coordination', Object.keys(PARTS))
-  if (fields === null || fields.node.entries.size === 0) return null
-  for (const [part, keys] of Object.entries(PARTS)) {
-    const inner = fields.inner(part, keys)
-    if (inner === null) continue
-    for (const key of ['mode', 'mutation_via', 'type', 'db_path', 'strategy']) inner.text(key)
-    if (part === 'state_access') warnOfState(inner)
-    else if (part === 'event_bus') warnOfBus(inner)
-    else warnOfConflicts(inner)
-  }
-  return reading.jsonObject(fields.node)
-}
-
-function warnOfState(fields: Fields): void {
-  const warn = (key: string, message: string): void => fields.bad(key, 'contract.effect_differs', message)
-  if (fields.has('mode') && fields.text('mode') !== 'read_only_snapshot')
-    warn('mode', 'Agents always get read-only snapshots (read_only_snapshot).')
-  if (fields.has('mutation_via') && fields.text('mutation_via') !== 'orchestrator_api')
-    warn('mutation_via', 'State only ever changes through the API (orchestrator_api).')
-  const others = (fields.texts('snapshot_includes') ?? []).filter((name) => !SNAPSHOT.has(name))
-  if (others.length > 0)
-    warn(
-      'snapshot_includes',
-      `Every snapshot holds the same: ${[...SNAPSHOT].join(', ')}. It has no ${others.join(', ')}.`,
-    )
-}
-
-function warnOfBus(fields: Fields): void {
-  const warn = (key: string, message: string): void => fields.bad(key, 'contract.effect_differs', message)
-  if (fields.has('type') && fields.text('type') !== 'sqlite')
-    warn('type', 'Events live in the ledger; no other bus is used.')
-  if (fields.has('db_path')) warn('db_path', 'Events live in the ledger; no other database is used.')
-  const renamed = (fields.texts('events') ?? []).flatMap((name) => {
-    const own = OTHER_NAMES.get(name)
-    return own === undefined ? [] : [`${name} is ${own}`]
-  })
-  if (renamed.length > 0)
-    warn('events', `Every event is carried, whatever is listed, and some have other names: ${renamed.join(', ')}.`)
-}
-
-function warnOfConflicts(fields: Fields): void {
-  const warn = (key: string, message: string): void => fields.bad(key, 'contract.effect_differs', message)
-  if (fields.has('strategy'))
-    warn(
-      'strategy',
-      'Nothing is merged: of two calls at the same time the later one is decided on what the first left.',
-    )
-  fields.positive('lock_timeout_seconds', 1)
-  if (fields.has('lock_timeout_seconds'))
-    warn(
-      'lock_timeout_seconds',
-      'There are no locks: an agent keeps its task as long as enforcement.lease_seconds says.',
-    )
-  if (!fields.flag('optimistic_locking', true))
-    warn('optimistic_locking', 'Every append is compared with the state it was decided on; it cannot be switched off.')
-}
+export const COORDINATION = object(
+  'coordination',
+  'Coordination',
+  {
+    state_access: maybe(STATE_ACCESS, 'How agents see shared state.', '{mode: read_only_snapshot}'),
+    event_bus: maybe(EVENT_BUS, 'How events travel.', '{type: sqlite}'),
+    conflict_resolution: maybe(
+      CONFLICT_RESOLUTION,
+      'What happens when two agents want the same.',
+      '{optimistic_locking: true}',
+    ),
+  },
+  { finish: (_parts, { reading, node }) => reading.jsonObject(node) },
+)

@@ -1,156 +1,148 @@
-import type { EnforcementDocument } from '../document.js'
-import { globProblem } from '../patterns.js'
-import type { Fields } from './fields.js'
-import type { Reading } from './reading.js'
+import { checked, choice, flag, globs, names, positive, text } from '../schema/kinds.js'
+import { alwaysTrue, defaultsOf, maybe, object, otherwise, unkept } from '../schema/object.js'
 
 export const MODES = ['strict', 'permissive', 'advisory'] as const
-const CONFINEMENTS = ['required', 'best_effort', 'off'] as const
-const RECONCILES = ['block', 'warn', 'off'] as const
-const VIOLATION_ACTIONS = ['reject', 'warn', 'log'] as const
-const ENFORCEMENT_KEYS = [
-  'mode',
-  'phase_tokens',
-  'max_attempts',
-  'denial_budget',
-  'lease_seconds',
-  'confinement',
-  'reconcile',
-  'reconcile_ignore',
-  'agent_sdk',
-  'tool_enforcement',
-]
-const TOKEN_CLAIMS = [
-  'iss',
-  'aud',
-  'sub',
-  'task_id',
-  'phase',
-  'allowed_tools',
-  'epoch',
-  'contract',
-  'jti',
-  'iat',
-  'exp',
-]
-const SECRET_VARIABLE = /^(ORCHESTRATOR|PHASELOCK)_[A-Za-z0-9_]+$/
 const ACTION_OF_MODE = { strict: 'reject', permissive: 'warn', advisory: 'log' } as const
+const TOKEN_CLAIMS = 'iss aud sub task_id phase allowed_tools epoch contract jti iat exp'.split(' ')
+const SECRET_DEFAULT = 'ORCHESTRATOR_JWT_SECRET'
+const SECRET_PATTERN = '^(ORCHESTRATOR|PHASELOCK)_[A-Za-z0-9_]+$'
+
+const secretVariable = checked(
+  { ...text, words: 'name' },
+  (name, bad) => {
+    if (!/^[A-Za-z_][A-Za-z0-9_]*$/.test(name)) bad(`'${name}' is not the name of an environment variable.`)
+    else if (!new RegExp(SECRET_PATTERN).test(name))
+      // Any other variable, such as PATH, may hold a value that others know, and tokens could be forged with it.
+      bad(
+        `Tokens are not signed with ${name}: the name must begin with ORCHESTRATOR_ or PHASELOCK_.`,
+        `Use ${SECRET_DEFAULT}, or leave it out.`,
+      )
+  },
+  { pattern: SECRET_PATTERN },
+)
+
+const claims = checked(names, (given, bad) => {
+  const unknown = given.filter((claim) => !TOKEN_CLAIMS.includes(claim))
+  if (unknown.length === 0) return
+  const message = `The claims of a phase token are fixed; ${unknown.join(', ')} is not among them.`
+  bad(message, `Claims: ${TOKEN_CLAIMS.join(', ')}.`, 'contract.effect_differs')
+})
+
+const PHASE_TOKENS = object('phase_tokens', 'Phase tokens', {
+  expiry_seconds: otherwise(positive, 'How long a token is valid.', '7200', { fallback: 7200 }),
+  algorithm: otherwise(choice(['HS256'] as const), 'The only signature there is.', 'HS256', { fallback: 'HS256' }),
+  secret_env_var: otherwise(
+    secretVariable,
+    'The environment variable that holds the secret; its name begins with `ORCHESTRATOR_` or `PHASELOCK_`.',
+    SECRET_DEFAULT,
+    { fallback: SECRET_DEFAULT },
+  ),
+  enabled: alwaysTrue('Phase tokens cannot be switched off; they are always used.'),
+  include_claims: unkept(claims, 'The claims are fixed; others are warned about.', '[task_id, phase]', {
+    unset: 'fixed',
+  }),
+})
+
+const AGENT_SDK = object('agent_sdk', 'Agent SDK', {
+  required: unkept(flag, 'Any client with a valid token is admitted.', 'true', {
+    differs: (isRequired) =>
+      isRequired
+        ? 'Any client with a valid token is admitted, with the SDK or without; tokens and stored state enforce.'
+        : null,
+  }),
+  version: unkept(text, 'Not checked.', '">=1.0.0"', {
+    differs: 'The SDK version is not checked; the API keeps its meaning.',
+  }),
+  endpoint: unkept(text, 'A setting of the server.', '"http://localhost:8000/api/v1"', {
+    differs: 'The address is a setting of the server, not of the contract.',
+  }),
+  fallback_endpoint: unkept(text, 'Not needed.', '"file://socket"', {
+    differs: 'A fallback endpoint is not needed and not used.',
+  }),
+})
+
+const TOOL_ENFORCEMENT = object('tool_enforcement', 'Tool enforcement', {
+  enabled: alwaysTrue('Tool enforcement cannot be switched off; enforcement.mode says how strict it is.'),
+  violation_action: maybe(
+    choice(['reject', 'warn', 'log'] as const),
+    '`mode` decides; another value is warned about.',
+    'reject',
+    { unset: 'as `mode` says' },
+  ),
+  capability_model: unkept(choice(['deny_by_default']), 'The only model there is.', 'deny_by_default', {
+    unset: '`deny_by_default`',
+  }),
+  audit_log: unkept(text, 'The ledger is used instead.', 'audit.jsonl', {
+    words: 'path',
+    differs: 'Every call is recorded in the ledger; no separate log file is written.',
+  }),
+})
+
+const FIELDS = {
+  mode: otherwise(
+    choice(MODES, undefined, 'contract.unknown_mode'),
+    'Whether tool, constraint and gate refusals hold, or are let through and marked.',
+    'strict',
+    { fallback: 'strict' },
+  ),
+  phase_tokens: otherwise(PHASE_TOKENS, 'The tokens agents prove themselves with.', '{expiry_seconds: 7200}', {
+    fallback: defaultsOf(PHASE_TOKENS.fields),
+    unset: 'see there',
+  }),
+  max_attempts: otherwise(
+    positive,
+    'Refusals of one kind in a row in a visit before the retry text says the last one was used.',
+    '3',
+    { fallback: 3 },
+  ),
+  denial_budget: otherwise(
+    positive,
+    'Refusals in a row without progress; then the task is parked. As many refusals by `tests_can_fail` park it too, in a row or not.',
+    '10',
+    {
+      fallback: 10,
+    },
+  ),
+  lease_seconds: otherwise(
+    positive,
+    'How long a claim lasts without a call. It does not end while an approval or a question of the task is open.',
+    '900',
+    { fallback: 900 },
+  ),
+  confinement: maybe(
+    choice(['required', 'best_effort', 'off'] as const),
+    'Whether commands must run behind the [wall](security.md#the-wall). With `required` no agent gets a task that runs commands where no wall holds; otherwise they run without, and every answer says `unenforced`.',
+    'required',
+    { unset: '`required` in strict mode, else `best_effort`' },
+  ),
+  reconcile: otherwise(
+    choice(['block', 'warn', 'off'] as const),
+    'What happens when the tree changed in a way that no allowed call explains and the phase does not permit. It is compared at each transition, and when a claim is resumed, with how it was when work began and what allowed calls changed since.',
+    'block',
+    { fallback: 'block' },
+  ),
+  reconcile_ignore: otherwise(
+    globs,
+    'Paths that do not count for it. What git ignored when work began does not count either; a changed folder of installed packages does.',
+    '["coverage/**"]',
+    { fallback: [] },
+  ),
+  agent_sdk: unkept(AGENT_SDK, 'Has no effect, and is warned about.', '{required: true}'),
+  tool_enforcement: maybe(TOOL_ENFORCEMENT, 'Says in other words what `mode` says.', '{violation_action: reject}'),
+}
 
 /** `enforcement:`; all of it has defaults. */
-export function readEnforcement(reading: Reading, root: Fields): EnforcementDocument {
-  const fields = root.inner('enforcement', ENFORCEMENT_KEYS)
-  if (fields === null) return defaults()
-  const mode = fields.choice('mode', MODES, 'strict', 'contract.unknown_mode')
-  const base = defaults()
-  const ignore = fields.texts('reconcile_ignore') ?? []
-  for (const [index, glob] of ignore.entries()) {
-    const problem = globProblem(glob)
-    const at = reading.about(ignore, index, 'contract.invalid_value')
-    if (problem !== null) reading.report({ ...at, message: `The pattern '${glob}' is refused: ${problem}.` })
-  }
-  readAgentSdk(fields)
-  readToolEnforcement(fields, mode)
-  const enforcement: EnforcementDocument = {
-    mode,
-    phase_tokens: readPhaseTokens(fields),
-    max_attempts: fields.positive('max_attempts', base.max_attempts),
-    denial_budget: fields.positive('denial_budget', base.denial_budget),
-    lease_seconds: fields.positive('lease_seconds', base.lease_seconds),
-    confinement: fields.choice('confinement', CONFINEMENTS, mode === 'strict' ? 'required' : 'best_effort'),
-    reconcile: fields.choice('reconcile', RECONCILES, base.reconcile),
-    reconcile_ignore: ignore,
-  }
-  return reading.made(enforcement, fields.node)
-}
+export const ENFORCEMENT = object('enforcement', 'Enforcement', FIELDS, {
+  finish: ({ tool_enforcement: tools, ...enforcement }, { reading }) => {
+    const { mode, confinement = mode === 'strict' ? 'required' : 'best_effort' } = enforcement
+    const action = tools?.violation_action
+    if (tools !== undefined && action !== undefined && action !== ACTION_OF_MODE[mode]) {
+      const message = `enforcement.mode is ${mode}, which means '${ACTION_OF_MODE[mode]}'; violation_action does not change it.`
+      const remedy = 'Set enforcement.mode instead.'
+      reading.reportAt('contract.effect_differs', [tools, 'violation_action'], message, remedy)
+    }
+    return { ...enforcement, confinement }
+  },
+})
 
-function defaults(): EnforcementDocument {
-  return {
-    mode: 'strict',
-    phase_tokens: { expiry_seconds: 7200, algorithm: 'HS256', secret_env_var: 'ORCHESTRATOR_JWT_SECRET' },
-    max_attempts: 3,
-    denial_budget: 10,
-    lease_seconds: 900,
-    confinement: 'required',
-    reconcile: 'block',
-    reconcile_ignore: [],
-  }
-}
-
-function readPhaseTokens(parent: Fields): EnforcementDocument['phase_tokens'] {
-  const base = defaults().phase_tokens
-  const fields = parent.inner('phase_tokens', [
-    'expiry_seconds',
-    'algorithm',
-    'secret_env_var',
-    'enabled',
-    'include_claims',
-  ])
-  if (fields === null) return base
-  if (!fields.flag('enabled', true)) {
-    fields.bad('enabled', 'contract.effect_differs', 'Phase tokens cannot be switched off; they are always used.')
-  }
-  const claims = fields.texts('include_claims') ?? []
-  const unknown = claims.filter((claim) => !TOKEN_CLAIMS.includes(claim))
-  if (unknown.length > 0) {
-    const message = `The claims of a phase token are fixed; ${unknown.join(', ')} is not among them.`
-    fields.bad('include_claims', 'contract.effect_differs', message, `Claims: ${TOKEN_CLAIMS.join(', ')}.`)
-  }
-  const secret = fields.text('secret_env_var', base.secret_env_var)
-  if (!/^[A-Za-z_][A-Za-z0-9_]*$/.test(secret)) {
-    fields.bad('secret_env_var', 'contract.invalid_value', `'${secret}' is not the name of an environment variable.`)
-  } else if (!SECRET_VARIABLE.test(secret)) {
-    // Any other variable, such as PATH, may hold a value that others know, and tokens could be forged with it.
-    const message = `Tokens are not signed with ${secret}: the name must begin with ORCHESTRATOR_ or PHASELOCK_.`
-    fields.bad('secret_env_var', 'contract.invalid_value', message, `Use ${base.secret_env_var}, or leave it out.`)
-  }
-  return {
-    expiry_seconds: fields.positive('expiry_seconds', base.expiry_seconds),
-    algorithm: fields.choice('algorithm', ['HS256'], 'HS256'),
-    secret_env_var: secret,
-  }
-}
-
-function readAgentSdk(parent: Fields): void {
-  const fields = parent.inner('agent_sdk', ['required', 'version', 'endpoint', 'fallback_endpoint'])
-  if (fields === null) return
-  if (fields.flag('required', false)) {
-    const message =
-      'Any client with a valid token is admitted, with the SDK or without; tokens and stored state enforce.'
-    fields.bad('required', 'contract.effect_differs', message)
-  }
-  const differs: readonly [key: string, message: string][] = [
-    ['version', 'The SDK version is not checked; the API keeps its meaning.'],
-    ['endpoint', 'The address is a setting of the server, not of the contract.'],
-    ['fallback_endpoint', 'A fallback endpoint is not needed and not used.'],
-  ]
-  for (const [key, message] of differs) {
-    if (!fields.has(key)) continue
-    fields.text(key)
-    fields.bad(key, 'contract.effect_differs', message)
-  }
-}
-
-function readToolEnforcement(parent: Fields, mode: (typeof MODES)[number]): void {
-  const fields = parent.inner('tool_enforcement', ['enabled', 'violation_action', 'capability_model', 'audit_log'])
-  if (fields === null) return
-  if (!fields.flag('enabled', true)) {
-    fields.bad(
-      'enabled',
-      'contract.effect_differs',
-      'Tool enforcement cannot be switched off; enforcement.mode says how strict it is.',
-    )
-  }
-  const action = fields.choice('violation_action', VIOLATION_ACTIONS, ACTION_OF_MODE[mode])
-  if (action !== ACTION_OF_MODE[mode]) {
-    const message = `enforcement.mode is ${mode}, which means '${ACTION_OF_MODE[mode]}'; violation_action does not change it.`
-    fields.bad('violation_action', 'contract.effect_differs', message, 'Set enforcement.mode instead.')
-  }
-  fields.choice('capability_model', ['deny_by_default'], 'deny_by_default')
-  if (fields.has('audit_log')) {
-    fields.text('audit_log')
-    fields.bad(
-      'audit_log',
-      'contract.effect_differs',
-      'Every call is recorded in the ledger; no separate log file is written.',
-    )
-  }
-}
+export const ENFORCEMENT_DEFAULT = { ...defaultsOf(FIELDS), confinement: 'required' as const }

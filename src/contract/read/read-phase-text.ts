@@ -1,55 +1,69 @@
-import type { PhaseTextDocument } from '../document.js'
-import type { ListNode, SourceNode } from '../load/yaml.js'
-import { Fields } from './fields.js'
-import type { Reading } from './reading.js'
+import { anyMap, filled, type Kind, list, path, positive, text } from '../schema/kinds.js'
+import { need, object, otherwise } from '../schema/object.js'
 
-const KEYS = ['number', 'content', 'sources', 'total_tokens', 'examples', 'tasks']
 const CONTENT_CHARS_MAX = 1024 * 1024
 
-/** The document of a phase, as the canonical form of a workflow of documents holds it. */
-export function readPhaseText(reading: Reading, node: SourceNode): PhaseTextDocument | null {
-  const fields = Fields.of(reading, node, KEYS)
-  if (fields === null) return null
-  const examples = fields.map('examples')
-  const text: PhaseTextDocument = {
-    number: readCount(fields, 'number'),
-    content: readContent(fields),
-    sources: each(fields.list('sources'), (item) => {
-      const inner = Fields.of(reading, item, ['file', 'line'])
-      return inner === null ? null : { file: inner.needText('file', 'a.md'), line: inner.positive('line', 1) }
-    }),
-    total_tokens: readCount(fields, 'total_tokens') ?? 0,
-    examples: examples === null ? {} : reading.jsonObject(examples),
-    tasks: each(fields.list('tasks'), (item) => {
-      const inner = Fields.of(reading, item, ['id', 'title', 'content'])
-      return inner === null
-        ? null
-        : { id: inner.needText('id', 'task-1'), title: inner.text('title'), content: readContent(inner) }
-    }),
-  }
-  return reading.made(text, node)
-}
-
-function each<T>(list: ListNode | null, read: (item: SourceNode) => T | null): T[] {
-  return (list?.items ?? []).flatMap((item) => {
-    const value = read(item)
-    return value === null ? [] : [value]
-  })
-}
-
 // Documents are longer than any other text of a contract.
-function readContent(fields: Fields): string {
-  const node = fields.get('content')
-  if (node?.kind === 'scalar' && typeof node.value === 'string' && node.value.length <= CONTENT_CHARS_MAX)
-    return node.value
-  fields.bad('content', 'contract.wrong_type', `Expected a text of at most ${CONTENT_CHARS_MAX} characters.`)
-  return ''
+const content: Kind<string> = {
+  read: (node, { reading }) => {
+    const { value } = node.kind === 'scalar' ? node : { value: null }
+    if (typeof value === 'string' && value.length <= CONTENT_CHARS_MAX) return value
+    const message = `Expected a text of at most ${CONTENT_CHARS_MAX} characters.`
+    reading.report({ code: 'contract.wrong_type', at: node.at, message })
+    return null
+  },
+  blank: '',
+  json: { type: 'string', maxLength: CONTENT_CHARS_MAX },
+  words: 'text',
 }
 
-function readCount(fields: Fields, key: string): number | null {
-  const node = fields.get(key)
-  if (node === undefined || (node.kind === 'scalar' && node.value === null)) return null
-  if (node.kind === 'scalar' && Number.isSafeInteger(node.value) && Number(node.value) >= 0) return Number(node.value)
-  fields.bad(key, 'contract.wrong_type', 'Expected a whole number of at least 0.')
-  return null
+const count: Kind<number | null> = {
+  read: (node, { reading }) => {
+    const { value } = node.kind === 'scalar' ? node : { value: undefined }
+    if (value === null || (Number.isSafeInteger(value) && Number(value) >= 0))
+      return value === null ? null : Number(value)
+    reading.report({ code: 'contract.wrong_type', at: node.at, message: 'Expected a whole number of at least 0.' })
+    return null
+  },
+  json: { type: ['integer', 'null'], minimum: 0 },
+  words: 'number',
 }
+
+/** A place in a document of the workflow. */
+export const DOCUMENT_PLACE = object(
+  'document_place',
+  'A place in a document of the workflow',
+  {
+    file: need(path, 'The file, relative to the workflow.', 'phases/1/phase.md'),
+    line: otherwise(positive, 'The line, from 1.', '9', { fallback: 1 }),
+  },
+  { words: '[places](#phase-document)' },
+)
+
+const PHASE_TASK = object(
+  'phase_task',
+  'One task of a phase',
+  {
+    id: need(filled, '`task-1` for `task-1-collect.md`.', 'task-1'),
+    title: otherwise(text, 'Its first heading.', 'Collect', { fallback: '' }),
+    content: need(content, 'Its text.', 'Collect them'),
+  },
+  { words: 'tasks' },
+)
+
+/** The document of a phase, as the canonical form of a workflow of documents holds it. */
+export const PHASE_TEXT = object('phase_document', 'Phase document', {
+  number: otherwise(count, 'The number of the phase; null in a YAML contract.', '1', {
+    fallback: null,
+    words: 'number or null',
+  }),
+  content: need(content, "The phase's own document, complete and in order.", 'Read the code'),
+  sources: otherwise(list(DOCUMENT_PLACE), 'Where the content stands.', '[{file: phases/1/phase.md, line: 1}]', {
+    fallback: [],
+  }),
+  total_tokens: otherwise(count as Kind<number>, 'Tokens of the content.', '4', { fallback: 0 }),
+  examples: otherwise(anyMap, "Evidence as the document's own example writes it.", '{count: 3}', { fallback: {} }),
+  tasks: otherwise(list(PHASE_TASK), 'The tasks of the phase, in order.', '[{id: task-1, content: Read.}]', {
+    fallback: [],
+  }),
+})

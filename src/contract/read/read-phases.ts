@@ -1,229 +1,256 @@
-import type { ArtifactDocument, ConstraintDocument, PhaseDocument } from '../document.js'
-import type { ListNode, MapNode, SourceNode } from '../load/yaml.js'
-import { globProblem } from '../patterns.js'
-import { expectKind, Fields } from './fields.js'
-import { readAutoSpawn, readConsensus } from './read-agents.js'
-import { readValidation } from './read-blockers.js'
-import { readCheckpoint } from './read-checkpoint.js'
-import type { GateDefaults } from './read-gates.js'
-import { readGates } from './read-gates.js'
-import { readId } from './read-id.js'
-import { readPhaseText } from './read-phase-text.js'
-import { readRules } from './read-rules.js'
-import type { Reading } from './reading.js'
-
-const PHASE_KEYS = [
-  'id',
-  'name',
-  'description',
-  'prompt',
-  'allowed_tools',
-  'forbidden_tools',
-  'tool_constraints',
-  'writable',
-  'required_artifacts',
-  'checkpoint',
-  'gates',
-  'rules',
-  'consensus',
-  'auto_spawn',
-  'review',
-  'tasks_in_order',
-  'min_verified',
-  'document',
-]
-const NODE_KEYS = [...PHASE_KEYS, 'summary', 'transitions']
-const CONSTRAINT_KEYS = [
-  'allowed_patterns',
-  'forbidden_patterns',
-  'allowed_commands',
-  'forbidden_commands',
-  'network',
-  'timeout_seconds',
-]
-
-export interface PhaseForm {
-  readonly isNode: boolean
-  readonly gates: GateDefaults
-}
-
-/** `phases` as a list, or as a map from id to phase (`nodes` is always a map). */
-export function readPhases(reading: Reading, node: SourceNode, form: PhaseForm): PhaseDocument[] {
-  if (node.kind === 'list') return node.items.flatMap((item) => readPhase(reading, item, form, null))
-  const map = expectKind(reading, node, 'map')
-  return [...(map?.entries ?? [])].flatMap(([id, entry]) =>
-    readPhase(reading, emptyAsMap(entry.value, entry.keyAt), form, id),
-  )
-}
-
-function emptyAsMap(node: SourceNode, keyAt: MapNode['at']): SourceNode {
-  if (node.kind !== 'scalar' || node.value !== null) return node
-  return { kind: 'map', at: keyAt, keyAt, entries: new Map() }
-}
-
-function readPhase(reading: Reading, node: SourceNode, form: PhaseForm, key: string | null): PhaseDocument[] {
-  const fields = Fields.of(reading, node, form.isNode ? NODE_KEYS : PHASE_KEYS)
-  if (fields === null) return []
-  const id = readId(fields, key, 'PLAN')
-  const artifacts = fields.list('required_artifacts')
-  const gates = fields.list('gates')
-  const phase: PhaseDocument = {
-    id,
-    name: fields.text('name', id),
-    description: fields.text('description', form.isNode ? fields.text('summary') : ''),
-    prompt: fields.text('prompt'),
-    allowed_tools: readAllowedTools(fields, form.isNode),
-    forbidden_tools: fields.texts('forbidden_tools') ?? [],
-    tool_constraints: readConstraints(fields),
-    required_artifacts: artifacts === null ? [] : readArtifacts(reading, artifacts),
-    gates: gates === null ? [] : reading.made(readGates(reading, gates, form.gates), gates),
-    tasks_in_order: fields.flag('tasks_in_order', false),
-    min_verified: readMinVerified(fields),
-  }
-  readOptionalParts(reading, fields, phase)
-  completeReviewRules(phase)
-  return [reading.made(phase, node)]
-}
-
-function readOptionalParts(reading: Reading, fields: Fields, phase: PhaseDocument): void {
-  const writable = fields.texts('writable')
-  if (writable !== null) {
-    phase.writable = writable
-    checkGlobs(reading, writable)
-  }
-  const checkpointNode = fields.get('checkpoint')
-  const checkpoint = checkpointNode === undefined ? null : readCheckpoint(reading, checkpointNode)
-  if (checkpoint !== null) phase.checkpoint = checkpoint
-  const document = fields.get('document')
-  const text = document === undefined ? null : readPhaseText(reading, document)
-  if (text !== null) phase.document = text
-  const rules = fields.list('rules')
-  if (rules !== null && rules.items.length > 0) phase.rules = reading.made(readRules(reading, rules, phase.id), rules)
-  const consensus = fields.get('consensus')
-  if (consensus !== undefined) phase.consensus = readConsensus(reading, consensus)
-  const review = fields.inner('review', ['by'])
-  if (review !== null) phase.review = { by: review.choice('by', ['other'], 'other') }
-  const spawn = fields.list('auto_spawn')
-  if (spawn !== null && spawn.items.length > 0) phase.auto_spawn = reading.made(readAutoSpawn(reading, spawn), spawn)
-}
-
-function readAllowedTools(fields: Fields, isNode: boolean): string[] | 'all' {
-  const node = fields.get('allowed_tools')
-  if (node?.kind === 'scalar' && node.value === 'all') return 'all'
-  return fields.texts('allowed_tools') ?? (isNode ? 'all' : [])
-}
-
-function readMinVerified(fields: Fields): number {
-  const node = fields.get('min_verified')
-  if (node?.kind === 'scalar' && node.value === 0) return 0
-  return fields.positive('min_verified', 0)
-}
-
-function readConstraints(fields: Fields): Record<string, ConstraintDocument> {
-  const constraints: Record<string, ConstraintDocument> = Object.create(null)
-  const map = fields.map('tool_constraints')
-  if (map === null) return constraints
-  for (const [tool, entry] of map.entries) {
-    const constraint = readConstraint(fields.reading, entry.value, tool)
-    if (constraint !== null) constraints[tool] = constraint
-  }
-  return fields.reading.made(constraints, map)
-}
-
-function readConstraint(reading: Reading, node: SourceNode, tool: string): ConstraintDocument | null {
-  const fields = Fields.of(reading, node, CONSTRAINT_KEYS)
-  if (fields === null) return null
-  const constraint: ConstraintDocument = {}
-  for (const key of ['allowed_patterns', 'forbidden_patterns'] as const) {
-    const globs = fields.texts(key)
-    if (globs === null) continue
-    constraint[key] = globs
-    checkGlobs(reading, globs)
-  }
-  for (const key of ['allowed_commands', 'forbidden_commands'] as const) {
-    const commands = fields.texts(key)
-    if (commands !== null) constraint[key] = commands
-  }
-  if (fields.has('network')) constraint.network = fields.flag('network', false)
-  if (fields.has('timeout_seconds')) constraint.timeout_seconds = fields.positive('timeout_seconds', 60)
-  refuseMisplaced(fields, tool)
-  return reading.made(constraint, node)
-}
+import {
+  checked,
+  choice,
+  describedAs,
+  filled,
+  flag,
+  globs,
+  ID_PATTERN,
+  type Kind,
+  list,
+  mapOf,
+  path,
+  positive,
+  readList,
+  type Scope,
+  type TypeOf,
+  text,
+  texts,
+} from '../schema/kinds.js'
+import { isEmpty, maybe, need, object, otherwise, type ReadOf, unkept } from '../schema/object.js'
+import type { Fields } from './fields.js'
+import { autoSpawns, CONSENSUS } from './read-agents.js'
+import { VALIDATION } from './read-blockers.js'
+import { checkpoint } from './read-checkpoint.js'
+import { gateOfPhase } from './read-gates.js'
+import { id, settleId } from './read-id.js'
+import { PHASE_TEXT } from './read-phase-text.js'
+import { rule } from './read-rules.js'
+import { NODE_TRANSITION } from './read-transitions.js'
 
 const SHELL_ONLY = ['allowed_commands', 'forbidden_commands']
 const PATHS_ONLY = ['allowed_patterns', 'forbidden_patterns']
-const WITHOUT_PATHS = new Set([
-  'bash',
-  'run_tests',
-  'git_status',
-  'git_log',
-  'git_commit',
-  'ask_user_question',
-  'request_setup_change',
+const WITHOUT_PATHS = [
+  ...['bash', 'run_tests', 'git_status', 'git_log', 'git_commit', 'ask_user_question', 'request_setup_change'],
   'web_fetch',
-])
+]
+
+/** The limits of one tool, which is the owner. */
+const CONSTRAINT = object(
+  'tool_constraint',
+  'Tool constraints',
+  {
+    allowed_patterns: maybe(
+      globs,
+      'Paths the tool may touch. Not for tools without paths, such as `bash`.',
+      '["tests/**"]',
+      { unset: 'any path' },
+    ),
+    forbidden_patterns: maybe(globs, 'Paths it may not touch. Wins over `allowed_patterns`.', '["src/**"]'),
+    allowed_commands: maybe(texts, '`bash` only: the words each simple command must begin with.', '["npm test"]', {
+      unset: 'any command',
+    }),
+    forbidden_commands: maybe(texts, '`bash` only: the words no simple command may begin with.', '[git]'),
+    network: maybe(flag, "`bash` only: whether the command may use the network, which is the machine's then.", 'false'),
+    timeout_seconds: maybe(
+      positive,
+      '`bash` only: the time limit of a call, and the most a call may ask for. Without it 60 and 600.',
+      '60',
+    ),
+  },
+  {
+    words: '[constraints](#tool-constraints)',
+    finish: (constraint, fields, { owner }) => {
+      refuseMisplaced(fields, owner ?? '')
+      return constraint
+    },
+  },
+)
+export type ConstraintDocument = TypeOf<typeof CONSTRAINT>
 
 function refuseMisplaced(fields: Fields, tool: string): void {
   for (const key of tool === 'bash' ? [] : SHELL_ONLY) {
     if (fields.has(key)) fields.bad(key, 'contract.invalid_value', `Only bash takes '${key}'.`, 'Move it under bash.')
   }
-  for (const key of WITHOUT_PATHS.has(tool) ? PATHS_ONLY : []) {
-    if (!fields.has(key)) continue
+  for (const key of WITHOUT_PATHS.includes(tool) ? PATHS_ONLY : []) {
+    const message = `The tool ${tool} has no path to hold against '${key}'.`
     const remedy = "Use the phase's writable to say what commands may change."
-    fields.bad(key, 'contract.invalid_value', `The tool ${tool} has no path to hold against '${key}'.`, remedy)
+    if (fields.has(key)) fields.bad(key, 'contract.invalid_value', message, remedy)
   }
 }
 
-function checkGlobs(reading: Reading, globs: readonly string[]): void {
-  for (const [index, glob] of globs.entries()) {
-    const problem = globProblem(glob)
-    if (problem === null) continue
-    reading.report({
-      ...reading.about(globs, index, 'contract.invalid_value'),
-      message: `The pattern '${glob}' is refused: ${problem}.`,
-    })
-  }
-}
+const artifactType = checked(
+  { ...filled, words: 'id' },
+  (type, bad) => {
+    if (type === '' || new RegExp(ID_PATTERN).test(type)) return
+    bad(`The artifact type '${type.slice(0, 80)}' is not accepted.`, undefined, 'contract.invalid_id')
+  },
+  { pattern: ID_PATTERN },
+)
 
-function readArtifacts(reading: Reading, list: ListNode): ArtifactDocument[] {
-  const artifacts = list.items.flatMap((item) => {
-    const fields = Fields.of(reading, item, ['type', 'schema', 'description', 'validation'])
-    if (fields === null) return []
-    const type = readArtifactType(fields)
-    const validation = fields.list('validation')
-    const artifact: ArtifactDocument = {
-      type,
-      description: fields.text('description'),
-      validation: validation === null ? [] : readValidation(reading, validation, type),
-    }
-    if (fields.has('schema')) artifact.schema = fields.needText('schema', 'schemas/plan.json')
-    return [reading.made(artifact, item)]
-  })
-  reportTwice(reading, artifacts)
-  return reading.made(artifacts, list)
-}
+const ARTIFACT = object(
+  'artifact',
+  'Required artifacts',
+  {
+    type: need(artifactType, 'The type the artifact is handed in under.', 'plan_document'),
+    schema: maybe(
+      path,
+      'The JSON Schema it is held against. See [built-in schemas](#built-in-schemas).',
+      'schemas/plan.json',
+      { unset: 'any JSON object' },
+    ),
+    description: otherwise(text, 'Shown to the agent.', 'The plan.', { fallback: '' }),
+    validation: maybe(describedAs(list(VALIDATION)), 'Checks of this artifact.', '[{rule: has_summary}]'),
+  },
+  {
+    words: '[artifacts](#required-artifacts)',
+    finish: ({ validation, ...artifact }, _fields, scope) => ({
+      ...artifact,
+      validation: [
+        ...(validation === undefined ? [] : (readList(VALIDATION, validation, scope, () => artifact.type) ?? [])),
+      ],
+    }),
+  },
+)
+export type ArtifactDocument = TypeOf<typeof ARTIFACT>
 
-function readArtifactType(fields: Fields): string {
-  const type = fields.needText('type', 'plan_document')
-  if (type !== '' && !/^[A-Za-z0-9_.-]{1,64}$/.test(type)) {
-    fields.bad('type', 'contract.invalid_id', `The artifact type '${type.slice(0, 80)}' is not accepted.`)
-  }
-  return type
-}
-
-function reportTwice(reading: Reading, artifacts: readonly ArtifactDocument[]): void {
+const artifacts = checked(list(ARTIFACT), (required, _bad, { reading }) => {
   const seen = new Set<string>()
-  for (const artifact of artifacts) {
+  for (const artifact of required) {
     if (seen.has(artifact.type)) {
       const message = `The artifact '${artifact.type}' is required twice in this phase.`
-      reading.report({ ...reading.about(artifact, 'type', 'contract.duplicate_id'), message })
+      reading.reportAt('contract.duplicate_id', [artifact, 'type'], message)
     }
     seen.add(artifact.type)
   }
+})
+
+const allowedTools: Kind<string[] | 'all'> = {
+  read: (node, scope) => (node.kind === 'scalar' && node.value === 'all' ? 'all' : texts.read(node, scope)),
+  json: { oneOf: [{ const: 'all' }, texts.json] },
+  words: 'list of tools, or `all`',
 }
 
-// A rule about reviews says who must review through the gate beside it; without one it asks that there are reviews.
-function completeReviewRules(phase: PhaseDocument): void {
+const countFromZero: Kind<number> = {
+  read: (node, scope) => (node.kind === 'scalar' && node.value === 0 ? 0 : positive.read(node, scope)),
+  json: { type: 'integer', minimum: 0 },
+  words: 'number',
+}
+
+const REVIEW = object('review', 'Independent review', {
+  by: otherwise(choice(['other'] as const), 'Somebody else than the agent that did the work.', 'other', {
+    fallback: 'other',
+  }),
+})
+
+const FIELDS = {
+  id: maybe(id, 'Unique; letters, digits, `_`, `.` and `-`, at most 64.', 'PLAN', { unset: 'required in a list' }),
+  name: maybe(text, 'What people read.', 'Plan', { unset: 'the id' }),
+  description: maybe(text, 'What the phase is for.', 'Propose a plan.'),
+  prompt: otherwise(
+    text,
+    'Shown to the agent on entering. May hold [placeholders](#placeholders).',
+    'Propose a plan for {{task.title}}.',
+    { fallback: '' },
+  ),
+  allowed_tools: maybe(allowedTools, 'The tools the agent may use.', '[read_files, grep]', {
+    unset: 'none (in nodes: `all`)',
+  }),
+  forbidden_tools: otherwise(
+    { ...texts, words: 'list of tools' },
+    'The tools it may not use. Wins over `allowed_tools`.',
+    '[bash]',
+    { fallback: [] },
+  ),
+  tool_constraints: otherwise(mapOf(CONSTRAINT), 'Limits of single tools, by tool name.', '{bash: {network: false}}', {
+    fallback: {},
+    unset: 'none',
+  }),
+  writable: maybe(
+    globs,
+    'What may change in the work tree in this phase, by any means. `[]` means nothing.',
+    '["tests/**"]',
+    { unset: 'derived from the write tools' },
+  ),
+  required_artifacts: otherwise(artifacts, 'What must be handed in to leave the phase.', '[{type: plan_document}]', {
+    fallback: [],
+  }),
+  checkpoint: maybe(
+    checkpoint,
+    'Evidence fields that must hold to leave the phase.',
+    '{evidence: {count: {type: integer}}}',
+  ),
+  gates: otherwise(
+    list(gateOfPhase),
+    'The gates between this phase and the next. A text names a gate of the top-level map.',
+    '[{id: plan_approval, type: approval}]',
+    { fallback: [] },
+  ),
+  rules: maybe(
+    describedAs(list(rule)),
+    'Anti-patterns that interrupt the work.',
+    '[{token_budget: {max_tokens: 5000}}]',
+  ),
+  consensus: maybe(CONSENSUS, 'Agents that vote as part of leaving the phase.', '{agents: [a, b], question: Ready?}'),
+  auto_spawn: maybe(autoSpawns, 'Agents started on entering the phase.', '[{agent: reviewer}]', { isNone: isEmpty }),
+  review: maybe(REVIEW, 'Who has to review the work before the phase is left.', '{by: other}'),
+  tasks_in_order: otherwise(flag, 'Hand out the tasks of a document phase one at a time.', 'true', { fallback: false }),
+  min_verified: otherwise(countFromZero, 'How many evidence fields must be graded above `reported`.', '1', {
+    fallback: 0,
+  }),
+  document: maybe(
+    PHASE_TEXT,
+    'What the phase is read from: the canonical form of a [workflow of documents](documents.md) holds it.',
+    '{content: Read.}',
+  ),
+}
+
+function finishPhase(phase: ReadOf<typeof FIELDS>, fields: Fields, scope: Scope) {
+  const { rules, ...rest } = phase
+  const settled = settleId(fields, phase.id, scope.owner, FIELDS.id.example)
+  // Errors of a rule carry its id.
+  const read = rules === undefined ? null : readList(rule, rules, scope, (index) => `${settled}[${index}]`)
+  const made = {
+    ...rest,
+    id: settled,
+    name: phase.name ?? settled,
+    description: phase.description ?? '',
+    allowed_tools: phase.allowed_tools ?? [],
+    ...(read === null || read.length === 0 ? {} : { rules: read }),
+  }
+  completeReviewRules(made)
+  return made
+}
+
+export type PhaseDocument = ReturnType<typeof finishPhase>
+export const PHASE = object('phase', 'Phases', FIELDS, { finish: finishPhase })
+
+/** A phase of a `nodes:` file. */
+export const NODE = object(
+  'node',
+  'Nodes',
+  {
+    ...FIELDS,
+    summary: maybe(text, 'Another word for `description`.', 'Write code.'),
+    transitions: unkept(
+      describedAs(list(NODE_TRANSITION)),
+      'Where the node leads. `to: done` ends the run without `done` being written as a node; `to: restart_cycle` goes to the start node.',
+      '[{when: code_complete, to: review}]',
+      { words: 'list of [transitions](#transitions) without `from`', unset: 'none: the node is final' },
+    ),
+  },
+  {
+    finish: ({ summary = '', ...node }, fields, scope): PhaseDocument =>
+      finishPhase(
+        { ...node, description: node.description ?? summary, allowed_tools: node.allowed_tools ?? 'all' },
+        fields,
+        scope,
+      ),
+  },
+)
+
+// A review rule without names takes those of the phase's gates; without any it asks for at least one review.
+function completeReviewRules(phase: Pick<PhaseDocument, 'gates' | 'required_artifacts'>): void {
   const demanded = phase.gates.flatMap((gate) => gate.blockers.flatMap((blocker) => blocker.required_reviews ?? []))
   for (const artifact of phase.required_artifacts) {
     for (const validation of artifact.validation) {

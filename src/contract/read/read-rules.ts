@@ -1,132 +1,176 @@
-import type { Json, JsonObject } from '../../core/json.js'
-import type { ListNode, MapNode, SourceNode } from '../load/yaml.js'
+import type { JsonObject } from '../../core/json.js'
+import type { SourceNode } from '../load/yaml.js'
 import { didYouMean } from '../nearest.js'
 import { compilePattern } from '../patterns.js'
-import { Fields, wrongType } from './fields.js'
-import type { Reading } from './reading.js'
+import { choice, emptyAsMap, filled, flag, type Kind, positive, type Scope, text, value } from '../schema/kinds.js'
+import { maybe, need, object, otherwise, type Part, type Shape, unkept } from '../schema/object.js'
+import { wrongType } from './fields.js'
 
-const OPTION_KEYS = ['message', 'suggestion', 'on_violation', 'unless_progress', 'shadow']
-const VIOLATION_ACTIONS = ['interrupt', 'deny', 'park'] as const
-
-interface RuleShape {
-  readonly numbers: readonly string[]
-  readonly pattern: string | null
-}
-
-const RULES: ReadonlyMap<string, RuleShape> = new Map<string, RuleShape>([
-  ['repeated_command', { numbers: ['threshold', 'window'], pattern: 'pattern' }],
-  ['repeated_file_edit', { numbers: ['threshold', 'window'], pattern: 'path_pattern' }],
-  ['phase_timeout', { numbers: ['max_duration'], pattern: null }],
-  ['token_budget', { numbers: ['max_tokens'], pattern: null }],
-  ['require_commits', { numbers: ['lookback_phases'], pattern: null }],
-])
-
-export const RULE_TYPES: readonly string[] = [...RULES.keys()]
-
-/** The rules of a phase, in either shape; `rule_id` in errors is `phase[index]`. */
-export function readRules(reading: Reading, list: ListNode, phaseId: string): JsonObject[] {
-  return list.items.flatMap((item, index) => readRule(reading, item, `${phaseId}[${index}]`))
-}
-
-function readRule(reading: Reading, item: SourceNode, ruleId: string): JsonObject[] {
-  const named = nameOfRule(reading, item, ruleId)
-  if (named === null) return []
-  const { typeName, typeNode, body } = named
-  const shape = RULES.get(typeName)
-  if (shape === undefined) {
+/** A positive integer of a rule. */
+const count: Kind<number> = {
+  ...positive,
+  json: { type: 'integer', minimum: 1 },
+  reportMissing: ({ reading, node }, { key, owner }) =>
     reading.report({
-      code: 'contract.unknown_rule_type',
-      at: typeNode.at,
-      message: `The rule type '${typeName}' is not known.`,
-      remedy: `${didYouMean(typeName, RULE_TYPES)}Known rules: ${RULE_TYPES.join(', ')}.`,
-      extra: { rule_id: ruleId, type_name: typeName },
+      code: 'contract.missing_field',
+      at: node.keyAt ?? node.at,
+      message: `The rule is missing '${key}'.`,
+      remedy: `Add ${key} as a positive integer.`,
+      extra: { rule_id: owner ?? '', field: key },
+    }),
+  read: (node, { reading, key, owner }) => {
+    const given = node.kind === 'scalar' ? node.value : null
+    if (typeof given === 'number' && Number.isSafeInteger(given) && given >= 1) return given
+    const shown = node.kind === 'scalar' ? (typeof given === 'number' ? given : String(given)) : node.kind
+    reading.report({
+      code: 'contract.invalid_rule_threshold',
+      at: node.at,
+      message: `The field '${key}' is ${shown}, not a positive integer.`,
+      extra: { rule_id: owner ?? '', value: shown, field: key },
     })
-    return []
-  }
-  const keys = [...shape.numbers, ...(shape.pattern === null ? [] : [shape.pattern]), ...OPTION_KEYS]
-  const fields = Fields.of(reading, body, body === item ? ['type', ...keys] : keys)
-  if (fields === null) return []
-  const rule: Record<string, Json> = { type: typeName }
-  for (const key of shape.numbers) rule[key] = readCount(fields, key, ruleId)
-  if (shape.pattern !== null && fields.has(shape.pattern))
-    rule[shape.pattern] = readRulePattern(fields, shape.pattern, ruleId)
-  for (const key of ['message', 'suggestion']) if (fields.has(key)) rule[key] = fields.text(key)
-  rule.on_violation = fields.choice('on_violation', VIOLATION_ACTIONS, 'interrupt')
-  for (const key of ['unless_progress', 'shadow']) rule[key] = fields.flag(key, false)
-  return [reading.made(rule, body)]
+    return null
+  },
+}
+
+const rulePattern: Kind<string> = {
+  ...filled,
+  words: 'RE2 pattern',
+  read: (node, scope) => {
+    const given = filled.read(node, scope)
+    const compiled = compilePattern(given ?? '')
+    if (!compiled.ok)
+      scope.reading.report({
+        code: 'contract.invalid_rule_pattern',
+        at: node.at,
+        message: `The pattern '${given}' is refused: ${compiled.reason}.`,
+        extra: { rule_id: scope.owner ?? '', pattern: given ?? '', error: compiled.reason },
+      })
+    return given
+  },
+}
+
+const REPEATS = {
+  threshold: need(count, 'How many repeats are one too many (at least).', '5'),
+  window: need(count, 'In how many seconds they count.', '120'),
+}
+const OPTIONS = {
+  message: maybe(text, 'Said in the interrupt.', 'Stop and think'),
+  suggestion: maybe(text, 'What the agent is advised to do.', 'Read the error.', { unset: 'the built-in one' }),
+  on_violation: otherwise(
+    choice(['interrupt', 'deny', 'park'] as const),
+    'Interrupt once, refuse matching calls until it is acknowledged, or park the task.',
+    'deny',
+    { fallback: 'interrupt' },
+  ),
+  unless_progress: otherwise(
+    flag,
+    'Count repeats only while the work tree and the failing tests stay the same.',
+    'true',
+    { fallback: false },
+  ),
+  shadow: otherwise(flag, 'Record, do not act.', 'true', { fallback: false }),
+}
+
+const RULES: Readonly<Record<string, Shape>> = {
+  repeated_command: {
+    ...REPEATS,
+    pattern: maybe(rulePattern, 'What is counted together.', '"npm (test|run build)"', {
+      unset: 'none: one same command',
+    }),
+  },
+  repeated_file_edit: {
+    ...REPEATS,
+    path_pattern: maybe(rulePattern, 'What is counted together.', '"src/.*"', { unset: 'none: one same path' }),
+  },
+  phase_timeout: { max_duration: need(count, 'The longest a visit may last, in seconds.', '600') },
+  token_budget: { max_tokens: need(count, 'The most tokens a visit may use.', '50000') },
+  require_commits: { lookback_phases: need(count, 'A commit must be this many phases back or nearer.', '1') },
+}
+
+const RULE_TYPES: readonly string[] = Object.keys(RULES)
+
+type RuleKind = Kind<JsonObject> & Part
+
+/** The rule named by its key, and the rule named by its type. */
+const SHAPES: ReadonlyMap<string, { readonly keyed: RuleKind; readonly typed: RuleKind }> = new Map(
+  Object.entries(RULES).map(([type, fields]) => {
+    const finish = (rule: object): JsonObject => ({ type, ...rule })
+    const shape = { ...fields, ...OPTIONS }
+    const named = { type: unkept(value, 'The type of the rule.', type, { json: { const: type } }), ...shape }
+    const json = { required: ['type', ...Object.keys(fields).filter((key) => fields[key]?.isRequired)] }
+    return [
+      type,
+      {
+        keyed: object(type, type, shape, { finish }) as RuleKind,
+        typed: object(type, `The rule ${type}, named by its type`, named, { finish, json }) as RuleKind,
+      },
+    ]
+  }),
+)
+
+const RULE: Part = {
+  name: 'rule',
+  definition: {
+    description: 'A rule, in either shape.',
+    oneOf: [
+      {
+        type: 'object',
+        description: 'The rule named by its key.',
+        minProperties: 1,
+        maxProperties: 1,
+        properties: Object.fromEntries(
+          [...SHAPES].map(([type, { keyed }]) => [type, { description: `The rule ${type}.`, ...keyed.json }]),
+        ),
+        additionalProperties: false,
+      },
+      ...[...SHAPES.values()].map(({ typed }) => typed.definition),
+    ],
+  },
+  fields: {},
+}
+
+/** A rule of a phase, in either shape. The owner is its id: `PHASE[index]`. */
+export const rule: Kind<JsonObject> = {
+  read: (item, scope) => {
+    const named = nameRule(item, scope)
+    if (named === null) return null
+    const { name, at, body } = named
+    const shape = SHAPES.get(name)
+    if (shape !== undefined) return (body === item ? shape.typed : shape.keyed).read(body, scope)
+    scope.reading.report({
+      code: 'contract.unknown_rule_type',
+      at,
+      message: `The rule type '${name}' is not known.`,
+      remedy: `${didYouMean(name, RULE_TYPES)}Known rules: ${RULE_TYPES.join(', ')}.`,
+      extra: { rule_id: scope.owner ?? '', type_name: name },
+    })
+    return null
+  },
+  json: { $ref: '#/$defs/rule' },
+  words: '[rules](#rules)',
+  parts: [RULE, ...[...SHAPES.values()].map(({ keyed }) => keyed)],
 }
 
 interface NamedRule {
-  readonly typeName: string
-  readonly typeNode: SourceNode | { readonly at: SourceNode['at'] }
+  readonly name: string
+  readonly at: SourceNode['at']
   readonly body: SourceNode
 }
 
-function nameOfRule(reading: Reading, item: SourceNode, ruleId: string): NamedRule | null {
-  if (item.kind !== 'map') {
-    wrongType(reading, item, 'a rule such as token_budget: {max_tokens: 5000}')
-    return null
-  }
+function nameRule(item: SourceNode, { reading, owner }: Scope): NamedRule | null {
+  if (item.kind !== 'map') return wrongType(reading, item, 'a rule such as token_budget: {max_tokens: 5000}')
   const type = item.entries.get('type')?.value
-  if (type !== undefined) {
-    const typeName = type.kind === 'scalar' ? String(type.value) : ''
-    return { typeName, typeNode: type, body: item }
-  }
+  if (type !== undefined) return { name: type.kind === 'scalar' ? String(type.value) : '', at: type.at, body: item }
   const [first, ...others] = item.entries
-  if (first === undefined || others.length > 0) {
-    reading.report({
-      code: 'contract.missing_field',
-      at: item.at,
-      message: "A rule needs a 'type', or one key that names it.",
-      remedy: `Known rules: ${RULE_TYPES.join(', ')}.`,
-      extra: { rule_id: ruleId },
-    })
-    return null
-  }
-  return { typeName: first[0], typeNode: { at: first[1].keyAt }, body: emptyAsMap(first[1].value) }
-}
-
-// `- token_budget:` without a body is a rule whose fields are missing, and should be told so field by field.
-function emptyAsMap(node: SourceNode): SourceNode {
-  if (node.kind !== 'scalar' || node.value !== null) return node
-  const empty: MapNode = { kind: 'map', at: node.at, keyAt: null, entries: new Map() }
-  return empty
-}
-
-function readCount(fields: Fields, key: string, ruleId: string): number {
-  const node = fields.get(key)
-  if (node === undefined) {
-    fields.reading.report({
-      code: 'contract.missing_field',
-      at: fields.node.keyAt ?? fields.node.at,
-      message: `The rule is missing '${key}'.`,
-      remedy: `Add ${key} as a positive integer.`,
-      extra: { rule_id: ruleId, field: key },
-    })
-    return 1
-  }
-  const value = node.kind === 'scalar' ? node.value : null
-  if (typeof value === 'number' && Number.isSafeInteger(value) && value >= 1) return value
-  const shown = node.kind === 'scalar' ? (typeof value === 'number' ? value : String(value)) : node.kind
-  fields.reading.report({
-    code: 'contract.invalid_rule_threshold',
-    at: node.at,
-    message: `The field '${key}' is ${shown}, not a positive integer.`,
-    extra: { rule_id: ruleId, value: shown, field: key },
+  // `- token_budget:` without a body is a rule whose fields are missing: each of them is reported.
+  if (first !== undefined && others.length === 0)
+    return { name: first[0], at: first[1].keyAt, body: emptyAsMap(first[1].value) }
+  reading.report({
+    code: 'contract.missing_field',
+    at: item.at,
+    message: "A rule needs a 'type', or one key that names it.",
+    remedy: `Known rules: ${RULE_TYPES.join(', ')}.`,
+    extra: { rule_id: owner ?? '' },
   })
-  return 1
-}
-
-function readRulePattern(fields: Fields, key: string, ruleId: string): string {
-  const pattern = fields.needText(key, '"npm (test|run build)"')
-  const compiled = compilePattern(pattern)
-  if (!compiled.ok) {
-    fields.reading.report({
-      code: 'contract.invalid_rule_pattern',
-      at: fields.at(key),
-      message: `The pattern '${pattern}' is refused: ${compiled.reason}.`,
-      extra: { rule_id: ruleId, pattern, error: compiled.reason },
-    })
-  }
-  return pattern
+  return null
 }

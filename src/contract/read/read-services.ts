@@ -1,246 +1,192 @@
-import type { Json, JsonObject } from '../../core/json.js'
 import { BUILT_IN_TOOLS, HARNESS_TOOLS } from '../../core/tool-calls/built-in-tools.js'
 import { ARG_NAME, partsOf, problemOfWord } from '../command-words.js'
-import type { SourceNode } from '../load/yaml.js'
-import { globProblem } from '../patterns.js'
-import { Fields, wrongType } from './fields.js'
-import { readEnv } from './read-agents.js'
+import { has } from '../schema/conditions.js'
+import {
+  checked,
+  choice,
+  filled,
+  flag,
+  globs,
+  mapOf,
+  number,
+  path,
+  positive,
+  type TypeOf,
+  text,
+  texts,
+} from '../schema/kinds.js'
+import { maybe, need, object, otherwise, type ReadOf } from '../schema/object.js'
+import type { Fields } from './fields.js'
+import { env } from './read-agents.js'
 import type { Reading } from './reading.js'
 
 export const FORMATS = [
-  'auto',
-  'tap',
-  'junit',
-  'vitest',
-  'jest',
-  'pytest',
-  'go',
-  'cargo',
-  'node',
-  'mocha',
-  'lcov',
-  'cobertura',
-] as const
-const NAME = /^[A-Za-z0-9_-]{1,64}$/
-
-type Reader = (reading: Reading, node: SourceNode, name: string) => JsonObject | null
-
-/** A map from names to entries that `read` understands; null when it is not there or empty. */
-export function readNamed(root: Fields, key: string, read: Reader): Record<string, JsonObject> | null {
-  const map = root.map(key)
-  if (map === null || map.entries.size === 0) return null
-  const entries: Record<string, JsonObject> = Object.create(null)
-  for (const [name, entry] of map.entries) {
-    if (!NAME.test(name)) {
-      const message = `The name '${name.slice(0, 80)}' is not accepted.`
-      root.reading.report({
-        code: 'contract.invalid_id',
-        at: entry.keyAt,
-        message,
-        remedy: 'Use 1 to 64 of A-Z, a-z, 0-9, _ and -.',
-      })
-    }
-    const value = read(root.reading, entry.value, name)
-    if (value !== null) entries[name] = value
-  }
-  return root.reading.made(entries, map)
-}
+  ...(['auto', 'tap', 'junit', 'vitest', 'jest', 'pytest', 'go', 'cargo', 'node', 'mocha'] as const),
+  ...(['lcov', 'cobertura'] as const),
+]
 
 /** A command that Phaselock runs itself to observe facts. */
-export const readCommand: Reader = (reading, node) => {
-  const fields = Fields.of(reading, node, ['run', 'format', 'report', 'timeout_seconds', 'env', 'sigusr1'])
-  if (fields === null) return null
-  const command: Record<string, Json> = {
-    run: fields.needText('run', '"npm test"'),
-    format: fields.choice('format', FORMATS, 'auto'),
-    timeout_seconds: fields.positive('timeout_seconds', 600),
+export const COMMAND = object('command', 'Commands', {
+  run: need(filled, 'What is run in the work tree.', '"npm test"', { words: 'command line' }),
+  format: otherwise(choice(FORMATS), 'How results are read.', 'junit', { fallback: 'auto' }),
+  report: maybe(path, 'The file the results are read from.', 'reports/junit.xml', { unset: 'the output' }),
+  timeout_seconds: otherwise(positive, 'The longest a run may take.', '600', { fallback: 600 }),
+  sigusr1: maybe(
+    choice(['refuse', 'allow']),
+    'Whether its processes may send SIGUSR1 ([why not](security.md#sigusr1-in-observed-runs)).',
+    'allow',
+    { unset: '`refuse`' },
+  ),
+  env: maybe(env, 'Environment variables.', '{CI: "1"}'),
+})
+export type CommandDocument = TypeOf<typeof COMMAND>
+
+const NETWORK = maybe(flag, 'Whether it may use the network.', 'true')
+const TIMEOUT = maybe(positive, 'The longest a call may take.', '60')
+
+/** Variables that may refer to the server's environment. */
+const serverEnv = checked(env, (variables, _bad, { reading }) => {
+  for (const [name, value] of Object.entries(variables)) {
+    // What looks like a reference and is none would reach the server as it is written.
+    const rest = value.replaceAll(/\$\{env:[A-Za-z_][A-Za-z0-9_]*\}/g, '')
+    if (!rest.includes('${env:')) continue
+    const message = `The value of ${name} has a broken reference.`
+    reading.reportAt('contract.invalid_value', [variables, name], message, `Write \${env:NAME}.`)
   }
-  if (fields.has('report')) command.report = fields.needText('report', 'reports/junit.xml')
-  if (fields.has('sigusr1')) command.sigusr1 = fields.choice('sigusr1', ['refuse', 'allow'], 'refuse')
-  const env = readEnv(fields)
-  if (env !== null) command.env = env
-  return reading.made(command, node)
-}
-
-/** An upstream MCP server, as it stands in a canonical document. */
-export interface McpServerDocument {
-  command?: string
-  url?: string
-  args?: string[]
-  env?: Record<string, string>
-  writable?: string[]
-  network?: boolean
-  timeout_seconds?: number
-}
-
-const LOCAL_ONLY = ['args', 'env', 'writable', 'network']
+})
 
 /** An upstream MCP server. */
-export const readMcpServer: Reader = (reading, node) => {
-  const fields = Fields.of(reading, node, ['command', 'args', 'env', 'url', 'writable', 'network', 'timeout_seconds'])
-  if (fields === null) return null
-  const server: Record<string, Json> = {}
-  if (fields.has('command') === fields.has('url')) fields.missing('command', 'npx')
-  for (const key of ['command', 'url']) if (fields.has(key)) server[key] = fields.needText(key, 'npx')
-  const args = fields.texts('args')
-  if (args !== null) server.args = args
-  const env = readEnv(fields)
-  if (env !== null) server.env = env
-  checkReferences(reading, env ?? {})
-  const writable = fields.texts('writable')
-  if (writable !== null) server.writable = writable
-  checkGlobs(reading, writable ?? [])
-  if (fields.has('network')) server.network = fields.flag('network', false)
-  if (fields.has('timeout_seconds')) server.timeout_seconds = fields.positive('timeout_seconds', 60)
-  if (fields.has('url')) checkRemote(fields, fields.text('url'))
-  return reading.made(server, node)
-}
+export const MCP_SERVER = object(
+  'mcp_server',
+  'MCP servers',
+  {
+    command: maybe(filled, 'The server to start.', 'npx', { words: 'program', unset: 'this or `url`' }),
+    args: maybe(texts, 'Its arguments.', '["-y", "a-server"]'),
+    env: maybe(
+      serverEnv,
+      `Its environment. \`\${env:NAME}\` takes a variable of the orchestrator.`,
+      `{TOKEN: "\${env:TOKEN}"}`,
+    ),
+    url: maybe(filled, 'A server that runs elsewhere.', '"https://example.org/mcp"', {
+      words: 'address',
+      unset: 'this or `command`',
+    }),
+    writable: maybe(globs, 'What it may change in the work tree.', '["docs/**"]', { unset: 'nothing' }),
+    network: NETWORK,
+    timeout_seconds: TIMEOUT,
+  },
+  {
+    json: { oneOf: [has('command'), has('url')] },
+    finish: (server, fields) => {
+      if (fields.has('command') === fields.has('url')) fields.missing('command', MCP_SERVER.fields.command.example)
+      if (server.url !== undefined) checkRemote(fields, server.url)
+      return server
+    },
+  },
+)
+export type McpServerDocument = TypeOf<typeof MCP_SERVER>
 
 function checkRemote(fields: Fields, url: string): void {
   const problem = url === '' ? null : urlProblem(url)
-  if (problem !== null)
-    fields.bad(
-      'url',
-      'contract.invalid_value',
-      `The url ${problem}.`,
-      'Write an address such as https://example.org/mcp.',
-    )
-  for (const key of LOCAL_ONLY) {
+  const remedy = 'Write an address such as https://example.org/mcp.'
+  if (problem !== null) fields.bad('url', 'contract.invalid_value', `The url ${problem}.`, remedy)
+  for (const key of ['args', 'env', 'writable', 'network']) {
     if (!fields.has(key)) continue
     const message = `'${key}' has no effect on a server that runs elsewhere.`
     fields.bad(key, 'contract.invalid_value', message, `Remove ${key}, or start the server with command.`)
   }
 }
 
-function urlProblem(text: string): string | null {
-  if (!URL.canParse(text)) return 'is not an address'
-  const url = new URL(text)
+function urlProblem(address: string): string | null {
+  if (!URL.canParse(address)) return 'is not an address'
+  const url = new URL(address)
   if (url.protocol !== 'https:' && url.protocol !== 'http:') return 'is not an http(s) address'
   return url.username === '' && url.password === '' ? null : 'carries a user name or a password'
 }
 
-function checkReferences(reading: Reading, env: JsonObject): void {
-  for (const [name, value] of Object.entries(env)) {
-    const at = reading.about(env, name, 'contract.invalid_value')
-    // What looks like a reference and is none would reach the server as it is written.
-    const rest = String(value).replaceAll(/\$\{env:[A-Za-z_][A-Za-z0-9_]*\}/g, '')
-    if (rest.includes('${env:'))
-      reading.report({ ...at, message: `The value of ${name} has a broken reference.`, remedy: `Write \${env:NAME}.` })
-  }
+const ARG_FIELDS = {
+  type: otherwise(choice(['string', 'integer', 'number', 'boolean'] as const), 'The type of the value.', 'string', {
+    fallback: 'string',
+  }),
+  path: maybe(
+    choice(['read', 'write'] as const, 'read'),
+    'It is a path that is read or written; constraints apply to it.',
+    'read',
+  ),
+  description: maybe(text, 'Shown to the agent.', 'The file.'),
+  optional: maybe(flag, 'Whether it may be left out.', 'true'),
+  enum: maybe(texts, 'The values that are accepted.', '[fast, full]'),
+  min: maybe(number, 'integer and number: the least value.', '1'),
+  max: maybe(number, 'integer and number: the greatest value.', '100'),
+}
+type ToolArgDocument = ReadOf<typeof ARG_FIELDS>
+
+const TOOL_ARG = object('tool_arg', 'Arguments of own tools', ARG_FIELDS, {
+  words: '[arguments](#arguments-of-own-tools)',
+  finish: (arg, fields) => {
+    checkArg(fields, arg)
+    return arg
+  },
+})
+
+function checkArg(fields: Fields, { type, path, min, max, enum: accepted }: ToolArgDocument): void {
+  const bad = (key: string, message: string): void => fields.bad(key, 'contract.invalid_value', message)
+  if (path !== undefined && type !== 'string') bad('path', `A path is a string, not ${type}.`)
+  for (const [key, bound] of Object.entries({ min, max }))
+    if (bound !== undefined && type !== 'integer' && type !== 'number')
+      bad(key, `'${key}' is for integer and number, not ${type}.`)
+  if (min !== undefined && max !== undefined && min > max)
+    bad('max', `'max' is ${max}, less than 'min', which is ${min}.`)
+  if (accepted?.length === 0) bad('enum', 'With an empty enum no value would be accepted.')
 }
 
-function checkGlobs(reading: Reading, globs: readonly string[]): void {
-  for (const [index, glob] of globs.entries()) {
-    const problem = globProblem(glob)
-    const at = reading.about(globs, index, 'contract.invalid_value')
-    if (problem !== null) reading.report({ ...at, message: `The pattern '${glob}' is refused: ${problem}.` })
-  }
-}
+/** An own tool: a fixed command with typed arguments. Its owner is its name. */
+export const TOOL = object(
+  'tool',
+  'Own tools',
+  {
+    command: need(
+      { ...texts, words: 'list of words' },
+      'The command; `{name}` stands for an argument, in any word but the first.',
+      '["npx", "eslint", "{path}"]',
+    ),
+    args: otherwise(
+      mapOf(TOOL_ARG, { names: `^${ARG_NAME}$`, remedy: 'Use 1 to 64 of A-Z, a-z, 0-9 and _.' }),
+      'The arguments, by name.',
+      '{path: {type: string, path: read}}',
+      { fallback: {}, unset: 'none' },
+    ),
+    description: otherwise(text, 'Shown to the agent.', 'Lint a file.', { fallback: '' }),
+    network: NETWORK,
+    timeout_seconds: TIMEOUT,
+  },
+  {
+    finish: (tool, fields, { reading, owner }) => {
+      if (owner !== null && (BUILT_IN_TOOLS.has(owner) || HARNESS_TOOLS.has(owner))) {
+        const at = fields.node.keyAt ?? fields.node.at
+        reading.report({ code: 'contract.duplicate_id', at, message: `'${owner}' is a built-in tool.` })
+      }
+      if (fields.has('command') && tool.command.length === 0)
+        fields.bad('command', 'contract.invalid_value', 'The command is empty.', 'Write the program and its words.')
+      checkWords(reading, tool)
+      return tool
+    },
+  },
+)
+export type ToolDocument = TypeOf<typeof TOOL>
 
-/** An own tool, as it stands in a canonical document. */
-export interface ToolDocument {
-  command: string[]
-  args: Record<string, ToolArgDocument>
-  description: string
-  network?: boolean
-  timeout_seconds?: number
-}
-
-export interface ToolArgDocument {
-  type: (typeof ARG_TYPES)[number]
-  path?: 'read' | 'write'
-  description?: string
-  optional?: boolean
-  enum?: string[]
-  min?: number
-  max?: number
-}
-
-/** An own tool: a fixed command with typed arguments. */
-export const readTool: Reader = (reading, node, name) => {
-  const fields = Fields.of(reading, node, ['command', 'args', 'description', 'network', 'timeout_seconds'])
-  if (fields === null) return null
-  if (BUILT_IN_TOOLS.has(name) || HARNESS_TOOLS.has(name)) {
-    reading.report({
-      code: 'contract.duplicate_id',
-      at: fields.node.keyAt ?? node.at,
-      message: `'${name}' is a built-in tool.`,
-    })
-  }
-  if (!fields.has('command')) fields.missing('command', '["npx", "eslint", "{path}"]')
-  const command = fields.texts('command') ?? []
-  if (fields.has('command') && command.length === 0)
-    fields.bad('command', 'contract.invalid_value', 'The command is empty.', 'Write the program and its words.')
-  const args = readToolArgs(reading, fields)
-  checkWords(reading, command, args)
-  const tool: Record<string, Json> = { command, args, description: fields.text('description') }
-  if (fields.has('network')) tool.network = fields.flag('network', false)
-  if (fields.has('timeout_seconds')) tool.timeout_seconds = fields.positive('timeout_seconds', 60)
-  return reading.made(tool, node)
-}
-
-function checkWords(reading: Reading, command: readonly string[], args: JsonObject): void {
-  const argOf = (arg: string): ToolArgDocument | undefined =>
-    Object.hasOwn(args, arg) ? (args[arg] as unknown as ToolArgDocument) : undefined
+function checkWords(reading: Reading, { command, args }: Pick<ToolDocument, 'command' | 'args'>): void {
   for (const [index, word] of command.entries()) {
-    const message = problemOfWord(word, index, argOf)
+    const message = problemOfWord(word, index, (arg) => (Object.hasOwn(args, arg) ? args[arg] : undefined))
     if (message === null) continue
     const remedy = 'A placeholder names an argument under args; a path is a separate word, or the end of one after =.'
-    reading.report({ ...reading.about(command, index, 'contract.invalid_value'), message, remedy })
+    reading.reportAt('contract.invalid_value', [command, index], message, remedy)
   }
   const used = new Set(command.flatMap(partsOf).flatMap((part) => ('arg' in part ? [part.arg] : [])))
   for (const arg of Object.keys(args)) {
     if (used.has(arg)) continue
     const message = `The argument '${arg.slice(0, 80)}' stands nowhere in the command.`
     const remedy = `Write {${arg.slice(0, 80)}} where it belongs, or remove it.`
-    reading.report({ ...reading.about(args, arg, 'contract.invalid_value'), message, remedy })
+    reading.reportAt('contract.invalid_value', [args, arg], message, remedy)
   }
-}
-
-const ARG_TYPES = ['string', 'integer', 'number', 'boolean'] as const
-
-function readToolArgs(reading: Reading, tool: Fields): JsonObject {
-  const map = tool.map('args')
-  const args: Record<string, Json> = Object.create(null)
-  for (const [name, entry] of map?.entries ?? []) {
-    if (!ARG_NAME.test(name)) {
-      const message = `The name '${name.slice(0, 80)}' is not accepted.`
-      const remedy = 'Use 1 to 64 of A-Z, a-z, 0-9 and _.'
-      reading.report({ code: 'contract.invalid_id', at: entry.keyAt, message, remedy })
-    }
-    const fields = Fields.of(reading, entry.value, ['type', 'path', 'description', 'optional', 'enum', 'min', 'max'])
-    if (fields === null) continue
-    const arg: Record<string, Json> = { type: fields.choice('type', ARG_TYPES, 'string') }
-    if (fields.has('path')) arg.path = fields.choice('path', ['read', 'write'], 'read')
-    if (fields.has('description')) arg.description = fields.text('description')
-    if (fields.has('optional')) arg.optional = fields.flag('optional', false)
-    const values = fields.texts('enum')
-    if (values !== null) arg.enum = values
-    for (const key of ['min', 'max']) {
-      const value = readNumber(reading, fields, key)
-      if (value !== null) arg[key] = value
-    }
-    checkArg(fields, arg as unknown as ToolArgDocument)
-    args[name] = reading.made(arg, entry.value)
-  }
-  return map === null ? args : reading.made(args, map)
-}
-
-function readNumber(reading: Reading, fields: Fields, key: string): number | null {
-  const node = fields.get(key)
-  if (node === undefined) return null
-  if (node.kind === 'scalar' && typeof node.value === 'number' && Number.isFinite(node.value)) return node.value
-  wrongType(reading, node, 'a number')
-  return null
-}
-
-function checkArg(fields: Fields, arg: ToolArgDocument): void {
-  const bad = (key: string, message: string): void => fields.bad(key, 'contract.invalid_value', message)
-  const isNumber = arg.type === 'integer' || arg.type === 'number'
-  if (arg.path !== undefined && arg.type !== 'string') bad('path', `A path is a string, not ${arg.type}.`)
-  for (const key of ['min', 'max'] as const)
-    if (arg[key] !== undefined && !isNumber) bad(key, `'${key}' is for integer and number, not ${arg.type}.`)
-  if (arg.min !== undefined && arg.max !== undefined && arg.min > arg.max)
-    bad('max', `'max' is ${arg.max}, less than 'min', which is ${arg.min}.`)
-  if (arg.enum?.length === 0) bad('enum', 'With an empty enum no value would be accepted.')
 }

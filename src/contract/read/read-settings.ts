@@ -1,155 +1,196 @@
-import type { Json, JsonObject } from '../../core/json.js'
-import type { ContractDocument } from '../document.js'
-import { globProblem } from '../patterns.js'
-import type { Fields } from './fields.js'
-import { readAlerts } from './read-alerts.js'
-import type { Reading } from './reading.js'
+import {
+  checked,
+  choice,
+  eachText,
+  flag,
+  globs,
+  type Kind,
+  list,
+  names,
+  positive,
+  text,
+  texts,
+} from '../schema/kinds.js'
+import { alwaysTrue, isEmpty, maybe, need, object, otherwise } from '../schema/object.js'
+import { ALERT } from './read-alerts.js'
 
 const TEST_PATTERNS = ['tests/**', '**/*.test.*', '**/*.spec.*', '**/__tests__/**']
-
 const REPEAT_MAX = 20
-const INVERTED_SECONDS_DEFAULT = 60
 
-export function readTests(reading: Reading, root: Fields): ContractDocument['tests'] {
-  const fields = root.inner('tests', ['patterns', 'allow_changes', 'baseline', 'repeat', 'inverted'])
-  if (fields === null) return { patterns: [...TEST_PATTERNS], allow_changes: false }
-  const patterns = fields.texts('patterns') ?? [...TEST_PATTERNS]
-  if (patterns.length === 0)
-    fields.bad('patterns', 'contract.invalid_value', 'With no patterns, no file would be a test.')
-  for (const [index, glob] of patterns.entries()) {
-    const problem = globProblem(glob)
-    const at = reading.about(patterns, index, 'contract.invalid_value')
-    if (problem !== null) reading.report({ ...at, message: `The pattern '${glob}' is refused: ${problem}.` })
-  }
-  const baseline = fields.choice('baseline', ['tolerate', 'forbid'], 'tolerate')
-  const repeat = fields.positive('repeat', 1)
-  if (repeat > REPEAT_MAX) fields.bad('repeat', 'contract.invalid_value', `Tests are run at most ${REPEAT_MAX} times.`)
-  const inverted = readInverted(fields)
-  const tests = {
-    patterns,
-    allow_changes: fields.flag('allow_changes', false),
-    // Defaults are left out: a contract that says nothing of them keeps its fingerprint.
-    ...(baseline === 'tolerate' ? {} : { baseline }),
-    ...(repeat === 1 ? {} : { repeat }),
-    ...(inverted === null ? {} : { inverted }),
-  }
-  return reading.made(tests, fields.node)
-}
+const repeat = checked(
+  positive,
+  (times, bad) => {
+    if (times > REPEAT_MAX) bad(`Tests are run at most ${REPEAT_MAX} times.`)
+  },
+  { maximum: REPEAT_MAX },
+)
+
+const testPatterns = checked(
+  globs,
+  (patterns, bad) => {
+    if (patterns.length === 0) bad('With no patterns, no file would be a test.')
+  },
+  { minItems: 1 },
+)
+
+const INVERTED = object(
+  'inverted',
+  'Inverted',
+  {
+    max_seconds: maybe(positive, 'Seconds for the inverted run.', '300', {
+      unset: 'three times the plain run, at least 60',
+    }),
+    strict: maybe(
+      flag as Kind<true>,
+      'Whether criteria without rules for their language or assertion library block.',
+      'true',
+      // Defaults are left out here and below: a contract that does not set them keeps its fingerprint.
+      { unset: '`false`', isNone: (isStrict) => !isStrict },
+    ),
+  },
+  { words: 'a map' },
+)
 
 const INVERTED_REMEDY =
   'Write strict, or a map such as {max_seconds: 120, strict: true}. To do without the inverted run, remove the check tests_can_fail; to be warned only, give it severity: warning.'
 
 /** `inverted: strict`, or a map. */
-function readInverted(fields: Fields): NonNullable<ContractDocument['tests']['inverted']> | null {
-  const given = fields.get('inverted')
-  if (given?.kind === 'scalar') {
-    if (given.value !== 'strict')
-      fields.bad(
-        'inverted',
-        'contract.invalid_value',
-        `tests.inverted cannot be '${given.value ?? ''}'.`,
-        INVERTED_REMEDY,
-      )
+const inverted: typeof INVERTED = {
+  ...INVERTED,
+  json: { oneOf: [{ const: 'strict' }, INVERTED.json] },
+  words: '`strict` or a map',
+  read: (node, scope) => {
+    if (node.kind !== 'scalar') return INVERTED.read(node, scope)
+    if (node.value !== 'strict')
+      scope.reading.report({
+        code: 'contract.invalid_value',
+        at: node.at,
+        message: `tests.inverted cannot be '${node.value ?? ''}'.`,
+        remedy: INVERTED_REMEDY,
+      })
     return { strict: true }
-  }
-  const inner = fields.inner('inverted', ['max_seconds', 'strict'])
-  if (inner === null) return null
-  const inverted = {
-    ...(inner.has('max_seconds') ? { max_seconds: inner.positive('max_seconds', INVERTED_SECONDS_DEFAULT) } : {}),
-    ...(inner.flag('strict', false) ? { strict: true as const } : {}),
-  }
-  return Object.keys(inverted).length === 0 ? null : inverted
+  },
 }
 
-export function readWeb(reading: Reading, root: Fields): ContractDocument['web'] {
-  const fields = root.inner('web', ['allowed_hosts'])
-  if (fields === null) return { allowed_hosts: [] }
-  const hosts = fields.texts('allowed_hosts') ?? []
-  for (const [index, host] of hosts.entries()) {
-    if (/^(\*\.)?[A-Za-z0-9.-]+(:\d+)?$/.test(host)) continue
-    const at = reading.about(hosts, index, 'contract.invalid_value')
-    reading.report({ ...at, message: `'${host}' is not a host name.`, remedy: 'Write a host such as docs.python.org.' })
-  }
-  return reading.made({ allowed_hosts: hosts }, fields.node)
-}
+export const TESTS = object('tests', 'Tests', {
+  patterns: otherwise(testPatterns, 'Which files are tests.', '["tests/**"]', { fallback: TEST_PATTERNS }),
+  allow_changes: otherwise(flag, 'Whether tests may change after RED.', 'false', { fallback: false }),
+  baseline: maybe(
+    choice(['tolerate', 'forbid'] as const),
+    'Whether tests that [failed or were skipped when the task began](evidence-red-green.md#the-baseline) may still do so at GREEN.',
+    'forbid',
+    { unset: '`tolerate`', isNone: (mode) => mode === 'tolerate' },
+  ),
+  repeat: maybe(
+    repeat,
+    'How often the tests are run on one tree, at most 20, to find [flaky ones](evidence-red-green.md#flaky-tests).',
+    '3',
+    { unset: '`1`', isNone: (times) => times === 1 },
+  ),
+  inverted: maybe(
+    inverted,
+    'How new tests are [run turned around](inverted-run.md#at-the-gate) by `tests_can_fail`.',
+    'strict',
+    { isNone: isEmpty },
+  ),
+})
 
-export interface Recovery {
-  readonly gateTimeout: 'park' | 'reject'
-  /** What is kept in the document: the parts beside the gates' time-out, which goes into each gate. */
-  readonly kept: JsonObject | null
-}
+const HOST_PATTERN = '^(\\*\\.)?[A-Za-z0-9.-]+(:[0-9]+)?$'
 
-/** `recovery:`; `escalate_to_human` is another word for park. */
-export function readRecovery(reading: Reading, root: Fields): Recovery {
-  const fields = root.inner('recovery', ['agent_crash', 'orchestrator_crash', 'gate_timeout'])
-  if (fields === null) return { gateTimeout: 'park', kept: null }
-  const gate = fields.inner('gate_timeout', ['action', 'preserve_state'])
-  const action = gate?.choice('action', ['park', 'reject', 'escalate_to_human'], 'park') ?? 'park'
-  if (gate !== null && !gate.flag('preserve_state', true)) {
-    gate.bad('preserve_state', 'contract.effect_differs', 'State is always kept when a gate times out.')
-  }
-  const kept: Record<string, Json> = {}
-  const agent = fields.inner('agent_crash', ['action', 'max_retries', 'backoff_seconds'])
-  if (agent !== null) {
-    const crash = {
-      action: agent.choice('action', ['retry', 'park', 'escalate_to_human'], 'retry'),
-      max_retries: agent.positive('max_retries', 3),
-      backoff_seconds: agent.positive('backoff_seconds', 60),
-    }
-    kept.agent_crash = reading.made(crash, agent.node)
-  }
-  const own = fields.inner('orchestrator_crash', ['resume_from', 'checkpoint_interval_seconds'])
-  if (own !== null) {
-    const message =
-      'Nothing acknowledged is lost: after a crash work resumes from the last event, not from a checkpoint.'
-    for (const key of ['resume_from', 'checkpoint_interval_seconds']) {
-      if (own.has(key)) own.bad(key, 'contract.effect_differs', message)
-    }
-    const crash: Record<string, Json> = {}
-    if (own.has('resume_from')) crash.resume_from = own.text('resume_from')
-    if (own.has('checkpoint_interval_seconds')) {
-      crash.checkpoint_interval_seconds = own.positive('checkpoint_interval_seconds', 300)
-    }
-    kept.orchestrator_crash = reading.made(crash, own.node)
-  }
-  const gateTimeout = action === 'reject' ? 'reject' : 'park'
-  return { gateTimeout, kept: Object.keys(kept).length === 0 ? null : reading.made(kept, fields.node) }
-}
+const hosts = eachText((host) => (new RegExp(HOST_PATTERN).test(host) ? null : `'${host}' is not a host name.`), {
+  json: { pattern: HOST_PATTERN },
+  words: 'list of hosts',
+  remedy: 'Write a host such as docs.python.org.',
+})
+
+export const WEB = object('web', 'Web', {
+  allowed_hosts: otherwise(
+    hosts,
+    'The hosts `web_fetch` may ask: `host` on its default ports, `host:port`, `*.host` for every name below it.',
+    '[docs.python.org]',
+    { fallback: [] },
+  ),
+})
+
+const CRASH_DIFFERS =
+  'Nothing acknowledged is lost: after a crash work resumes from the last event, not from a checkpoint.'
+
+const AGENT_CRASH = object('agent_crash', 'Agent crash', {
+  action: otherwise(
+    choice(['retry', 'park', 'escalate_to_human'] as const),
+    '`escalate_to_human` is another word for park.',
+    'retry',
+    { fallback: 'retry' },
+  ),
+  max_retries: otherwise(positive, 'How often the task can be claimed again; after that it is parked.', '3', {
+    fallback: 3,
+  }),
+  backoff_seconds: otherwise(
+    positive,
+    'How long the task cannot be claimed after a crash, times the number of the crash.',
+    '60',
+    {
+      fallback: 60,
+    },
+  ),
+})
+
+const ORCHESTRATOR_CRASH = object('orchestrator_crash', 'Orchestrator crash', {
+  resume_from: maybe(
+    text,
+    'Work resumes from the last event whatever this says; it is warned about.',
+    'last_checkpoint',
+    { differs: CRASH_DIFFERS },
+  ),
+  checkpoint_interval_seconds: maybe(positive, 'Every event is durable; it is warned about.', '300', {
+    differs: CRASH_DIFFERS,
+  }),
+})
+
+const GATE_TIMEOUT = object('gate_timeout', 'Gate time-out', {
+  action: otherwise(
+    choice(['park', 'reject', 'escalate_to_human'] as const),
+    "The default of every gate's `on_timeout`; `escalate_to_human` is another word for park.",
+    'park',
+    { fallback: 'park' },
+  ),
+  preserve_state: alwaysTrue('State is always kept when a gate times out.'),
+})
+
+export const RECOVERY = object('recovery', 'Recovery', {
+  agent_crash: maybe(AGENT_CRASH, 'When an agent dies.', '{max_retries: 3}'),
+  orchestrator_crash: maybe(ORCHESTRATOR_CRASH, 'When Phaselock dies.', '{}'),
+  gate_timeout: maybe(GATE_TIMEOUT, 'When a gate takes too long.', '{action: park}', { unset: 'park' }),
+})
+
+const EXPORT = object('export', 'Export', {
+  type: otherwise(
+    choice(['jsonl', 'prometheus'] as const),
+    'Metrics are served in the format of Prometheus; `jsonl` is warned about.',
+    'jsonl',
+    {
+      fallback: 'jsonl',
+      differs: (type) =>
+        type === 'jsonl' ? 'Metrics are served in the format of Prometheus, not as lines of JSON.' : null,
+    },
+  ),
+  path: maybe(text, 'No file is written; it is warned about.', 'metrics.jsonl', {
+    words: 'path',
+    differs: 'Metrics are served by the server; no file is written.',
+  }),
+})
 
 const METRICS_DIFFER =
   'The list chooses nothing: GET /metrics and GET /metrics/summary always serve everything that is counted.'
 
-export function readMonitoring(reading: Reading, root: Fields): JsonObject | null {
-  const fields = root.inner('monitoring', ['metrics', 'export', 'alerts'])
-  if (fields === null) return null
-  const monitoring: Record<string, Json> = {}
-  const metrics = fields.texts('metrics')
-  if (metrics !== null) monitoring.metrics = metrics
-  if (metrics !== null && metrics.length > 0) fields.bad('metrics', 'contract.effect_differs', METRICS_DIFFER)
-  const target = fields.inner('export', ['type', 'path'])
-  if (target !== null) {
-    const type = target.choice('type', ['jsonl', 'prometheus'], 'jsonl')
-    monitoring.export = reading.made(
-      { type, ...(target.has('path') ? { path: target.text('path') } : {}) },
-      target.node,
-    )
-    const message = 'Metrics are served by the server; no file is written.'
-    if (type === 'jsonl' && target.has('type'))
-      target.bad(
-        'type',
-        'contract.effect_differs',
-        'Metrics are served in the format of Prometheus, not as lines of JSON.',
-      )
-    if (target.has('path')) target.bad('path', 'contract.effect_differs', message)
-  }
-  const alerts = fields.list('alerts')
-  if (alerts !== null) monitoring.alerts = reading.made(readAlerts(reading, alerts), alerts)
-  return Object.keys(monitoring).length === 0 ? null : reading.made(monitoring, fields.node)
-}
+export const MONITORING = object('monitoring', 'Monitoring', {
+  metrics: maybe(names, 'Everything is always measured; it is warned about.', '[gate_pass_rate]', {
+    differs: (names) => (names.length === 0 ? null : METRICS_DIFFER),
+  }),
+  export: maybe(EXPORT, 'Where metrics go.', '{type: jsonl}'),
+  alerts: maybe(list(ALERT), 'When to raise an alert.', '[{condition: "gate_block_rate > 50%"}]'),
+})
 
-export function readKnowledge(reading: Reading, root: Fields): JsonObject | null {
-  const fields = root.inner('knowledge', ['sources'])
-  if (fields === null) return null
-  if (!fields.has('sources')) fields.missing('sources', '["docs/**/*.md"]')
-  return reading.made({ sources: fields.texts('sources') ?? [] }, fields.node)
-}
+export const KNOWLEDGE = object('knowledge', 'Knowledge', {
+  sources: need(texts, 'The documents that are indexed.', '["docs/**/*.md"]', { words: 'list of globs' }),
+})

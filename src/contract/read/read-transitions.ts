@@ -1,61 +1,62 @@
-import type { JsonObject } from '../../core/json.js'
-import type { TransitionDocument } from '../document.js'
-import type { ListNode, SourceNode } from '../load/yaml.js'
 import { didYouMean } from '../nearest.js'
-import { Fields } from './fields.js'
-import type { Reading } from './reading.js'
+import { anyMap, filled, flag, list, listed } from '../schema/kinds.js'
+import { alwaysTrue, isEmpty, maybe, need, object, type ReadOf } from '../schema/object.js'
 
 const TRIGGERS = ['spawn_review_agents', 'notify_orchestrator', 'update_prd_state'] as const
-const TRANSITION_KEYS = ['from', 'to', 'gate', 'when', 'requires_token', 'triggers']
-const TRIGGER_DIFFERS: Readonly<Record<string, string>> = {
+const TRIGGER_DIFFERS: Readonly<Record<(typeof TRIGGERS)[number], string>> = {
   spawn_review_agents:
     'No agent is started: entering the phase opens a place for each review that it asks for, to be filled by reviewers.',
   notify_orchestrator: 'Nothing is sent: every transition is an event that webhooks and the event stream carry.',
   update_prd_state: "No document is changed: the task's own state and its events say that it moved.",
 }
 
-/** The top-level list; `from` is set when the transitions stand inside a node. */
-export function readTransitions(reading: Reading, list: ListNode, from: string | null): TransitionDocument[] {
-  const keys = from === null ? TRANSITION_KEYS : TRANSITION_KEYS.slice(1)
-  return list.items.flatMap((item) => {
-    const fields = Fields.of(reading, item, keys)
-    if (fields === null) return []
-    const transition: TransitionDocument = {
-      from: from ?? fields.needText('from', 'PLAN'),
-      to: fields.needText('to', 'TDD'),
-    }
-    for (const key of ['gate', 'when'] as const) {
-      if (fields.has(key))
-        transition[key] = fields.needText(key, key === 'gate' ? 'plan_approval' : 'changes_requested')
-    }
-    if (!fields.flag('requires_token', true)) {
-      fields.bad('requires_token', 'contract.effect_differs', 'A transition always needs the phase token.')
-    }
-    const triggers = fields.list('triggers')
-    const kept = triggers === null ? [] : triggers.items.flatMap((trigger) => readTrigger(reading, trigger))
-    if (triggers !== null && kept.length > 0) transition.triggers = reading.made(kept, triggers)
-    return [reading.made(transition, item)]
-  })
-}
+const TRIGGER = object(
+  'trigger',
+  'Triggers',
+  {
+    action: need(
+      { ...filled, json: { enum: TRIGGERS }, words: listed(TRIGGERS.map((name) => `\`${name}\``)) },
+      '`spawn_review_agents` opens a place for each review that the phase asks for, as [auto-spawn](#auto-spawn) does; it is warned about, since no agent is started. The others are warned about: every transition is an event.',
+      'spawn_review_agents',
+    ),
+    params: maybe(anyMap, 'What the action is given.', '{status: completed}'),
+    parallel: maybe(flag, 'Whether agents start at the same time.', 'true', { unset: 'none' }),
+  },
+  {
+    finish: (trigger, fields) => {
+      const { action } = trigger
+      if (action === '') return null
+      const known = TRIGGERS.find((name) => name === action)
+      if (known === undefined) {
+        const remedy = `${didYouMean(action, TRIGGERS)}Known actions: ${TRIGGERS.join(', ')}.`
+        fields.bad('action', 'contract.invalid_value', `The action '${action}' is not known.`, remedy)
+        return null
+      }
+      fields.bad('action', 'contract.effect_differs', TRIGGER_DIFFERS[known])
+      return known === 'spawn_review_agents' ? trigger : null
+    },
+  },
+)
 
-function readTrigger(reading: Reading, item: SourceNode): JsonObject[] {
-  const fields = Fields.of(reading, item, ['action', 'params', 'parallel'])
-  if (fields === null) return []
-  const action = fields.needText('action', 'spawn_review_agents')
-  if (action === '') return []
-  if (!TRIGGERS.some((trigger) => trigger === action)) {
-    const remedy = `${didYouMean(action, TRIGGERS)}Known actions: ${TRIGGERS.join(', ')}.`
-    fields.bad('action', 'contract.invalid_value', `The action '${action}' is not known.`, remedy)
-    return []
-  }
-  const differs = TRIGGER_DIFFERS[action]
-  if (differs !== undefined) fields.bad('action', 'contract.effect_differs', differs)
-  if (action !== 'spawn_review_agents') return []
-  const params = fields.map('params')
-  const trigger = {
-    action,
-    ...(fields.has('parallel') ? { parallel: fields.flag('parallel', true) } : {}),
-    ...(params === null ? {} : { params: reading.jsonObject(params) }),
-  }
-  return [reading.made(trigger, item)]
+const FROM = {
+  from: need(filled, 'The phase that is left.', 'PLAN', { words: 'phase id' }),
 }
+const REST = {
+  to: need(filled, 'The phase that is entered.', 'TDD', { words: 'phase id' }),
+  gate: maybe(filled, 'The one gate that holds it.', 'plan_approval', {
+    words: 'gate id',
+    unset: 'all gates of the phase being left',
+  }),
+  when: maybe(filled, 'A named claim that it needs.', 'changes_requested', { words: 'claim' }),
+  requires_token: alwaysTrue('A transition always needs the phase token.'),
+  triggers: maybe(list(TRIGGER), 'What happens with it.', '[{action: spawn_review_agents}]', { isNone: isEmpty }),
+}
+const FIELDS = { ...FROM, ...REST }
+
+export type TransitionDocument = ReadOf<typeof FIELDS>
+export const TRANSITION = object('transition', 'Transitions', FIELDS)
+
+/** Inside a node; `from` is the node. */
+export const NODE_TRANSITION = object('node_transition', 'Transitions of a node', REST, {
+  finish: (transition, _fields, { owner }): TransitionDocument => ({ from: owner ?? '', ...transition }),
+})

@@ -1,43 +1,34 @@
-import type { Json, JsonObject } from '../../core/json.js'
 import { TASK_EVENT_TYPES } from '../../core/task/event-types.js'
 import { nearest } from '../nearest.js'
-import { Fields } from './fields.js'
-import type { Reading } from './reading.js'
+import { checked, filled, name, names } from '../schema/kinds.js'
+import { maybe, need, object } from '../schema/object.js'
 
-function checkAddress(fields: Fields, url: string): void {
-  const address = URL.canParse(url) ? new URL(url) : null
-  if (address === null || !['http:', 'https:'].includes(address.protocol))
-    fields.bad('url', 'contract.invalid_value', `'${url}' is not an http(s) address.`)
-  else if (address.username !== '' || address.password !== '')
+const address = checked(
+  { ...filled, words: 'address' },
+  (url, bad) => {
+    if (url === '') return
+    const { protocol, username, password } = URL.canParse(url)
+      ? new URL(url)
+      : { protocol: '', username: '', password: '' }
+    if (!['http:', 'https:'].includes(protocol)) bad(`'${url}' is not an http(s) address.`)
     // Not quoted: it holds a password.
-    fields.bad(
-      'url',
-      'contract.invalid_value',
-      'The address holds a user or a password.',
-      'Use secret_env_var instead.',
-    )
-}
+    else if (username + password !== '') bad('The address holds a user or a password.', 'Use secret_env_var instead.')
+  },
+  { pattern: '^https?://\\S+$' },
+)
+
+const events = checked(names, (given, bad) => {
+  for (const event of given) {
+    if (TASK_EVENT_TYPES.includes(event)) continue
+    const meant = nearest(event, TASK_EVENT_TYPES)
+    const remedy = meant === null ? 'See docs/webhooks.md for the events there are.' : `Did you mean '${meant}'?`
+    bad(`There is no event '${event.slice(0, 80)}'.`, remedy)
+  }
+})
 
 /** Where events of tasks are sent. */
-export function readWebhooks(reading: Reading, root: Fields): JsonObject[] | null {
-  const list = root.list('webhooks')
-  if (list === null || list.items.length === 0) return null
-  const hooks = list.items.flatMap((item) => {
-    const fields = Fields.of(reading, item, ['url', 'events', 'secret_env_var'])
-    if (fields === null) return []
-    const url = fields.needText('url', '"https://example.org/hook"')
-    if (url !== '') checkAddress(fields, url)
-    if (!fields.has('events')) fields.missing('events', '[approval_requested]')
-    const events = fields.texts('events') ?? []
-    for (const event of events) {
-      if (TASK_EVENT_TYPES.includes(event)) continue
-      const meant = nearest(event, TASK_EVENT_TYPES)
-      const remedy = meant === null ? 'See docs/webhooks.md for the events there are.' : `Did you mean '${meant}'?`
-      fields.bad('events', 'contract.invalid_value', `There is no event '${event.slice(0, 80)}'.`, remedy)
-    }
-    const hook: Record<string, Json> = { url, events }
-    if (fields.has('secret_env_var')) hook.secret_env_var = fields.needText('secret_env_var', 'HOOK_SECRET')
-    return [reading.made(hook, item)]
-  })
-  return reading.made(hooks, list)
-}
+export const WEBHOOK = object('webhook', 'Webhooks', {
+  url: need(address, 'Where events are sent.', '"https://example.org/hook"'),
+  events: need(events, 'Which events.', '[approval_requested]'),
+  secret_env_var: maybe(name, 'The environment variable with the secret that signs them.', 'HOOK_SECRET'),
+})

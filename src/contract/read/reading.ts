@@ -6,6 +6,9 @@ import type { MapNode, SourceNode } from '../load/yaml.js'
 const DIAGNOSTICS_MAX = 500
 const NOWHERE: Place = { line: 1, column: 1, path: '' }
 
+/** A part of the document and, where it is about one, the field or index. */
+type Found = readonly [made: object, key?: string | number | undefined]
+
 /**
  * What is being learnt while one contract is read: its diagnostics, and from which node of the file each part of the
  * canonical document was made, so that a finding about the document can point into the file.
@@ -15,6 +18,11 @@ export class Reading {
   readonly diagnostics: Diagnostic[] = []
   /** Paths that were looked up beside the file. */
   readonly lookups = new Set<string>()
+  /** What gates take from elsewhere in the file: the default of `on_timeout`, and the top-level map of gates. */
+  gates: { readonly onTimeout: 'park' | 'reject'; readonly shared: MapNode | null } = {
+    onTimeout: 'park',
+    shared: null,
+  }
   private readonly origins = new WeakMap<object, SourceNode>()
 
   constructor(file: string) {
@@ -50,8 +58,9 @@ export class Reading {
     return node.at
   }
 
-  about(made: object, key: string | number | undefined, code: ContractCode): Pick<Report, 'at' | 'code'> {
-    return { code, at: this.place(made, key) }
+  /** Reports something about a part of the document, or about one of its fields. */
+  reportAt(code: ContractCode, [made, key]: Found, message: string, remedy?: string): void {
+    this.report({ code, at: this.place(made, key), message, remedy })
   }
 
   /** A free-form value as plain JSON, with every object and list in it remembered. Keys cannot reach a prototype. */

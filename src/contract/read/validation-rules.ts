@@ -1,7 +1,7 @@
 import type { CheckName } from '../../core/contract/contract.js'
 import type { BlockerParams } from '../document.js'
 
-export interface RuleAlias {
+interface RuleAlias {
   readonly check: CheckName
   readonly params: BlockerParams
   /** Said in a warning when the rule checks something else than its name says. */
@@ -53,7 +53,7 @@ const ALIASES: ReadonlyMap<string, AliasOf> = new Map<string, AliasOf>([
 
 export const RULE_ALIAS_NAMES: readonly string[] = [...ALIASES.keys()]
 
-/** What a `validation` rule name stands for, about an artifact of this type; undefined when it is no alias. */
+/** What a `validation` rule name stands for, about an artifact of this type; undefined when it is not an alias. */
 export function ruleAlias(name: string, artifactType: string): RuleAlias | undefined {
   const reference = /^[A-Za-z_][A-Za-z0-9_]*$/.test(artifactType)
     ? `artifacts.${artifactType}`
