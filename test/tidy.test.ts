@@ -137,11 +137,11 @@ describe('the architecture', () => {
     expect(placed.map((source) => source.path).toSorted()).toEqual([
       'inverter/parse.ts',
       'knowledge/minilm.ts',
-      'package/package-root.ts',
+      'base/package-root.ts',
       'store/database.ts',
     ])
     expect(placed.filter((source) => source.text.includes("'../../")).map((source) => source.path)).toEqual([
-      'package/package-root.ts',
+      'base/package-root.ts',
     ])
   })
 

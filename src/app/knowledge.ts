@@ -8,7 +8,7 @@ import type { SearchAnswer } from '../knowledge/protocol.js'
 import type { App } from './app.js'
 import { admitCall } from './identity/agent-call.js'
 import type { Party } from './identity/identity.js'
-import { ok, type Result, refuse } from './result.js'
+import { noTask, ok, type Result, refuse } from './result.js'
 import { type Places, reservedIn } from './tool-calls/contract-paths.js'
 
 export const RESULTS_MAX = 50
@@ -128,7 +128,7 @@ async function placeOf(app: App, party: Party, taskId: string | undefined): Prom
   if (taskId === undefined)
     return ok({ contract: await app.contracts.get(app.defaultContract), workspace: app.workspace, visible: null })
   const state = await app.ledger.peek(taskId)
-  if (state === null) return refuse('not_found', `There is no task ${taskId}.`)
+  if (state === null) return noTask(taskId)
   return ok({ contract: await app.contracts.get(state.contract.hash), workspace: state.workspace, visible: null })
 }
 

@@ -25,6 +25,10 @@ export function refuse(
   return { ok: false, problem: { code, detail, extra, recorded: false } }
 }
 
+export function noTask(id: string): { readonly ok: false; readonly problem: Problem } {
+  return refuse('not_found', `There is no task ${JSON.stringify(id)}.`)
+}
+
 /** A refusal of the core, which has been recorded unless the core said otherwise. */
 export function refusedBy(
   refusal: Refusal,

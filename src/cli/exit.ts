@@ -15,3 +15,13 @@ export class Stop extends Error {
     super(message)
   }
 }
+
+/** The problem that a server refused with; undefined for everything else. */
+export function problemOf(error: unknown): Readonly<Record<string, unknown>> | undefined {
+  return error instanceof Stop ? (error.details.problem as Readonly<Record<string, unknown>> | undefined) : undefined
+}
+
+/** The code of a refusal; undefined for everything else. */
+export function codeOf(error: unknown): unknown {
+  return problemOf(error)?.code
+}

@@ -1,7 +1,7 @@
 import { CommanderError } from 'commander'
+import { plainJson, plainText } from '../core/plain-text.js'
 import { EXIT, Stop } from './exit.js'
 import { buildProgram } from './program.js'
-import { plainJson, plainText } from './terminal/plain-text.js'
 import { paint, tell, tolerateClosedPipes } from './terminal/terminal.js'
 
 /** Runs the program with these arguments and sets the exit code. */

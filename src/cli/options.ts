@@ -3,8 +3,7 @@ import { InvalidArgumentError } from 'commander'
 const PORT_MAX = 65_535
 const EXAMPLE_COLUMNS_MAX = 79
 
-/** Examples at the end of a help text: the command, and what it does. */
-export function examples(list: readonly (readonly [string, string])[]): string {
+export function examplesText(list: readonly (readonly [string, string])[]): string {
   const room = Math.max(...list.map(([command]) => command.length))
   const isWide = list.some(([, text]) => room + text.length + 4 > EXAMPLE_COLUMNS_MAX)
   const lines = list.map(([command, text]) => {
@@ -23,6 +22,11 @@ export function collect(value: string, before: readonly string[] = []): readonly
       .map((one) => one.trim())
       .filter((one) => one !== ''),
   ]
+}
+
+/** The same for words that may hold commas: nothing is split. */
+export function gather(value: string, before: readonly string[] = []): readonly string[] {
+  return [...before, value]
 }
 
 export function portNumber(value: string): number {

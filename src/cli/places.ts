@@ -1,7 +1,7 @@
-import { createHash } from 'node:crypto'
 import { existsSync, realpathSync } from 'node:fs'
 import { homedir } from 'node:os'
 import { basename, dirname, join, resolve } from 'node:path'
+import { sha256Hex } from '../base/sha256.js'
 
 export const CONTRACT_FILE = 'agent_workflow.yaml'
 /** Where a workflow of documents lies in a repository. */
@@ -17,7 +17,7 @@ export function defaultStateDir(workspace: string, environment: NodeJS.ProcessEn
     .replace(/[^A-Za-z0-9_.-]+/g, '-')
     .replace(/^[-.]+/, '')
     .slice(0, NAME_CHARS_MAX)
-  const hash = createHash('sha256').update(real).digest('hex').slice(0, HASH_CHARS)
+  const hash = sha256Hex(real).slice(0, HASH_CHARS)
   const base = xdg(environment.XDG_STATE_HOME, environment) ?? join(homeOf(environment), '.local', 'state')
   return join(base, 'phaselock', `${name === '' ? 'root' : name}-${hash}`)
 }

@@ -1,6 +1,6 @@
 import { realpathSync } from 'node:fs'
 import { delimiter, join, relative } from 'node:path'
-import { packagePath } from '../package/package-root.js'
+import { packagePath } from '../base/package-root.js'
 
 const SCRIPT = packagePath('bin/phaselock')
 

@@ -1,4 +1,4 @@
-import { Command } from 'commander'
+import { CliCommand } from './cli-command.js'
 import { addAdminCommands } from './commands/admin-commands.js'
 import { addAgentRunCommands } from './commands/agent-run-commands.js'
 import { addAnalyzeCommand } from './commands/analyze-commands.js'
@@ -24,7 +24,6 @@ import { addTopCommand } from './commands/top-commands.js'
 import { addTreeCommands } from './commands/tree-commands.js'
 import { addTrustCommands } from './commands/trust-command.js'
 import { addDemoCommand } from './demo/demo-command.js'
-import { examples } from './options.js'
 import { width } from './terminal/terminal.js'
 import { programVersion } from './version.js'
 
@@ -35,23 +34,21 @@ Exit codes: 0 done, 1 refused or a check failed, 2 wrong usage, 3 no server
 reached, 4 interrupted.`
 
 /** The whole command line. */
-export function buildProgram(): Command {
-  const program = new Command('phaselock')
+export function buildProgram(): CliCommand {
+  const program = new CliCommand('phaselock')
     .description('Makes it impossible for coding agents to skip steps.')
     .version(programVersion(), '-V, --version', 'print the version')
     .helpOption('-h, --help', 'print this help')
     .helpCommand('help [command]', 'print help for a command')
     .configureHelp({ helpWidth: Math.min(width(), HELP_WIDTH_MAX) })
     .exitOverride()
-    .addHelpText(
-      'after',
-      `${examples([
-        ['phaselock init', 'write a contract for this repository'],
-        ['phaselock serve', 'start the server'],
-        ['phaselock task add "Add a health endpoint"', 'add a task for agents'],
-        ['phaselock approve', 'see what needs your approval'],
-      ])}\n${EXIT_CODES}`,
+    .examples(
+      ['phaselock init', 'write a contract for this repository'],
+      ['phaselock serve', 'start the server'],
+      ['phaselock task add "Add a health endpoint"', 'add a task for agents'],
+      ['phaselock approve', 'see what needs your approval'],
     )
+    .notes(EXIT_CODES)
   program.commandsGroup('Start:')
   addInitCommand(program)
   addServeCommand(program)

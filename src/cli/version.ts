@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs'
-import { PACKAGE_ROOT } from '../package/package-root.js'
+import { PACKAGE_ROOT } from '../base/package-root.js'
 
 /** The version of this program, as its package says. */
 export function programVersion(): string {

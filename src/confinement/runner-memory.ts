@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process'
 import { existsSync, readFileSync } from 'node:fs'
 import { release } from 'node:os'
-import { packagePath } from '../package/package-root.js'
+import { packagePath } from '../base/package-root.js'
 
 /** What sets up Landlock for observed runs. */
 export const PERL = '/usr/bin/perl'

@@ -1,5 +1,5 @@
 import { fileURLToPath } from 'node:url'
-import { PACKAGE_ROOT } from '../package/package-root.js'
+import { PACKAGE_ROOT } from '../base/package-root.js'
 
 const FOLDER = new URL('contracts/', PACKAGE_ROOT)
 

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto'
+import { sha256Hex } from '../base/sha256.js'
 import type { Json } from '../core/json.js'
 
 /** The project's one canonical JSON: keys sorted by code unit, no whitespace, members that are undefined left out. */
@@ -17,5 +17,5 @@ export function canonicalJson(value: Json): string {
 
 /** SHA-256 (hex) of the canonical JSON. */
 export function fingerprint(value: Json): string {
-  return createHash('sha256').update(canonicalJson(value)).digest('hex')
+  return sha256Hex(canonicalJson(value))
 }

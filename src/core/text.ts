@@ -33,15 +33,25 @@ export function counted(count: number, unit: string): string {
   return `${thousands(count)} ${unit}${count === 1 ? '' : 's'}`
 }
 
-/** `1h 5m 3s`, without the parts that are zero. */
-export function duration(seconds: number): string {
-  const parts: readonly (readonly [number, string])[] = [
-    [Math.floor(seconds / HOUR_S), 'h'],
-    [Math.floor(seconds / MINUTE_S) % 60, 'm'],
-    [seconds % 60, 's'],
-  ]
-  const said = parts.filter(([count]) => count > 0).map(([count, unit]) => `${thousands(count)}${unit}`)
-  return said.length === 0 ? '0s' : said.join(' ')
+const UNITS = [
+  [DAY_MS / 1000, 'd'],
+  [HOUR_S, 'h'],
+  [MINUTE_S, 'm'],
+  [1, 's'],
+] as const
+
+/** `26h 5m 3s`, without the parts that are zero; the short form has days, and only the two largest parts: `1d 2h`. */
+export function duration(seconds: number, form: 'long' | 'short' = 'long'): string {
+  let left = seconds
+  const parts = UNITS.slice(form === 'short' ? 0 : 1).map(([size, unit]) => {
+    const count = size === 1 ? left : Math.floor(left / size)
+    left -= count * size
+    return { count, text: `${thousands(count)}${unit}` }
+  })
+  const first = parts.findIndex(({ count }) => count > 0)
+  if (first === -1) return '0s'
+  const shown = parts.slice(first, form === 'short' ? first + 2 : parts.length)
+  return shown.flatMap(({ count, text }) => (count > 0 ? [text] : [])).join(' ')
 }
 
 /** Text that an agent wrote, on one line, without anything that a terminal or a reader could be led by, and not too long. */

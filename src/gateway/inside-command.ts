@@ -1,9 +1,9 @@
 import { realpathSync } from 'node:fs'
 import { dirname } from 'node:path'
+import { packagePath } from '../base/package-root.js'
 import { type Job, type JobSocket, socketAt } from '../confinement/confinement.js'
 import { hostView } from '../confinement/view/host-view.js'
 import { isInside } from '../confinement/view/toolchains.js'
-import { packagePath } from '../package/package-root.js'
 import { MODEL_PORT, ORCHESTRATOR_PORT, ORCHESTRATOR_URL } from './gateway-ports.js'
 
 const PROGRAM = packagePath('runtime/sandbox/inside.mjs')

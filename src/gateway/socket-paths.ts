@@ -1,8 +1,9 @@
-import { createHash, randomBytes } from 'node:crypto'
+import { randomBytes } from 'node:crypto'
 import { chmodSync, lstatSync, mkdirSync, readdirSync, rmSync } from 'node:fs'
 import type { Server } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { sha256Hex } from '../base/sha256.js'
 
 // What the kernel takes as the address of a socket, less the byte that ends it.
 const SOCKET_PATH_BYTES_MAX = 107
@@ -52,7 +53,7 @@ export function listenAt(server: Server, path: string): Promise<void> {
 function placeOf(stateDir: string): string {
   const own = join(stateDir, 'doors')
   if (Buffer.byteLength(newSocketPath(own)) <= SOCKET_PATH_BYTES_MAX) return own
-  const hash = createHash('sha256').update(stateDir).digest('hex').slice(0, HASH_CHARS)
+  const hash = sha256Hex(stateDir).slice(0, HASH_CHARS)
   const short = [tmpdir(), '/tmp'].map((folder) => join(folder, `phaselock-doors-${hash}`))
   const place = short.find((dir) => Buffer.byteLength(newSocketPath(dir)) <= SOCKET_PATH_BYTES_MAX)
   if (place === undefined) throw new Error('there is no place for sockets with a path that is short enough')

@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto'
 import type { Socket } from 'node:net'
 import Fastify, { type FastifyError, type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify'
 import { callerOf } from '../app/identity/identity.js'
@@ -7,6 +6,7 @@ import { keepAnswer } from '../app/ledger/keep-answer.js'
 import type { Orchestrator } from '../app/orchestrator.js'
 import { ok, refuse } from '../app/result.js'
 import { isChecking } from '../app/transitions/long-gates.js'
+import { sha256Hex } from '../base/sha256.js'
 import type { JsonObject } from '../core/json.js'
 import type { SpawnLimits } from '../spawn/spawn-limits.js'
 import type { Supervisor } from '../spawn/supervisor.js'
@@ -209,11 +209,9 @@ async function perform(route: Route, call: Call, request: FastifyRequest) {
       result: refuse('invalid_request', 'Idempotency-Key: must be 1 to 200 printable ASCII characters.'),
     }
   const { phase_token: _token, idempotency_key: _key, ...said } = call.body
-  const bodyHash = createHash('sha256')
-    .update(JSON.stringify([route.method, request.url, said]))
-    .digest('hex')
+  const bodyHash = sha256Hex(JSON.stringify([route.method, request.url, said]))
   // Kept as a hash: whatever a client chose as its key, the store does not show it.
-  const once = { principal: callerOf(call.principal), key: createHash('sha256').update(key).digest('hex'), bodyHash }
+  const once = { principal: callerOf(call.principal), key: sha256Hex(key), bodyHash }
   return app.inFlight.run(once, async () => {
     const before = await recall(app, once)
     if (before !== null && before !== 'again') return before

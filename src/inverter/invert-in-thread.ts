@@ -1,5 +1,5 @@
 import { Worker } from 'node:worker_threads'
-import { PACKAGE_ROOT } from '../package/package-root.js'
+import { PACKAGE_ROOT } from '../base/package-root.js'
 import type { InvertRequest } from './invert-tests.js'
 import type { Inversion, NotJudgedReason } from './types.js'
 

@@ -1,5 +1,5 @@
-import { createHash } from 'node:crypto'
 import MarkdownIt, { type Token } from 'markdown-it'
+import { sha256Hex } from '../base/sha256.js'
 import { splitOversize } from './split.js'
 
 /** One passage of a document, small enough to be understood and found as a whole. */
@@ -57,7 +57,7 @@ export function chunkMarkdown(text: string, firstLine: number, count: Count): Ch
         return { ok: false, reason: `line ${firstLine + from}: a block is longer than ${CHUNK_CHARS_MAX} characters` }
       if (chunks.length >= FILE_CHUNKS_MAX) return { ok: false, reason: `more than ${FILE_CHUNKS_MAX} passages` }
       const startLine = firstLine + from + leadingBlank(lines, from, end)
-      const textHash = createHash('sha256').update(embeddedText(section.path, content)).digest('hex')
+      const textHash = sha256Hex(embeddedText(section.path, content))
       chunks.push({ path: section.path, section: first, content, startLine, tokens: count(content), textHash })
     }
   }

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto'
+import { sha256Hex } from '../base/sha256.js'
 import { type Embedder, normalised } from './embedder.js'
 
 const TIMEOUT_MS = 10_000
@@ -13,7 +13,7 @@ export function endpointEmbedder(given: {
   readonly key: string | null
 }): Embedder {
   const url = `${given.url.replace(/\/+$/, '')}/embeddings`
-  const place = createHash('sha256').update(url).digest('hex').slice(0, 12)
+  const place = sha256Hex(url).slice(0, 12)
   return {
     id: `${given.model}/endpoint-${place}`,
     close: async () => undefined,

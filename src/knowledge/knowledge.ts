@@ -1,8 +1,8 @@
-import { createHash } from 'node:crypto'
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { Worker } from 'node:worker_threads'
-import { PACKAGE_ROOT } from '../package/package-root.js'
+import { PACKAGE_ROOT } from '../base/package-root.js'
+import { sha256Hex } from '../base/sha256.js'
 import type { EmbedderChoice } from './embedder.js'
 import type { FromThread, Job, SearchAnswer, Setup, Status, ToThread } from './protocol.js'
 import type { SearchRequest } from './search.js'
@@ -50,10 +50,7 @@ export function openKnowledge(options: KnowledgeOptions): Knowledge {
   const { root, sources, owners = {}, hidden = [] } = options
   const folder = join(options.stateDir, 'knowledge')
   mkdirSync(folder, { recursive: true, mode: 0o700 })
-  const name = createHash('sha256')
-    .update(JSON.stringify([root, sources, owners, hidden]))
-    .digest('hex')
-    .slice(0, 16)
+  const name = sha256Hex(JSON.stringify([root, sources, owners, hidden])).slice(0, 16)
   const thread = new Thread({
     file: join(folder, `${name}.db`),
     sources: { root, patterns: sources, owners, hidden },

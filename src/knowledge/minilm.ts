@@ -2,7 +2,7 @@ import { existsSync, readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { packagePath } from '../package/package-root.js'
+import { packagePath } from '../base/package-root.js'
 import { type Embedder, type Loaded, normalised } from './embedder.js'
 
 const MODEL = 'all-MiniLM-L6-v2'

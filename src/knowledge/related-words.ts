@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs'
-import { PACKAGE_ROOT } from '../package/package-root.js'
+import { PACKAGE_ROOT } from '../base/package-root.js'
 import { type Database, openDatabase } from '../store/database.js'
 
 const TABLE_FILE = new URL('runtime/embedding/related-words.txt', PACKAGE_ROOT)

@@ -1,6 +1,6 @@
-import { createHash } from 'node:crypto'
 import { closeSync } from 'node:fs'
 import { setImmediate as nextTurn } from 'node:timers/promises'
+import { sha256Hex } from '../base/sha256.js'
 import { isForeign, openFile } from '../tree/lookup.js'
 import { readBytes } from '../tree/read-bytes.js'
 import { chunkMarkdown } from './chunk.js'
@@ -100,7 +100,7 @@ function refreshFile(
   if (content === null) return 'gone'
   if ('reason' in content) return { file: path, reason: content.reason }
   const owners = ownersOf(sources, path)
-  const hash = createHash('sha256').update(JSON.stringify(owners)).update('\0').update(content.bytes).digest('hex')
+  const hash = sha256Hex(JSON.stringify(owners), '\0', content.bytes)
   const known = index.files.get(path)
   if (known?.hash === hash) return 'unchanged'
   const { metadata, title, body, firstLine } = describeDocument(path, content.bytes.toString('utf8'), owners)

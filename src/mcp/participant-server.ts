@@ -20,7 +20,7 @@ const INSTRUCTIONS = `Several agents answer one question in rounds. Read it with
 const VIEW = 'coordination_view'
 
 /** How requests reach the door, and how faults on the way are worded. */
-export interface DoorWay {
+interface DoorWay {
   /** Throws when the caller's token opens nothing. */
   door(context: ServerContext): Promise<ParticipantDoor>
   told<T>(work: () => Promise<T>): Promise<T>

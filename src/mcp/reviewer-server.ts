@@ -5,7 +5,7 @@ import type { JsonObject } from '../core/json.js'
 const INSTRUCTIONS = `You review the work of another agent. Look at it with review_view and with the tools that read, then report with submit_review. You change nothing, and only what is reported here counts.`
 
 /** How requests of reviewers are answered, and how faults on the way are worded. */
-export interface ReviewerWay {
+interface ReviewerWay {
   tools(context: ServerContext): Promise<Tool[]>
   call(context: ServerContext, call: { readonly name: string; readonly args: JsonObject }): Promise<CallToolResult>
   told<T>(work: () => Promise<T>): Promise<T>

@@ -75,7 +75,7 @@ export async function listReviewerTools(app: App, bearer: ReviewBearer): Promise
   return [...TOOLS.map(asTool), ...looks]
 }
 
-export interface ReviewerCall {
+interface ReviewerCall {
   readonly bearer: ReviewBearer
   readonly name: string
   readonly args: JsonObject

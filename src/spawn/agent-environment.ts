@@ -1,7 +1,7 @@
 import { existsSync, realpathSync } from 'node:fs'
+import { packagePath } from '../base/package-root.js'
 import type { AgentEntry, AgentProgram } from '../core/contract/agent-programs.js'
 import { isModelAddress } from '../core/contract/contract-permissions.js'
-import { packagePath } from '../package/package-root.js'
 import { RECIPES } from '../participants/agent-cli/agent-cli-recipes.js'
 
 const SDK = packagePath('sdk/typescript')

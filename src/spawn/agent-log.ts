@@ -2,6 +2,7 @@ import { mkdirSync, readdirSync, rmSync, statSync } from 'node:fs'
 import { appendFile, type FileHandle, open, rename } from 'node:fs/promises'
 import { join } from 'node:path'
 import { StringDecoder } from 'node:string_decoder'
+import { plainText } from '../core/plain-text.js'
 
 export const LOG_BYTES_MAX = 4 * 1024 * 1024
 const LINE_CHARS_MAX = 16 * 1024
@@ -10,14 +11,6 @@ const LAST_LINE_CHARS = 300
 const READ_BYTES_MAX = 256 * 1024
 const PRIVATE_FOLDER = 0o700
 const PRIVATE_FILE = 0o600
-
-// biome-ignore-start lint/suspicious/noControlCharactersInRegex: they are what is taken out.
-const SEQUENCES =
-  /(?:\u001B\[|\u009B)[0-?]*[ -/]*[@-~]|\u001B[PX\]^_][^\u0007\u001B\u009C]{0,2048}(?:\u0007|\u001B\\|\u009C)?|\u001B[ -/]*[0-~]?/g
-const CONTROLS = /[\u0000-\u0008\u000B-\u001F\u007F-\u009F]/g
-// biome-ignore-end lint/suspicious/noControlCharactersInRegex: they are what is taken out.
-const INVISIBLE =
-  /[\u00AD\u061C\u180E\u200B-\u200F\u2028-\u202E\u2060-\u206F\uFEFF\uFFF9-\uFFFB]|[\u{E0000}-\u{E007F}]/gu
 
 /** What an agent that is started may be called: its folder is, too. */
 export const SPAWN_ID = /^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$/
@@ -94,7 +87,7 @@ function cut(line: string): string {
 }
 
 function plainOf(line: string): string {
-  return line.replace(SEQUENCES, '').replace(CONTROLS, '').replace(INVISIBLE, '').toWellFormed()
+  return plainText(line)
 }
 
 /** Cuts a stream into lines. What is longer than a line may be is dropped. */

@@ -1,5 +1,5 @@
 import { type App, contextOf, type Once } from '../app/app.js'
-import { ok, type Result, refuse, refusedBy } from '../app/result.js'
+import { noTask, ok, type Result, refuse, refusedBy } from '../app/result.js'
 import { createTask, findContract, type TaskRequest } from '../app/tasks/operate.js'
 import { wallOf } from '../app/tool-calls/contract-sandbox.js'
 import type { Spawn, SpawnAdapter } from '../core/contract/agent-programs.js'
@@ -22,7 +22,7 @@ export interface By {
 export async function contractFor(app: App, about: SpawnTask): Promise<Result<Contract>> {
   if ('taskId' in about) {
     const state = await app.ledger.peek(about.taskId)
-    if (state === null) return refuse('not_found', `There is no task ${JSON.stringify(about.taskId)}.`)
+    if (state === null) return noTask(about.taskId)
     const taken = reservable(state)
     return taken === null ? ok(await app.contracts.get(state.contract.hash)) : refusedBy(taken, {}, false)
   }
@@ -86,7 +86,7 @@ async function reserve(
   by: By,
 ): Promise<Result<JsonObject>> {
   const state = await app.ledger.peek(taskId)
-  if (state === null) return refuse('not_found', `There is no task ${JSON.stringify(taskId)}.`)
+  if (state === null) return noTask(taskId)
   const contract = await app.contracts.get(state.contract.hash)
   const command = { type: 'reassign', agentId, reason: `started agent ${agentId} for it` } as const
   const handled = await app.ledger.apply({ taskId, contract }, command, contextOf(app, by.actor), { guard: reservable })

@@ -1,9 +1,9 @@
 import { execFile } from 'node:child_process'
-import { createHash } from 'node:crypto'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { promisify } from 'node:util'
 import type { App } from '../app/app.js'
+import { sha256Hex } from '../base/sha256.js'
 import { privateFolder } from '../gateway/socket-paths.js'
 import { AgentLog } from './agent-log.js'
 
@@ -25,7 +25,7 @@ export class Tmux {
     private readonly path: string,
   ) {
     const own = join(stateDir, 'tmux.sock')
-    const hash = createHash('sha256').update(stateDir).digest('hex').slice(0, NAME_CHARS)
+    const hash = sha256Hex(stateDir).slice(0, NAME_CHARS)
     this.socket =
       Buffer.byteLength(own) <= SOCKET_PATH_BYTES_MAX ? own : join(tmpdir(), `phaselock-tmux-${hash}`, 'sock')
     this.#isElsewhere = this.socket !== own
@@ -87,7 +87,7 @@ export class Tmux {
 
 // Dots and colons mean something else in the names of sessions.
 function sessionOf(agentId: string): string {
-  return `agent-${createHash('sha256').update(agentId).digest('hex').slice(0, NAME_CHARS)}`
+  return `agent-${sha256Hex(agentId).slice(0, NAME_CHARS)}`
 }
 
 /** Opens the window of an agent that is to have one. */

@@ -6,7 +6,8 @@ import {
   type KeyObject,
   randomBytes,
 } from 'node:crypto'
-import { ledgerFiles, readFileIfPresent, writeFileAtomically } from './ledger-files.js'
+import { readFileIfPresent, writeFileAtomically } from '../base/atomic-file.js'
+import { ledgerFiles } from './ledger-files.js'
 
 const KEY_BYTES = 32
 

@@ -1,5 +1,6 @@
 import { closeSync, constants, fsyncSync, openSync, readSync, writeSync } from 'node:fs'
-import { ledgerFiles, syncDirectory } from './ledger-files.js'
+import { syncDirectory } from '../base/atomic-file.js'
+import { ledgerFiles } from './ledger-files.js'
 
 const CHUNK_BYTES = 1024 * 1024
 

@@ -1,6 +1,6 @@
-import { createHash } from 'node:crypto'
 import { type BigIntStats, closeSync, fstatSync, read } from 'node:fs'
 import { promisify } from 'node:util'
+import { sha256Hex } from '../base/sha256.js'
 import type { TranscriptCursor } from './cursor.js'
 import type { TranscriptFolder } from './folders.js'
 import { type Piece, piecesOf, startLines } from './lines.js'
@@ -53,7 +53,7 @@ export async function readTranscript(
   if (!file.ok) return file
   try {
     const from = await startingAt(file, cursor)
-    const name = createHash('sha256').update(path).digest('hex').slice(0, NAME_CHARS)
+    const name = sha256Hex(path).slice(0, NAME_CHARS)
     const tally = startTally(file.format, name, from)
     const reached = await readOn(file.fd, tally, {
       offset: from?.offset ?? 0,
@@ -97,7 +97,7 @@ function isSameFile(stat: BigIntStats, cursor: TranscriptCursor): boolean {
 async function markAt(fd: number, offset: number): Promise<string> {
   const length = Math.min(MARK_BYTES, offset)
   const { bytesRead, buffer } = await readAt(fd, Buffer.alloc(MARK_BYTES), 0, length, offset - length)
-  return createHash('sha256').update(buffer.subarray(0, bytesRead)).digest('hex')
+  return sha256Hex(buffer.subarray(0, bytesRead))
 }
 
 interface Start {

@@ -1,7 +1,8 @@
-import { closeSync, lstatSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
+import { closeSync, lstatSync, mkdirSync, readFileSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { gunzipSync, gzipSync } from 'node:zlib'
 import ignore from 'ignore'
+import { writeFileAtomically } from '../base/atomic-file.js'
 import { IgnoreRules, type IgnoreText } from './ignore-rules.js'
 import { inside, openDirectory } from './lookup.js'
 import { TreeUnreadable } from './problems.js'
@@ -62,8 +63,7 @@ export function acceptDependencies(
 
 function keep(file: string, listing: Listing): void {
   const packed = gzipSync(JSON.stringify([...pathsIn(listing)]), { level: 1 })
-  writeFileSync(`${file}.new`, packed, { mode: 0o600, flush: true })
-  renameSync(`${file}.new`, file)
+  writeFileAtomically(file, packed)
   remember(file, listing)
 }
 

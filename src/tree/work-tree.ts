@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto'
 import { closeSync, constants, fstatSync, lstatSync, readlinkSync, realpathSync, statSync } from 'node:fs'
 import { join, posix, relative } from 'node:path'
 import { setImmediate as nextTurn } from 'node:timers/promises'
+import { sha256Hex } from '../base/sha256.js'
 import { identityOf, inside, type OpenFile, openDirectory, openFile, openParent, partsOf } from './lookup.js'
 import { namesByFolder } from './names-by-folder.js'
 import { errnoOf, TreeUnreadable } from './problems.js'
@@ -138,20 +139,18 @@ async function hashOfLink(root: string, path: string, links = 1): Promise<string
   const target = linkTarget(root, path)
   if (target === null) return null
   const program = interpreterAt(root, path)
-  if (program !== null) return createHash('sha256').update(`program:${target}:${program}`).digest('hex')
+  if (program !== null) return sha256Hex(`program:${target}:${program}`)
   const pointed = posix.normalize(posix.join(posix.dirname(path), target))
   const isInstalled = INSTALLED.test(path)
   const leaves = target.startsWith('/') || pointed.startsWith('..')
-  if (leaves && isInstalled) return createHash('sha256').update(`link:${target}`).digest('hex')
+  if (leaves && isInstalled) return sha256Hex(`link:${target}`)
   if (leaves) throw new TreeUnreadable(`${path} is a link that leaves the work tree`)
   const content = await readInside(root, pointed)
   // A link to a link stands for the whole chain. The name tells it from a file that holds the hash of one.
   if (content === null && links < LINKS_MAX && linkTarget(root, pointed) !== null)
-    return createHash('sha256')
-      .update(`${isInstalled ? 'link' : 'links'}:${target}:${await hashOfLink(root, pointed, links + 1)}`)
-      .digest('hex')
+    return sha256Hex(`${isInstalled ? 'link' : 'links'}:${target}:${await hashOfLink(root, pointed, links + 1)}`)
   if (content === null) throw new TreeUnreadable(`${path} is a link to something that is not a file`)
-  return createHash('sha256').update(`link:${target}:`).update(content).digest('hex')
+  return sha256Hex(`link:${target}:`, content)
 }
 
 /**

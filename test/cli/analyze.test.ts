@@ -1,6 +1,7 @@
 import { spawn, spawnSync } from 'node:child_process'
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import type { Activity, TaskMetrics } from 'phaselock/sdk'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { visitsDot, visitsMermaid } from '../../src/cli/report/analyze-graph.js'
 import { analyzeText } from '../../src/cli/report/analyze-text.js'
@@ -24,7 +25,7 @@ function sum(more: object = {}): JsonObject {
   }
 }
 
-const METRICS: JsonObject = {
+const METRICS = {
   task: { id: 't', title: HOSTILE.repeat(20), status: 'active', phase: 'A', visit: 3 },
   agent_id: HOSTILE,
   visits: [
@@ -35,7 +36,7 @@ const METRICS: JsonObject = {
   phases: [sum({ phase: `A${HOSTILE}${'x'.repeat(90)}` }), sum({ phase: 'B' })],
   totals: sum(),
   truncated: false,
-}
+} as unknown as TaskMetrics
 
 const TASK: JsonObject = {
   ...{ id: `t${HOSTILE}`, title: HOSTILE, status: 'awaiting_approval', phase: HOSTILE.repeat(9), visit: 1 },
@@ -74,10 +75,10 @@ describe('what is printed of a run', () => {
   })
 
   it('[REQ-TOP-1] a picture of tasks fits the screen, and names what waits for somebody', () => {
-    const activity: JsonObject = {
+    const activity = {
       ...{ at: '2026-03-01T10:11:12.000Z', counts: { active: 2, awaiting_approval: 1 }, paused: null },
       tasks: Array.from({ length: 30 }, () => TASK),
-    }
+    } as unknown as Activity
     for (const [columns, rows] of [
       [80, 24],
       [60, 8],
@@ -136,7 +137,7 @@ describe('the commands', () => {
     })
     expect(await place.run(['analyze', '--format', 'gif'])).toMatchObject({ code: 2 })
     expect(await place.run(['stash', 'save'])).toMatchObject({ code: 1, stderr: expect.stringContaining('No run') })
-    expect(await place.run(['stash', 'pop'])).toMatchObject({ code: 1, stderr: expect.stringContaining('Nothing') })
+    expect(await place.run(['stash', 'pop'])).toMatchObject({ code: 1, stderr: 'There are no stashes.\n' })
     expect(await place.run(['stash', 'pop', '../../x'])).toMatchObject({ code: 1 })
     expect(await place.run(['stash', 'list'])).toMatchObject({ code: 0, stdout: 'There are no stashes.\n' })
     expect(await place.run(['top'])).toMatchObject({ code: 0, stdout: expect.stringContaining('No task') })

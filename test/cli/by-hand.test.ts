@@ -1,6 +1,7 @@
 import { spawn } from 'node:child_process'
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import type { Approval } from 'phaselock/sdk'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { approvalText } from '../../src/cli/terminal/approval-text.js'
 import { AGENT } from '../spawn/agent.js'
@@ -44,16 +45,19 @@ async function placeWith(contract: string): Promise<{ place: Place; server: Serv
   return { place, server: await place.serve() }
 }
 
+const approvalOf = (fields: object): Approval =>
+  ({ approvers: [], decisions: [], warnings: [], evidence: {}, ...fields }) as unknown as Approval
+
 describe('approvals and questions on the command line', () => {
   it('[REQ-BYHAND-10] what is to be approved begins with its title', () => {
     const artifacts = [{ type: 'plan', sha256: 'x', bytes: 1, grade: 'reported' }]
-    const text = approvalText({ artifacts, contents: { plan: { aim: 'all', title: 'A plan', why: 'so' } } })
+    const text = approvalText(approvalOf({ artifacts, contents: { plan: { aim: 'all', title: 'A plan', why: 'so' } } }))
     expect(text).toContain('  title: A plan\n  aim: all\n  why: so\n')
   })
 
   it('[REQ-BYHAND-10] what is too long to be shown is cut, and said to be', () => {
     const artifacts = [{ type: 'plan', sha256: 'x', bytes: 1, grade: 'reported' }]
-    const text = approvalText({ artifacts, contents: { plan: { title: 'x'.repeat(100_000) } } })
+    const text = approvalText(approvalOf({ artifacts, contents: { plan: { title: 'x'.repeat(100_000) } } }))
     expect(text.length).toBeLessThan(4000)
     expect(text).toContain('… 98007 characters are not shown: ')
   })

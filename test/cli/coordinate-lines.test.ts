@@ -31,7 +31,7 @@ function snake(value: unknown): unknown {
 }
 
 /** The event as the server shows it. */
-function viewOf({ type, at, ...fact }: RunEvent): JsonObject {
+function viewOf({ type, at, ...fact }: RunEvent) {
   return { seq: 1, type, at: new Date(at).toISOString(), actor: 'system', data: snake(fact) as JsonObject }
 }
 

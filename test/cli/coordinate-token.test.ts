@@ -91,7 +91,7 @@ describe('phaselock coordinate token', () => {
         for (const more of [[], ['--json']]) {
           const ended = await place.run(['coordinate', 'token', 'a', 'b', '--url', url, ...more], { env })
           expect([ended.code, ended.stdout]).toEqual([1, ''])
-          expect(ended.stderr).toContain('is no token')
+          expect(ended.stderr).toContain('did not answer with a token')
         }
         lying.close()
       }

@@ -1,11 +1,12 @@
+import type { LedgerEvent, TaskDetails } from 'phaselock/sdk'
 import { expect, test } from 'vitest'
 import { eventLine } from '../../src/cli/terminal/event-lines.js'
 import { newestTests, runText } from '../../src/cli/terminal/evidence-text.js'
 import { showTask } from '../../src/cli/terminal/task-text.js'
 import type { JsonObject } from '../../src/core/json.js'
 
-const requested = (observed: readonly JsonObject[]): JsonObject => ({
-  ...{ seq: 1, type: 'transition_requested', phase: 'IMPL', at: '2026-01-01T00:00:00Z' },
+const requested = (observed: readonly JsonObject[]): LedgerEvent => ({
+  ...{ seq: 1, stream: '', actor: '', type: 'transition_requested', phase: 'IMPL', at: '2026-01-01T00:00:00Z' },
   data: { to: 'REVIEW', observed: [...observed] },
 })
 const NONE = { proved: 0, survived: 0, not_judged: 0, no_evidence: 0 }
@@ -24,7 +25,17 @@ test('[REQ-TWINS-15] task show and its timeline name the grade of the newest run
   const events = [requested([RED]), requested([PROVED, { name: 'coverage', grade: 'observed' }]), requested([])]
   expect(newestTests(events)).toBe('proved: 5 passed, 1 skipped; new tests: 2 proved')
   expect(newestTests([])).toBe('')
-  const task = { id: 'one', title: 'One', status: 'active', completed_phases: [], contract: {}, alerts: [] }
-  expect(showTask(task, { events, reviews: [] }, 30)).toMatch(/^ {2}Tests +proved: 5 passed/m)
-  expect(eventLine(events[1] as JsonObject)).toContain('-> REVIEW · tests proved · coverage observed')
+  const task = {
+    ...{ id: 'one', title: 'One', status: 'active', description: '', completed_phases: [], contract: { hash: '' } },
+    ...{
+      alerts: [],
+      reviewers_wanted: [],
+      pending_approval: null,
+      pending_consensus: null,
+      depends_on: [],
+      requires: [],
+    },
+  }
+  expect(showTask(task as unknown as TaskDetails, { events, reviews: [] }, 30)).toMatch(/^ {2}Tests +proved: 5 passed/m)
+  expect(eventLine(events[1]!)).toContain('-> REVIEW · tests proved · coverage observed')
 })

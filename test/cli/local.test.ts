@@ -1,6 +1,7 @@
 import { spawnSync } from 'node:child_process'
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
+import type { Command } from 'commander'
 import { beforeAll, expect, test } from 'vitest'
 import { buildProgram } from '../../src/cli/program.js'
 import { depth } from '../depth.js'
@@ -200,13 +201,16 @@ test('[REQ-WALL-17] doctor names programs on the PATH that commands do not see',
 })
 
 /** Every command with the words that lead to it. */
-function commandPaths(command = buildProgram(), path: readonly string[] = []): readonly (readonly string[])[] {
+function commandPaths(command: Command = buildProgram(), path: readonly string[] = []): readonly (readonly string[])[] {
   return [path, ...command.commands.flatMap((one) => commandPaths(one, [...path, one.name()]))]
 }
 
 test('[REQ-CLI-18] every command has a help with an example, within 80 columns', () => {
   for (const path of commandPaths()) {
-    const command = path.reduce((at, word) => at.commands.find((one) => one.name() === word) ?? at, buildProgram())
+    const command = path.reduce<Command>(
+      (at, word) => at.commands.find((one) => one.name() === word) ?? at,
+      buildProgram(),
+    )
     let text = ''
     command.configureOutput({ writeOut: (part) => (text += part) }).outputHelp()
     expect(text, path.join(' ')).toMatch(/Examples:\n {2}\S/)

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import { plainJson, plainLine, plainText } from '../../src/cli/terminal/plain-text.js'
 import { columnsOf, table } from '../../src/cli/terminal/table.js'
+import { plainJson, plainLine, plainText } from '../../src/core/plain-text.js'
 import { cpuMs } from '../cpu-time.js'
 
 const HOSTILE: readonly (readonly [name: string, text: string, left: string])[] = [
@@ -63,7 +63,7 @@ test('[REQ-CLI-11] a table is cut in its flexible columns and keeps ids whole', 
       { title: 'ID', text: (row) => row.id },
       { title: 'TEXT', text: (row) => row.text, isFlexible: true },
     ],
-    80,
+    { room: 80 },
   )
   const [, line = ''] = text.split('\n')
   expect(columnsOf(line)).toBeLessThanOrEqual(80)

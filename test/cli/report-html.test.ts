@@ -2,6 +2,7 @@ import { spawnSync } from 'node:child_process'
 import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import type { Report } from 'phaselock/sdk'
 import { afterAll, describe, expect, it } from 'vitest'
 import { RunWalk } from '../../src/app/reports/report-council.js'
 import { reportPage } from '../../src/cli/report/report-html.js'
@@ -27,7 +28,7 @@ const HOSTILE = [
   '\u001b[31m\u202e\u0000 &lt;b&gt; &#60;b&#62;',
 ].join('\n')
 
-function hostileRun(): JsonObject {
+function hostileRun(): Report {
   const council = new Council()
   council.turn('a')
   council.respond('a', [call(HOSTILE)])
@@ -47,10 +48,10 @@ function hostileRun(): JsonObject {
     agents,
     refusals: { count: 2, by_reason: [{ reason: HOSTILE, count: 2 }], rows: [bad] },
     timeline: [{ seconds: 1, agent: HOSTILE, round: 1, type: 'vote_cast', what: HOSTILE }],
-  }
+  } as unknown as Report
 }
 
-function hostileTask(): JsonObject {
+function hostileTask(): Report {
   const tokens = { input: 1, output: 1, cache_read: 0, cache_write: 0, grade: 'observed' }
   const part = { phase: HOSTILE, visits: 1, seconds: 3, tokens, tool_calls: 1, interrupts: 0, refusals: 1 }
   return {
@@ -60,10 +61,11 @@ function hostileTask(): JsonObject {
     phases: [part],
     visits: [{ ...part, visit: 1, entered_at: '2026-01-01T00:00:00Z', left_at: null }],
     totals: part,
-    refusals: { count: 0 },
+    refusals: { count: 0, by_reason: [], rows: [] },
+    evidence: [],
     gates: { passed: 1, blocked: 1, pass_rate: 0.5, by_gate: [{ gate: HOSTILE, passed: 1, blocked: 1 }] },
     ...{ buffer_chars_lost: 0, events: 3, truncated: true },
-  }
+  } as unknown as Report
 }
 
 const MADE_HERE: ReadonlySet<string> = new Set(
@@ -148,7 +150,10 @@ describe('the page of a report', () => {
       round: at,
       count: 1,
     }))
-    const page = reportPage({ ...hostileTask(), refusals: { count: 40, by_reason: [{ reason: 'x' }], rows } })
+    const page = reportPage({
+      ...hostileTask(),
+      refusals: { count: 40, by_reason: [{ reason: 'x', count: 40 }], rows },
+    })
     expect(page).toContain('others')
     expect(page).not.toContain('var(--c9)')
   })

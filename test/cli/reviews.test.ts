@@ -55,7 +55,7 @@ const WRONG: readonly (readonly [
     /cannot be read/,
   ],
   ['a report that is not there', ['review', 'job', '--report', 'gone'], { PHASELOCK_TOKEN: 'x' }, 2, /cannot be read/],
-  ['an empty report', ['review', 'job', '--report', '/dev/null'], { PHASELOCK_TOKEN: 'x' }, 2, /is no JSON object/],
+  ['an empty report', ['review', 'job', '--report', '/dev/null'], { PHASELOCK_TOKEN: 'x' }, 2, /is not a JSON object/],
   ['a task that is not there', ['task', 'reviewer', 'nope', 'security'], {}, 1, /There is no task "nope"/],
   ['a review that nobody asks for', ['task', 'reviewer', 'job', 'vibes'], {}, 1, /security, quality/],
   ['the agent of the task', ['task', 'reviewer', 'job', 'agent-job'], {}, 1, /\[invalid_request\]|\[not_permitted\]/],

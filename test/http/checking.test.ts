@@ -1,7 +1,8 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import type { Activity, TaskDetails, TaskRow } from 'phaselock/sdk'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { statusText } from '../../src/cli/terminal/status-text.js'
+import { type Status, statusText } from '../../src/cli/terminal/status-text.js'
 import { showTask, taskTable } from '../../src/cli/terminal/task-text.js'
 import { frameOf } from '../../src/cli/terminal/top-frame.js'
 import type { JsonObject } from '../../src/core/json.js'
@@ -83,10 +84,10 @@ describe('while the gates of a task are checked', () => {
     const texts = async (): Promise<readonly string[]> => {
       const { agents } = await look('/state/snapshot')
       return [
-        statusText({ ...EMPTY, active: agents ?? [] }),
-        taskTable((await look('/tasks')).tasks as JsonObject[]),
-        showTask(await look('/tasks/t'), { events: [], reviews: [] }, 5),
-        frameOf(await look('/activity'), { columns: 120, rows: 20 }).join('\n'),
+        statusText({ ...EMPTY, active: agents } as unknown as Status),
+        taskTable((await look('/tasks')).tasks as unknown as TaskRow[]),
+        showTask((await look('/tasks/t')) as TaskDetails, { events: [], reviews: [] }, 5),
+        frameOf((await look('/activity')) as unknown as Activity, { columns: 120, rows: 20 }).join('\n'),
       ]
     }
     for (const text of await texts()) expect(text).not.toContain('checking')
@@ -96,4 +97,7 @@ describe('while the gates of a task are checked', () => {
   })
 })
 
-const EMPTY: JsonObject = { server: {}, contract: {}, paused: null, tasks: { by_status: {} }, run: null }
+const EMPTY: JsonObject = {
+  ...{ server: {}, contract: {}, paused: null, tasks: { by_status: {} }, run: null },
+  ...{ alerts: [], approvals: [], questions: [], parked: [] },
+}

@@ -1,3 +1,4 @@
+import type { TaskDetails } from 'phaselock/sdk'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { showTask } from '../../src/cli/terminal/task-text.js'
 import type { JsonObject } from '../../src/core/json.js'
@@ -24,7 +25,7 @@ const shown = async (ballot: Ballot): Promise<JsonObject> =>
   (await server.call('GET', `/tasks/${ballot.task}`, server.operator)).body as JsonObject
 const vote = async (ballot: Ballot) => (await shown(ballot)).pending_consensus
 const line = (task: JsonObject): string | undefined =>
-  showTask(task, { events: [], reviews: [] }, 1)
+  showTask(task as TaskDetails, { events: [], reviews: [] }, 1)
     .split('\n')
     .find((one) => one.startsWith('  Vote '))
 

@@ -1,10 +1,10 @@
 import { execFileSync } from 'node:child_process'
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import type { TaskReport } from 'phaselock/sdk'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { reportPage } from '../../src/cli/report/report-html.js'
 import { reportText } from '../../src/cli/report/report-text.js'
-import type { JsonObject } from '../../src/core/json.js'
 import { invertInThread } from '../../src/inverter/invert-in-thread.js'
 import { openStage, type Stage } from './stage.js'
 
@@ -46,7 +46,7 @@ describe('the inverted run with node:test', () => {
     expect(await task.green()).toEqual([])
     expect(await task.ran()).toMatchObject({ grade: 'proved', inverted: { proved: 1, survived: 0 } })
     const answer = await stage.run.call('GET', `/runs/${task.id}/report`, stage.run.operator)
-    const body = answer.body as JsonObject
+    const body = answer.body as unknown as TaskReport
     const counts = { passed: 1, failed: 0, inverted: expect.objectContaining({ proved: 1, survived: 0 }) }
     const shown = { phase: 'IMPL', name: 'tests', grade: 'proved', run: expect.objectContaining(counts) }
     expect(body.evidence, '[REQ-TWINS-15]').toContainEqual(expect.objectContaining(shown))

@@ -1,4 +1,5 @@
-import { createHash, type KeyObject } from 'node:crypto'
+import type { KeyObject } from 'node:crypto'
+import { sha256Hex } from '../../src/base/sha256.js'
 import type { StoredEvent, VerifyProblem, VerifyReport } from '../../src/store/store.js'
 import { judgeEvent, type StreamEnd } from '../../src/store/verify/verify-events.js'
 
@@ -24,7 +25,7 @@ export function verifyMemory(ledger: {
     ends.set(event.stream, event)
   }
   for (const [sha256, content] of ledger.blobs) {
-    if (createHash('sha256').update(content).digest('hex') === sha256) continue
+    if (sha256Hex(content) === sha256) continue
     const detail = `The content kept under ${sha256} is another one.`
     problems.push({ code: 'changed_blob', detail, seq: null, stream: null, version: null })
   }

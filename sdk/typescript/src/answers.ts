@@ -1,6 +1,12 @@
 import type { Blocker, PendingApproval, Retry } from './errors.js'
 import type { Json, JsonObject } from './json.js'
 
+/** The contract of a task, as it was when the task was added. */
+export type ContractRef = { readonly name: string; readonly version: string; readonly hash: string }
+
+/** A work tree of a task's own. */
+export type Worktree = { readonly branch: string; readonly status: string; readonly commit: string | null }
+
 /** A task, as the server shows it; fields that are not named here are there too. */
 export interface Task extends JsonObject {
   readonly id: string
@@ -9,9 +15,33 @@ export interface Task extends JsonObject {
   readonly status: string
   readonly phase: string
   readonly epoch: number
+  readonly agent_id: string | null
+  readonly contract: ContractRef
+  readonly depends_on: readonly string[]
+  readonly requires: readonly string[]
   readonly workspace: string
+  readonly worktree?: Worktree
+  readonly completed_phases: readonly string[]
   readonly lease_expires_at: string | null
+  readonly created_at: string
   readonly updated_at: string
+  readonly mode: string | null
+  readonly visit: number
+  readonly refusals: number
+  readonly parked_reason: string | null
+  readonly pending_approval: PendingApproval | null
+  readonly open_questions: number
+  readonly reviewers_wanted: readonly { readonly name: string; readonly status: string }[]
+  readonly claimable_at: string | null
+  readonly alerts: readonly Alert[]
+}
+
+/** A condition of the contract's monitoring that holds now. */
+export type Alert = {
+  readonly alert: string
+  readonly condition: string
+  readonly message: string
+  readonly since: string
 }
 
 export interface ClaimAnswer extends JsonObject {
@@ -104,9 +134,39 @@ export interface CompletionAnswer {
 
 export interface Approval extends JsonObject {
   readonly id: string
+  readonly task_id: string
+  readonly task_title: string
+  readonly agent_id: string | null
+  readonly workspace: string
+  readonly gate: string
+  readonly phase: string
+  readonly target_phase: string
   readonly status: string
   readonly digest: string
-  readonly decisions: readonly JsonObject[]
+  readonly approvers: readonly string[]
+  readonly min_approvals: number
+  readonly decisions: readonly Decision[]
+  readonly artifacts: readonly Artifact[]
+  /** What the artifacts hold, by type. Only where one approval was asked for. */
+  readonly contents?: JsonObject
+  readonly evidence: JsonObject
+  readonly warnings: readonly JsonObject[]
+  readonly expires_at: string
+}
+
+export type Decision = {
+  readonly by: string
+  readonly decision: string
+  readonly comment: string | null
+  readonly at: string
+}
+
+/** An artifact without its content. */
+export type Artifact = {
+  readonly type: string
+  readonly sha256: string
+  readonly bytes: number
+  readonly grade: string
 }
 
 export interface Usage {

@@ -13,10 +13,13 @@ export interface Limits {
 export interface Request {
   readonly method: 'GET' | 'POST'
   readonly path: string
-  readonly token: string
+  /** `null`: none is sent. */
+  readonly token: string | null
   readonly body?: JsonObject
   /** The same for every attempt of one call, so that the server acts once. */
   readonly key?: string
+  /** How long one attempt may take; what the limits of the connection say unless said otherwise. */
+  readonly msMax?: number
 }
 
 const WAIT_MS_FIRST = 200
@@ -118,7 +121,8 @@ export class Connection {
     this.#checkOpen()
     const limit = new AbortController()
     const end = (): void => limit.abort()
-    const timer = setTimeout(end, Math.min(ATTEMPT_MS_MAX, this.limits.callMsMax))
+    const late = (): void => limit.abort(new DOMException('no answer in time', 'TimeoutError'))
+    const timer = setTimeout(late, request.msMax ?? Math.min(ATTEMPT_MS_MAX, this.limits.callMsMax))
     this.#ended.signal.addEventListener('abort', end)
     try {
       const received = await this.#send({ ...sentOf(request), headers: headersOf(request), signal: limit.signal })
@@ -134,7 +138,7 @@ export class Connection {
       if (error instanceof PhaselockError) throw error
       this.#checkOpen()
       const reason = this.#hidden(reasonOf(error))
-      return { kind: 'failed', waitMs: null, error: (attempts) => new Unreachable(attempts, reason) }
+      return { kind: 'failed', waitMs: null, error: (attempts) => new Unreachable(attempts, reason, { cause: error }) }
     } finally {
       clearTimeout(timer)
       this.#ended.signal.removeEventListener('abort', end)
@@ -179,7 +183,7 @@ function sentOf({ method, path, body }: Request): Omit<Sent, 'headers' | 'signal
 
 function headersOf({ token, body, key }: Request): Readonly<Record<string, string>> {
   return {
-    authorization: `Bearer ${token}`,
+    ...(token === null ? {} : { authorization: `Bearer ${token}` }),
     accept: 'application/json',
     ...(body === undefined ? {} : { 'content-type': 'application/json' }),
     ...(key === undefined ? {} : { 'idempotency-key': key }),

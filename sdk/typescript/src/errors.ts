@@ -26,8 +26,9 @@ export class Unreachable extends PhaselockError {
   constructor(
     readonly attempts: number,
     readonly reason: string,
+    options?: ErrorOptions,
   ) {
-    super(`the server did not answer (${attempts} ${attempts === 1 ? 'attempt' : 'attempts'}): ${reason}`)
+    super(`the server did not answer (${attempts} ${attempts === 1 ? 'attempt' : 'attempts'}): ${reason}`, options)
   }
 }
 
@@ -100,11 +101,7 @@ export interface Blocker {
   readonly grade?: Grade
 }
 
-export interface PendingApproval {
-  readonly id: string
-  readonly digest: string
-  readonly expires_at: string
-}
+export type PendingApproval = { readonly id: string; readonly digest: string; readonly expires_at: string }
 
 /** The phase cannot be left now: everything that is in the way, at once. */
 export class TransitionBlocked extends PhaselockError {

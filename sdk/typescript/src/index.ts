@@ -20,3 +20,8 @@ export {
 } from './errors.js'
 export type { TaskEvent } from './follow.js'
 export type { Json, JsonObject } from './json.js'
+export { OperatorClient, type OperatorClientOptions } from './operator.js'
+export type * from './operator-answers.js'
+export type * from './overview-answers.js'
+export type * from './report-answers.js'
+export { type Frame, framesOf } from './sse.js'

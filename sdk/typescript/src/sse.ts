@@ -13,13 +13,21 @@ export class FrameReader {
   readonly #decoder = new TextDecoder()
   #pending = ''
 
+  constructor(private readonly charsMax = PENDING_CHARS_MAX) {}
+
   take(chunk: Uint8Array): readonly Frame[] {
     this.#pending += this.#decoder.decode(chunk, { stream: true })
     const parts = this.#pending.split('\n\n')
     this.#pending = parts.pop() ?? ''
-    if (this.#pending.length > PENDING_CHARS_MAX) throw new PhaselockError('an event is too large')
+    if (this.#pending.length > this.charsMax) throw new PhaselockError('an event is too large')
     return parts.map(frameOf).filter((frame) => frame.data !== '')
   }
+}
+
+/** The server-sent events of a stream, until it ends. */
+export async function* framesOf(chunks: AsyncIterable<Uint8Array>, charsMax?: number): AsyncGenerator<Frame> {
+  const reader = new FrameReader(charsMax)
+  for await (const chunk of chunks) yield* reader.take(chunk)
 }
 
 function frameOf(block: string): Frame {

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto'
+import { sha256Hex } from '../../base/sha256.js'
 import { AGENT_CLI_FILES } from '../../core/paths/agent-cli-files.js'
 import { NOT_THE_PROJECT, openWorkTree } from '../../tree/work-tree.js'
 import type { App } from '../app.js'
@@ -16,9 +16,7 @@ export async function boundTree(app: Pick<App, 'trees'>, workspace: string): Pro
   const beside = Object.entries(index.entries).filter(([path]) => isLeftOut(path) && !COMPILED.test(path))
   if (beside.length === 0) return project
   const entries = beside.sort(([a], [b]) => (a < b ? -1 : 1))
-  return createHash('sha256')
-    .update(JSON.stringify([project, entries]))
-    .digest('hex')
+  return sha256Hex(JSON.stringify([project, entries]))
 }
 
 function isLeftOut(path: string): boolean {

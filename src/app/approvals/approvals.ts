@@ -6,7 +6,7 @@ import { type App, contextOf, type Once } from '../app.js'
 import { admitCall, applyAs, refuseForeign } from '../identity/agent-call.js'
 import { actorOf, type TaskPrincipal } from '../identity/identity.js'
 import type { With } from '../ledger/ledger.js'
-import { ok, type Result, refuse, refusedBy } from '../result.js'
+import { noTask, ok, type Result, refuse, refusedBy } from '../result.js'
 import { approvalView } from '../tasks/views.js'
 
 const APPROVAL_ID = /^apr-\d+-(.+)$/
@@ -97,7 +97,7 @@ export async function decideApproval(
   const handled = await (principal.kind === 'reviewer'
     ? asReviewer(app, principal.bearer, state, { command, remember })
     : app.ledger.apply({ taskId: state.id, contract }, command, contextOf(app, actorOf(principal)), { remember }))
-  if (handled === null) return refuse('not_found', `There is no task ${state.id}.`)
+  if (handled === null) return noTask(state.id)
   if ('ok' in handled) return handled
   if (handled.refusal !== null) return refusedBy(handled.refusal, {}, handled.events.length > 0)
   const decided = handled.state.approvals.get(approval.id)

@@ -6,7 +6,7 @@ import { failed, type ToolOutcome } from '../../tools/tool-place.js'
 import { type App, contextOf, type Once, StoreUnavailable } from '../app.js'
 import { type AgentCall, admitCall, applyAs, refuseForeign } from '../identity/agent-call.js'
 import { actorOf, type Party } from '../identity/identity.js'
-import { ok, type Result, refuse, refusedBy } from '../result.js'
+import { noTask, ok, type Result, refuse, refusedBy } from '../result.js'
 import { questionView } from '../tasks/views.js'
 
 const QUESTION_ID = /^qst-\d+-(.+)$/
@@ -129,7 +129,7 @@ export async function answerQuestion(
       },
     },
   )
-  if (handled === null) return refuse('not_found', `There is no task ${state.id}.`)
+  if (handled === null) return noTask(state.id)
   if (handled.refusal !== null) return refusedBy(handled.refusal, {}, handled.events.length > 0)
   return ok(questionView(handled.state, handled.state.questions.get(question.id) ?? question))
 }

@@ -1,3 +1,4 @@
+import { KeyedLock } from '../../base/keyed-lock.js'
 import type { RunCommand, RunDecision, RunOutcome, StartRun } from '../../core/councils/command.js'
 import type { CoordinationRun } from '../../core/councils/council.js'
 import { decideRun } from '../../core/councils/decide-council.js'
@@ -46,7 +47,7 @@ export function runStream(id: string): string {
 /** The runs, each the fold of its stream. Commands on one run are decided and written one after the other. */
 export class RunBook {
   readonly #entries = new Map<string, Promise<Entry | null>>()
-  readonly #last = new Map<string, Promise<unknown>>()
+  readonly #turns = new KeyedLock()
 
   constructor(private readonly app: RunApp) {}
 
@@ -73,7 +74,7 @@ export class RunBook {
   apply(id: string, given: RunCommand, actor: string, more: RunWith = {}): Promise<Applied | null> {
     // Without secrets before it is judged: answers are compared with what is kept of others, and they have none.
     const command = withoutSecrets(given, this.app.redact)
-    return this.#inTurn(id, async () => {
+    return this.#turns.run(id, async () => {
       for (let attempt = 0; attempt < CONFLICTS_MAX; attempt += 1) {
         const entry = await this.#entry(id)
         if (entry === null) return null
@@ -154,17 +155,6 @@ export class RunBook {
     const oldest = this.#over.values().next().value ?? ''
     this.#over.delete(oldest)
     this.#entries.delete(oldest)
-  }
-
-  async #inTurn<T>(id: string, work: () => Promise<T>): Promise<T> {
-    const mine = (this.#last.get(id) ?? Promise.resolve()).then(work)
-    const settled = mine.catch(() => null)
-    this.#last.set(id, settled)
-    try {
-      return await mine
-    } finally {
-      if (this.#last.get(id) === settled) this.#last.delete(id)
-    }
   }
 }
 

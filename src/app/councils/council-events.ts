@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto'
+import { sha256Hex } from '../../base/sha256.js'
 import type { RunCommand } from '../../core/councils/command.js'
 import type { RunEvent } from '../../core/councils/event.js'
 import type { Json, JsonObject } from '../../core/json.js'
@@ -35,7 +35,7 @@ export function toRunRecord(event: RunEvent): { readonly event: RunEvent; readon
       record[name] = renamed(value, snake)
       continue
     }
-    const sha256 = createHash('sha256').update(value).digest('hex')
+    const sha256 = sha256Hex(value)
     blobs.push({ sha256, content: value })
     record[name] = { sha256, chars: value.length }
   }

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto'
+import { sha256Hex } from '../../base/sha256.js'
 import { AGENTS_MAX, DEFAULT_OPTIONS, type RunOptions, runOptions } from '../../core/councils/options.js'
 import type { Json, JsonObject } from '../../core/json.js'
 import type { CouncilAgent } from '../../participants/read-agents.js'
@@ -20,7 +20,7 @@ export function keptCouncil(
 ): { readonly blob: Blob; readonly council: CouncilFile } {
   const plain = redact(council as unknown as Json)
   const content = JSON.stringify(plain)
-  const sha256 = createHash('sha256').update(content).digest('hex')
+  const sha256 = sha256Hex(content)
   return { blob: { sha256, content }, council: plain as unknown as CouncilFile }
 }
 

@@ -1,4 +1,5 @@
-import { createHash, createHmac, randomBytes } from 'node:crypto'
+import { createHmac, randomBytes } from 'node:crypto'
+import { sha256Hex } from '../../base/sha256.js'
 import { type AgentBearer, nameOf, type ParticipantBearer, type ReviewBearer } from '../../core/identity/admit.js'
 import { type Caller, isMachineRole } from '../../core/identity/permissions.js'
 import type { Registry } from '../../core/identity/registry.js'
@@ -36,7 +37,7 @@ export function operatorTokenOf(secret: string, seed: string): string {
 
 /** What the ledger keeps of an operator token. The token has 256 bits of chance, so its hash does not give it away. */
 export function verifierOf(token: string): string {
-  return createHash('sha256').update(token).digest('hex')
+  return sha256Hex(token)
 }
 
 /** The principal behind a token; null when the token is not ours, expired, revoked or of an older instance. */

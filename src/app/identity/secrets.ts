@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
-import { chmodSync, existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
-import { dirname, join } from 'node:path'
-import { syncDirectory } from '../../store/ledger-files.js'
+import { existsSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { writeFileAtomically } from '../../base/atomic-file.js'
 import { newOperatorToken } from './identity.js'
 
 export const SECRET_VARIABLE = 'ORCHESTRATOR_JWT_SECRET'
@@ -32,7 +32,7 @@ export function openSecrets(
     .map((one) => one.trim())
     .filter((one) => one !== '')
   const source = fromEnvironment !== undefined && fromEnvironment !== '' ? 'environment' : 'file'
-  if (source === 'file' && !existsSync(file)) writeSecret(file, randomBytes(48).toString('base64url'))
+  if (source === 'file' && !existsSync(file)) writeFileAtomically(file, `${newSecret()}\n`)
   const signing = (): readonly string[] =>
     source === 'environment' ? [fromEnvironment ?? '', ...previous] : [...linesOf(file), ...previous]
   const operatorTokenFile = join(stateDir, 'operator.token')
@@ -42,17 +42,21 @@ export function openSecrets(
     signing,
     rotate: () => {
       if (source === 'environment') return null
-      writeSecret(file, [randomBytes(48).toString('base64url'), ...linesOf(file).slice(0, PREVIOUS_MAX)].join('\n'))
+      writeFileAtomically(file, `${[newSecret(), ...linesOf(file).slice(0, PREVIOUS_MAX)].join('\n')}\n`)
       return signing()
     },
     operatorTokenFile,
     readOperatorToken: () => (existsSync(operatorTokenFile) ? (linesOf(operatorTokenFile)[0] ?? null) : null),
     writeOperatorToken: () => {
       const token = newOperatorToken()
-      writeSecret(operatorTokenFile, token)
+      writeFileAtomically(operatorTokenFile, `${token}\n`)
       return token
     },
   }
+}
+
+function newSecret(): string {
+  return randomBytes(48).toString('base64url')
 }
 
 function linesOf(file: string): readonly string[] {
@@ -60,13 +64,4 @@ function linesOf(file: string): readonly string[] {
     .split('\n')
     .map((line) => line.trim())
     .filter((line) => line !== '')
-}
-
-function writeSecret(file: string, content: string): void {
-  const temporary = `${file}.new`
-  writeFileSync(temporary, `${content}\n`, { mode: 0o600, flush: true })
-  chmodSync(temporary, 0o600)
-  renameSync(temporary, file)
-  // Without this a power failure may bring back the directory as it was: the token just copied would be dead.
-  syncDirectory(dirname(file))
 }

@@ -1,4 +1,5 @@
-import { createHash, randomBytes } from 'node:crypto'
+import { randomBytes } from 'node:crypto'
+import { sha256Hex } from '../../base/sha256.js'
 import type { Bearer, ParticipantBearer, ReviewBearer } from '../../core/identity/admit.js'
 import { type Claims, claimedType, isUnexpired, type SigningKey, signToken, verifyToken } from './jwt.js'
 
@@ -180,6 +181,6 @@ function keysOf(secrets: readonly string[]): readonly SigningKey[] {
     const bytes = Buffer.from(secret, 'utf8')
     if (bytes.length < SECRET_BYTES_MIN)
       throw new WeakSecret(`a signing secret must have at least ${SECRET_BYTES_MIN} bytes, one has ${bytes.length}`)
-    return { kid: createHash('sha256').update('phaselock kid').update(bytes).digest('hex').slice(0, 16), secret: bytes }
+    return { kid: sha256Hex('phaselock kid', bytes).slice(0, 16), secret: bytes }
   })
 }

@@ -1,3 +1,4 @@
+import { KeyedLock } from '../../base/keyed-lock.js'
 import type { Contract } from '../../core/contract/contract.js'
 import {
   decideRegistry,
@@ -24,7 +25,6 @@ import {
 } from '../../store/store.js'
 import { type Plain, toNewEvent, toRegistryEvent, toTaskEvent } from '../wire.js'
 import { Entries, type Entry, streamOf } from './entries.js'
-import { Holds } from './task-lock.js'
 import { needsRow, taskRow } from './task-row.js'
 
 export const SYSTEM_STREAM = 'system'
@@ -55,7 +55,8 @@ export class AgentBusy extends Error {
 /** The only place that appends events. Commands on one task are decided one after the other, and pipelined to the disk. */
 export class Ledger {
   readonly #entries: Entries
-  readonly #holds = new Holds()
+  /** Tasks on which nothing is decided for a moment, because something belongs to the state that was found. */
+  readonly #holds = new KeyedLock()
   #registry: Registry = EMPTY_REGISTRY
   #registryTip: Registry = EMPTY_REGISTRY
   readonly #listeners = new Set<(events: readonly StoredEvent[]) => void>()
@@ -111,7 +112,7 @@ export class Ledger {
     for (let attempt = 0; attempt < CONFLICTS_MAX; attempt += 1) {
       const entry = await this.#entries.get(target.taskId)
       if (entry === null) return null
-      if (options.isHolding !== true && this.#holds.has(target.taskId)) {
+      if (options.isHolding !== true && this.#holds.isHeld(target.taskId)) {
         await this.#holds.free(target.taskId)
         attempt -= 1
         continue

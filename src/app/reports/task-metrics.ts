@@ -8,7 +8,7 @@ import type { App } from '../app.js'
 import { admitCall } from '../identity/agent-call.js'
 import type { Party } from '../identity/identity.js'
 import { streamOf } from '../ledger/entries.js'
-import { ok, type Result, refuse } from '../result.js'
+import { noTask, ok, type Result } from '../result.js'
 import { isoTime, toTaskEvent } from '../wire.js'
 import {
   addTally,
@@ -42,7 +42,7 @@ export async function metricsOfTask(app: App, principal: Party, taskId: string):
     if (!admitted.ok) return admitted
   }
   const state = await app.ledger.read(taskId)
-  if (state === null) return refuse('not_found', `There is no task ${JSON.stringify(taskId)}.`)
+  if (state === null) return noTask(taskId)
   const kept = keptOf(app, taskId)
   // Who asks while others do waits for their walk, however it ended, and goes on where it stopped.
   const goOn = (): Promise<void> => walk(app, taskId, kept.count)

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto'
+import { sha256Hex } from '../../base/sha256.js'
 import type { ReviewSeen } from '../../checks/check-inputs.js'
 import { canonicalJson } from '../../contract/fingerprint.js'
 import type { Contract } from '../../core/contract/contract.js'
@@ -58,7 +58,7 @@ export async function gatherReviews(app: App, contract: Contract, state: TaskSta
   const validate = schema === null ? () => [] : await app.contracts.validator(contract.hash, schema)
   const report = validate(assembled.plain).length === 0 ? assembled.plain : assembled.whole
   const content = canonicalJson(report)
-  const sha256 = createHash('sha256').update(content).digest('hex')
+  const sha256 = sha256Hex(content)
   const one = { sha256, bytes: Buffer.byteLength(content), grade: 'observed', problems: validate(report) } as const
   return {
     contents: withReport(contents, report),

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto'
+import { sha256Hex } from '../../base/sha256.js'
 import { canonicalJson } from '../../contract/fingerprint.js'
 import type { Contract } from '../../core/contract/contract.js'
 import type { Needs } from '../../core/gates/needs.js'
@@ -50,7 +50,7 @@ export async function reviewChanges(
   const { files, left } = await changedFiles(app, contract, state, seen.index)
   const all = { changes: files, ...(left === 0 ? {} : { changes_not_shown: left }), checks }
   const content = canonicalJson(app.redact(all) as JsonObject)
-  const sha256 = createHash('sha256').update(content).digest('hex')
+  const sha256 = sha256Hex(content)
   const bytes = Buffer.byteLength(content)
   return { shown: [{ type: 'changes_to_review', sha256, bytes, grade: 'artifact' }], blobs: [{ sha256, content }] }
 }

@@ -6,7 +6,7 @@ import { phaseOf } from '../../core/tool-calls/offered-tools.js'
 import type { App } from '../app.js'
 import { admitCall, helpOfReviewer } from '../identity/agent-call.js'
 import type { TaskPrincipal } from '../identity/identity.js'
-import { ok, type Result, refuse } from '../result.js'
+import { noTask, ok, type Result, refuse } from '../result.js'
 import { artifactView, pendingView } from '../tasks/views.js'
 import { heldOutView } from '../test-runs/held-out.js'
 import { isoTimeOrNull } from '../wire.js'
@@ -99,7 +99,7 @@ export async function showArtifact(
     if (!admitted.ok) return admitted
   }
   const state = await app.ledger.read(asked.taskId)
-  if (state === null) return refuse('not_found', `There is no task ${JSON.stringify(asked.taskId)}.`)
+  if (state === null) return noTask(asked.taskId)
   const kept = state.artifacts.get(asked.type)
   if (kept === undefined)
     return refuse(

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto'
+import { sha256Hex } from '../../base/sha256.js'
 import { canonicalJson } from '../../contract/fingerprint.js'
 import { isObserved } from '../../core/evidence/inverted-run.js'
 import type { ArtifactOffered } from '../../core/task/command.js'
@@ -23,7 +23,5 @@ export async function subjectOf(
   for (const { type, sha256, grade, problems } of offered)
     if (problems.length === 0 && !isObserved(grade)) artifacts[type] = sha256
   const tree = seen ?? (await boundTree(app, state.workspace))
-  return createHash('sha256')
-    .update(canonicalJson({ task: state.id, visit: state.visit, artifacts, tree }))
-    .digest('hex')
+  return sha256Hex(canonicalJson({ task: state.id, visit: state.visit, artifacts, tree }))
 }

@@ -1,4 +1,5 @@
-import { createHash, randomBytes } from 'node:crypto'
+import { randomBytes } from 'node:crypto'
+import { sha256Hex } from '../../base/sha256.js'
 import { canonicalJson } from '../../contract/fingerprint.js'
 import type { ReviewBearer } from '../../core/identity/admit.js'
 import type { Json, JsonObject } from '../../core/json.js'
@@ -8,7 +9,7 @@ import type { Reviewer, TaskState } from '../../core/task/state.js'
 import { type App, contextOf, type Once } from '../app.js'
 import { admitCall, applyAs, helpOfReviewer } from '../identity/agent-call.js'
 import type { Party } from '../identity/identity.js'
-import { ok, type Result, refuse, refusedBy } from '../result.js'
+import { noTask, ok, type Result, refuse, refusedBy } from '../result.js'
 import { advance } from '../transitions/auto-advance.js'
 import { isoTime, isoTimeOrNull } from '../wire.js'
 import { type Remark, type Report, reportOf } from './review-report.js'
@@ -89,7 +90,7 @@ export async function submitReview(
   if (subject === null) return refuse('tool_failed', 'The work tree cannot be read; nothing was taken.')
   const report = readReport(app, given.report)
   const content = canonicalJson(report as unknown as JsonObject)
-  const sha256 = createHash('sha256').update(content).digest('hex')
+  const sha256 = sha256Hex(content)
   const about = {
     status: report.status,
     sha256,
@@ -222,8 +223,4 @@ export async function readable<T>(work: () => Promise<T>): Promise<T | null> {
   } catch {
     return null
   }
-}
-
-function noTask(id: string) {
-  return refuse('not_found', `There is no task ${JSON.stringify(id)}.`)
 }

@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { closeSync } from 'node:fs'
+import { sha256Hex } from '../../base/sha256.js'
 import { matchesGlob } from '../../contract/glob.js'
 import type { Contract } from '../../core/contract/contract.js'
 import type { JsonObject } from '../../core/json.js'
@@ -9,9 +10,8 @@ import { openFile } from '../../tree/lookup.js'
 import { readBytes } from '../../tree/read-bytes.js'
 import { type Difference, differences, type TreeIndex } from '../../tree/tree-contents.js'
 import { type App, contextOf, type Once } from '../app.js'
-import { type Result, refuse, refusedBy } from '../result.js'
+import { noTask, type Result, refuse, refusedBy } from '../result.js'
 import { agentIsFree } from '../tasks/operate.js'
-import { digestOf } from '../trees/kept-contents.js'
 import { contentWith } from '../trees/reconcile.js'
 import { otherIn } from '../trees/rewind-tree.js'
 import { WORK_BEGAN } from '../trees/trees.js'
@@ -43,7 +43,7 @@ export interface SaveRequest {
 export async function saveStash(app: App, request: SaveRequest): Promise<Result<JsonObject>> {
   const { taskId } = request
   const state = await app.ledger.peek(taskId)
-  if (state === null) return refuse('not_found', `There is no task ${JSON.stringify(taskId)}.`)
+  if (state === null) return noTask(taskId)
   const id = `st-${randomBytes(6).toString('hex')}`
   const decision = decideStash(state, { type: 'stash', stash: id, reason: request.reason })
   if (decision.refusal !== null) return refusedBy(decision.refusal, {}, false)
@@ -175,7 +175,7 @@ async function contentNow(tree: string, path: string, now: string | null): Promi
   try {
     if (opened.stat.size > FILE_BYTES_MAX) return null
     const content = await readBytes(opened.fd, FILE_BYTES_MAX + 1)
-    return digestOf(content) === sha256 ? { content, mode: Number(opened.stat.mode) & MODE_MASK } : null
+    return sha256Hex(content) === sha256 ? { content, mode: Number(opened.stat.mode) & MODE_MASK } : null
   } finally {
     closeSync(opened.fd)
   }

@@ -1,17 +1,7 @@
-import {
-  closeSync,
-  existsSync,
-  fsyncSync,
-  mkdirSync,
-  openSync,
-  readdirSync,
-  readFileSync,
-  renameSync,
-  rmSync,
-  writeFileSync,
-} from 'node:fs'
+import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { digestOf } from '../trees/kept-contents.js'
+import { syncDirectory, writeFileAtomically } from '../../base/atomic-file.js'
+import { sha256Hex } from '../../base/sha256.js'
 
 export const STASH_ID = /^st-[0-9a-f]{12}$/
 export const STASHES_MAX = 100
@@ -78,16 +68,16 @@ export class StashShelf {
 
   /** Keeps the content of a file of a stash that was begun. */
   put(id: string, content: Buffer): void {
-    const file = join(this.#dir, id + BEGUN, digestOf(content))
+    const file = join(this.#dir, id + BEGUN, sha256Hex(content))
     if (!existsSync(file)) writeFileSync(file, content, { mode: 0o600, flush: true })
   }
 
   publish(stash: Stash): void {
     const begun = join(this.#dir, stash.id + BEGUN)
     writeFileSync(join(begun, PLAN), JSON.stringify(stash), { mode: 0o600, flush: true })
-    sync(begun)
+    syncDirectory(begun)
     renameSync(begun, join(this.#dir, stash.id))
-    sync(this.#dir)
+    syncDirectory(this.#dir)
   }
 
   discard(id: string): void {
@@ -97,16 +87,14 @@ export class StashShelf {
   setStage(stash: Stash, stage: Stage): Stash {
     const folder = join(this.#dir, stash.id)
     const next = { ...stash, stage }
-    writeFileSync(join(folder, PLAN + BEGUN), JSON.stringify(next), { mode: 0o600, flush: true })
-    renameSync(join(folder, PLAN + BEGUN), join(folder, PLAN))
-    sync(folder)
+    writeFileAtomically(join(folder, PLAN), JSON.stringify(next))
     return next
   }
 
   /** The file that holds a content; null when it is not there or not what it was. */
   content(id: string, sha256: string): string | null {
     const file = join(this.#dir, id, sha256)
-    return existsSync(file) && digestOf(readFileSync(file)) === sha256 ? file : null
+    return existsSync(file) && sha256Hex(readFileSync(file)) === sha256 ? file : null
   }
 
   remove(id: string): void {
@@ -114,7 +102,7 @@ export class StashShelf {
     if (!existsSync(folder)) return
     // Half of a stash is none: its name goes first.
     renameSync(folder, folder + GONE)
-    sync(this.#dir)
+    syncDirectory(this.#dir)
     rmSync(folder + GONE, { recursive: true, force: true })
   }
 
@@ -126,14 +114,5 @@ export class StashShelf {
 
   #names(): readonly string[] {
     return existsSync(this.#dir) ? readdirSync(this.#dir) : []
-  }
-}
-
-function sync(folder: string): void {
-  const fd = openSync(folder, 'r')
-  try {
-    fsyncSync(fd)
-  } finally {
-    closeSync(fd)
   }
 }

@@ -1,6 +1,6 @@
-import { createHash } from 'node:crypto'
 import { constants, type FileHandle, mkdir, open, rename, rm } from 'node:fs/promises'
 import { join } from 'node:path'
+import { sha256Hex } from '../../base/sha256.js'
 import type { JsonObject } from '../../core/json.js'
 
 export const STATUS_FILE = 'status.json'
@@ -167,9 +167,7 @@ export function runFolderName(id: string): string {
   const bytes = [...Buffer.from(id, 'utf8')].slice(0, NAME_CHARS_MAX)
   const isShort = Buffer.byteLength(id) * 3 <= NAME_CHARS_MAX && id !== ''
   // No plain id holds a `%`: what is made here is never the folder of another run.
-  return isShort
-    ? bytes.map((byte) => `%${byte.toString(16).padStart(2, '0')}`).join('')
-    : `%${createHash('sha256').update(id).digest('hex')}`
+  return isShort ? bytes.map((byte) => `%${byte.toString(16).padStart(2, '0')}`).join('') : `%${sha256Hex(id)}`
 }
 
 /** The id whose folder has this name; null where the name does not tell. */

@@ -11,7 +11,7 @@ import { runsCommands } from '../../core/tool-calls/offered-tools.js'
 import { type App, contextOf, type Once, TreeUnreadable } from '../app.js'
 import { type Grant, grantOf, promptOf, withToken } from '../identity/grant.js'
 import { AgentBusy } from '../ledger/ledger.js'
-import { ok, type Problem, type Result, refuse, refusedBy, refuseUnreadable, UNREADABLE } from '../result.js'
+import { noTask, ok, type Problem, type Result, refuse, refusedBy, refuseUnreadable, UNREADABLE } from '../result.js'
 import { needsBaseline } from '../test-runs/baselines.js'
 import { unavailable } from '../tool-calls/contract-sandbox.js'
 import { keepAgentCliFiles } from '../trees/agent-cli-files.js'
@@ -133,7 +133,7 @@ async function claimOldest(app: App, request: Ready): Promise<Result<JsonObject>
 
 async function tryClaim(app: App, taskId: string, request: Ready): Promise<Result<JsonObject>> {
   const state = await app.ledger.peek(taskId)
-  if (state === null) return refuse('not_found', `There is no task ${JSON.stringify(taskId)}.`)
+  if (state === null) return noTask(taskId)
   const contract = await app.contracts.get(state.contract.hash)
   const walled = await lackingWall(app, contract)
   if (walled !== null) return walled
@@ -161,7 +161,7 @@ async function tryClaim(app: App, taskId: string, request: Ready): Promise<Resul
           ? undefined
           : { ...once, status: 200, answer: { claim: { ...grantOf(done.state, agentId) }, resumed: isResumed } },
     })
-    if (handled === null) return refuse('not_found', `There is no task ${JSON.stringify(taskId)}.`)
+    if (handled === null) return noTask(taskId)
     if (handled.refusal !== null) return refusedBy(handled.refusal, {}, handled.events.length > 0)
     if (earlier !== null) app.views.keepEarlierChanges(taskId, earlier)
     const isFirst = !isResumed && isCompared

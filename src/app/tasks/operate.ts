@@ -7,7 +7,7 @@ import type { Command } from '../../core/task/command.js'
 import type { TaskState } from '../../core/task/state.js'
 import { type App, contextOf, type Once } from '../app.js'
 import { AgentBusy, type Handled, type With } from '../ledger/ledger.js'
-import { ok, type Result, refuse, refusedBy } from '../result.js'
+import { noTask, ok, type Result, refuse, refusedBy } from '../result.js'
 import { readHeldOut } from '../test-runs/held-out.js'
 import { pinUpstream } from '../tool-calls/upstream.js'
 import { rewoundTo } from '../trees/content-at-start.js'
@@ -179,7 +179,7 @@ export async function operate(
   by: { readonly actor: string; readonly once: Once | undefined },
 ): Promise<Result<JsonObject>> {
   const state = await app.ledger.peek(taskId)
-  if (state === null) return refuse('not_found', `There is no task ${JSON.stringify(taskId)}.`)
+  if (state === null) return noTask(taskId)
   const contract = await app.contracts.get(state.contract.hash)
   const { once } = by
   const apply = async () =>
@@ -198,7 +198,7 @@ export async function operate(
     goesOn === null ? await apply() : await withPathLease(app, { state, contract, phase: goesOn, agentId }, apply)
   if (!leased.ok) return leased
   const handled = leased.value
-  if (handled === null) return refuse('not_found', `There is no task ${JSON.stringify(taskId)}.`)
+  if (handled === null) return noTask(taskId)
   if (handled.refusal !== null) return refusedBy(handled.refusal, {}, handled.events.length > 0)
   if (command.type === 'rewind') app.trees.mark(state.workspace, taskId, rewoundTo(handled.state.visit))
   return ok(taskView(handled.state))
@@ -218,7 +218,7 @@ export async function acceptTools(
   by: { readonly actor: string; readonly once: Once | undefined; readonly reason: string },
 ): Promise<Result<JsonObject>> {
   const state = await app.ledger.peek(taskId)
-  if (state === null) return refuse('not_found', `There is no task ${JSON.stringify(taskId)}.`)
+  if (state === null) return noTask(taskId)
   const contract = await app.contracts.get(state.contract.hash)
   const pinned = await pinUpstream(app, contract, state.workspace)
   if (!pinned.ok) return pinned
@@ -238,7 +238,7 @@ export async function acceptTools(
           : { ...once, status: 200, answer: { body: answerOf(done.state) } },
     },
   )
-  if (handled === null) return refuse('not_found', `There is no task ${JSON.stringify(taskId)}.`)
+  if (handled === null) return noTask(taskId)
   return handled.refusal === null
     ? ok(answerOf(handled.state))
     : refusedBy(handled.refusal, {}, handled.events.length > 0)

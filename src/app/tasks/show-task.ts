@@ -4,7 +4,7 @@ import type { TaskState } from '../../core/task/state.js'
 import { unavailableMetrics } from '../../core/watch/watch.js'
 import { type App, contextOf } from '../app.js'
 import { pendingVoteView } from '../councils/pending-vote.js'
-import { ok, type Result, refuse } from '../result.js'
+import { noTask, ok, type Result } from '../result.js'
 import { isoTime } from '../wire.js'
 import { violationView } from './interrupts.js'
 import { taskView } from './views.js'
@@ -12,7 +12,7 @@ import { taskView } from './views.js'
 /** One task with what only a look at its contract tells: how its rules stand, and the next legal step. */
 export async function showTask(app: App, taskId: string): Promise<Result<JsonObject>> {
   const state = await app.ledger.read(taskId)
-  if (state === null) return refuse('not_found', `There is no task ${JSON.stringify(taskId)}.`)
+  if (state === null) return noTask(taskId)
   const contract = await app.contracts.get(state.contract.hash)
   const context = contextOf(app, 'system')
   const isUnderWay = state.visit > 0 && state.status !== 'completed' && state.status !== 'cancelled'

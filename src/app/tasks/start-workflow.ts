@@ -1,5 +1,7 @@
-import { createHash, randomBytes } from 'node:crypto'
+import { randomBytes } from 'node:crypto'
 import { posix } from 'node:path'
+import { KeyedLock } from '../../base/keyed-lock.js'
+import { sha256Hex } from '../../base/sha256.js'
 import type { Contract } from '../../core/contract/contract.js'
 import type { AgentBearer } from '../../core/identity/admit.js'
 import type { JsonObject } from '../../core/json.js'
@@ -52,24 +54,14 @@ export async function startWorkflow(app: App, request: StartRequest): Promise<Re
     if (!session.ok) return session
     return by.kind === 'agent' ? take(app, session.value.id, by.bearer) : ok(sessionView(contract, session.value))
   }
-  return by.kind === 'agent' ? inTurn(app, by.bearer.agentId, open) : open()
+  if (by.kind !== 'agent') return open()
+  // Of several starts of one agent each would find it free, and all but one leave a task that nobody holds.
+  const lock = starts.get(app) ?? new KeyedLock()
+  starts.set(app, lock)
+  return lock.run(by.bearer.agentId, open)
 }
 
-const turns = new WeakMap<App, Map<string, Promise<unknown>>>()
-
-// Of several starts of one agent each would find it free, and all but one leave a task that nobody holds.
-async function inTurn<T>(app: App, agentId: string, work: () => Promise<T>): Promise<T> {
-  const last = turns.get(app) ?? new Map<string, Promise<unknown>>()
-  turns.set(app, last)
-  const mine = (last.get(agentId) ?? Promise.resolve()).then(work)
-  const over = mine.catch(() => undefined)
-  last.set(agentId, over)
-  try {
-    return await mine
-  } finally {
-    if (last.get(agentId) === over) last.delete(agentId)
-  }
-}
+const starts = new WeakMap<App, KeyedLock>()
 
 function targetOf(target: string): Result<string> {
   const wrong = (why: string) => refuse('invalid_request', `target_file: ${why}`)
@@ -115,7 +107,7 @@ function sessionId(
 ): string {
   if (one.target === null) return `session-${randomBytes(8).toString('hex')}`
   const about = JSON.stringify([contract.name, app.workspace, one.target, one.number])
-  return `session-${createHash('sha256').update(about).digest('hex').slice(0, 32)}`
+  return `session-${sha256Hex(about).slice(0, 32)}`
 }
 
 // An agent holds one task at a time: a session that it could not take is not begun.

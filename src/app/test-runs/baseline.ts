@@ -1,6 +1,6 @@
-import { createHash } from 'node:crypto'
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
+import { sha256Hex } from '../../base/sha256.js'
 import { besideTheProject } from '../../checks/observed-runs/beside-project.js'
 import { runKey } from '../../checks/observed-runs/observe.js'
 import { observeRepeatedly } from '../../checks/observed-runs/repeat-runs.js'
@@ -79,11 +79,9 @@ async function keyOf(
   const beside = besideTheProject(workspace, start)
   if (beside === null) return null
   const entries = Object.entries(start.entries).sort(([a], [b]) => (a < b ? -1 : 1))
-  const treeHash = createHash('sha256').update(JSON.stringify(entries)).digest('hex')
+  const treeHash = sha256Hex(JSON.stringify(entries))
   const key = await runKey(openWorkTree(workspace), treeHash, command)
-  return createHash('sha256')
-    .update(`${key} ${beside} ${contract.tests.repeat ?? 1}`)
-    .digest('hex')
+  return sha256Hex(`${key} ${beside} ${contract.tests.repeat ?? 1}`)
 }
 
 async function runOnStart(
@@ -172,7 +170,7 @@ function baselineOf(run: ObservedRun): Baseline {
 
 function blobOf(baseline: Baseline): Blob {
   const content = canonicalJson(baseline as unknown as JsonObject)
-  return { sha256: createHash('sha256').update(content).digest('hex'), content }
+  return { sha256: sha256Hex(content), content }
 }
 
 async function record(app: App, contract: Contract, state: TaskState, made: Baseline): Promise<void> {

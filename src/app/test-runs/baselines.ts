@@ -1,6 +1,7 @@
-import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { setImmediate as nextTurn } from 'node:timers/promises'
+import { writeFileAtomically } from '../../base/atomic-file.js'
 import type { Contract } from '../../core/contract/contract.js'
 import type { Baseline } from '../../core/evidence/observed-run.js'
 import { hasRedGate } from '../../core/evidence/red-gate.js'
@@ -59,9 +60,7 @@ export class Baselines {
   keep(key: string | null, sha256: string): void {
     if (key === null) return
     mkdirSync(this.dir, { recursive: true, mode: 0o700 })
-    const file = join(this.dir, key)
-    writeFileSync(`${file}.new`, sha256, { mode: 0o600 })
-    renameSync(`${file}.new`, file)
+    writeFileAtomically(join(this.dir, key), sha256)
     this.#dropOldest()
   }
 

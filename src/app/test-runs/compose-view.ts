@@ -1,5 +1,5 @@
-import { createHash } from 'node:crypto'
 import { posix } from 'node:path'
+import { sha256Hex } from '../../base/sha256.js'
 import { gateCommands } from '../../checks/observed-runs/gate-commands.js'
 import { moduleFolders } from '../../checks/observed-runs/module-folders.js'
 import { standIns } from '../../checks/observed-runs/stand-ins.js'
@@ -236,5 +236,5 @@ async function linkTargets({ listed, app, state }: Scene, pinned: ReadonlySet<st
 
 function digestOf(put: readonly ViewEntry[], leftOut: readonly string[], pins: Scene['pins']): string {
   const parts = [put.map(({ path }) => path), leftOut, put.length === 0 ? null : [...(pins ?? [])]]
-  return createHash('sha256').update(JSON.stringify(parts)).digest('hex')
+  return sha256Hex(JSON.stringify(parts))
 }

@@ -1,4 +1,5 @@
-import { createHash, randomBytes } from 'node:crypto'
+import { randomBytes } from 'node:crypto'
+import { sha256Hex } from '../../base/sha256.js'
 import type { Example } from '../../checks/examples/example.js'
 import { heldOutExamples } from '../../checks/examples/read-examples.js'
 import { canonicalJson } from '../../contract/fingerprint.js'
@@ -10,7 +11,7 @@ import type { Blob } from '../../store/store.js'
 import type { App } from '../app.js'
 import { admitCall } from '../identity/agent-call.js'
 import type { TaskPrincipal } from '../identity/identity.js'
-import { ok, type Result, refuse } from '../result.js'
+import { noTask, ok, type Result, refuse } from '../result.js'
 import { wallOf } from '../tool-calls/contract-sandbox.js'
 
 const PROBLEMS_TOLD_MAX = 5
@@ -60,18 +61,14 @@ export async function heldOutOf(app: App, state: TaskState): Promise<readonly Ex
 async function storedExamples(app: App, { heldOut }: TaskState): Promise<Json> {
   if (heldOut === undefined) return []
   const content = await app.ledger.store.blob(heldOut.sha256)
-  if (content === null || blobHash(content) !== heldOut.sha256)
+  if (content === null || sha256Hex(content) !== heldOut.sha256)
     throw new Error('the held-out examples are not as they were recorded')
   return (JSON.parse(content) as { examples: Json }).examples
 }
 
 export function blobOf(value: JsonObject): Blob {
   const content = canonicalJson(value)
-  return { sha256: blobHash(content), content }
-}
-
-function blobHash(content: string): string {
-  return createHash('sha256').update(content).digest('hex')
+  return { sha256: sha256Hex(content), content }
 }
 
 /** Held-out examples with how they last failed, for operators and reviewers. */
@@ -99,6 +96,6 @@ export async function showHeldOut(
     if (!admitted.ok) return admitted
   }
   const state = await app.ledger.read(taskId)
-  if (state === null) return refuse('not_found', `There is no task ${JSON.stringify(taskId)}.`)
+  if (state === null) return noTask(taskId)
   return ok({ task_id: state.id, ...(await heldOutView(app, state)) })
 }

@@ -1,6 +1,7 @@
-import { createHash, randomBytes } from 'node:crypto'
+import { randomBytes } from 'node:crypto'
 import { statSync } from 'node:fs'
 import { join, posix } from 'node:path'
+import { sha256Hex } from '../../base/sha256.js'
 import { hasComputedName } from '../../checks/inverted/find-test.js'
 import type { TurnedFile } from '../../checks/inverted/judge-twins.js'
 import { isSource, textOf } from '../../checks/test-files/test-files.js'
@@ -58,7 +59,7 @@ export async function testTexts(
     const entry = put.get(path)
     const text = entry?.type === 'file' ? entry.content.toString('utf8') : await textOf(tree, path).catch(() => null)
     if (text === null || (!isPinned.has(path) && !HOLDS_TESTS.test(text))) continue
-    const hash = `file ${createHash('sha256').update(text).digest('hex')}`
+    const hash = `file ${sha256Hex(text)}`
     const isChanged = start === null ? named.length === 0 || named.includes(path) : start[path] !== hash
     const was = isChanged && start?.[path] !== undefined ? await before.read(path) : null
     const mode = entry?.type === 'file' ? entry.mode : modeOf(join(state.workspace, path))

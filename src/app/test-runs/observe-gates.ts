@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto'
+import { sha256Hex } from '../../base/sha256.js'
 import { type GitFacts, gitFacts } from '../../checks/git-facts.js'
 import { besideTheProject } from '../../checks/observed-runs/beside-project.js'
 import { runKey, type ShownPlace } from '../../checks/observed-runs/observe.js'
@@ -102,7 +102,7 @@ export async function observeFor(
     if (inverted?.isFresh === true) wasInverted = inverted
     const run = inverted === null ? plain : { ...plain, inverted: inverted.run }
     const content = canonicalJson(runView(run))
-    const sha256 = createHash('sha256').update(content).digest('hex')
+    const sha256 = sha256Hex(content)
     runs.set(name, run)
     const code = isLaterRed(work.needed, state) ? { code: 'at_start' } : {}
     refs.push({ ...refOf(run, { sha256, isCached: before !== undefined }), ...code })

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto'
+import { sha256Hex } from '../../base/sha256.js'
 import { canonicalJson } from '../../contract/fingerprint.js'
 import type { ObservedRun, PinnedRun } from '../../core/evidence/observed-run.js'
 import type { JsonObject } from '../../core/json.js'
@@ -17,7 +17,7 @@ export function pinOfRun(run: ObservedRun, around: Pick<PinnedRun, 'harness' | '
     ...around,
   }
   const content = canonicalJson(pinned as unknown as JsonObject)
-  return { sha256: createHash('sha256').update(content).digest('hex'), content }
+  return { sha256: sha256Hex(content), content }
 }
 
 /** What the RED run of this task pinned; null when none was observed. */

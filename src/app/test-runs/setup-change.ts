@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto'
+import { sha256Hex } from '../../base/sha256.js'
 import { observedFailing } from '../../checks/red-green/red-run.js'
 import { inlineFile } from '../../checks/test-files/inline-tests.js'
 import { isTestLike } from '../../checks/test-files/test-files.js'
@@ -101,8 +101,8 @@ async function propose(app: App, { contract, state }: AgentCall<Bearer>, asked: 
     setup: files.map(({ path, before, after }) => ({ path, before, after })),
   }
   return {
-    digest: hashOf(canonicalJson(bound as JsonObject)),
-    blob: { sha256: hashOf(content), content },
+    digest: sha256Hex(canonicalJson(bound as JsonObject)),
+    blob: { sha256: sha256Hex(content), content },
     around: await aroundTests(contract, tree),
     tests: Object.fromEntries(pinnedTests),
   }
@@ -115,7 +115,7 @@ function fileChange(path: string, was: Buffer | null, is: Buffer | null, hash: s
   if (before === null || after === null) return `${path} is not a text file, or is too large to show`
   const { diff, isCut } = unifiedDiff(path, before, after)
   if (isCut) return `the change of ${path} is too large to be shown`
-  return { path, diff, before: was === null ? null : hashOf(was), after: is === null ? null : hashOf(is) }
+  return { path, diff, before: was === null ? null : sha256Hex(was), after: is === null ? null : sha256Hex(is) }
 }
 
 function textOf(content: Buffer | null): string | null {
@@ -207,10 +207,6 @@ const RED: Needs['checks'][number] = {
   },
   artifact: null,
   timeoutSeconds: null,
-}
-
-function hashOf(content: string | Buffer): string {
-  return createHash('sha256').update(content).digest('hex')
 }
 
 // Control characters have no place in what people read.

@@ -1,5 +1,5 @@
-import { createHash } from 'node:crypto'
 import { posix } from 'node:path'
+import { sha256Hex } from '../../base/sha256.js'
 import type { StartOfWork } from '../../checks/check-inputs.js'
 import { matchesGlob } from '../../contract/glob.js'
 import type { Contract } from '../../core/contract/contract.js'
@@ -9,7 +9,6 @@ import type { TreeIndex } from '../../tree/tree-contents.js'
 import { openWorkTree, type Skipped } from '../../tree/work-tree.js'
 import type { App } from '../app.js'
 import { ignoredBy } from '../tool-calls/ignored-paths.js'
-import { digestOf } from '../trees/kept-contents.js'
 import { eventsSince } from '../trees/phase-changes.js'
 import { contentWith } from '../trees/reconcile.js'
 import { WORK_BEGAN } from '../trees/trees.js'
@@ -41,7 +40,7 @@ export function startOfWork(app: App, contract: Contract, state: TaskState): Sta
     const [, sha256] = /^file ([0-9a-f]{64})$/.exec(entry ?? '') ?? []
     if (sha256 === undefined) return entry === undefined && (await isStill(path)) ? now.read(path) : null
     const present = await now.read(path)
-    return present !== null && digestOf(present) === sha256 ? present : contentWith(app, { tree: root, path, sha256 })
+    return present !== null && sha256Hex(present) === sha256 ? present : contentWith(app, { tree: root, path, sha256 })
   }
   const isStill = async (path: string): Promise<boolean> => looked().isIgnored(path) && !(await writes()).has(path)
   const hash = async (path: string): Promise<string | null> => {
@@ -51,7 +50,7 @@ export function startOfWork(app: App, contract: Contract, state: TaskState): Sta
     if (sha256 !== undefined) return sha256
     const [, target] = /^link (.*)$/s.exec(entry) ?? []
     const content = target === undefined ? null : await read(posix.join(posix.dirname(path), target))
-    return content === null ? null : createHash('sha256').update(`link:${target}:`).update(content).digest('hex')
+    return content === null ? null : sha256Hex(`link:${target}:`, content)
   }
   const list = async (skipped: Skipped) => {
     const entries = Object.entries(looked().index?.entries ?? {})

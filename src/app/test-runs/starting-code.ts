@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto'
+import { sha256Hex } from '../../base/sha256.js'
 import { isTestLike } from '../../checks/test-files/test-files.js'
 import { harnessOf } from '../../checks/test-setup/test-setup.js'
 import type { Contract } from '../../core/contract/contract.js'
@@ -52,7 +52,7 @@ export async function withStartingCode(
       leftOut: [...composition.leftOut, ...leftOut],
       pinned: composition.pinned.filter((path) => !leftOut.includes(path)),
     },
-    digest: createHash('sha256').update(JSON.stringify(parts)).digest('hex'),
+    digest: sha256Hex(JSON.stringify(parts)),
   }
 }
 

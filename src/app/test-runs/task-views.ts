@@ -1,7 +1,9 @@
 import { createHash } from 'node:crypto'
-import { closeSync, existsSync, lstatSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
+import { closeSync, existsSync, lstatSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { mkdir, open, readdir, readlink, rename, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { writeFileAtomically } from '../../base/atomic-file.js'
+import { sha256Hex } from '../../base/sha256.js'
 import { type InlineTests, inlineFile, inlineRecord } from '../../checks/test-files/inline-tests.js'
 import type { ViewEntry } from '../../confinement/confinement.js'
 import type { TaskState } from '../../core/task/state.js'
@@ -94,9 +96,7 @@ export class TaskViews {
         await this.#keepObject(taskId, { tree, path, hash })
       }
     }
-    const file = this.#file(taskId, PINS)
-    writeFileSync(`${file}.new`, JSON.stringify(pins), { mode: 0o600, flush: true })
-    renameSync(`${file}.new`, file)
+    writeFileAtomically(this.#file(taskId, PINS), JSON.stringify(pins))
   }
 
   /** Whether contents were kept for every one of these files. Tasks of an older version have none. */
@@ -123,7 +123,7 @@ export class TaskViews {
   #object(taskId: string, hash: string): Buffer | null {
     const file = join(this.#file(taskId, OBJECTS), hash)
     const content = existsSync(file) ? readFileSync(file) : null
-    return content !== null && createHash('sha256').update(content).digest('hex') === hash ? content : null
+    return content !== null && sha256Hex(content) === hash ? content : null
   }
 
   /** Which files RED, run again, recorded besides; null where it was not. */
@@ -204,5 +204,5 @@ function keyOf(path: string, hash: string): string {
 }
 
 function nameOf(taskId: string): string {
-  return createHash('sha256').update(taskId).digest('hex').slice(0, 32)
+  return sha256Hex(taskId).slice(0, 32)
 }

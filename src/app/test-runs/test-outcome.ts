@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto'
+import { sha256Hex } from '../../base/sha256.js'
 import { type ObservedRun, troubleView } from '../../core/evidence/observed-run.js'
 import { failed, type ToolOutcome } from '../../tools/tool-place.js'
 import { signalView } from './observe-gates.js'
@@ -35,7 +35,5 @@ export function testOutcome(run: ObservedRun): ToolOutcome {
 export function failingIn(run: ObservedRun): string {
   const failing = run.tests.filter((test) => test.status === 'failed').map((test) => test.id)
   const unloaded = run.loadFailures.map(({ file, message }) => `${file ?? ''}: ${message}`)
-  return createHash('sha256')
-    .update(JSON.stringify([...failing, ...unloaded].sort()))
-    .digest('hex')
+  return sha256Hex(JSON.stringify([...failing, ...unloaded].sort()))
 }

@@ -115,4 +115,3 @@ function replaceEntries(composition: Composition, entries: readonly ViewEntry[])
 function listCompiledSources(entries: readonly ViewEntry[]): readonly string[] {
   return entries.map(({ path }) => path).filter((path) => COMPILED.test(path))
 }
-

@@ -1,9 +1,11 @@
+import { KeyedLock } from '../../base/keyed-lock.js'
+
 const WRITES_MAX = 100_000
 
 /** Tools that run now, by task: a phase is not left while one of them could still write. */
 export class Running {
   readonly #tasks = new Map<string, Set<One>>()
-  readonly #trees = new Map<string, Promise<unknown>>()
+  readonly #trees = new KeyedLock()
   readonly #writes = new Map<string, string[]>()
   #isClosed = false
 
@@ -31,23 +33,17 @@ export class Running {
 
   /** One command at a time for each work tree: none sees another's changes arrive underneath it. */
   async inTree<T>(tree: string, work: () => Promise<T>): Promise<T> {
-    const before = this.#trees.get(tree) ?? Promise.resolve()
-    const mine = before.then(work, work)
-    const settled = mine.catch(ignore)
-    this.#trees.set(tree, settled)
     try {
-      return await mine
+      return await this.#trees.run(tree, work)
     } finally {
-      if (this.#trees.get(tree) === settled) {
-        this.#trees.delete(tree)
-        this.#writes.delete(tree)
-      }
+      if (!this.#trees.isHeld(tree)) this.#writes.delete(tree)
     }
   }
 
   /** Remembers what file tools wrote while commands run in the tree. */
   wrote(tree: string, paths: readonly string[]): void {
-    if (this.#trees.has(tree)) this.#writes.set(tree, [...(this.#writes.get(tree) ?? []), ...paths].slice(-WRITES_MAX))
+    if (this.#trees.isHeld(tree))
+      this.#writes.set(tree, [...(this.#writes.get(tree) ?? []), ...paths].slice(-WRITES_MAX))
   }
 
   /** How much was written in the tree so far; to be asked when a command starts. */

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto'
+import { sha256Hex } from '../../base/sha256.js'
 import { canonicalJson } from '../../contract/fingerprint.js'
 import type { Contract } from '../../core/contract/contract.js'
 import type { JsonObject } from '../../core/json.js'
@@ -49,7 +49,7 @@ export async function pinUpstream(app: App, contract: Contract, tree: string): P
 
 function pinned(pins: Pins): Pinned {
   const content = canonicalJson(pins as unknown as JsonObject)
-  const sha256 = createHash('sha256').update(content).digest('hex')
+  const sha256 = sha256Hex(content)
   const tools = Object.fromEntries(Object.values(pins).map((one) => [toolName(one), one.pin]))
   return { ref: { sha256, tools }, blob: { sha256, content } }
 }

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto'
+import { sha256Hex } from '../../base/sha256.js'
 import { type EvidenceJudged, judgeEvidence } from '../../checks/evidence.js'
 import { lookAtFiles } from '../../checks/evidence-files.js'
 import { canonicalJson } from '../../contract/fingerprint.js'
@@ -45,7 +45,7 @@ export function keptEvidence(judged: EvidenceJudged): {
   const facts = { evidence, evidenceProblems, evidenceOpen, proofs }
   if (Object.keys(evidence).length === 0) return { facts, blobs: [] }
   const content = canonicalJson(evidence)
-  const sha256 = createHash('sha256').update(content).digest('hex')
+  const sha256 = sha256Hex(content)
   return {
     facts: { ...facts, evidenceRef: { sha256, bytes: Buffer.byteLength(content) } },
     blobs: [{ sha256, content }],

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto'
+import { sha256Hex } from '../../base/sha256.js'
 import { examplesOfPlan } from '../../checks/examples/read-examples.js'
 import { gateCommands } from '../../checks/observed-runs/gate-commands.js'
 import { marksOf } from '../../checks/test-files/test-marks.js'
@@ -197,7 +197,7 @@ async function judgeArtifacts(app: App, contract: Contract, work: { readonly nee
   for (const [type, content] of work.offer.artifacts) {
     const required = work.needed.artifacts.find((one) => one.type === type)
     const text = canonicalJson(content)
-    const sha256 = createHash('sha256').update(text).digest('hex')
+    const sha256 = sha256Hex(text)
     const validate =
       required?.schema === null || required === undefined
         ? onlyObject
@@ -261,18 +261,16 @@ function digestOf(state: TaskState, { needed, offer, offered, ofVisit, treeHash:
     artifacts[type] = offered.find((one) => one.type === type)?.sha256 ?? state.artifacts.get(type)?.sha256 ?? null
   }
   const to = needed.demand.transition?.to ?? state.phase
-  return createHash('sha256')
-    .update(
-      canonicalJson({
-        task: state.id,
-        visit: state.visit,
-        to,
-        artifacts,
-        evidence: withoutRuns(needed, offer.evidence),
-        tree,
-      }),
-    )
-    .digest('hex')
+  return sha256Hex(
+    canonicalJson({
+      task: state.id,
+      visit: state.visit,
+      to,
+      artifacts,
+      evidence: withoutRuns(needed, offer.evidence),
+      tree,
+    }),
+  )
 }
 
 async function treeHash(app: App, state: TaskState, needed: Needs): Promise<string | null> {

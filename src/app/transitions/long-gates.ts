@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto'
+import { sha256Hex } from '../../base/sha256.js'
 import { canonicalJson } from '../../contract/fingerprint.js'
 import type { AgentBearer } from '../../core/identity/admit.js'
 import type { Json, JsonObject } from '../../core/json.js'
@@ -113,7 +113,7 @@ function ownerOf({ kind, bearer, target }: GateRequest): string {
 
 function digestOf({ artifacts, evidence, claims }: GateRequest): string {
   const content = { artifacts: Object.fromEntries(artifacts), evidence, claims }
-  return createHash('sha256').update(canonicalJson(content)).digest('hex')
+  return sha256Hex(canonicalJson(content))
 }
 
 function isBare({ artifacts, evidence, claims }: GateRequest): boolean {

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto'
+import { sha256Hex } from '../../base/sha256.js'
 import { countTokens } from '../../contract/documents/tokens.js'
 import type { Contract, EvidenceField, Phase } from '../../core/contract/contract.js'
 import { openTasks, orderedTasks } from '../../core/gates/phase-tasks.js'
@@ -45,7 +45,7 @@ export function tasksView(phase: Phase, state: TaskState): JsonObject {
 const counts = new Map<string, number>()
 
 async function tokensOf(text: string): Promise<number> {
-  const key = createHash('sha256').update(text).digest('hex')
+  const key = sha256Hex(text)
   const known = counts.get(key)
   if (known !== undefined) return known
   const [count = 0] = await countTokens([text])

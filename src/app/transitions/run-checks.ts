@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto'
+import { sha256Hex } from '../../base/sha256.js'
 import type { PhaseChanges, ReviewSeen } from '../../checks/check-inputs.js'
 import { runCheck } from '../../checks/run-check.js'
 import { movedBeforeRed, movedSetup } from '../../checks/test-setup/moved-setup.js'
@@ -195,7 +195,7 @@ export function observedArtifact(
 ): { readonly offered: ArtifactOffered; readonly blob: Blob } | null {
   if (!needed.artifacts.some((one) => one.type === 'test_run_result')) return null
   const content = canonicalJson(runView(run))
-  const sha256 = createHash('sha256').update(content).digest('hex')
+  const sha256 = sha256Hex(content)
   const bytes = Buffer.byteLength(content)
   return {
     offered: { type: 'test_run_result', sha256, bytes, grade: gradeOfRun(run), problems: [] },

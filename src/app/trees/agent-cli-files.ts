@@ -1,8 +1,8 @@
+import { sha256Hex } from '../../base/sha256.js'
 import { AGENT_CLI_FILES, type AgentCliFile, settingsProblem } from '../../core/paths/agent-cli-files.js'
 import type { Difference, TreeIndex } from '../../tree/tree-contents.js'
 import { openWorkTree } from '../../tree/work-tree.js'
 import type { App } from '../app.js'
-import { digestOf } from './kept-contents.js'
 import { contentWith, keepPrevious } from './reconcile.js'
 
 /** Keeps what such files hold now, so that the next change of one can be held against it. */
@@ -54,5 +54,5 @@ async function textNow(
   if (entry === undefined) return null
   const content = await openWorkTree(tree).read(path)
   // What is judged is what was seen: it may be written again at any time.
-  return content !== null && entry === `file ${digestOf(content)}` ? content.toString('utf8') : undefined
+  return content !== null && entry === `file ${sha256Hex(content)}` ? content.toString('utf8') : undefined
 }

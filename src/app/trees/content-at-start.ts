@@ -1,8 +1,8 @@
+import { sha256Hex } from '../../base/sha256.js'
 import type { TaskState } from '../../core/task/state.js'
 import type { TreeIndex } from '../../tree/tree-contents.js'
 import { openWorkTree } from '../../tree/work-tree.js'
 import type { App } from '../app.js'
-import { digestOf } from './kept-contents.js'
 import { contentWith } from './reconcile.js'
 
 /** Gives what a file held when the visit began: '' where there was no such file, null where it is not known. */
@@ -16,7 +16,7 @@ export function contentAtStart(app: App, state: TaskState): (path: string) => Pr
     const [, sha256] = /^file ([0-9a-f]{64})$/.exec(start.entries[path] ?? '') ?? []
     if (sha256 === undefined) return ''
     const now = await openWorkTree(tree).read(path)
-    if (now !== null && digestOf(now) === sha256) return now.toString('utf8')
+    if (now !== null && sha256Hex(now) === sha256) return now.toString('utf8')
     return (await contentWith(app, { tree, path, sha256 }))?.toString('utf8') ?? null
   }
 }

@@ -1,6 +1,6 @@
-import { createHash } from 'node:crypto'
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { sha256Hex } from '../../base/sha256.js'
 
 /** What is larger is not kept. */
 export const KEPT_BYTES_MAX = 1024 * 1024
@@ -16,7 +16,7 @@ export class KeptContents {
 
   keep(content: Buffer): void {
     if (content.length >= KEPT_BYTES_MAX) return
-    const file = join(this.dir, digestOf(content))
+    const file = join(this.dir, sha256Hex(content))
     if (existsSync(file) && statSync(file).size === content.length) return
     mkdirSync(this.dir, { recursive: true, mode: 0o700 })
     writeFileSync(file, content, { mode: 0o600 })
@@ -29,7 +29,7 @@ export class KeptContents {
     const file = join(this.dir, sha256)
     if (!existsSync(file)) return null
     const content = readFileSync(file)
-    return digestOf(content) === sha256 ? content : null
+    return sha256Hex(content) === sha256 ? content : null
   }
 
   #measured(): number {
@@ -54,8 +54,4 @@ export class KeptContents {
       return { file, bytes: size, at: mtimeMs }
     })
   }
-}
-
-export function digestOf(content: Buffer): string {
-  return createHash('sha256').update(content).digest('hex')
 }

@@ -1,4 +1,5 @@
 import { closeSync } from 'node:fs'
+import { sha256Hex } from '../../base/sha256.js'
 import { runCommand } from '../../confinement/run-command.js'
 import type { JsonObject } from '../../core/json.js'
 import { AGENT_CLI_FILES } from '../../core/paths/agent-cli-files.js'
@@ -12,9 +13,9 @@ import { openWorkTree } from '../../tree/work-tree.js'
 import type { TreeStep } from '../../tree/write/tree-steps.js'
 import { openTreeWriter } from '../../tree/write/tree-writer.js'
 import { type App, contextOf, type Once } from '../app.js'
-import { ok, type Result, refuse, refusedBy } from '../result.js'
+import { noTask, ok, type Result, refuse, refusedBy } from '../result.js'
 import { taskView } from '../tasks/views.js'
-import { digestOf, KEPT_BYTES_MAX } from './kept-contents.js'
+import { KEPT_BYTES_MAX } from './kept-contents.js'
 
 const GIT_MS_MAX = 30_000
 const PATHS_TOLD_MAX = 200
@@ -90,7 +91,7 @@ async function changedPaths(
   which: 'tree' | 'with dependencies' = 'tree',
 ): Promise<Result<Found>> {
   const state = await app.ledger.peek(taskId)
-  if (state === null) return refuse('not_found', `There is no task ${JSON.stringify(taskId)}.`)
+  if (state === null) return noTask(taskId)
   if (app.checking.has(taskId)) return refuse('conflict', `The gates of task ${taskId} are being checked.`)
   const compared = await app.trees.compare(state.workspace)
   const isAsked = (path: string): boolean => paths === null || paths.includes(path)
@@ -137,7 +138,7 @@ async function record(
         ? undefined
         : { ...once, status: 200, answer: { body: answerOf(done.state) } },
   })
-  if (handled === null) return refuse('not_found', `There is no task ${JSON.stringify(state.id)}.`)
+  if (handled === null) return noTask(state.id)
   return handled.refusal === null
     ? ok(answerOf(handled.state))
     : refusedBy(handled.refusal, {}, handled.events.length > 0)
@@ -149,7 +150,7 @@ export async function keepContents(app: App, tree: string, changes: readonly Cha
   for (const { path, type, sha256, bytes } of changes) {
     if (type !== 'file' || sha256 === null || (bytes ?? KEPT_BYTES_MAX) >= KEPT_BYTES_MAX) continue
     const content = await openWorkTree(tree).read(path)
-    if (content !== null && digestOf(content) === sha256) app.trees.contents.keep(content)
+    if (content !== null && sha256Hex(content) === sha256) app.trees.contents.keep(content)
   }
 }
 
@@ -175,7 +176,7 @@ export async function contentWith(
   const kept = app.trees.contents.get(one.sha256)
   if (kept !== null) return kept
   const committed = await fromGit(app, one)
-  return committed !== null && digestOf(committed) === one.sha256 ? committed : null
+  return committed !== null && sha256Hex(committed) === one.sha256 ? committed : null
 }
 
 const OUTPUT = '.phaselock-revert'

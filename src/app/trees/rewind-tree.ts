@@ -8,7 +8,7 @@ import { type Difference, differences, type TreeIndex } from '../../tree/tree-co
 import type { TreeStep } from '../../tree/write/tree-steps.js'
 import { openTreeWriter } from '../../tree/write/tree-writer.js'
 import { type App, contextOf, type Once } from '../app.js'
-import { ok, type Result, refuse, refusedBy } from '../result.js'
+import { noTask, ok, type Result, refuse, refusedBy } from '../result.js'
 import { taskView } from '../tasks/views.js'
 import { contentWith } from './reconcile.js'
 
@@ -31,7 +31,7 @@ export interface RewindRequest {
 export async function rewindTree(app: App, request: RewindRequest): Promise<Result<JsonObject>> {
   const { taskId, to } = request
   const state = await app.ledger.peek(taskId)
-  if (state === null) return refuse('not_found', `There is no task ${JSON.stringify(taskId)}.`)
+  if (state === null) return noTask(taskId)
   if (app.checking.has(taskId)) return refuse('conflict', `The gates of task ${taskId} are being checked.`)
   const contract = await app.contracts.get(state.contract.hash)
   const decision = rewind(contract, state, commandOf(request))
@@ -110,7 +110,7 @@ async function record(
         ? undefined
         : { ...once, status: 200, answer: { body: answerOf(done.state) } },
   })
-  if (handled === null) return refuse('not_found', `There is no task ${JSON.stringify(state.id)}.`)
+  if (handled === null) return noTask(state.id)
   if (handled.refusal !== null) return refusedBy(handled.refusal, {}, handled.events.length > 0)
   const reverted = { type: 'tree_reverted', ...told, reason: request.reason } as const
   if (paths.length > 0) await app.ledger.apply(target, reverted, context, { isHolding: true })

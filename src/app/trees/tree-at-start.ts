@@ -1,6 +1,7 @@
 import { closeSync } from 'node:fs'
 import { mkdir, symlink, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
+import { sha256Hex } from '../../base/sha256.js'
 import type { Contract } from '../../core/contract/contract.js'
 import type { TaskState } from '../../core/task/state.js'
 import type { TreeAtStart } from '../../participants/agent-cli/command-at-start.js'
@@ -10,7 +11,6 @@ import type { TreeIndex } from '../../tree/tree-contents.js'
 import { isTargetInside } from '../../tree/write/tree-steps.js'
 import type { App } from '../app.js'
 import { isHiddenBy, type Places, reservedIn } from '../tool-calls/contract-paths.js'
-import { digestOf } from './kept-contents.js'
 import { contentWith } from './reconcile.js'
 import { WORK_BEGAN } from './trees.js'
 
@@ -85,7 +85,7 @@ async function readAtStart(
   if (opened.ok) {
     try {
       const now = await readBytes(opened.fd, bytesMax + 1)
-      if (digestOf(now) === one.sha256) return now
+      if (sha256Hex(now) === one.sha256) return now
     } finally {
       closeSync(opened.fd)
     }

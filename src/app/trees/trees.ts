@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto'
 import {
   appendFileSync,
   closeSync,
@@ -16,6 +15,7 @@ import {
 } from 'node:fs'
 import { join } from 'node:path'
 import { gunzipSync, gzipSync } from 'node:zlib'
+import { sha256Hex } from '../../base/sha256.js'
 import type { Change } from '../../tree/change.js'
 import type { IgnoreText } from '../../tree/ignore-rules.js'
 import { Indexer } from '../../tree/indexer.js'
@@ -283,7 +283,7 @@ export class Trees {
 }
 
 function nameOf(tree: string): string {
-  return createHash('sha256').update(tree).digest('hex').slice(0, 32)
+  return sha256Hex(tree).slice(0, 32)
 }
 
 function indexIn(file: string): TreeIndex {

@@ -1,5 +1,6 @@
-import { closeSync, fsyncSync, mkdirSync, openSync, readFileSync, renameSync, writeSync } from 'node:fs'
+import { mkdirSync, readFileSync } from 'node:fs'
 import { dirname } from 'node:path'
+import { writeFileAtomically } from '../../base/atomic-file.js'
 
 /** How far notices have come: events up to `after` were taken, or given up, at that address. */
 export interface LaneMark {
@@ -28,13 +29,5 @@ export function readCursors(file: string): Cursors | null {
 
 export function writeCursors(file: string, cursors: Cursors): void {
   mkdirSync(dirname(file), { recursive: true, mode: 0o700 })
-  const temporary = `${file}.new`
-  const handle = openSync(temporary, 'w', 0o600)
-  try {
-    writeSync(handle, JSON.stringify(cursors))
-    fsyncSync(handle)
-  } finally {
-    closeSync(handle)
-  }
-  renameSync(temporary, file)
+  writeFileAtomically(file, JSON.stringify(cursors))
 }

@@ -3,7 +3,7 @@ import type { JsonObject } from '../../core/json.js'
 import type { TaskState } from '../../core/task/state.js'
 import { worktreeRefusal } from '../../core/task/worktree.js'
 import { type App, contextOf, type Once } from '../app.js'
-import { ok, type Result, refuse, refusedBy } from '../result.js'
+import { noTask, ok, type Result, refuse, refusedBy } from '../result.js'
 import { taskView } from '../tasks/views.js'
 import { committedSource, fetchInto, sourceOf } from './repository-source.js'
 import { placeOf, removePlace } from './worktree-place.js'
@@ -24,7 +24,7 @@ export interface EndRequest {
 export async function endWorktree(app: App, request: EndRequest): Promise<Result<JsonObject>> {
   const { taskId, end } = request
   const state = await app.ledger.peek(taskId)
-  if (state === null) return refuse('not_found', `There is no task ${JSON.stringify(taskId)}.`)
+  if (state === null) return noTask(taskId)
   return app.running.inTree(state.worktree?.repository ?? state.workspace, () =>
     app.ledger.hold(taskId, async () => {
       const now = (await app.ledger.peek(taskId)) ?? state
@@ -62,7 +62,7 @@ async function ended(
         ? undefined
         : { ...once, status: 200, answer: { body: taskView(done.state) } },
   })
-  if (handled === null) return refuse('not_found', `There is no task ${JSON.stringify(state.id)}.`)
+  if (handled === null) return noTask(state.id)
   if (handled.refusal !== null) return refusedBy(handled.refusal, {}, false)
   removePlace(placeOf(app.stateDir, state.id))
   return ok(taskView(handled.state))

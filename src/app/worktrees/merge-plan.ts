@@ -1,18 +1,7 @@
-import {
-  closeSync,
-  existsSync,
-  fsyncSync,
-  mkdirSync,
-  openSync,
-  readdirSync,
-  readFileSync,
-  renameSync,
-  rmSync,
-  writeFileSync,
-} from 'node:fs'
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
+import { syncDirectory, writeFileAtomically } from '../../base/atomic-file.js'
 
-const BEGUN = '.new'
 const PLAN = '.json'
 const PLANS_MAX = 1000
 
@@ -55,24 +44,13 @@ export class MergePlans {
   put(plan: MergePlan): void {
     mkdirSync(this.#dir, { recursive: true, mode: 0o700 })
     const file = join(this.#dir, `${plan.name}${PLAN}`)
-    writeFileSync(file + BEGUN, JSON.stringify(plan), { mode: 0o600, flush: true })
-    renameSync(file + BEGUN, file)
-    this.#sync()
+    writeFileAtomically(file, JSON.stringify(plan))
   }
 
   drop(name: string): void {
     const file = join(this.#dir, `${name}${PLAN}`)
     if (!existsSync(file)) return
     rmSync(file)
-    this.#sync()
-  }
-
-  #sync(): void {
-    const fd = openSync(this.#dir, 'r')
-    try {
-      fsyncSync(fd)
-    } finally {
-      closeSync(fd)
-    }
+    syncDirectory(this.#dir)
   }
 }

@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs'
 import type { JsonObject } from '../../core/json.js'
 import { worktreeRefusal } from '../../core/task/worktree.js'
 import type { App, Once } from '../app.js'
-import { ok, type Result, refuse, refusedBy } from '../result.js'
+import { noTask, ok, type Result, refuse, refusedBy } from '../result.js'
 import { taskView } from '../tasks/views.js'
 import { type HeldIndex, holdIndex } from './main-tree.js'
 import { type Merged, mergeCommit } from './merge-commit.js'
@@ -31,7 +31,7 @@ export interface MergeRequest {
  */
 export async function mergeWorktree(app: App, request: MergeRequest): Promise<Result<JsonObject>> {
   const state = await app.ledger.peek(request.taskId)
-  if (state === null) return refuse('not_found', `There is no task ${JSON.stringify(request.taskId)}.`)
+  if (state === null) return noTask(request.taskId)
   const refused = worktreeRefusal(state, 'merge', request.force)
   if (refused !== null && refused.refusal !== null) return refusedBy(refused.refusal, {}, false)
   const repository = state.worktree?.repository ?? ''

@@ -1,7 +1,7 @@
 import { existsSync, rmSync } from 'node:fs'
 import type { JsonObject } from '../../core/json.js'
 import { type App, contextOf, type Once } from '../app.js'
-import { ok, type Result, refuse, refusedBy } from '../result.js'
+import { noTask, ok, type Result, refusedBy } from '../result.js'
 import { taskView } from '../tasks/views.js'
 import { outlastGit } from './left-git.js'
 import { holdIndex, undoHalf } from './main-tree.js'
@@ -79,7 +79,7 @@ export async function recordEnd(
 ): Promise<Result<JsonObject>> {
   const { taskId, into, tip, after, force, reason } = plan
   const state = await app.ledger.peek(taskId)
-  if (state === null) return refuse('not_found', `There is no task ${JSON.stringify(taskId)}.`)
+  if (state === null) return noTask(taskId)
   const contract = await app.contracts.get(state.contract.hash)
   const command = { type: 'end_worktree', end: 'merge', commit: tip, into, result: after, force, reason } as const
   const handled = await app.ledger.apply({ taskId, contract }, command, contextOf(app, plan.actor), {
@@ -89,7 +89,7 @@ export async function recordEnd(
         ? undefined
         : { ...once, status: 200, answer: { body: { ...taskView(done.state), ...shown } } },
   })
-  if (handled === null) return refuse('not_found', `There is no task ${JSON.stringify(taskId)}.`)
+  if (handled === null) return noTask(taskId)
   if (handled.refusal !== null) return refusedBy(handled.refusal, {}, false)
   if (plan.isShown && app.trees.isKnown(plan.repository)) await app.trees.reread(plan.repository, await changedBy(plan))
   if (handled.state.worktree?.status !== 'open') removePlace(placeOf(app.stateDir, taskId))

@@ -1,6 +1,7 @@
-import { createHash, randomBytes } from 'node:crypto'
+import { randomBytes } from 'node:crypto'
 import { existsSync, readdirSync, readFileSync, renameSync, rmSync } from 'node:fs'
 import { dirname, join } from 'node:path'
+import { sha256Hex } from '../../base/sha256.js'
 
 const HASH_CHARS = 16
 /** Folders that one look finds at most. */
@@ -25,7 +26,7 @@ export interface TreePlace {
 }
 
 export function worktreesDir(stateDir: string): string {
-  const hash = createHash('sha256').update(stateDir).digest('hex').slice(0, HASH_CHARS)
+  const hash = sha256Hex(stateDir).slice(0, HASH_CHARS)
   return join(dirname(stateDir), `worktrees-${hash}`)
 }
 
@@ -90,7 +91,7 @@ function emptied(folder: string): unknown {
 // git takes no name of a branch with two dots or a dot at an end; a name that we end in something of our own is hashed as well.
 function nameOf(taskId: string): string {
   const isPlain = /^[A-Za-z0-9_][A-Za-z0-9_-]*(\.[A-Za-z0-9_-]+)*$/.test(taskId) && !/\.(lock|new|gone)$/.test(taskId)
-  return isPlain ? taskId : `task-${createHash('sha256').update(taskId).digest('hex').slice(0, HASH_CHARS)}`
+  return isPlain ? taskId : `task-${sha256Hex(taskId).slice(0, HASH_CHARS)}`
 }
 
 function inFolder(name: string, folder: string): TreePlace {

@@ -1,5 +1,5 @@
-import { createHash } from 'node:crypto'
 import { join } from 'node:path'
+import { sha256Hex } from '../../base/sha256.js'
 import { NO_CHANGES } from '../../confinement/confined.js'
 import type { Composition, Confinement } from '../../confinement/confinement.js'
 import { type CommandRun, runCommand } from '../../confinement/run-command.js'
@@ -247,9 +247,7 @@ export async function runKey(tree: WorkTree, treeHash: string, command: Observed
   ]
   const installed: (string | null)[] = []
   for (const path of INSTALLED) installed.push(await tree.hash(path).catch(() => null))
-  return createHash('sha256')
-    .update(JSON.stringify([...parts, installed]))
-    .digest('hex')
+  return sha256Hex(JSON.stringify([...parts, installed]))
 }
 
 // What package managers write last tells what is installed.

@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs'
 import { delimiter } from 'node:path'
-import { packagePath } from '../../package/package-root.js'
+import { packagePath } from '../../base/package-root.js'
 
 /** What is loaded into the processes of an observed run before anything of the project; shown to it read-only. */
 export const GUARDS_FOLDER = packagePath('runtime/test-guards')

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto'
+import { sha256Hex } from '../../base/sha256.js'
 import {
   FILE_CHARS_MAX,
   ID_CHARS_MAX,
@@ -92,9 +92,7 @@ function idOf(path: readonly string[]): string {
   const full = parts.join(' > ')
   const id = oneLine(full, ID_CHARS_MAX) || '(no name)'
   // What is cut off still tells two tests apart.
-  return id.length < ID_CHARS_MAX
-    ? id
-    : `${id} ${createHash('sha256').update(full.toWellFormed()).digest('hex').slice(0, 16)}`
+  return id.length < ID_CHARS_MAX ? id : `${id} ${sha256Hex(full.toWellFormed()).slice(0, 16)}`
 }
 
 function numbered(id: string, used: Map<string, number>): string {

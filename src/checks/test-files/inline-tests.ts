@@ -1,5 +1,5 @@
-import { createHash } from 'node:crypto'
 import { posix } from 'node:path'
+import { sha256Hex } from '../../base/sha256.js'
 import { type InlineItem, type InlineItems, mayHoldTests, readInlineItems } from '../../inverter/rust/inline-items.js'
 
 /**
@@ -55,7 +55,7 @@ export async function inlineRecord(
   const content = JSON.stringify(tests)
   return {
     content,
-    hash: createHash('sha256').update(content).digest('hex'),
+    hash: sha256Hex(content),
     isEmpty: tests.items.length === 0 && tests.mentions === 0,
     files: (read?.modules ?? []).flatMap((one) => filesOfModule(path, one)),
   }

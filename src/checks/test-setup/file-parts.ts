@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto'
+import { sha256Hex } from '../../base/sha256.js'
 import type { HarnessKind } from '../../core/paths/test-setup-names.js'
 
 const PARTS_MAX = 2000
@@ -9,12 +9,8 @@ export type Parts = Readonly<Record<string, string>>
 /** Reads the parts of a file. What its reader does not understand counts whole. `of: command` counts settings of linters too. */
 export function partsOf(kind: HarnessKind, text: string, of: 'tests' | 'command' = 'tests'): Parts {
   const found = (of === 'tests' ? READERS : { ...READERS, ...COMMAND_READERS })[kind](text)
-  if (found === null || found.size > PARTS_MAX) return { '': hashOf(text) }
-  return Object.fromEntries([...found].map(([name, content]) => [name, hashOf(content)]))
-}
-
-export function hashOf(text: string): string {
-  return createHash('sha256').update(text).digest('hex')
+  if (found === null || found.size > PARTS_MAX) return { '': sha256Hex(text) }
+  return Object.fromEntries([...found].map(([name, content]) => [name, sha256Hex(content)]))
 }
 
 type Reader = (text: string) => ReadonlyMap<string, string> | null

@@ -1,6 +1,7 @@
 import { posix } from 'node:path'
+import { sha256Hex } from '../../base/sha256.js'
 import { harnessKind } from '../../core/paths/test-setup-names.js'
-import { hashOf, objectIn, type Parts } from './file-parts.js'
+import { objectIn, type Parts } from './file-parts.js'
 import { isFree } from './loaded-files.js'
 
 /** A package.json of the project. */
@@ -109,7 +110,7 @@ export function resolutionParts(
   return Object.fromEntries(
     [...parts, ...type, ...bins.map(([program, file]) => [`bin.${program}`, file] as const)].map(([part, value]) => [
       part,
-      hashOf(value),
+      sha256Hex(value),
     ]),
   )
 }

@@ -1,16 +1,16 @@
 import { spawn } from 'node:child_process'
 import { isAbsolute, resolve } from 'node:path'
+import type { LogPart, SpawnedAgent } from 'phaselock/sdk'
 import { AGENT_CLIS } from '../../core/contract/agent-programs.js'
 import type { JsonObject } from '../../core/json.js'
+import { plainJson, plainLine, plainText } from '../../core/plain-text.js'
 import { counted } from '../../core/text.js'
-import { given, objectOf, textOf } from '../client/answer-values.js'
-import { Client, segment } from '../client/client.js'
+import { given } from '../client/answer-values.js'
+import { type Ask, askLasting, type Client, openClient } from '../client/client.js'
 import type { ClientOptions } from '../client/connection.js'
-import { LastingClient } from '../client/lasting-client.js'
 import { Signals } from '../councils/signals.js'
-import { EXIT, Stop } from '../exit.js'
-import { plainJson, plainLine, plainText } from '../terminal/plain-text.js'
-import { print, printJson, tell } from '../terminal/terminal.js'
+import { EXIT, problemOf, Stop } from '../exit.js'
+import { print, printJson, show, tell } from '../terminal/terminal.js'
 import { tellTree } from '../terminal/tree-text.js'
 import { WaitingNotice } from './agent-waiting.js'
 
@@ -56,7 +56,6 @@ export async function run(first: string | undefined, second: string | undefined,
       EXIT.usage,
       '--id, --worktree and --take apply only to a new task; an existing task has its work tree.',
     )
-  const client = new Client(options)
   const about = given({
     args: options.arg,
     model: options.model,
@@ -64,38 +63,35 @@ export async function run(first: string | undefined, second: string | undefined,
     adapter: options.tmux === true ? 'tmux' : undefined,
     ...(title === undefined ? { task_id: options.task } : { task: given({ title, id: taskId, worktree, take }) }),
   })
-  const answer = await started(client, agent, { about, command: options.command })
-  const id = textOf(answer.agent_id)
-  if (options.json !== true) tellStart(answer, options)
-  else if (options.detach === true) printJson(answer)
+  const spawned = await started(await openClient(options), agent, { about, command: options.command })
+  if (options.json !== true) tellStart(spawned, options)
+  else if (options.detach === true) printJson(spawned)
   if (options.detach === true) return
-  const reader = new LastingClient(options)
-  await followRun(reader, answer, options.json !== true)
-  const ended = await reader.get(`/agents/${segment(id)}`)
-  if (options.json === true) printJson(ended)
-  else print(endText(ended))
+  const ask = askLasting(options)
+  await followRun(ask, spawned, options.json !== true)
+  const ended = await ask((client) => client.spawnedAgent(spawned.agent_id))
+  show(options, ended, endText(ended))
   if (ended.outcome !== 'completed') process.exitCode = EXIT.refused
 }
 
-function tellStart(answer: JsonObject, options: RunOptions): void {
-  const agent = plainLine(textOf(answer.agent_id))
-  print(`Agent ${agent} works on task ${plainLine(textOf(answer.task_id))}.`)
-  if (answer.worktree !== undefined) tellTree(answer)
+function tellStart(spawned: SpawnedAgent, options: RunOptions): void {
+  const agent = plainLine(spawned.agent_id)
+  print(`Agent ${agent} works on task ${plainLine(spawned.task_id)}.`)
+  if (spawned.worktree !== undefined) tellTree(spawned)
   if (options.tmux === true) print(`Look at its window with \`phaselock attach ${agent}\`; Ctrl-b d leaves it.`)
   if (options.detach === true) print(`Follow it with \`phaselock logs ${agent} --follow\`.`)
 }
 
 // It is the server that keeps the agent: whoever goes is told how to come back.
-async function followRun(client: LastingClient, answer: JsonObject, isShown: boolean): Promise<void> {
-  const id = textOf(answer.agent_id)
+async function followRun(ask: Ask, { agent_id, task_id }: SpawnedAgent, isShown: boolean): Promise<void> {
   const signals = new Signals()
   signals.onFirst(() => {
-    const agent = plainLine(id)
+    const agent = plainLine(agent_id)
     tell(`Agent ${agent} goes on. Follow it: phaselock logs ${agent} --follow. End it: phaselock stop ${agent}`)
     process.exit(EXIT.interrupted)
   })
-  const notice = new WaitingNotice(client, textOf(answer.task_id))
-  await follow(client, id, { show: isShown ? write : null, idle: () => notice.look() })
+  const notice = new WaitingNotice(ask, task_id)
+  await follow(ask, agent_id, { show: isShown ? write : null, idle: () => notice.look() })
   signals.close()
 }
 
@@ -104,18 +100,18 @@ async function started(
   client: Client,
   agent: string | undefined,
   { about, command }: { readonly about: JsonObject; readonly command: string | undefined },
-): Promise<JsonObject> {
+): Promise<SpawnedAgent> {
   if (command !== undefined) {
     const program = command.includes('/') ? resolve(command) : command
-    return client.post('/agents/spawn', { harness: 'command', command: program, ...about })
+    return client.spawnAgent({ harness: 'command', command: program, ...about })
   }
   try {
-    return await client.post('/agents/spawn', { ...about, agent: agent ?? '' })
+    return await client.spawnAgent({ ...about, agent: agent ?? '' })
   } catch (error) {
-    const problem = error instanceof Stop ? (error.details.problem as JsonObject | undefined) : undefined
+    const problem = problemOf(error)
     if (!Array.isArray(problem?.agents) || !(error instanceof Stop)) throw error
-    if (!HARNESSES.has(agent ?? '')) throw new Stop(error.exit, unknownText(textOf(problem.detail)), error.details)
-    return client.post('/agents/spawn', { ...about, harness: agent ?? '' })
+    if (!HARNESSES.has(agent ?? '')) throw new Stop(error.exit, unknownText(String(problem.detail)), error.details)
+    return client.spawnAgent({ ...about, harness: agent ?? '' })
   }
 }
 
@@ -129,59 +125,53 @@ function unknownText(detail: string): string {
 }
 
 export async function logs(agent: string, options: FollowOptions): Promise<void> {
-  const show = options.json === true ? writeLine : write
-  if (options.follow === true) return follow(new LastingClient(options), agent, { show })
-  const part = await new Client(options).get(`/agents/${segment(agent)}/log`)
+  const show = options.json === true ? (part: LogPart): void => print(plainJson(part)) : write
+  if (options.follow === true) return follow(askLasting(options), agent, { show })
+  const part = await (await openClient(options)).agentLog(agent)
   if (options.json === true) printJson(part)
   else write(part)
 }
 
 interface Following {
   /** What is done with each part of the log; null: nothing. */
-  readonly show: ((part: JsonObject) => void) | null
+  readonly show: ((part: LogPart) => void) | null
   /** Called whenever there is nothing new. */
   readonly idle?: () => Promise<void>
 }
 
-async function follow(client: LastingClient, agent: string, { show, idle }: Following): Promise<void> {
+async function follow(ask: Ask, agent: string, { show, idle }: Following): Promise<void> {
   let cursor: string | undefined
   for (;;) {
-    const part = await client.get(`/agents/${segment(agent)}/log`, { cursor })
-    if (textOf(part.text) !== '' || part.ended === true) show?.(part)
-    cursor = textOf(part.cursor) || cursor
-    if (part.more === true) continue
-    if (part.ended === true) return
+    const part = await ask((client) => client.agentLog(agent, cursor))
+    if (part.text !== '' || part.ended) show?.(part)
+    cursor = part.cursor ?? cursor
+    if (part.more) continue
+    if (part.ended) return
     await idle?.()
     await new Promise((done) => setTimeout(done, FOLLOW_MS))
   }
 }
 
-function write(part: JsonObject): void {
-  process.stdout.write(plainText(textOf(part.text)))
-}
-
-function writeLine(part: JsonObject): void {
-  print(plainJson(part))
+function write({ text }: LogPart): void {
+  process.stdout.write(plainText(text))
 }
 
 export async function stop(agent: string, options: StopOptions): Promise<void> {
   const body = given({ reason: options.reason, park: options.park })
-  const answer = await new Client(options).post(`/agents/${segment(agent)}/stop`, body)
-  if (options.json === true) return printJson(answer)
-  print(
-    `Agent ${plainLine(agent)} is stopped; its task ${options.park === true ? 'is parked' : 'can be claimed again'}.`,
-  )
+  const stopped = await (await openClient(options)).stopAgent(agent, body)
+  const what = options.park === true ? 'is parked' : 'can be claimed again'
+  show(options, stopped, `Agent ${plainLine(agent)} is stopped; its task ${what}.`)
 }
 
 /** Hands the terminal to tmux. Looking only: what is typed goes nowhere. */
 export async function attach(agent: string, options: ClientOptions): Promise<void> {
-  const answer = await new Client(options).get(`/agents/${segment(agent)}`)
-  const { socket, session } = objectOf(answer.window)
-  if (typeof socket !== 'string' || typeof session !== 'string')
+  const { window } = await (await openClient(options)).spawnedAgent(agent)
+  if (window === undefined || window === null)
     throw new Stop(
       EXIT.refused,
       `Agent ${plainLine(agent)} has no window: it was started without --tmux, or it has ended.\nSee what it wrote with \`phaselock logs ${plainLine(agent)}\`.`,
     )
+  const { socket, session } = window
   // The server says where, never what is run.
   if (!isAbsolute(socket) || !SESSION.test(session))
     throw new Stop(EXIT.refused, 'What the server says of the window cannot be right.')
@@ -203,8 +193,7 @@ export async function attach(agent: string, options: ClientOptions): Promise<voi
     throw new Stop(EXIT.refused, `tmux ended with ${code}: the window is gone, or lies on another machine.`)
 }
 
-function endText(ended: JsonObject): string {
-  const reason = plainLine(textOf(ended.reason))
-  const restarts = ended.restarts === 0 ? '' : ` after ${counted(Number(ended.restarts), 'restart')}`
-  return `Agent ${plainLine(textOf(ended.agent_id))}: ${plainLine(textOf(ended.outcome))}${restarts}. ${reason}`
+function endText({ agent_id, outcome, restarts, reason }: SpawnedAgent): string {
+  const after = restarts === 0 ? '' : ` after ${counted(restarts, 'restart')}`
+  return `Agent ${plainLine(agent_id)}: ${plainLine(outcome)}${after}. ${plainLine(reason)}`
 }

@@ -1,22 +1,20 @@
+import { plainLine } from '../../core/plain-text.js'
 import { counted } from '../../core/text.js'
-import { objectOf, textOf } from '../client/answer-values.js'
-import { segment } from '../client/client.js'
-import type { LastingClient } from '../client/lasting-client.js'
-import { plainLine } from '../terminal/plain-text.js'
+import type { Ask } from '../client/client.js'
 import { tell } from '../terminal/terminal.js'
 
 const LOOK_MS = 2000
 
 /** Tells whoever follows an agent that it waits for people, once for each approval and each new question. */
 export class WaitingNotice {
-  readonly #client: LastingClient
+  readonly #ask: Ask
   readonly #taskId: string
   #lookedAt = 0
   #approval = ''
   #questions = 0
 
-  constructor(client: LastingClient, taskId: string) {
-    this.#client = client
+  constructor(ask: Ask, taskId: string) {
+    this.#ask = ask
     this.#taskId = taskId
   }
 
@@ -24,11 +22,11 @@ export class WaitingNotice {
     const now = performance.now()
     if (now - this.#lookedAt < LOOK_MS) return
     this.#lookedAt = now
-    const task = await this.#client.get(`/tasks/${segment(this.#taskId)}`)
-    const approval = plainLine(textOf(objectOf(task.pending_approval).id))
+    const task = await this.#ask((client) => client.task(this.#taskId))
+    const approval = plainLine(task.pending_approval?.id)
     if (approval !== '' && approval !== this.#approval)
       tell(`It waits for you. Look at it and answer: phaselock approve ${approval}`)
-    const questions = Number(task.open_questions)
+    const questions = task.open_questions
     if (questions > this.#questions)
       tell(
         `It asks you (${counted(questions, 'open question')}): phaselock questions --task ${plainLine(this.#taskId)}`,

@@ -1,37 +1,36 @@
 import { createPublicKey } from 'node:crypto'
 import { createReadStream, existsSync, readFileSync } from 'node:fs'
 import { createInterface } from 'node:readline'
-import type { JsonObject } from '../../core/json.js'
+import type { LedgerCheck } from 'phaselock/sdk'
+import { plainLine } from '../../core/plain-text.js'
 import { verifyExport } from '../../store/export/verify-export.js'
 import { verifyDirectory } from '../../store/verify/verify-ledger.js'
-import { listOf, textOf } from '../client/answer-values.js'
-import { Client } from '../client/client.js'
+import { openClient } from '../client/client.js'
 import type { ClientOptions } from '../client/connection.js'
 import { ledgerStateDir } from '../client/ledger-place.js'
 import { liveServerNote } from '../client/server-file.js'
 import { EXIT, Stop } from '../exit.js'
-import { plainLine } from '../terminal/plain-text.js'
 import { paint, print, printJson, tell } from '../terminal/terminal.js'
-
-const VERIFY_MS_MAX = 30 * 60_000
 
 export interface VerifyOptions extends ClientOptions {
   readonly publicKey?: string
 }
 
 // A server that was killed may leave its note and even its process id behind: whoever does not answer does not run.
-async function reportOf(dir: string | null, options: VerifyOptions): Promise<JsonObject> {
+async function reportOf(
+  dir: string | null,
+  options: VerifyOptions,
+): Promise<LedgerCheck & { readonly where?: string }> {
   if (dir === null || liveServerNote(dir) !== null) {
     tell('Verifying the ledger through the server …')
     try {
-      return await new Client(options).get('/audit/verify', {}, VERIFY_MS_MAX)
+      return await (await openClient(options)).verifyLedger()
     } catch (error) {
       if (dir === null || !(error instanceof Stop) || error.exit !== EXIT.unreachable) throw error
       tell('No server answers; verifying its files instead …')
     }
   }
-  const found = await verifyDirectory(dir)
-  return { where: dir, ...found, problems: found.problems.map((one) => ({ ...one })) }
+  return { where: dir, ...(await verifyDirectory(dir)) }
 }
 
 /** Verifies an export, or the ledger: through its server, or on its files when none runs. */
@@ -40,15 +39,14 @@ export async function verifyLedgerCommand(file: string | undefined, options: Ver
   if (options.publicKey !== undefined) throw new Stop(EXIT.usage, '--public-key is for an export: name its file.')
   const dir = options.url === undefined ? ledgerStateDir(options.stateDir) : null
   const report = await reportOf(dir, options)
-  const problems = listOf(report.problems as never)
   if (options.json === true) printJson(report)
   else {
-    for (const one of problems) print(`${paint('red', textOf(one.code))}: ${plainLine(textOf(one.detail))}`)
+    for (const { code, detail } of report.problems) print(`${paint('red', code)}: ${plainLine(detail)}`)
     const counted = `${report.events} events in ${report.streams} streams, ${report.checkpoints} checkpoints`
-    print(report.ok === true ? `The ledger is intact: ${counted}.` : `The ledger is NOT intact (${counted} read).`)
-    if (report.where !== undefined) print(`Checked without a server in ${textOf(report.where)}`)
+    print(report.ok ? `The ledger is intact: ${counted}.` : `The ledger is NOT intact (${counted} read).`)
+    if (report.where !== undefined) print(`Checked without a server in ${report.where}`)
   }
-  if (report.ok !== true) throw new Stop(EXIT.refused, '')
+  if (!report.ok) throw new Stop(EXIT.refused, '')
 }
 
 async function verifyFile(file: string, options: VerifyOptions): Promise<void> {

@@ -1,26 +1,19 @@
 import type { Json, JsonObject } from '../../core/json.js'
 
-/** What an answer's field holds, as text; empty when it holds nothing. */
-export function textOf(value: Json | undefined): string {
+/** What a field of an event's data holds, as text; empty when it holds nothing. */
+export function textOf(value: unknown): string {
   if (value === undefined || value === null) return ''
-  if (typeof value === 'string') return value
-  if (Array.isArray(value)) return value.map((one) => textOf(one as Json)).join(', ')
+  if (Array.isArray(value)) return value.map(textOf).join(', ')
   return typeof value === 'object' ? JSON.stringify(value) : String(value)
 }
 
-export function listOf(value: Json | undefined): readonly JsonObject[] {
-  return Array.isArray(value) ? (value as readonly JsonObject[]) : []
-}
-
-export function objectOf(value: Json | undefined): JsonObject {
-  return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as JsonObject) : {}
+export function isObject(value: unknown): value is JsonObject {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
 /** An RFC 3339 time to the second, as people read it. */
-export function timeOf(value: Json | undefined): string {
-  return textOf(value)
-    .replace('T', ' ')
-    .replace(/\.\d+Z$/, 'Z')
+export function timeOf(value: string | null | undefined): string {
+  return (value ?? '').replace('T', ' ').replace(/\.\d+Z$/, 'Z')
 }
 
 /** The object without what was not given. */

@@ -1,81 +1,86 @@
-import { randomUUID } from 'node:crypto'
+import { setTimeout as wait } from 'node:timers/promises'
+import type { Frame, OperatorClient, PhaselockError } from 'phaselock/sdk'
 import type { JsonObject } from '../../core/json.js'
-import { EXIT, Stop } from '../exit.js'
+import { plainLine } from '../../core/plain-text.js'
+import { codeOf, EXIT, Stop } from '../exit.js'
 import { programName } from '../program-name.js'
-import { plainLine } from '../terminal/plain-text.js'
 import { problemText } from '../terminal/problem-text.js'
-import { type ClientOptions, type Connection, connect } from './connection.js'
+import { tell } from '../terminal/terminal.js'
+import { type ClientOptions, type Connection, connect, pinned } from './connection.js'
 
-const ANSWER_MS_MAX = 30_000
+const RETRY_MS = 1000
+const RETRIES_MAX = 300
 
-export type Query = Readonly<Record<string, string | number | undefined>>
+export type Client = OperatorClient
 
-/** Speaks with a server. What it refuses ends the command with the reason and what to do. */
-export class Client {
-  readonly #connection: Connection
-  #proven: Promise<void> | null = null
-
-  constructor(options: ClientOptions) {
-    this.#connection = connect(options)
-  }
-
-  get url(): string {
-    return this.#connection.url
-  }
-
-  get(path: string, query: Query = {}, msMax: number = ANSWER_MS_MAX): Promise<JsonObject> {
-    const given = Object.entries(query).filter(([, value]) => value !== undefined)
-    const search = new URLSearchParams(
-      Object.fromEntries(given.map(([name, value]) => [name, String(value)])),
-    ).toString()
-    return this.#ask(search === '' ? path : `${path}?${search}`, { method: 'GET' }, msMax)
-  }
-
-  post(path: string, body: JsonObject = {}, msMax: number = ANSWER_MS_MAX): Promise<JsonObject> {
-    return this.#ask(path, { method: 'POST', body: JSON.stringify(body) }, msMax)
-  }
-
-  /** An event stream of the server from after the event `lastId` on: everything, or one run. */
-  async stream(lastId: string | null, signal: AbortSignal, path = '/events'): Promise<ReadableStream<Uint8Array>> {
-    const headers = { accept: 'text/event-stream', ...(lastId === null ? {} : { 'last-event-id': lastId }) }
-    const response = await this.#fetch(`/api/v1${path}`, { method: 'GET', headers, signal })
-    if (response.ok && response.body !== null) return response.body
-    throw refusal(await readJson(response, this.url), this.#connection)
-  }
-
-  async #ask(path: string, request: { method: string; body?: string }, msMax: number): Promise<JsonObject> {
-    const headers: Record<string, string> = { accept: 'application/json' }
-    if (request.body !== undefined) headers['content-type'] = 'application/json'
-    // Sent twice by a proxy or a retry, the call acts once.
-    if (request.method !== 'GET') headers['idempotency-key'] = randomUUID()
-    const at = path.startsWith('/health') ? path : `/api/v1${path}`
-    const response = await this.#fetch(at, { ...request, headers, signal: AbortSignal.timeout(msMax) })
-    const answer = await readJson(response, this.url)
-    if (response.ok) return answer
-    throw refusal(answer, this.#connection)
-  }
-
-  async #fetch(path: string, request: RequestInit & { headers: Record<string, string> }): Promise<Response> {
-    const { url, token } = this.#connection
-    await this.#prove()
-    const headers = token === null ? request.headers : { ...request.headers, authorization: `Bearer ${token}` }
-    try {
-      // A redirect would carry the token to somebody else.
-      return await fetch(`${url}${path}`, { ...request, headers, redirect: 'error' })
-    } catch (error) {
-      throw unreachable(url, error)
-    }
-  }
-
-  #prove(): Promise<void> {
-    const { url, stateDir } = this.#connection
-    this.#proven ??= stateDir === null ? Promise.resolve() : proven(stateDir, url)
-    return this.#proven
+/** The SDK's client for the server that the options mean. What the server refuses ends the command with the reason and what to do. */
+export async function openClient(options: ClientOptions): Promise<Client> {
+  const connection = connect(options)
+  const { url, token, stateDir } = connection
+  // Commands that ask no server do without the client, and without the keys and locks that prove a server.
+  const sdk = await import('phaselock/sdk')
+  const before = async (): Promise<void> => (stateDir === null ? undefined : proven(stateDir, url))
+  try {
+    return new sdk.OperatorClient({ url, token, before, fail: (error) => stopFor(error, connection) })
+  } catch (error) {
+    throw error instanceof sdk.InvalidOptions
+      ? new Stop(EXIT.usage, `The token cannot be used: ${error.message}.`)
+      : error
   }
 }
 
+export type Ask = <Answer>(call: (client: Client) => Promise<Answer>) => Promise<Answer>
+
+/** Asks a server that may be restarted meanwhile: once it was reached, it is asked again for five minutes. */
+export function askLasting(options: ClientOptions): Ask {
+  const meant = pinned(options)
+  let isReached = false
+  return async (call) => {
+    for (let tries = 0; ; tries += 1) {
+      try {
+        const answer = await call(await openClient(meant))
+        if (tries > 0) tell('Connected again.')
+        isReached = true
+        return answer
+      } catch (error) {
+        if (!isReached || !isAway(error) || tries >= RETRIES_MAX) throw error
+        if (tries === 0) tell('The connection is lost; trying again …')
+      }
+      await wait(RETRY_MS)
+    }
+  }
+}
+
+/** Events as they come: of everything, or of one council. A lost connection is taken up again where it was. */
+export async function* followEvents(
+  options: ClientOptions,
+  { after, coordination, retriesMax = RETRIES_MAX }: { after: string; coordination?: string; retriesMax?: number },
+): AsyncGenerator<Frame> {
+  let last = after
+  for (let tries = 0; ; tries += 1) {
+    try {
+      // A restarted server may listen elsewhere: it is looked for each time.
+      const events = await (await openClient(options)).follow(last, coordination)
+      if (tries > 0) tell('Connected again.')
+      tries = 0
+      for await (const event of events) {
+        last = event.id || last
+        yield event
+      }
+    } catch (error) {
+      if ((error instanceof Stop && !isAway(error)) || tries >= retriesMax) throw error
+    }
+    if (tries === 0) tell('The connection is lost; trying again …')
+    await wait(RETRY_MS)
+  }
+}
+
+/** Whether a server does not answer, or is about to stop. */
+export function isAway(error: unknown): boolean {
+  return (error instanceof Stop && error.exit === EXIT.unreachable) || codeOf(error) === 'shutting_down'
+}
+
 async function proven(stateDir: string, url: string): Promise<void> {
-  // It reads keys and locks, which commands that ask no server do without.
   const { requireProof } = await import('./prove-server.js')
   try {
     await requireProof(stateDir, url)
@@ -84,33 +89,29 @@ async function proven(stateDir: string, url: string): Promise<void> {
   }
 }
 
-/** A part of a path that somebody typed. */
-export function segment(text: string): string {
-  return encodeURIComponent(text)
-}
-
-async function readJson(response: Response, url: string): Promise<JsonObject> {
-  try {
-    const answer: unknown = JSON.parse(await response.text())
-    if (typeof answer === 'object' && answer !== null) return answer as JsonObject
-  } catch (error) {
-    if (!(error instanceof SyntaxError)) throw unreachable(url, error)
+function stopFor(error: PhaselockError, connection: Connection): Stop {
+  const { url, token } = connection
+  const { problem, code, reason, cause } = error as PhaselockError & {
+    problem?: JsonObject
+    code?: string
+    reason?: string
   }
-  throw new Stop(EXIT.unreachable, `What answers at ${url} is not a Phaselock server. Give another address with --url.`)
-}
-
-function refusal(problem: JsonObject, connection: Connection): Stop {
-  if (problem.code === 'token_missing' && connection.token === null)
+  if (problem === undefined) return unreachable(url, cause ?? reason ?? error.message)
+  if (code === 'unreadable_answer')
+    return new Stop(
+      EXIT.unreachable,
+      `What answers at ${url} is not a Phaselock server. Give another address with --url.`,
+    )
+  if (code === 'token_missing' && token === null)
     return new Stop(
       EXIT.refused,
-      `No operator token was found for ${connection.url}. [token_missing]\nGive --token-file FILE or set PHASELOCK_OPERATOR_TOKEN; the server's own lies in its state directory as operator.token.`,
+      `No operator token was found for ${url}. [token_missing]\nGive --token-file FILE or set PHASELOCK_OPERATOR_TOKEN; the server's own lies in its state directory as operator.token.`,
       { problem },
     )
-  const isOperator = connection.token?.startsWith('plop_') === true
-  if (problem.code === 'token_invalid' && isOperator)
+  if (code === 'token_invalid' && token?.startsWith('plop_') === true)
     return new Stop(
       EXIT.refused,
-      `${connection.url} does not know this operator token: it is of another server, or revoked. [token_invalid]\nGive the right one with --token-file FILE.`,
+      `${url} does not know this operator token: it is of another server, or revoked. [token_invalid]\nGive the right one with --token-file FILE.`,
       { problem },
     )
   return new Stop(EXIT.refused, problemText(problem), { problem })
@@ -119,14 +120,14 @@ function refusal(problem: JsonObject, connection: Connection): Stop {
 function unreachable(url: string, error: unknown): Stop {
   const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error
   const name = error instanceof Error ? error.name : ''
-  const code = (cause as NodeJS.ErrnoException).code
-  const why = name === 'TimeoutError' ? 'no answer in time' : (code ?? plainLine(String(cause)))
+  const { code } = Object(cause) as NodeJS.ErrnoException
   const isCertificate = /CERT|ALTNAME|VERIFY/.test(code ?? '')
   if (isCertificate)
     return new Stop(
       EXIT.unreachable,
       `The certificate of ${url} is not trusted here (${code}).\nName the file of its authority: NODE_EXTRA_CA_CERTS=ca.pem`,
     )
+  const why = name === 'TimeoutError' ? 'no answer in time' : (code ?? plainLine(String(cause)))
   return new Stop(
     EXIT.unreachable,
     `Cannot reach a server at ${url} (${why}).\nStart one with \`${programName()} serve\`, or \`npm start\` in the Phaselock folder; name another with --url.`,

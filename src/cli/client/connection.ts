@@ -1,6 +1,5 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import type { Command } from 'commander'
 import { EXIT, Stop } from '../exit.js'
 import { defaultStateDir, givenStateDir, samplePath, upwards } from '../places.js'
 import { programName } from '../program-name.js'
@@ -24,15 +23,6 @@ export interface Connection {
   readonly token: string | null
   /** The state directory whose server has to prove itself before the token is sent; null when both were named by hand. */
   readonly stateDir: string | null
-}
-
-/** The options of every command that talks to a server. */
-export function clientOptions(command: Command): Command {
-  return command
-    .option('--json', 'print JSON')
-    .option('--url <address>', 'server address ($PHASELOCK_URL; default: the server of this work tree)')
-    .option('--token-file <file>', 'file with the operator token (default: operator.token of the server)')
-    .option('--state-dir <dir>', 'state directory of the server ($PHASELOCK_STATE_DIR)')
 }
 
 /**

@@ -5,7 +5,7 @@ import { StoreRefused } from '../../store/store.js'
 import { liveServerNote, type ServerNote } from './server-file.js'
 
 /** The process that holds the state directory's lock, which only a live server can; null when none does. */
-export function lockHolder(stateDir: string): number | null {
+function lockHolder(stateDir: string): number | null {
   try {
     lockDirectory(stateDir).release()
     return null

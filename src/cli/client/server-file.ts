@@ -1,5 +1,6 @@
-import { readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
+import { writeFileAtomically } from '../../base/atomic-file.js'
 
 /** What a running server writes beside its state, so that clients find it. */
 export interface ServerNote {
@@ -8,15 +9,13 @@ export interface ServerNote {
   readonly startedAt: string
 }
 
-export function serverFile(stateDir: string): string {
+function serverFile(stateDir: string): string {
   return join(stateDir, 'server.json')
 }
 
 export function writeServerNote(stateDir: string, note: ServerNote): void {
-  const file = serverFile(stateDir)
   const text = JSON.stringify({ pid: note.pid, url: note.url, started_at: note.startedAt })
-  writeFileSync(`${file}.new`, `${text}\n`, { mode: 0o600 })
-  renameSync(`${file}.new`, file)
+  writeFileAtomically(serverFile(stateDir), `${text}\n`)
 }
 
 /** Removes the note, unless another server has written its own by now. */

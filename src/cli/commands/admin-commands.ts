@@ -1,175 +1,155 @@
-import { type Command, Option } from 'commander'
-import type { JsonObject } from '../../core/json.js'
-import { given, listOf, objectOf, textOf, timeOf } from '../client/answer-values.js'
-import { Client, segment } from '../client/client.js'
-import { type ClientOptions, clientOptions } from '../client/connection.js'
-import { collect, examples } from '../options.js'
+import type { AgentRow, OperatorRow } from 'phaselock/sdk'
+import { plainLine } from '../../core/plain-text.js'
+import { duration } from '../../core/text.js'
+import { type CliCommand, serverCommand } from '../cli-command.js'
+import { given, timeOf } from '../client/answer-values.js'
+import type { Client } from '../client/client.js'
+import type { ClientOptions } from '../client/connection.js'
+import { collect } from '../options.js'
 import { programName } from '../program-name.js'
-import { plainLine } from '../terminal/plain-text.js'
 import { type Column, table } from '../terminal/table.js'
-import { paint, print, printJson } from '../terminal/terminal.js'
-import { durationText } from '../workflow/run-text.js'
+import { paint, print, show } from '../terminal/terminal.js'
 
 /** Who may act: agents, operators, and the secret that signs. */
-export function addAdminCommands(program: Command): void {
+export function addAdminCommands(program: CliCommand): void {
   addAgents(program)
   addOperators(program)
   const secret = program
     .command('secret')
     .description('manage the secret that signs tokens')
-    .addHelpText('after', examples([['phaselock secret rotate', '']]))
-  clientOptions(secret.command('rotate').description('sign new tokens with a new secret; existing tokens stay valid'))
-    .addHelpText('after', examples([['phaselock secret rotate', '']]))
-    .action(async (options: ClientOptions) => {
-      const answer = await new Client(options).post('/secret/rotate')
-      if (options.json === true) return printJson(answer)
-      print(`New tokens are signed with the key ${textOf(answer.kid)}. Older tokens stay valid until they expire.`)
+    .examples('phaselock secret rotate')
+  serverCommand(secret, 'rotate', 'sign new tokens with a new secret; existing tokens stay valid')
+    .examples('phaselock secret rotate')
+    .asks(async (client, options) => {
+      const made = await client.rotateSecret()
+      show(options, made, `New tokens are signed with the key ${made.kid}. Older tokens stay valid until they expire.`)
     })
   addPauses(program)
 }
 
-function addAgents(program: Command): void {
+function addAgents(program: CliCommand): void {
   const agent = program
     .command('agent')
     .alias('agents')
     .description('add, list and revoke agents')
-    .addHelpText(
-      'after',
-      examples([
-        ['phaselock agents', 'what each of them does'],
-        ['phaselock agent add coder', 'let one in'],
-      ]),
-    )
-  clientOptions(agent.command('add').argument('<id>').description('register an agent and print its token once'))
+    .examples(['phaselock agents', 'what each of them does'], ['phaselock agent add coder', 'let one in'])
+  serverCommand(agent, 'add <id>', 'register an agent and print its token once')
     .option('--capability <name>', 'capability of the agent; repeatable', collect)
-    .addHelpText('after', examples([['phaselock agent add coder --capability python', '']]))
-    .action(async (id: string, options: ClientOptions & { readonly capability?: readonly string[] }) => {
-      const client = new Client(options)
-      const answer = await client.post('/agents', given({ agent_id: id, capabilities: options.capability }))
-      if (options.json === true) return printJson(answer)
-      const name = plainLine(textOf(answer.agent_id))
-      print(
-        `Agent ${name} may claim tasks until ${timeOf(answer.expires_at)}.\nIt needs PHASELOCK_URL=${client.url}, PHASELOCK_AGENT_ID=${name}\nand PHASELOCK_TOKEN: its token, shown this once; an older one is dead now:\n\n${textOf(answer.agent_token)}`,
+    .examples('phaselock agent add coder --capability python')
+    .asks(async (client, options: ClientOptions & { readonly capability?: readonly string[] }, id: string) => {
+      const added = await client.addAgent(given({ agent_id: id, capabilities: options.capability }))
+      const name = plainLine(added.agent_id)
+      show(
+        options,
+        added,
+        `Agent ${name} may claim tasks until ${timeOf(added.expires_at)}.\nIt needs PHASELOCK_URL=${client.url}, PHASELOCK_AGENT_ID=${name}\nand PHASELOCK_TOKEN: its token, shown this once; an older one is dead now:\n\n${added.agent_token}`,
       )
     })
-  clientOptions(agent.command('list', { isDefault: true }).alias('ls').description('list agents and what they work on'))
-    .addHelpText('after', examples([['phaselock agent list', '']]))
-    .action(async (options: ClientOptions) => {
-      const answer = await new Client(options).get('/agents')
-      if (options.json === true) return printJson(answer)
-      const agents = listOf(answer.agents)
-      const text = table(agents, [
-        { title: 'AGENT', text: (one) => textOf(one.agent_id) },
-        { title: 'STATE', text: stateText },
-        { title: 'RESTARTS', text: (one) => textOf(objectOf(one.spawn).restarts) || '-' },
-        { title: 'TASK', text: (one) => taskText(one) || '-', isFlexible: true },
-        { title: 'PHASE', text: (one) => textOf(one.phase) || '-', isFlexible: true },
-        { title: 'ACTIVE', text: (one) => agoText(textOf(one.last_activity)) },
-        ...(agents.some((one) => textOf(one.capabilities) !== '') ? [CAPABILITIES] : []),
-      ])
-      print(agents.length === 0 ? noAgentsText() : text)
+  serverCommand(agent, 'list', 'list agents and what they work on', true)
+    .alias('ls')
+    .examples('phaselock agent list')
+    .asks(async (client, options) => {
+      const found = await client.agents()
+      show(options, found, agentTable(found.agents))
     })
   addRevoke(agent, 'agent')
 }
 
-function noAgentsText(): string {
+function agentTable(agents: readonly AgentRow[]): string {
   const program = programName()
-  return `No agents. Start one with \`${program} run AGENT "task"\`, or let one in\nthat you start yourself with \`${program} agent add NAME\`.`
+  if (agents.length === 0)
+    return `No agents. Start one with \`${program} run AGENT "task"\`, or let one in\nthat you start yourself with \`${program} agent add NAME\`.`
+  return table(agents, [
+    { title: 'AGENT', text: (one) => one.agent_id },
+    // Of agents that the server started: how that stands.
+    { title: 'STATE', text: ({ spawn, status }) => spawn?.outcome ?? spawn?.state ?? status },
+    { title: 'RESTARTS', text: (one) => one.spawn?.restarts ?? '-' },
+    { title: 'TASK', text: (one) => taskOf(one) ?? '-', isFlexible: true },
+    { title: 'PHASE', text: (one) => one.phase ?? '-', isFlexible: true },
+    { title: 'ACTIVE', text: (one) => agoText(one.last_activity) },
+    ...(agents.some((one) => one.capabilities.length > 0) ? [CAPABILITIES] : []),
+  ])
 }
 
-const CAPABILITIES: Column<JsonObject> = {
+const CAPABILITIES: Column<AgentRow> = {
   title: 'CAPABLE OF',
-  text: (one) => textOf(one.capabilities) || '-',
+  text: (one) => one.capabilities.join(', ') || '-',
   isFlexible: true,
 }
 
-// Of agents that the server started: how that stands.
-function stateText({ status, spawn }: JsonObject): string {
-  const { state, outcome } = objectOf(spawn)
-  return textOf(outcome) || textOf(state) || textOf(status)
-}
-
 // One that waits to be started again holds nothing, and has its task all the same.
-function taskText({ task_id: held, spawn }: JsonObject): string {
-  const { task_id: own, outcome } = objectOf(spawn)
-  return textOf(held) || (textOf(outcome) === '' ? textOf(own) : '')
+function taskOf({ task_id, spawn }: AgentRow): string | null {
+  return task_id ?? (spawn?.outcome === null ? spawn.task_id : null)
 }
 
-function agoText(time: string): string {
-  const seconds = Math.round((Date.now() - Date.parse(time)) / 1000)
-  return Number.isFinite(seconds) ? `${durationText(Math.max(0, seconds))} ago` : '-'
+function agoText(time: string | null): string {
+  const seconds = Math.round((Date.now() - Date.parse(time ?? '')) / 1000)
+  return Number.isFinite(seconds) ? `${duration(Math.max(0, seconds))} ago` : '-'
 }
 
-function addOperators(program: Command): void {
+function addOperators(program: CliCommand): void {
   const operator = program
     .command('operator')
     .alias('operators')
     .description('add, list and revoke operators')
-    .addHelpText('after', examples([['phaselock operator list', '']]))
-  clientOptions(operator.command('add').argument('<name>').description('add an operator and print the token once'))
+    .examples('phaselock operator list')
+  serverCommand(operator, 'add <name>', 'add an operator and print the token once')
     .option('--role <role>', 'role that approval gates can require, such as lead or ci')
-    .addHelpText('after', examples([['phaselock operator add ada --role lead', '']]))
-    .action(async (name: string, options: ClientOptions & { readonly role?: string }) => {
-      const answer = await new Client(options).post('/operators', given({ name, role: options.role }))
-      if (options.json === true) return printJson(answer)
-      const role = answer.role === null ? '' : ` as ${plainLine(textOf(answer.role))}`
-      print(
-        `Operator ${plainLine(textOf(answer.name))} is added${role}. The token is shown this once:\n\n${textOf(answer.operator_token)}`,
-      )
+    .examples('phaselock operator add ada --role lead')
+    .asks(async (client, options: ClientOptions & { readonly role?: string }, name: string) => {
+      const added = await client.addOperator(given({ name, role: options.role }))
+      const who = `${plainLine(added.name)} is added${added.role === null ? '' : ` as ${plainLine(added.role)}`}`
+      show(options, added, `Operator ${who}. The token is shown this once:\n\n${added.operator_token}`)
     })
-  clientOptions(operator.command('list').alias('ls').description('list operators'))
-    .addHelpText('after', examples([['phaselock operator list', '']]))
-    .action(async (options: ClientOptions) => {
-      const answer = await new Client(options).get('/operators')
-      if (options.json === true) return printJson(answer)
-      print(
-        table(listOf(answer.operators), [
-          { title: 'NAME', text: (one) => textOf(one.name) },
-          { title: 'ROLE', text: (one) => textOf(one.role) || '-' },
-          { title: 'ADDED', text: (one) => timeOf(one.added_at) },
-          { title: 'REVOKED', text: (one) => timeOf(one.revoked_at) || '-' },
-        ]),
-      )
+  serverCommand(operator, 'list', 'list operators')
+    .alias('ls')
+    .examples('phaselock operator list')
+    .asks(async (client, options) => {
+      const found = await client.operators()
+      show(options, found, operatorTable(found.operators))
     })
   addRevoke(operator, 'operator')
 }
 
-function addRevoke(parent: Command, kind: 'agent' | 'operator'): void {
-  const name = kind === 'agent' ? 'id' : 'name'
-  clientOptions(parent.command('revoke').argument(`<${name}>`).description('revoke its tokens immediately'))
+function operatorTable(operators: readonly OperatorRow[]): string {
+  return table(operators, [
+    { title: 'NAME', text: (one) => one.name },
+    { title: 'ROLE', text: (one) => one.role ?? '-' },
+    { title: 'ADDED', text: (one) => timeOf(one.added_at) },
+    { title: 'REVOKED', text: (one) => timeOf(one.revoked_at) || '-' },
+  ])
+}
+
+function addRevoke(parent: CliCommand, kind: 'agent' | 'operator'): void {
+  serverCommand(parent, kind === 'agent' ? 'revoke <id>' : 'revoke <name>', 'revoke its tokens immediately')
     .option('--reason <text>', 'why')
-    .addHelpText('after', examples([[`phaselock ${kind} revoke ${kind === 'agent' ? 'coder' : 'ada'}`, '']]))
-    .action(async (id: string, options: ClientOptions & { readonly reason?: string }) => {
-      const path = `/${kind}s/${segment(id)}/revoke`
-      const client = new Client(options)
-      const answer = await client.post(path, given({ reason: options.reason }))
-      if (options.json === true) return printJson(answer)
-      print(`The tokens of ${kind} ${plainLine(id)} are refused from now on.`)
-      if (kind === 'agent') await tellHeld(client, id)
+    .examples(`phaselock ${kind} revoke ${kind === 'agent' ? 'coder' : 'ada'}`)
+    .asks(async (client, options: ClientOptions & { readonly reason?: string }, id: string) => {
+      const body = given({ reason: options.reason })
+      const revoked = await (kind === 'agent' ? client.revokeAgent(id, body) : client.revokeOperator(id, body))
+      show(options, revoked, `The tokens of ${kind} ${plainLine(id)} are refused from now on.`)
+      if (kind === 'agent' && options.json !== true) await tellHeld(client, id)
     })
 }
 
 // Its task stays its own until the lease lapses; those that the server started are ended, and give theirs back.
 async function tellHeld(client: Client, id: string): Promise<void> {
-  const agent = listOf((await client.get('/agents')).agents).find((one) => one.agent_id === id)
-  const task = plainLine(textOf(agent?.task_id))
-  if (task === '' || Object.keys(objectOf(agent?.spawn)).length > 0) return
+  const agent = (await client.agents()).agents.find((one) => one.agent_id === id)
+  const task = plainLine(agent?.task_id)
+  if (task === '' || agent?.spawn !== null) return
   print(`It holds task ${task} until its lease lapses. To free it now: phaselock task reassign ${task} --reason TEXT`)
 }
 
-function addPauses(program: Command): void {
+function addPauses(program: CliCommand): void {
   const texts = {
     pause: ['pause all agents: refuse their calls until unpause', 'All agents are paused.'],
     unpause: ['resume all agents', 'Agents go on.'],
   } as const
-  for (const [name, [description, done]] of Object.entries(texts)) {
-    clientOptions(program.command(name).description(description))
-      .addOption(new Option('--reason <text>', 'why; kept in the ledger'))
-      .addHelpText('after', examples([[`phaselock ${name} --reason "looking at a leak"`, '']]))
-      .action(async (options: ClientOptions & { readonly reason?: string }) => {
-        const answer = await new Client(options).post(`/${name}`, given({ reason: options.reason }))
-        if (options.json === true) return printJson(answer)
-        print(paint('bold', done))
-      })
-  }
+  for (const name of ['pause', 'unpause'] as const)
+    serverCommand(program, name, texts[name][0])
+      .option('--reason <text>', 'why; kept in the ledger')
+      .examples(`phaselock ${name} --reason "looking at a leak"`)
+      .asks(async (client, options: ClientOptions & { readonly reason?: string }) =>
+        show(options, await client[name](given({ reason: options.reason })), paint('bold', texts[name][1])),
+      )
 }

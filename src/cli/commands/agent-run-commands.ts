@@ -1,35 +1,15 @@
-import type { Command } from 'commander'
 import { attach, type FollowOptions, logs, type RunOptions, run, type StopOptions, stop } from '../agents/agent-run.js'
-import { type ClientOptions, clientOptions } from '../client/connection.js'
-import { collect, examples } from '../options.js'
+import { type CliCommand, serverCommand } from '../cli-command.js'
+import type { ClientOptions } from '../client/connection.js'
+import { collect, gather } from '../options.js'
 
 /** `run`, `attach`, `stop` and `logs`: agents that the server starts. */
-export function addAgentRunCommands(program: Command): void {
-  addRun(program)
-  clientOptions(program.command('logs').argument('<agent>').description('print what an agent wrote'))
-    .option('-f, --follow', 'keep printing until the agent has ended; with --json, one document per line')
-    .addHelpText('after', examples([['phaselock logs coder-3f2a91 --follow', '']]))
-    .action((agent: string, options: FollowOptions) => logs(agent, options))
-  clientOptions(program.command('attach').argument('<agent>').description('attach to the terminal window of an agent'))
-    .addHelpText('after', examples([['phaselock attach coder-3f2a91', 'started with --tmux; detach with Ctrl-b d']]))
-    .action((agent: string, options: ClientOptions) => attach(agent, options))
-  clientOptions(program.command('stop').argument('<agent>').description('stop an agent; its task can be claimed again'))
-    .option('--park', 'park the task instead of releasing it')
-    .option('--reason <text>', 'why; kept in the ledger')
-    .addHelpText('after', examples([['phaselock stop coder-3f2a91 --park --reason "wrong plan"', '']]))
-    .action((agent: string, options: StopOptions) => stop(agent, options))
-}
-
-function addRun(program: Command): void {
-  clientOptions(
-    program
-      .command('run')
-      .argument('[agent]', 'agent of the contract, or an agent CLI such as claude-code')
-      .argument('[task]', 'title of the task')
-      .description('start an agent on a task and print its output'),
-  )
+export function addAgentRunCommands(program: CliCommand): void {
+  serverCommand(program, 'run', 'start an agent on a task and print its output')
+    .argument('[agent]', 'agent of the contract, or an agent CLI such as claude-code')
+    .argument('[task]', 'title of the task')
     .option('--command <program>', 'run this program instead of a configured agent')
-    .option('--arg <word>', 'argument for the program; repeatable', gathered)
+    .option('--arg <word>', 'argument for the program; repeatable', gather)
     .option('--model <name>', 'the model')
     .option('--task <id>', 'use this existing task instead of a new one')
     .option('--id <id>', 'id of the new task (default: generated)')
@@ -38,19 +18,24 @@ function addRun(program: Command): void {
     .option('--name <id>', 'name of the agent (default: generated)')
     .option('--tmux', 'with a window to look at')
     .option('--detach', 'return immediately')
-    .addHelpText(
-      'after',
-      `${examples([
-        ['phaselock run coder "Add a health endpoint"', ''],
-        ['phaselock run claude-code --task task-1f0c --tmux --detach', ''],
-        ['phaselock run coder "Write the docs" --id docs --worktree', ''],
-        ['phaselock run --command ./my-agent "Add a health endpoint"', ''],
-      ])}\n\nExit codes: 0 the task is completed, 1 refused or it ended otherwise,\n4 interrupted: the agent goes on.`,
+    .examples(
+      'phaselock run coder "Add a health endpoint"',
+      'phaselock run claude-code --task task-1f0c --tmux --detach',
+      'phaselock run coder "Write the docs" --id docs --worktree',
+      'phaselock run --command ./my-agent "Add a health endpoint"',
     )
+    .notes('\nExit codes: 0 the task is completed, 1 refused or it ended otherwise,\n4 interrupted: the agent goes on.')
     .action((agent: string | undefined, task: string | undefined, options: RunOptions) => run(agent, task, options))
-}
-
-// Words may hold commas: nothing is split.
-function gathered(value: string, before: readonly string[] = []): readonly string[] {
-  return [...before, value]
+  serverCommand(program, 'logs <agent>', 'print what an agent wrote')
+    .option('-f, --follow', 'keep printing until the agent has ended; with --json, one document per line')
+    .examples('phaselock logs coder-3f2a91 --follow')
+    .action((agent: string, options: FollowOptions) => logs(agent, options))
+  serverCommand(program, 'attach <agent>', 'attach to the terminal window of an agent')
+    .examples(['phaselock attach coder-3f2a91', 'started with --tmux; detach with Ctrl-b d'])
+    .action((agent: string, options: ClientOptions) => attach(agent, options))
+  serverCommand(program, 'stop <agent>', 'stop an agent; its task can be claimed again')
+    .option('--park', 'park the task instead of releasing it')
+    .option('--reason <text>', 'why; kept in the ledger')
+    .examples('phaselock stop coder-3f2a91 --park --reason "wrong plan"')
+    .action((agent: string, options: StopOptions) => stop(agent, options))
 }

@@ -1,14 +1,12 @@
-import { type Command, Option } from 'commander'
-import type { JsonObject } from '../../core/json.js'
-import { listOf, textOf } from '../client/answer-values.js'
-import { Client, segment } from '../client/client.js'
-import { type ClientOptions, clientOptions, serverOf } from '../client/connection.js'
+import { Option } from 'commander'
+import { plainText } from '../../core/plain-text.js'
+import { type CliCommand, serverCommand } from '../cli-command.js'
+import type { Client } from '../client/client.js'
+import { type ClientOptions, serverOf } from '../client/connection.js'
 import { EXIT, Stop } from '../exit.js'
-import { examples } from '../options.js'
 import { visitsDot, visitsMermaid } from '../report/analyze-graph.js'
 import { analyzeText } from '../report/analyze-text.js'
-import { plainText } from '../terminal/plain-text.js'
-import { print, printJson } from '../terminal/terminal.js'
+import { show } from '../terminal/terminal.js'
 import { readRun } from '../workflow/run-file.js'
 
 const FORMATS = { text: analyzeText, mermaid: visitsMermaid, dot: visitsDot } as const
@@ -18,28 +16,23 @@ interface AnalyzeOptions extends ClientOptions {
 }
 
 /** `phaselock analyze` */
-export function addAnalyzeCommand(program: Command): void {
-  clientOptions(
-    program
-      .command('analyze')
-      .argument('[task]', 'default: the active run, else the newest task')
-      .description('show what a run cost: time, tokens, commands, edits and commits per phase and visit'),
+export function addAnalyzeCommand(program: CliCommand): void {
+  serverCommand(
+    program,
+    'analyze',
+    'show what a run cost: time, tokens, commands, edits and commits per phase and visit',
   )
+    .argument('[task]', 'default: the active run, else the newest task')
     .addOption(new Option('--format <format>', 'text, or a graph').choices(Object.keys(FORMATS)).default('text'))
-    .addHelpText(
-      'after',
-      examples([
-        ['phaselock analyze', 'the active run'],
-        ['phaselock analyze task-1 --format mermaid', 'its way through the phases'],
-      ]),
+    .examples(
+      ['phaselock analyze', 'the active run'],
+      ['phaselock analyze task-1 --format mermaid', 'its way through the phases'],
     )
-    .action(async (task: string | undefined, options: AnalyzeOptions) => {
-      const client = new Client(options)
-      const id = task ?? (await meantTask(client, options))
-      const metrics = await client.get(`/tasks/${segment(id)}/metrics`)
+    .asks(async (client, options: AnalyzeOptions, task: string | undefined) => {
+      const metrics = await client.metrics(task ?? (await meantTask(client, options)))
       const drawn = options.format === 'text' ? null : FORMATS[options.format](metrics)
-      if (options.json === true) printJson(drawn === null ? metrics : { format: options.format, graph: drawn })
-      else print(plainText(drawn ?? '') || analyzeText(metrics))
+      const answer = drawn === null ? metrics : { format: options.format, graph: drawn }
+      show(options, answer, plainText(drawn) || analyzeText(metrics))
     })
 }
 
@@ -48,7 +41,7 @@ async function meantTask(client: Client, options: ClientOptions): Promise<string
   const { stateDir } = serverOf(options)
   const run = stateDir === null ? null : readRun(stateDir)
   if (run !== null) return run.taskId
-  const [newest] = listOf((await client.get('/tasks', { limit: 1 })).tasks) as readonly (JsonObject | undefined)[]
-  if (newest !== undefined) return textOf(newest.id)
+  const [newest] = (await client.tasks({ limit: 1 })).tasks
+  if (newest !== undefined) return newest.id
   throw new Stop(EXIT.refused, 'There is no task to look at. Add one: phaselock task add "…"')
 }

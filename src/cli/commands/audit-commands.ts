@@ -1,52 +1,41 @@
-import type { Command } from 'commander'
+import type { LedgerStats } from 'phaselock/sdk'
+import { plainLine } from '../../core/plain-text.js'
 import type { ExportOptions } from '../audit/audit-export.js'
 import type { VerifyOptions } from '../audit/audit-verify.js'
-import { listOf, objectOf, textOf, timeOf } from '../client/answer-values.js'
-import { Client } from '../client/client.js'
-import { type ClientOptions, clientOptions } from '../client/connection.js'
-import { examples, positiveNumber } from '../options.js'
+import { type CliCommand, serverCommand } from '../cli-command.js'
+import { timeOf } from '../client/answer-values.js'
+import type { ClientOptions } from '../client/connection.js'
+import { positiveNumber } from '../options.js'
 import { eventTable } from '../terminal/event-lines.js'
-import { plainLine } from '../terminal/plain-text.js'
 import { table } from '../terminal/table.js'
-import { print, printJson } from '../terminal/terminal.js'
+import { print, printJson, show } from '../terminal/terminal.js'
 
 /** `phaselock audit …` */
-export function addAuditCommands(program: Command): void {
+export function addAuditCommands(program: CliCommand): void {
   const audit = program
     .command('audit')
     .description('search, verify and export the ledger')
-    .addHelpText(
-      'after',
-      examples([
-        ['phaselock audit recent', ''],
-        ['phaselock audit verify', ''],
-      ]),
-    )
+    .examples('phaselock audit recent', 'phaselock audit verify')
   addQuery(audit)
-  clientOptions(audit.command('recent').description('the newest events'))
+  serverCommand(audit, 'recent', 'the newest events')
     .option('--count <number>', 'number to print', positiveNumber, 20)
-    .addHelpText('after', examples([['phaselock audit recent --count 100', '']]))
-    .action(async (options: ClientOptions & { readonly count: number }) => {
-      const answer = await new Client(options).get('/audit/recent', { count: options.count })
-      if (options.json === true) return printJson(answer)
-      print(eventTable(listOf(answer.events)))
+    .examples('phaselock audit recent --count 100')
+    .asks(async (client, options: ClientOptions & { readonly count: number }) => {
+      const recent = await client.recentEvents(options.count)
+      show(options, recent, eventTable(recent.events))
     })
-  clientOptions(audit.command('stats').description('count events by type and refusals by reason'))
-    .addHelpText('after', examples([['phaselock audit stats', '']]))
-    .action(showStats)
-  clientOptions(
-    audit
-      .command('verify')
-      .argument('[export-file]', 'export file to verify (default: the ledger itself)')
-      .description('verify that no event was changed, removed or reordered'),
-  )
+  serverCommand(audit, 'stats', 'count events by type and refusals by reason')
+    .examples('phaselock audit stats')
+    .asks(async (client, options) => {
+      const stats = await client.ledgerStats()
+      show(options, stats, statsText(stats))
+    })
+  serverCommand(audit, 'verify', 'verify that no event was changed, removed or reordered')
+    .argument('[export-file]', 'export file to verify (default: the ledger itself)')
     .option('--public-key <file>', 'for an export: public key of the signer (ledger.ed25519.pub)')
-    .addHelpText(
-      'after',
-      examples([
-        ['phaselock audit verify', 'through the server, or on its files when none runs'],
-        ['phaselock audit verify ledger.jsonl --public-key k.pub', 'on any machine'],
-      ]),
+    .examples(
+      ['phaselock audit verify', 'through the server, or on its files when none runs'],
+      ['phaselock audit verify ledger.jsonl --public-key k.pub', 'on any machine'],
     )
     .action(async (file: string | undefined, options: VerifyOptions) =>
       (await import('../audit/audit-verify.js')).verifyLedgerCommand(file, options),
@@ -60,7 +49,7 @@ export function addAuditCommands(program: Command): void {
       'state directory with the ledger ($PHASELOCK_STATE_DIR; default: that of this work tree)',
     )
     .option('--json', 'print the summary as JSON (with --output)')
-    .addHelpText('after', examples([['phaselock audit export -o ledger.jsonl', '']]))
+    .examples('phaselock audit export -o ledger.jsonl')
     .action(async (options: ExportOptions) => (await import('../audit/audit-export.js')).exportCommand(options))
 }
 
@@ -78,8 +67,8 @@ interface QueryOptions extends ClientOptions {
   readonly cursor?: string
 }
 
-function addQuery(audit: Command): void {
-  clientOptions(audit.command('query').description('search events, newest first'))
+function addQuery(audit: CliCommand): void {
+  serverCommand(audit, 'query', 'search events, newest first')
     .option('--task <id>')
     .option('--agent <id>')
     .option('--phase <id>')
@@ -91,35 +80,29 @@ function addQuery(audit: Command): void {
     .option('--until <time>', 'RFC 3339')
     .option('--limit <number>', 'maximum number to print', positiveNumber, 50)
     .option('--cursor <cursor>', 'continue after the previous page')
-    .addHelpText('after', examples([['phaselock audit query --task task-1 --refused', 'what the agent was denied']]))
-    .action(async (options: QueryOptions) => {
+    .examples(['phaselock audit query --task task-1 --refused', 'what the agent was denied'])
+    .asks(async (client, options: QueryOptions) => {
       const { task, agent, phase, tool, code, type, since, until, limit, cursor } = options
-      const answer = await new Client(options).get('/audit/query', {
+      const found = await client.events({
         ...{ task_id: task, agent_id: agent, tool_name: tool },
         ...{ phase, code, type, since, until, limit, cursor },
         success: options.refused === true ? 'false' : undefined,
       })
-      if (options.json === true) return printJson(answer)
-      const events = listOf(answer.events)
-      print(events.length === 0 ? 'No events.' : eventTable(events))
-      if (answer.next_cursor !== null) print(`There are more: add --cursor ${plainLine(textOf(answer.next_cursor))}`)
+      if (options.json === true) return printJson(found)
+      print(found.events.length === 0 ? 'No events.' : eventTable(found.events))
+      if (found.next_cursor !== null) print(`There are more: add --cursor ${plainLine(found.next_cursor)}`)
     })
 }
 
-async function showStats(options: ClientOptions): Promise<void> {
-  const answer = await new Client(options).get('/audit/stats')
-  if (options.json === true) return printJson(answer)
-  print(`${textOf(answer.events)} events in ${textOf(answer.streams)} streams`)
-  print(`from ${timeOf(answer.first_at)} to ${timeOf(answer.last_at)}`)
-  const counts = (title: string, of: Readonly<Record<string, unknown>>): void => {
-    const rows = Object.entries(of).sort(([, a], [, b]) => Number(b) - Number(a))
-    if (rows.length === 0) return
+function statsText({ events, streams, first_at, last_at, by_type, by_code }: LedgerStats): string {
+  const counts = (title: string, of: Readonly<Record<string, number>>): string => {
+    const rows = Object.entries(of).sort(([, a], [, b]) => b - a)
     const columns = [
-      { title, text: ([name]: readonly [string, unknown]) => name },
-      { title: 'COUNT', text: ([, count]: readonly [string, unknown]) => String(count) },
+      { title, text: ([name]: readonly [string, number]) => name },
+      { title: 'COUNT', text: ([, count]: readonly [string, number]) => count },
     ]
-    print(`\n${table(rows, columns)}`)
+    return rows.length === 0 ? '' : `\n\n${table(rows, columns)}`
   }
-  counts('EVENT', objectOf(answer.by_type))
-  counts('REFUSED FOR', objectOf(answer.by_code))
+  const head = `${events} events in ${streams} streams\nfrom ${timeOf(first_at)} to ${timeOf(last_at)}`
+  return `${head}${counts('EVENT', by_type)}${counts('REFUSED FOR', by_code)}`
 }

@@ -1,14 +1,13 @@
-import type { Command } from 'commander'
-import { examples } from '../options.js'
+import type { CliCommand } from '../cli-command.js'
 import type { DownOptions } from '../server/background.js'
 import type { ServeOptions } from '../server/serve.js'
 import { serverOptions } from './serve-command.js'
 
 /** `up` and `down`. */
-export function addBackgroundCommands(program: Command): void {
+export function addBackgroundCommands(program: CliCommand): void {
   serverOptions(program.command('up').description('run the server in the background'))
     .option('--json', 'print JSON')
-    .addHelpText('after', examples([['phaselock up --port 8001', 'returns when the server answers']]))
+    .examples(['phaselock up --port 8001', 'returns when the server answers'])
     .action(async (options: ServeOptions) => (await import('../server/background.js')).up(options))
   program
     .command('down')
@@ -16,6 +15,6 @@ export function addBackgroundCommands(program: Command): void {
     .option('--workspace <dir>', 'work tree of the server (default: this folder or a parent)')
     .option('--state-dir <dir>', 'state directory of the server ($PHASELOCK_STATE_DIR)')
     .option('--json', 'print JSON')
-    .addHelpText('after', examples([['phaselock down', 'finishes running requests first']]))
+    .examples(['phaselock down', 'finishes running requests first'])
     .action(async (options: DownOptions) => (await import('../server/background.js')).down(options))
 }

@@ -1,24 +1,21 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: the scripts expand them, not we.
 import { type Command, Option } from 'commander'
+import type { CliCommand } from '../cli-command.js'
 import { EXIT, Stop } from '../exit.js'
-import { examples } from '../options.js'
 import { print } from '../terminal/terminal.js'
 
 const SHELLS = { bash: bashScript, zsh: zshScript, fish: fishScript } as const
 
 /** `phaselock completion SHELL` prints a script made from the commands themselves. */
-export function addCompletionCommand(program: Command): void {
+export function addCompletionCommand(program: CliCommand): void {
   program
     .command('completion')
     .argument('<shell>', 'bash, zsh or fish')
     .description('print a completion script for your shell')
-    .addHelpText(
-      'after',
-      examples([
-        ['source <(phaselock completion bash)', 'in ~/.bashrc'],
-        ['phaselock completion zsh > "${fpath[1]}/_phaselock"', ''],
-        ['phaselock completion fish > ~/.config/fish/completions/phaselock.fish', ''],
-      ]),
+    .examples(
+      ['source <(phaselock completion bash)', 'in ~/.bashrc'],
+      'phaselock completion zsh > "${fpath[1]}/_phaselock"',
+      'phaselock completion fish > ~/.config/fish/completions/phaselock.fish',
     )
     .action((shell: string) => {
       if (!(shell in SHELLS))

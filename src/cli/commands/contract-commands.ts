@@ -1,17 +1,17 @@
-import { type Command, Option } from 'commander'
-import { listOf, textOf, timeOf } from '../client/answer-values.js'
-import { Client } from '../client/client.js'
-import { type ClientOptions, clientOptions } from '../client/connection.js'
+import { Option } from 'commander'
+import type { ContractRow } from 'phaselock/sdk'
+import { type CliCommand, serverCommand } from '../cli-command.js'
+import { timeOf } from '../client/answer-values.js'
+import type { ClientOptions } from '../client/connection.js'
 import type { GraphOptions, LintOptions, ValidateOptions } from '../contracts/contract-actions.js'
-import { examples } from '../options.js'
 import { CONTRACT_FILE } from '../places.js'
 import { table } from '../terminal/table.js'
-import { print, printJson } from '../terminal/terminal.js'
+import { show } from '../terminal/terminal.js'
 
 const WHICH = `contract file, folder of documents or bundled name (default: ${CONTRACT_FILE})`
 
 /** What works on contracts: check, explain, draw, and make known to a server. */
-export function addContractCommands(program: Command): void {
+export function addContractCommands(program: CliCommand): void {
   addValidate(program)
   addLint(program)
   program
@@ -19,7 +19,7 @@ export function addContractCommands(program: Command): void {
     .argument('[file]', WHICH)
     .description('explain a contract as Phaselock reads it')
     .option('--json', 'print JSON')
-    .addHelpText('after', examples([['phaselock explain tdd', 'the bundled contract']]))
+    .examples(['phaselock explain tdd', 'the bundled contract'])
     .action(async (file: string | undefined, options: { readonly json?: boolean }) =>
       (await import('../contracts/contract-actions.js')).explain(file, options),
     )
@@ -29,14 +29,14 @@ export function addContractCommands(program: Command): void {
     .description('draw the phases and transitions of a contract')
     .addOption(new Option('--format <format>', 'what to draw').choices(['mermaid', 'dot', 'svg']).default('mermaid'))
     .option('--json', 'print {format, graph}')
-    .addHelpText('after', examples([['phaselock graph tdd --format svg > tdd.svg', '']]))
+    .examples('phaselock graph tdd --format svg > tdd.svg')
     .action(async (file: string | undefined, options: GraphOptions) =>
       (await import('../contracts/contract-actions.js')).graph(file, options),
     )
   addKnown(program)
 }
 
-function addValidate(program: Command): void {
+function addValidate(program: CliCommand): void {
   program
     .command('validate')
     .alias('check')
@@ -44,19 +44,16 @@ function addValidate(program: Command): void {
     .description('check contracts; fails on errors, not on warnings')
     .addOption(new Option('--format <format>', 'output format').choices(['text', 'json', 'sarif']).default('text'))
     .option('--json', 'the same as --format json')
-    .addHelpText(
-      'after',
-      examples([
-        ['phaselock validate', `checks ./${CONTRACT_FILE}`],
-        ['phaselock validate --format sarif a.yaml > a.sarif', 'for code scanning'],
-      ]),
+    .examples(
+      ['phaselock validate', `checks ./${CONTRACT_FILE}`],
+      ['phaselock validate --format sarif a.yaml > a.sarif', 'for code scanning'],
     )
     .action(async (files: readonly string[], options: ValidateOptions) =>
       (await import('../contracts/contract-actions.js')).validate(files, options),
     )
 }
 
-function addLint(program: Command): void {
+function addLint(program: CliCommand): void {
   program
     .command('lint')
     .argument('[file...]', `contracts, folders or single documents (default: ${CONTRACT_FILE})`)
@@ -65,43 +62,43 @@ function addLint(program: Command): void {
       new Option('--format <format>', 'output format').choices(['text', 'json', 'github', 'sarif']).default('text'),
     )
     .option('--json', 'the same as --format json')
-    .addHelpText(
-      'after',
-      examples([
-        ['phaselock lint agent_workflow/phases/1/phase.md', 'one document'],
-        ['phaselock lint --format github', 'as annotations of a pull request'],
-      ]),
+    .examples(
+      ['phaselock lint agent_workflow/phases/1/phase.md', 'one document'],
+      ['phaselock lint --format github', 'as annotations of a pull request'],
     )
     .action(async (files: readonly string[], options: LintOptions) =>
       (await import('../contracts/contract-actions.js')).lint(files, options),
     )
 }
 
-function addKnown(program: Command): void {
+function addKnown(program: CliCommand): void {
   const contract = program
     .command('contract')
     .alias('contracts')
     .description('add and list contracts of the server')
-    .addHelpText('after', examples([['phaselock contract list', '']]))
-  clientOptions(contract.command('add').argument('<file>', 'file or bundled name').description('make one known'))
-    .addHelpText('after', examples([['phaselock contract add agent_workflow.yaml', '']]))
+    .examples('phaselock contract list')
+  serverCommand(contract, 'add', 'make one known')
+    .argument('<file>', 'file or bundled name')
+    .examples('phaselock contract add agent_workflow.yaml')
     .action(async (file: string, options: ClientOptions) =>
       (await import('../contracts/contract-actions.js')).addContract(file, options),
     )
-  clientOptions(contract.command('list').alias('ls').description('list them'))
-    .addHelpText('after', examples([['phaselock contract list', '']]))
-    .action(async (options: ClientOptions) => {
-      const answer = await new Client(options).get('/contracts')
-      if (options.json === true) return printJson(answer)
-      print(
-        table(listOf(answer.contracts), [
-          { title: 'HASH', text: (one) => textOf(one.hash).slice(0, 12) },
-          { title: 'NAME', text: (one) => textOf(one.name), isFlexible: true },
-          { title: 'VERSION', text: (one) => textOf(one.version), isFlexible: true },
-          { title: 'FROM', text: (one) => textOf(one.origin) },
-          { title: 'KNOWN SINCE', text: (one) => timeOf(one.registered_at) },
-          { title: '', text: (one) => (one.default === true ? 'default' : '') },
-        ]),
-      )
+  serverCommand(contract, 'list', 'list them')
+    .alias('ls')
+    .examples('phaselock contract list')
+    .asks(async (client, options) => {
+      const known = await client.contracts()
+      show(options, known, contractTable(known.contracts))
     })
+}
+
+function contractTable(contracts: readonly ContractRow[]): string {
+  return table(contracts, [
+    { title: 'HASH', text: (one) => one.hash.slice(0, 12) },
+    { title: 'NAME', text: (one) => one.name, isFlexible: true },
+    { title: 'VERSION', text: (one) => one.version, isFlexible: true },
+    { title: 'FROM', text: (one) => one.origin },
+    { title: 'KNOWN SINCE', text: (one) => timeOf(one.registered_at) },
+    { title: '', text: (one) => (one.default ? 'default' : '') },
+  ])
 }

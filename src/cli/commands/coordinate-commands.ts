@@ -1,9 +1,8 @@
-import type { Command } from 'commander'
-import { clientOptions } from '../client/connection.js'
+import { type CliCommand, serverCommand } from '../cli-command.js'
 import { optionOf } from '../councils/council-option.js'
 import type { CoordinateOptions } from '../councils/run-council.js'
 import { addTokenCommand } from '../councils/token-command.js'
-import { examples, seconds } from '../options.js'
+import { seconds } from '../options.js'
 
 const CONFIG = '-c, --config <file>'
 const EXIT_CODES = `
@@ -12,13 +11,10 @@ a council file with problems, 3 no server reached, 4 cancelled, 5 the time ran
 out without an answer.`
 
 /** `phaselock coordinate` */
-export function addCoordinateCommand(program: Command): void {
-  const coordinate = clientOptions(
-    program
-      .command('coordinate')
-      .argument('[question]', 'the question for the agents')
-      .description('let several agents answer a question in rounds and vote for the best answer'),
-  )
+export function addCoordinateCommand(program: CliCommand): void {
+  const text = 'let several agents answer a question in rounds and vote for the best answer'
+  const coordinate = serverCommand(program, 'coordinate', text)
+    .argument('[question]', 'the question for the agents')
     .option(CONFIG, 'council file (YAML) with agents and options')
     .option('--question-file <file>', 'read the question from a file (- for standard input)')
     .option('-o, --option <key=value>', 'override an option of the council file; repeatable', optionOf)
@@ -26,16 +22,14 @@ export function addCoordinateCommand(program: Command): void {
     .option('--jsonl', 'print every event as one line of JSON')
     .option('--events', 'the same as --jsonl')
     .option('--quiet', 'print only the answer')
-    .addHelpText(
-      'after',
-      `${examples([
-        ['phaselock coordinate --config council.yaml "Which cache?"', 'watch the agents, then read the answer'],
-        ['phaselock coordinate -c council.yaml --question-file q.md --json', 'one JSON document at the end'],
-        ['phaselock coordinate -c council.yaml -o novelty=strict "Why?"', 'change an option for this run'],
-        ['phaselock coordinate token coord-3f2a91 guest', 'the token of a remote agent'],
-      ])}\n${EXIT_CODES}`,
+    .examples(
+      ['phaselock coordinate --config council.yaml "Which cache?"', 'watch the agents, then read the answer'],
+      ['phaselock coordinate -c council.yaml --question-file q.md --json', 'one JSON document at the end'],
+      ['phaselock coordinate -c council.yaml -o novelty=strict "Why?"', 'change an option for this run'],
+      ['phaselock coordinate token coord-3f2a91 guest', 'the token of a remote agent'],
     )
-    .action(async (question: string | undefined, options: Partial<CoordinateOptions>, command: Command) => {
+    .notes(EXIT_CODES)
+    .action(async (question: string | undefined, options: Partial<CoordinateOptions>, command: CliCommand) => {
       // Not for its subcommands, which commander would ask for it as well.
       const { config } = options
       if (config === undefined) return command.error(`error: required option '${CONFIG}' not specified`)

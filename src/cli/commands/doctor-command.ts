@@ -1,9 +1,9 @@
-import type { Command } from 'commander'
+import type { CliCommand } from '../cli-command.js'
 import type { DoctorOptions } from '../doctor/doctor.js'
-import { examples, portNumber } from '../options.js'
+import { portNumber } from '../options.js'
 
 /** `phaselock doctor` */
-export function addDoctorCommand(program: Command): void {
+export function addDoctorCommand(program: CliCommand): void {
   program
     .command('doctor')
     .description('check the environment and say how to fix what is missing')
@@ -13,6 +13,6 @@ export function addDoctorCommand(program: Command): void {
     .option('--state-dir <dir>', 'state directory of the server ($PHASELOCK_STATE_DIR)')
     .option('--fix', 'install what is missing, where possible')
     .option('--json', 'print JSON')
-    .addHelpText('after', examples([['phaselock doctor', 'exits with 1 if something required is missing']]))
+    .examples(['phaselock doctor', 'exits with 1 if something required is missing'])
     .action(async (options: DoctorOptions) => (await import('../doctor/doctor.js')).doctor(options))
 }

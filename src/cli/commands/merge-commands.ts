@@ -1,12 +1,10 @@
-import type { Command } from 'commander'
-import type { JsonObject } from '../../core/json.js'
-import { given, objectOf, textOf } from '../client/answer-values.js'
-import { Client, segment } from '../client/client.js'
-import { type ClientOptions, clientOptions } from '../client/connection.js'
-import { EXIT, Stop } from '../exit.js'
-import { examples } from '../options.js'
-import { plainLine } from '../terminal/plain-text.js'
-import { canAsk, confirm, print, printJson } from '../terminal/terminal.js'
+import type { MergedTask } from 'phaselock/sdk'
+import { plainLine } from '../../core/plain-text.js'
+import { type CliCommand, serverCommand } from '../cli-command.js'
+import { given } from '../client/answer-values.js'
+import { openClient } from '../client/client.js'
+import type { ClientOptions } from '../client/connection.js'
+import { mustConfirm, show } from '../terminal/terminal.js'
 
 const COMMIT_CHARS = 12
 
@@ -19,70 +17,58 @@ interface EndOptions extends ClientOptions {
 }
 
 /** `phaselock task merge`, `handover` and `discard`: what becomes of the work of a task with a work tree of its own. */
-export function addMergeCommands(task: Command): void {
+export function addMergeCommands(task: CliCommand): void {
   addMerge(task)
   addHandover(task)
   addDiscard(task)
 }
 
-function addMerge(task: Command): void {
-  const text = "merge the work of a task into the repository's branch and remove its work tree"
-  clientOptions(task.command('merge').argument('<id>').description(text))
+function addMerge(task: CliCommand): void {
+  serverCommand(task, 'merge <id>', "merge the work of a task into the repository's branch and remove its work tree")
     .option('--reason <text>', 'why; kept in the ledger', 'merged')
     .option('--into <branch>', 'target branch (default: the branch that the task started from)')
     .option('--commit', 'include uncommitted changes')
     .option('--force', 'merge even if the task is not completed')
-    .addHelpText('after', examples([['phaselock task merge task-1', '']]))
-    .action(async (id: string, options: EndOptions) => {
+    .examples('phaselock task merge task-1')
+    .asks(async (client, options: EndOptions, id: string) => {
       const { reason, into, commit, force } = options
-      const body = given({ reason, into, commit, force })
-      const merged = await new Client(options).post(`/tasks/${segment(id)}/merge`, body)
-      if (options.json === true) return printJson(merged)
-      const { merge, worktree } = { merge: objectOf(merged.merge), worktree: objectOf(merged.worktree) }
-      const how =
-        merge.already === true ? 'held it already' : merge.fast_forward === true ? 'went forward' : 'merged it'
-      print(`${line(merge.into)} ${how}, and is at ${line(merge.result).slice(0, COMMIT_CHARS)}.`)
-      if (worktree.status === 'open') print(`${line(merged.id)} is ${line(merged.status)} and keeps its work tree.`)
+      const merged = await client.mergeTask(id, given({ reason, into, commit, force }))
+      show(options, merged, mergedText(merged))
     })
 }
 
-function addHandover(task: Command): void {
-  const text = 'keep the work of a task as a branch of the repository and remove its work tree'
-  clientOptions(task.command('handover').argument('<id>').description(text))
+function mergedText({ id, status, merge, worktree }: MergedTask): string {
+  const how = merge.already ? 'held it already' : merge.fast_forward ? 'went forward' : 'merged it'
+  const kept = worktree?.status === 'open' ? `\n${plainLine(id)} is ${plainLine(status)} and keeps its work tree.` : ''
+  return `${plainLine(merge.into)} ${how}, and is at ${plainLine(merge.result).slice(0, COMMIT_CHARS)}.${kept}`
+}
+
+function addHandover(task: CliCommand): void {
+  serverCommand(task, 'handover <id>', 'keep the work of a task as a branch of the repository and remove its work tree')
     .option('--reason <text>', 'why; kept in the ledger', 'handed over')
     .option('--commit', 'include uncommitted changes')
-    .addHelpText('after', examples([['phaselock task handover task-1', '']]))
-    .action(async (id: string, options: EndOptions) => {
-      const body = given({ reason: options.reason, commit: options.commit })
-      const left = await new Client(options).post(`/tasks/${segment(id)}/handover`, body)
-      if (options.json === true) return printJson(left)
-      const { branch, commit } = objectOf(left.worktree)
-      print(`The work is on the branch ${line(branch)}, at ${line(commit).slice(0, COMMIT_CHARS)}.`)
+    .examples('phaselock task handover task-1')
+    .asks(async (client, options: EndOptions, id: string) => {
+      const left = await client.handOver(id, given({ reason: options.reason, commit: options.commit }))
+      const at = plainLine(left.worktree?.commit).slice(0, COMMIT_CHARS)
+      show(options, left, `The work is on the branch ${plainLine(left.worktree?.branch)}, at ${at}.`)
     })
 }
 
-function addDiscard(task: Command): void {
-  const text = 'delete the work of a cancelled task and its work tree'
-  clientOptions(task.command('discard').argument('<id>').description(text))
+function addDiscard(task: CliCommand): void {
+  serverCommand(task, 'discard <id>', 'delete the work of a cancelled task and its work tree')
     .option('--reason <text>', 'why; kept in the ledger', 'given up')
     .option('--force', 'delete even if the task is completed')
     .option('--yes', 'do not ask for confirmation')
-    .addHelpText('after', examples([['phaselock task discard task-1 --yes', '']]))
+    .examples('phaselock task discard task-1 --yes')
     .action(async (id: string, options: EndOptions) => {
-      if (options.yes !== true) await askToDiscard(id)
-      const body = given({ reason: options.reason, force: options.force })
-      const done = await new Client(options).post(`/tasks/${segment(id)}/discard`, body)
-      if (options.json === true) return printJson(done)
-      print(`The work of ${line(done.id)} is gone.`)
+      if (options.yes !== true)
+        await mustConfirm(`Discard the work of ${plainLine(id)} for good?`, {
+          unasked: 'Discarded work cannot be restored: add --yes.',
+          no: 'Nothing was discarded.',
+        })
+      const client = await openClient(options)
+      const done = await client.discardTask(id, given({ reason: options.reason, force: options.force }))
+      show(options, done, `The work of ${plainLine(done.id)} is gone.`)
     })
-}
-
-async function askToDiscard(id: string): Promise<void> {
-  if (!canAsk()) throw new Stop(EXIT.usage, 'Discarded work cannot be restored: add --yes.')
-  const isSure = await confirm(`Discard the work of ${plainLine(id)} for good?`)
-  if (!isSure) throw new Stop(EXIT.refused, 'Nothing was discarded.')
-}
-
-function line(value: JsonObject[string] | undefined): string {
-  return plainLine(textOf(value))
 }

@@ -1,14 +1,11 @@
-import { randomUUID } from 'node:crypto'
-import { renameSync, rmSync, writeFileSync } from 'node:fs'
-import type { Command } from 'commander'
-import type { JsonObject } from '../../core/json.js'
-import { listOf, objectOf, textOf } from '../client/answer-values.js'
-import { Client, segment } from '../client/client.js'
-import { type ClientOptions, clientOptions } from '../client/connection.js'
+import type { Report } from 'phaselock/sdk'
+import { writeFileAtomically } from '../../base/atomic-file.js'
+import { type CliCommand, serverCommand } from '../cli-command.js'
+import { type Client, openClient } from '../client/client.js'
+import type { ClientOptions } from '../client/connection.js'
 import { EXIT, Stop } from '../exit.js'
-import { examples } from '../options.js'
 import { reportText } from '../report/report-text.js'
-import { print, printJson } from '../terminal/terminal.js'
+import { print, show } from '../terminal/terminal.js'
 
 const NAME_CHARS_MAX = 80
 
@@ -17,24 +14,17 @@ interface ReportOptions extends ClientOptions {
 }
 
 /** `phaselock report` */
-export function addReportCommand(program: Command): void {
-  clientOptions(
-    program
-      .command('report')
-      .argument('[run]', 'id of a task or a council (default: the newest)')
-      .description('report on a run: refusals, time, tokens, gates, answers and votes'),
-  )
+export function addReportCommand(program: CliCommand): void {
+  serverCommand(program, 'report', 'report on a run: refusals, time, tokens, gates, answers and votes')
+    .argument('[run]', 'id of a task or a council (default: the newest)')
     .option(
       '--html [file]',
       'write an HTML page with plots (default: phaselock-report-RUN.html; - for standard output)',
     )
-    .addHelpText(
-      'after',
-      examples([
-        ['phaselock report', 'the newest run'],
-        ['phaselock report task-1 --html report.html', 'one file, to look at or to send'],
-        ['phaselock report --json', 'for programs'],
-      ]),
+    .examples(
+      ['phaselock report', 'the newest run'],
+      ['phaselock report task-1 --html report.html', 'one file, to look at or to send'],
+      ['phaselock report --json', 'for programs'],
     )
     .action(showReport)
 }
@@ -44,24 +34,22 @@ async function showReport(run: string | undefined, options: ReportOptions): Prom
   const { openDoor } = await import('../councils/council-server.js')
   const door = await openDoor(options)
   try {
-    const client = new Client(door.client)
-    const report = await client.get(`/runs/${segment(run ?? (await newestRun(client)))}/report`)
+    const client = await openClient(door.client)
+    const report = await client.report(run ?? (await newestRun(client)))
     if (options.html !== undefined) await writePage(report, options)
-    else if (options.json === true) printJson(report)
-    else print(reportText(report))
+    else show(options, report, reportText(report))
   } finally {
     await door.close()
   }
 }
 
-async function writePage(report: JsonObject, options: ReportOptions): Promise<void> {
+async function writePage(report: Report, options: ReportOptions): Promise<void> {
   const { reportPage } = await import('../report/report-html.js')
   const page = reportPage(report)
   if (options.html === '-') return print(page)
-  const file = typeof options.html === 'string' ? options.html : defaultFile(textOf(objectOf(report.run).id))
+  const file = typeof options.html === 'string' ? options.html : defaultFile(report.run.id)
   replaceFile(file, page)
-  if (options.json === true) printJson({ file })
-  else print(`Written: ${file}`)
+  show(options, { file }, `Written: ${file}`)
 }
 
 function defaultFile(run: string): string {
@@ -70,24 +58,21 @@ function defaultFile(run: string): string {
 
 /** Whatever stands there under that name is replaced, and a link is not followed: agents can put one into their work tree. */
 function replaceFile(file: string, text: string): void {
-  const fresh = `${file}.${randomUUID()}.new`
   try {
-    writeFileSync(fresh, text, { flag: 'wx' })
-    renameSync(fresh, file)
+    writeFileAtomically(file, text, 0o666)
   } catch (error) {
-    rmSync(fresh, { force: true })
     throw new Stop(EXIT.refused, `${file} cannot be written (${(error as NodeJS.ErrnoException).code ?? 'fault'}).`)
   }
 }
 
 async function newestRun(client: Client): Promise<string> {
-  const [tasks, coordinations] = await Promise.all([
-    client.get('/tasks', { limit: 1 }),
-    client.get('/coordinations', { limit: 1 }),
+  const [{ tasks }, { coordinations }] = await Promise.all([
+    client.tasks({ limit: 1 }),
+    client.coordinations({ limit: 1 }),
   ])
   const found = [
-    ...listOf(tasks.tasks).map((one) => ({ id: textOf(one.id), at: textOf(one.created_at) })),
-    ...listOf(coordinations.coordinations).map((one) => ({ id: textOf(one.id), at: textOf(one.started_at) })),
+    ...tasks.map(({ id, created_at }) => ({ id, at: created_at })),
+    ...coordinations.map(({ id, started_at }) => ({ id, at: started_at })),
   ]
   const [newest] = found.toSorted((a, b) => Date.parse(b.at) - Date.parse(a.at))
   if (newest !== undefined) return newest.id

@@ -1,44 +1,40 @@
-import { readFileSync } from 'node:fs'
-import type { Command } from 'commander'
 import type { JsonObject } from '../../core/json.js'
-import { given, textOf, timeOf } from '../client/answer-values.js'
-import { Client, segment } from '../client/client.js'
-import { type ClientOptions, clientOptions, readToken } from '../client/connection.js'
+import { plainLine } from '../../core/plain-text.js'
+import { type CliCommand, serverCommand } from '../cli-command.js'
+import { given, timeOf } from '../client/answer-values.js'
+import { openClient } from '../client/client.js'
+import { type ClientOptions, readToken } from '../client/connection.js'
 import { EXIT, Stop } from '../exit.js'
-import { examples, seconds } from '../options.js'
-import { plainLine } from '../terminal/plain-text.js'
-import { print, printJson } from '../terminal/terminal.js'
+import { seconds } from '../options.js'
+import { jsonObjectIn, readInput } from '../read-input.js'
+import { show } from '../terminal/terminal.js'
+
+const REPORT_FORM = `
+The token is read from --token-file, else from PHASELOCK_TOKEN; an
+operator's is not used. A report:
+  {"status": "completed" | "approved" | "changes_requested" | "in_progress",
+   "summary"?, "comments"?: [{"text", "path"?, "line"?, "resolved"?}],
+   "blocking_issues"?: [...]}`
 
 /** `phaselock review`: what somebody who was let in as a reviewer does. */
-export function addReviewCommand(program: Command): void {
-  clientOptions(
-    program
-      .command('review')
-      .argument('<task>')
-      .description('send the report of a review, with the token of a reviewer'),
-  )
+export function addReviewCommand(program: CliCommand): void {
+  serverCommand(program, 'review <task>', 'send the report of a review, with the token of a reviewer')
     .requiredOption('--report <file>', 'report file, JSON (- for standard input)')
     .option('--subject <hash>', 'refuse the report if the work has changed since this hash')
-    .addHelpText(
-      'after',
-      `${examples([
-        ['phaselock review task-1 --report report.json', 'with the token in PHASELOCK_TOKEN'],
-        [`echo '{"status": "completed"}' | phaselock review task-1 --report -`, ''],
-      ])}\n\nThe token is read from --token-file, else from PHASELOCK_TOKEN; an\noperator's is not used. A report:\n  {"status": "completed" | "approved" | "changes_requested" | "in_progress",\n   "summary"?, "comments"?: [{"text", "path"?, "line"?, "resolved"?}],\n   "blocking_issues"?: [...]}`,
+    .examples(
+      ['phaselock review task-1 --report report.json', 'with the token in PHASELOCK_TOKEN'],
+      `echo '{"status": "completed"}' | phaselock review task-1 --report -`,
     )
+    .notes(REPORT_FORM)
     .action(async (task: string, options: ReviewOptions) => {
-      const client = new Client({ ...options, token: reviewToken(options) })
+      const client = await openClient({ ...options, token: reviewToken(options) })
       const body = given({ report: readReport(options.report), subject: options.subject })
-      const answer = await client.post(`/tasks/${segment(task)}/reviews`, body, REVIEW_MS_MAX)
-      if (options.json === true) return printJson(answer)
-      const end = answer.finished === true ? 'It is finished, and the token with it.' : 'It can be sent again.'
-      const line = (key: string): string => plainLine(textOf(answer[key]))
-      print(`The review ${line('reviewer')} of ${line('task_id')} is ${line('status')}. ${end}`)
+      const sent = await client.sendReview(task, body)
+      const end = sent.finished ? 'It is finished, and the token with it.' : 'It can be sent again.'
+      const what = `${plainLine(sent.reviewer)} of ${plainLine(sent.task_id)} is ${plainLine(sent.status)}`
+      show(options, sent, `The review ${what}. ${end}`)
     })
 }
-
-// The report may open a gate, which the server waits for up to 40 seconds.
-const REVIEW_MS_MAX = 60_000
 
 interface ReviewOptions extends ClientOptions {
   readonly report: string
@@ -54,23 +50,9 @@ function reviewToken(options: ReviewOptions): string {
 
 function readReport(file: string): JsonObject {
   const where = file === '-' ? 'standard input' : file
-  const text = readText(file, where)
-  try {
-    const report: unknown = JSON.parse(text)
-    if (typeof report === 'object' && report !== null && !Array.isArray(report)) return report as JsonObject
-  } catch (error) {
-    if (!(error instanceof SyntaxError)) throw error
-  }
+  const report = jsonObjectIn(readInput(file, where))
+  if (report !== null) return report
   throw new Stop(EXIT.usage, `${plainLine(where)} is not a JSON object such as {"status": "completed"}.`)
-}
-
-function readText(file: string, where: string): string {
-  try {
-    return readFileSync(file === '-' ? 0 : file, 'utf8')
-  } catch (error) {
-    const code = (error as NodeJS.ErrnoException).code ?? 'fault'
-    throw new Stop(EXIT.usage, `${plainLine(where)} cannot be read (${code}).`)
-  }
 }
 
 interface ReviewerOptions extends ClientOptions {
@@ -80,23 +62,15 @@ interface ReviewerOptions extends ClientOptions {
 }
 
 /** `phaselock task reviewer`: lets somebody in, or ends that. */
-export function addReviewer(task: Command): void {
-  clientOptions(
-    task
-      .command('reviewer')
-      .argument('<id>')
-      .argument('<name>', 'name of the review, such as security')
-      .description('add a reviewer to a task and print its token once'),
-  )
+export function addReviewer(task: CliCommand): void {
+  serverCommand(task, 'reviewer <id>', 'add a reviewer to a task and print its token once')
+    .argument('<name>', 'name of the review, such as security')
     .option('--expires <seconds>', 'lifetime of the token (default: the lifetime of a phase token)', seconds)
     .option('--revoke', 'revoke the token of the reviewer; its report no longer counts')
     .option('--reason <text>', 'why it is revoked; kept in the ledger')
-    .addHelpText(
-      'after',
-      examples([
-        ['phaselock task reviewer task-1 security', ''],
-        ['phaselock task reviewer task-1 security --revoke --reason "lost"', ''],
-      ]),
+    .examples(
+      'phaselock task reviewer task-1 security',
+      'phaselock task reviewer task-1 security --revoke --reason "lost"',
     )
     .action((id: string, name: string, options: ReviewerOptions) =>
       options.revoke === true ? revoke(id, name, options) : letIn(id, name, options),
@@ -105,18 +79,19 @@ export function addReviewer(task: Command): void {
 
 async function letIn(id: string, name: string, options: ReviewerOptions): Promise<void> {
   if (options.reason !== undefined) throw new Stop(EXIT.usage, 'A --reason belongs to --revoke.')
-  const body = given({ name, expires_seconds: options.expires })
-  const answer = await new Client(options).post(`/tasks/${segment(id)}/reviewers`, body)
-  if (options.json === true) return printJson(answer)
-  print(
-    `Reviewer ${plainLine(textOf(answer.reviewer))} may look at ${plainLine(id)} until ${timeOf(answer.expires_at)}, or until the phase is left.\nThe token is shown this once; an older one is dead now:\n\n${textOf(answer.review_token)}`,
+  const client = await openClient(options)
+  const added = await client.addReviewer(id, given({ name, expires_seconds: options.expires }))
+  show(
+    options,
+    added,
+    `Reviewer ${plainLine(added.reviewer)} may look at ${plainLine(id)} until ${timeOf(added.expires_at)}, or until the phase is left.\nThe token is shown this once; an older one is dead now:\n\n${added.review_token}`,
   )
 }
 
 async function revoke(id: string, name: string, options: ReviewerOptions): Promise<void> {
-  if (options.reason === undefined) throw new Stop(EXIT.usage, 'Give the --reason why it is revoked.')
-  const path = `/tasks/${segment(id)}/reviewers/${segment(name)}/revoke`
-  const answer = await new Client(options).post(path, { reason: options.reason })
-  if (options.json === true) return printJson(answer)
-  print(`The token of reviewer ${plainLine(name)} is refused from now on, and what it reported counts no more.`)
+  const { reason } = options
+  if (reason === undefined) throw new Stop(EXIT.usage, 'Give the --reason why it is revoked.')
+  const revoked = await (await openClient(options)).revokeReviewer(id, name, { reason })
+  const who = `The token of reviewer ${plainLine(name)}`
+  show(options, revoked, `${who} is refused from now on, and what it reported counts no more.`)
 }

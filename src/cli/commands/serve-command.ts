@@ -1,25 +1,23 @@
-import { type Command, Option } from 'commander'
+import { Option } from 'commander'
 import { PROVIDERS } from '../../confinement/confinement.js'
-import { collect, examples, portNumber } from '../options.js'
+import type { CliCommand } from '../cli-command.js'
+import { collect, portNumber } from '../options.js'
 import type { ServeOptions } from '../server/serve.js'
 
-export function addServeCommand(program: Command): void {
+export function addServeCommand(program: CliCommand): void {
   serverOptions(program.command('serve').description('run the server in this terminal'))
     .option('--json', 'print one line of JSON when ready')
-    .addHelpText(
-      'after',
-      examples([
-        ['phaselock serve', 'this folder, its own contract or the bundled tdd'],
-        ['phaselock serve --contract plan-review', 'another bundled contract'],
-        ['phaselock serve --port 0 --json', 'any free port, announced as JSON'],
-        ['phaselock serve --host 0.0.0.0 --tls-cert c.pem --tls-key k.pem', ''],
-      ]),
+    .examples(
+      ['phaselock serve', 'this folder, its own contract or the bundled tdd'],
+      ['phaselock serve --contract plan-review', 'another bundled contract'],
+      ['phaselock serve --port 0 --json', 'any free port, announced as JSON'],
+      'phaselock serve --host 0.0.0.0 --tls-cert c.pem --tls-key k.pem',
     )
     .action(async (options: ServeOptions) => (await import('../server/serve.js')).serve(options))
 }
 
 /** What `serve` and `up` have in common. */
-export function serverOptions(command: Command): Command {
+export function serverOptions(command: CliCommand): CliCommand {
   return command
     .option('--port <number>', 'port to listen on; 0 picks a free one', portNumber, 8000)
     .option('--host <address>', 'address to listen on', '127.0.0.1')

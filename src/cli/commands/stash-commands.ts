@@ -1,30 +1,22 @@
-import type { Command } from 'commander'
-import type { JsonObject } from '../../core/json.js'
-import { thousands } from '../../core/text.js'
-import { given, listOf, textOf, timeOf } from '../client/answer-values.js'
-import { type Client, segment } from '../client/client.js'
-import { type ClientOptions, clientOptions } from '../client/connection.js'
+import type { Stash } from 'phaselock/sdk'
+import { plainLine } from '../../core/plain-text.js'
+import { counted, thousands } from '../../core/text.js'
+import { type CliCommand, serverCommand } from '../cli-command.js'
+import { given, timeOf } from '../client/answer-values.js'
+import type { Client } from '../client/client.js'
+import type { ClientOptions } from '../client/connection.js'
 import { EXIT, Stop } from '../exit.js'
-import { examples } from '../options.js'
-import { numberOf } from '../report/analyze-text.js'
-import { plainLine } from '../terminal/plain-text.js'
 import { table } from '../terminal/table.js'
-import { canAsk, confirm, print, printJson, tell } from '../terminal/terminal.js'
+import { mustConfirm, print, printJson, show, tell } from '../terminal/terminal.js'
 import { openSession, steeringClient, taskOf } from '../workflow/run-session.js'
 import { bringRunBack, dropRun, isRunFree, putRunAside } from '../workflow/stash-run.js'
 
 /** `phaselock stash …` */
-export function addStashCommands(program: Command): void {
+export function addStashCommands(program: CliCommand): void {
   const stash = program
     .command('stash')
     .description('save a task with its changes, and restore it')
-    .addHelpText(
-      'after',
-      examples([
-        ['phaselock stash save --name "the parser"', 'the active run'],
-        ['phaselock stash pop', 'the newest'],
-      ]),
-    )
+    .examples(['phaselock stash save --name "the parser"', 'the active run'], ['phaselock stash pop', 'the newest'])
   addSave(stash)
   addList(stash)
   addPop(stash)
@@ -36,114 +28,98 @@ interface SaveOptions extends ClientOptions {
   readonly reason: string
 }
 
-function addSave(stash: Command): void {
-  clientOptions(
-    stash
-      .command('save')
-      .argument('[task]', 'default: the active run')
-      .description('keep what a task changed, put the work tree back and park the task'),
-  )
+function addSave(stash: CliCommand): void {
+  serverCommand(stash, 'save', 'keep what a task changed, put the work tree back and park the task')
+    .argument('[task]', 'default: the active run')
     .option('--name <name>', 'to find it again')
     .option('--reason <text>', 'why; kept in the ledger', 'put aside')
-    .addHelpText('after', examples([['phaselock stash save --reason "something urgent"', '']]))
+    .examples('phaselock stash save --reason "something urgent"')
     .action(async (task: string | undefined, options: SaveOptions) => {
       const session = openSession(options)
       const id = task ?? (await taskOf(session))
-      const body = given({ name: options.name, reason: options.reason })
-      const saved = await steeringClient(session).post(`/tasks/${segment(id)}/stash`, body)
-      if (session.stateDir !== null && session.run?.taskId === id) putRunAside(session.stateDir, textOf(saved.id))
+      const client = await steeringClient(session)
+      const saved = await client.stashTask(id, given({ name: options.name, reason: options.reason }))
+      if (session.stateDir !== null && session.run?.taskId === id) putRunAside(session.stateDir, saved.id)
       if (options.json === true) return printJson(saved)
-      print(`Stashed ${line(saved.task_id)} as ${line(saved.id)}: ${paths(saved)}. The work tree is put back.`)
-      for (const warning of (saved.warnings ?? []) as readonly string[]) tell(`Warning: ${plainLine(warning)}`)
-      print(`Bring it back: phaselock stash pop ${line(saved.id)}`)
+      const what = `${plainLine(saved.task_id)} as ${plainLine(saved.id)}: ${counted(saved.path_count, 'path')}`
+      print(`Stashed ${what}. The work tree is put back.`)
+      for (const warning of saved.warnings ?? []) tell(`Warning: ${plainLine(warning)}`)
+      print(`Bring it back: phaselock stash pop ${plainLine(saved.id)}`)
     })
 }
 
-function addList(stash: Command): void {
-  clientOptions(stash.command('list').alias('ls').description('list stashes, newest first'))
-    .addHelpText('after', examples([['phaselock stash list --json', 'with the paths']]))
+function addList(stash: CliCommand): void {
+  serverCommand(stash, 'list', 'list stashes, newest first')
+    .alias('ls')
+    .examples(['phaselock stash list --json', 'with the paths'])
     .action(async (options: ClientOptions) => {
-      const answer = await steeringClient(openSession(options)).get('/stashes')
-      if (options.json === true) return printJson(answer)
-      const stashes = listOf(answer.stashes)
-      print(stashes.length === 0 ? 'There are no stashes.' : stashTable(stashes))
+      const found = await (await steeringClient(openSession(options))).stashes()
+      show(options, found, found.stashes.length === 0 ? 'There are no stashes.' : stashTable(found.stashes))
     })
 }
 
-function stashTable(stashes: readonly JsonObject[]): string {
+function stashTable(stashes: readonly Stash[]): string {
   return table(stashes, [
-    { title: 'STASH', text: (one) => textOf(one.id) },
+    { title: 'STASH', text: (one) => one.id },
     { title: 'SAVED', text: (one) => timeOf(one.saved_at).slice(0, 16) },
-    { title: 'TASK', text: (one) => textOf(one.task_id), isFlexible: true },
-    { title: 'PHASE', text: (one) => textOf(one.phase), isFlexible: true },
-    { title: 'PATHS', text: (one) => thousands(numberOf(one.path_count)) },
-    { title: 'STATUS', text: (one) => textOf(one.status) },
-    { title: 'NAME', text: (one) => textOf(one.name) || textOf(one.reason), isFlexible: true },
+    { title: 'TASK', text: (one) => one.task_id, isFlexible: true },
+    { title: 'PHASE', text: (one) => one.phase, isFlexible: true },
+    { title: 'PATHS', text: (one) => thousands(one.path_count) },
+    { title: 'STATUS', text: (one) => one.status },
+    { title: 'NAME', text: (one) => one.name || one.reason, isFlexible: true },
   ])
 }
 
-function addPop(stash: Command): void {
-  clientOptions(
-    stash
-      .command('pop')
-      .argument('[id]', 'default: the newest')
-      .description('restore a stash to its work tree and resume the task'),
-  )
+function addPop(stash: CliCommand): void {
+  serverCommand(stash, 'pop', 'restore a stash to its work tree and resume the task')
+    .argument('[id]', 'default: the newest')
     .option('--reason <text>', 'why; kept in the ledger', 'brought back')
-    .addHelpText('after', examples([['phaselock stash pop st-0123456789ab', '']]))
+    .examples('phaselock stash pop st-0123456789ab')
     .action(async (id: string | undefined, options: ClientOptions & { readonly reason: string }) => {
       const session = openSession(options)
-      const client = steeringClient(session)
+      const client = await steeringClient(session)
       const chosen = id ?? (await newest(client))
       const { stateDir } = session
       if (stateDir !== null && !isRunFree(stateDir, chosen))
         throw new Stop(
           EXIT.refused,
-          `Run ${plainLine(session.run?.taskId ?? '')} is active. Finish it (phaselock done, phaselock abort) or stash it first.`,
+          `Run ${plainLine(session.run?.taskId)} is active. Finish it (phaselock done, phaselock abort) or stash it first.`,
         )
-      const task = await client.post(`/stashes/${segment(chosen)}/pop`, { reason: options.reason })
+      const task = await client.popStash(chosen, { reason: options.reason })
       if (stateDir !== null) bringRunBack(stateDir, chosen)
-      if (options.json === true) return printJson(task)
-      const restored = thousands(numberOf(task.restored_count))
-      print(`${line(task.id)} is back, ${line(task.status)} in ${line(task.phase)}: ${restored} paths restored.`)
+      const where = `${plainLine(task.id)} is back, ${plainLine(task.status)} in ${plainLine(task.phase)}`
+      show(options, task, `${where}: ${thousands(task.restored_count)} paths restored.`)
     })
 }
 
 async function newest(client: Client): Promise<string> {
-  const [stash] = listOf((await client.get('/stashes')).stashes)
+  const [stash] = (await client.stashes()).stashes
   if (stash === undefined) throw new Stop(EXIT.refused, 'There are no stashes.')
-  return textOf(stash.id)
+  return stash.id
 }
 
-function addDrop(stash: Command): void {
-  clientOptions(stash.command('drop').argument('<id>').description('delete a stash permanently'))
+function addDrop(stash: CliCommand): void {
+  serverCommand(stash, 'drop <id>', 'delete a stash permanently')
     .option('--reason <text>', 'why; kept in the ledger', 'given up')
     .option('--yes', 'do not ask for confirmation')
-    .addHelpText('after', examples([['phaselock stash drop st-0123456789ab --yes', '']]))
+    .examples('phaselock stash drop st-0123456789ab --yes')
     .action(async (id: string, options: ClientOptions & { readonly reason: string; readonly yes?: boolean }) => {
       const session = openSession(options)
-      const client = steeringClient(session)
+      const client = await steeringClient(session)
       if (options.yes !== true) await askToDrop(client, id)
-      const dropped = await client.post(`/stashes/${segment(id)}/drop`, { reason: options.reason })
+      const dropped = await client.dropStash(id, { reason: options.reason })
       if (session.stateDir !== null) dropRun(session.stateDir, id)
-      if (options.json === true) return printJson(dropped)
-      print(`Dropped ${line(dropped.id)}. Its task ${line(dropped.task_id)} is ${line(dropped.task_status)}.`)
+      const task = `Its task ${plainLine(dropped.task_id)} is ${plainLine(dropped.task_status)}`
+      show(options, dropped, `Dropped ${plainLine(dropped.id)}. ${task}.`)
     })
 }
 
 async function askToDrop(client: Client, id: string): Promise<void> {
-  const found = listOf((await client.get('/stashes')).stashes).find((one) => one.id === id)
+  const found = (await client.stashes()).stashes.find((one) => one.id === id)
   if (found === undefined) return
-  if (!canAsk()) throw new Stop(EXIT.usage, 'A dropped stash cannot be restored: add --yes.')
-  const isSure = await confirm(`Drop ${plainLine(id)} of task ${line(found.task_id)} (${paths(found)}) for good?`)
-  if (!isSure) throw new Stop(EXIT.refused, 'Nothing was dropped.')
-}
-
-function paths(stash: JsonObject): string {
-  const count = numberOf(stash.path_count)
-  return `${thousands(count)} path${count === 1 ? '' : 's'}`
-}
-
-function line(value: JsonObject[string] | undefined): string {
-  return plainLine(textOf(value))
+  const what = `${plainLine(id)} of task ${plainLine(found.task_id)} (${counted(found.path_count, 'path')})`
+  await mustConfirm(`Drop ${what} for good?`, {
+    unasked: 'A dropped stash cannot be restored: add --yes.',
+    no: 'Nothing was dropped.',
+  })
 }

@@ -1,31 +1,28 @@
 import { resolve } from 'node:path'
-import { type Command, InvalidArgumentError } from 'commander'
+import { InvalidArgumentError } from 'commander'
+import type { LedgerEvent } from 'phaselock/sdk'
 import type { JsonObject } from '../../core/json.js'
-import { given, listOf, objectOf, textOf } from '../client/answer-values.js'
-import { Client, segment } from '../client/client.js'
-import { type ClientOptions, clientOptions } from '../client/connection.js'
-import { collect, examples, integer, positiveNumber } from '../options.js'
-import { plainLine } from '../terminal/plain-text.js'
+import { plainLine } from '../../core/plain-text.js'
+import { type CliCommand, serverCommand } from '../cli-command.js'
+import { given } from '../client/answer-values.js'
+import { type Client, openClient } from '../client/client.js'
+import type { ClientOptions } from '../client/connection.js'
+import { collect, integer, positiveNumber } from '../options.js'
+import { jsonObjectIn } from '../read-input.js'
 import { reviewLines } from '../terminal/review-text.js'
 import { showTask, taskTable } from '../terminal/task-text.js'
-import { print, printJson } from '../terminal/terminal.js'
+import { print, printJson, show } from '../terminal/terminal.js'
 import { tellTree } from '../terminal/tree-text.js'
 import { heldOutLines, readHeldOutFile, refuseInsideTree } from '../workflow/held-out-file.js'
 import { addMergeCommands } from './merge-commands.js'
 import { addReviewer } from './review-commands.js'
 
 /** `phaselock task …` */
-export function addTaskCommands(program: Command): void {
+export function addTaskCommands(program: CliCommand): void {
   const task = program
     .command('task')
     .description('add, show and manage tasks')
-    .addHelpText(
-      'after',
-      examples([
-        ['phaselock task list', ''],
-        ['phaselock task show task-1', ''],
-      ]),
-    )
+    .examples('phaselock task list', 'phaselock task show task-1')
   addAdd(task)
   addList(task)
   addShow(task)
@@ -50,8 +47,9 @@ interface AddOptions extends ClientOptions {
   readonly heldOut?: string
 }
 
-function addAdd(task: Command): void {
-  clientOptions(task.command('add').argument('<title>', 'what the task will change').description('add a task'))
+function addAdd(task: CliCommand): void {
+  serverCommand(task, 'add', 'add a task')
+    .argument('<title>', 'what the task will change')
     .option('--id <id>', 'id: letters, digits, _ . -; at most 64 characters (default: generated)')
     .option('--description <text>', 'description for the agent')
     .option('--contract <name|hash>', "a contract the server knows (default: the server's)")
@@ -64,13 +62,10 @@ function addAdd(task: Command): void {
     .option('--priority <number>', 'tasks with a higher priority are claimed first (default: 0)', integer)
     .option('--metadata <json>', 'JSON object to store with the task', jsonObject)
     .option('--held-out <file>', 'YAML or JSON file of examples that no agent sees, run once the tests pass')
-    .addHelpText(
-      'after',
-      examples([
-        ['phaselock task add "Add a health endpoint"', ''],
-        ['phaselock task add "Write the docs" --depends-on api --priority 5', ''],
-        ['phaselock task add "Add a parser" --held-out ../held-out.yaml', 'with examples that the agent never sees'],
-      ]),
+    .examples(
+      'phaselock task add "Add a health endpoint"',
+      'phaselock task add "Write the docs" --depends-on api --priority 5',
+      ['phaselock task add "Add a parser" --held-out ../held-out.yaml', 'with examples that the agent never sees'],
     )
     .action(async (title: string, options: AddOptions) => {
       const { id, description, contract, dependsOn, requires, workspace, mode, priority, metadata } = options
@@ -81,12 +76,12 @@ function addAdd(task: Command): void {
         workspace: workspace === undefined ? undefined : resolve(workspace),
         held_out: heldOut === undefined ? undefined : await readHeldOutFile(heldOut),
       })
-      const client = new Client(options)
-      const added = await client.post('/tasks', body)
+      const client = await openClient(options)
+      const added = await client.addTask(body)
       if (heldOut !== undefined) await refuseInsideTree(client, added, heldOut)
-      if (options.json === true) return printJson(added)
-      print(`Added ${line(added.id)}: ${line(added.title)} (${line(added.status)}, starts in ${line(added.phase)})`)
-      if (worktree === true) tellTree(added)
+      const state = `${plainLine(added.status)}, starts in ${plainLine(added.phase)}`
+      show(options, added, `Added ${plainLine(added.id)}: ${plainLine(added.title)} (${state})`)
+      if (worktree === true && options.json !== true) tellTree(added)
     })
 }
 
@@ -98,38 +93,36 @@ interface ListOptions extends ClientOptions {
   readonly cursor?: string
 }
 
-function addList(task: Command): void {
-  clientOptions(task.command('list').alias('ls').description('list tasks, newest first'))
+function addList(task: CliCommand): void {
+  serverCommand(task, 'list', 'list tasks, newest first')
+    .alias('ls')
     .option('--status <status>', 'queued, active, awaiting_approval, interrupted, parked, completed or cancelled')
     .option('--phase <id>', 'only tasks in this phase')
     .option('--agent <id>', 'only tasks of this agent')
     .option('--limit <number>', 'maximum number to print', positiveNumber, 50)
     .option('--cursor <cursor>', 'continue after the previous page')
-    .addHelpText('after', examples([['phaselock task list --status active', 'what is being worked on']]))
-    .action(async (options: ListOptions) => {
+    .examples(['phaselock task list --status active', 'what is being worked on'])
+    .asks(async (client, options: ListOptions) => {
       const { status, phase, agent, limit, cursor } = options
-      const answer = await new Client(options).get('/tasks', { status, phase, agent_id: agent, limit, cursor })
-      if (options.json === true) return printJson(answer)
-      const tasks = listOf(answer.tasks)
-      print(tasks.length === 0 ? 'No tasks.' : taskTable(tasks))
-      if (answer.next_cursor !== null) print(`There are more: add --cursor ${line(answer.next_cursor)}`)
+      const found = await client.tasks({ status, phase, agent_id: agent, limit, cursor })
+      if (options.json === true) return printJson(found)
+      print(found.tasks.length === 0 ? 'No tasks.' : taskTable(found.tasks))
+      if (found.next_cursor !== null) print(`There are more: add --cursor ${plainLine(found.next_cursor)}`)
     })
 }
 
-function addShow(task: Command): void {
-  clientOptions(task.command('show').argument('<id>').description('show one task and what happened to it'))
+function addShow(task: CliCommand): void {
+  serverCommand(task, 'show <id>', 'show one task and what happened to it')
     .option('--limit <number>', 'number of recent events to print', positiveNumber, 30)
-    .addHelpText('after', examples([['phaselock task show task-1 --json', 'with the whole timeline']]))
-    .action(async (id: string, options: ClientOptions & { readonly limit: number }) => {
-      const client = new Client(options)
-      const shown = await client.get(`/tasks/${segment(id)}`)
-      const reviews = await client.get(`/tasks/${segment(id)}/reviews`)
+    .examples(['phaselock task show task-1 --json', 'with the whole timeline'])
+    .asks(async (client, options: ClientOptions & { readonly limit: number }, id: string) => {
+      const shown = await client.task(id)
+      const reviews = await client.reviews(id)
       const events = await timeline(client, id)
-      const heldOut = shown.held_out === undefined ? {} : await client.get(`/tasks/${segment(id)}/held-out`)
-      const more = shown.held_out === undefined ? {} : { held_out: heldOut }
-      if (options.json === true) return printJson({ task: shown, reviews: reviews.reviews ?? [], events, ...more })
-      const lines = [...heldOutLines(heldOut), ...reviewLines(reviews)]
-      print(showTask(shown, { events, reviews: lines }, options.limit))
+      const held_out = shown.held_out === undefined ? null : await client.heldOut(id)
+      const answer = { task: shown, reviews: reviews.reviews, events, ...(held_out === null ? {} : { held_out }) }
+      const lines = [...(held_out === null ? [] : heldOutLines(held_out)), ...reviewLines(reviews)]
+      show(options, answer, showTask(shown, { events, reviews: lines }, options.limit))
     })
 }
 
@@ -137,14 +130,13 @@ const TIMELINE_PAGE = 500
 const TIMELINE_PAGES_MAX = 40
 
 /** Every event of the task, oldest first, up to a maximum. */
-export async function timeline(client: Client, id: string): Promise<readonly JsonObject[]> {
-  const events: JsonObject[] = []
-  let after = 0
-  for (let page = 0; page < TIMELINE_PAGES_MAX; page++) {
-    const answer = await client.get(`/tasks/${segment(id)}/timeline`, { after, limit: TIMELINE_PAGE })
-    events.push(...listOf(answer.events))
-    if (typeof answer.next_after !== 'number') break
-    after = answer.next_after
+export async function timeline(client: Client, id: string): Promise<readonly LedgerEvent[]> {
+  const events: LedgerEvent[] = []
+  let after: number | null = 0
+  for (let page = 0; page < TIMELINE_PAGES_MAX && after !== null; page++) {
+    const found = await client.timeline(id, { after, limit: TIMELINE_PAGE })
+    events.push(...found.events)
+    after = found.next_after
   }
   return events
 }
@@ -163,55 +155,42 @@ interface Steering {
   readonly restoreTree?: boolean
 }
 
-function addSteering(task: Command): void {
-  for (const [name, [text, example]] of Object.entries(STEERING)) {
-    const command = clientOptions(task.command(name).argument('<id>').description(text)).requiredOption(
-      '--reason <text>',
-      'why; kept in the ledger',
-    )
+function addSteering(task: CliCommand): void {
+  for (const name of ['cancel', 'resume', 'rewind', 'reassign'] as const) {
+    const [text, example] = STEERING[name]
+    const command = serverCommand(task, `${name} <id>`, text)
+    command.requiredOption('--reason <text>', 'why; kept in the ledger')
     if (name === 'rewind')
       command.requiredOption('--to <phase>', 'phase to return to').option('--restore-tree', 'restore the work tree too')
     if (name === 'reassign') command.option('--agent <id>', 'reserve the task for this agent')
-    command
-      .addHelpText('after', examples([[example, '']]))
-      .action(async (id: string, options: ClientOptions & Steering) => {
-        const { reason, to, agent, restoreTree } = options
-        const body = given({ reason, to_phase: to, agent_id: agent, restore_tree: restoreTree })
-        const changed = await new Client(options).post(`/tasks/${segment(id)}/${name}`, body)
-        if (options.json === true) return printJson(changed)
-        print(`${line(changed.id)} is ${line(changed.status)} in ${line(changed.phase)}.`)
-      })
+    command.examples(example).asks(async (client, options: ClientOptions & Steering, id: string) => {
+      const { reason, to, agent, restoreTree } = options
+      const body = given({ reason, to_phase: to, agent_id: agent, restore_tree: restoreTree })
+      const changed = await client.changeTask(id, name, body)
+      const { status, phase } = changed
+      show(options, changed, `${plainLine(changed.id)} is ${plainLine(status)} in ${plainLine(phase)}.`)
+    })
   }
 }
 
-function addAcceptTools(task: Command): void {
-  clientOptions(
-    task.command('accept-tools').argument('<id>').description('accept the tools that upstream MCP servers list now'),
-  )
+function addAcceptTools(task: CliCommand): void {
+  serverCommand(task, 'accept-tools <id>', 'accept the tools that upstream MCP servers list now')
     .requiredOption('--reason <text>', 'why; kept in the ledger')
-    .addHelpText('after', examples([['phaselock task accept-tools task-1 --reason "looked at it"', '']]))
-    .action(async (id: string, options: ClientOptions & { reason: string }) => {
-      const accepted = await new Client(options).post(`/tasks/${segment(id)}/tools/accept`, { reason: options.reason })
-      if (options.json === true) return printJson(accepted)
-      const tools = Object.entries(objectOf(accepted.accepted_tools))
-      print([`${line(accepted.id)} accepts ${tools.length} upstream tools:`, ...tools.map(toolLine)].join('\n'))
+    .examples('phaselock task accept-tools task-1 --reason "looked at it"')
+    .asks(async (client, options: ClientOptions & { reason: string }, id: string) => {
+      const accepted = await client.acceptTools(id, { reason: options.reason })
+      const tools = Object.entries(accepted.accepted_tools)
+      const lines = tools.map(([name, sha256]) => `  ${plainLine(name)}  ${plainLine(sha256)}`)
+      show(
+        options,
+        accepted,
+        [`${plainLine(accepted.id)} accepts ${tools.length} upstream tools:`, ...lines].join('\n'),
+      )
     })
 }
 
-function toolLine([name, sha256]: readonly [string, JsonObject[string]]): string {
-  return `  ${line(name)}  ${line(sha256)}`
-}
-
-function line(value: JsonObject[string] | undefined): string {
-  return plainLine(textOf(value))
-}
-
 function jsonObject(text: string): JsonObject {
-  try {
-    const value: unknown = JSON.parse(text)
-    if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value as JsonObject
-  } catch (error) {
-    if (!(error instanceof SyntaxError)) throw error
-  }
+  const value = jsonObjectIn(text)
+  if (value !== null) return value
   throw new InvalidArgumentError('Give a JSON object, such as {"ticket": 7}.')
 }

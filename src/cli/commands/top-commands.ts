@@ -1,11 +1,9 @@
 import { setTimeout as wait } from 'node:timers/promises'
-import type { Command } from 'commander'
-import type { JsonObject } from '../../core/json.js'
-import { Client } from '../client/client.js'
-import { type ClientOptions, clientOptions } from '../client/connection.js'
-import { EXIT, Stop } from '../exit.js'
-import { examples } from '../options.js'
-import { print, printJson, width } from '../terminal/terminal.js'
+import type { Activity } from 'phaselock/sdk'
+import { type CliCommand, serverCommand } from '../cli-command.js'
+import { isAway, openClient } from '../client/client.js'
+import type { ClientOptions } from '../client/connection.js'
+import { show, width } from '../terminal/terminal.js'
 import { frameOf } from '../terminal/top-frame.js'
 import { Screen, screenSize } from '../terminal/top-screen.js'
 
@@ -13,28 +11,26 @@ const REFRESH_MS = 1000
 const HELP = 'q quits'
 
 /** `phaselock top` */
-export function addTopCommand(program: Command): void {
-  clientOptions(program.command('top').description('watch active tasks live'))
+export function addTopCommand(program: CliCommand): void {
+  serverCommand(program, 'top', 'watch active tasks live')
     .option('--once', 'print once and exit')
-    .addHelpText(
-      'after',
-      examples([
-        ['phaselock top', 'q or Ctrl-C quits'],
-        ['phaselock top --once --json', 'for programs'],
-      ]),
-    )
+    .examples(['phaselock top', 'q or Ctrl-C quits'], ['phaselock top --once --json', 'for programs'])
     .action(async (options: ClientOptions & { readonly once?: boolean }) => {
-      const isLive = process.stdout.isTTY === true && options.once !== true && options.json !== true
-      if (isLive) return live(options)
-      const activity = await new Client(options).get('/activity')
-      if (options.json === true) printJson(activity)
-      else print(frameOf(activity, { columns: width(), rows: Number.MAX_SAFE_INTEGER }).join('\n'))
+      if (process.stdout.isTTY === true && options.once !== true && options.json !== true) return live(options)
+      const activity = await activityNow(options)
+      const size = { columns: width(), rows: Number.MAX_SAFE_INTEGER }
+      show(options, activity, frameOf(activity, size).join('\n'))
     })
+}
+
+// A restarted server may listen elsewhere: it is looked for each time.
+async function activityNow(options: ClientOptions): Promise<Activity> {
+  return (await openClient(options)).activity()
 }
 
 async function live(options: ClientOptions): Promise<void> {
   // Whoever may not look is told so on the screen they are on.
-  let activity = await new Client(options).get('/activity')
+  let activity = await activityNow(options)
   let note = HELP
   const screen = new Screen()
   const draw = (): void => screen.draw(frameOf(activity, screenSize(), note))
@@ -56,16 +52,11 @@ async function live(options: ClientOptions): Promise<void> {
   }
 }
 
-// A restarted server may listen elsewhere: it is looked for anew each time.
-async function newest(options: ClientOptions): Promise<JsonObject | null> {
+async function newest(options: ClientOptions): Promise<Activity | null> {
   try {
-    return await new Client(options).get('/activity')
+    return await activityNow(options)
   } catch (error) {
-    if (error instanceof Stop && (error.exit === EXIT.unreachable || isStopping(error))) return null
+    if (isAway(error)) return null
     throw error
   }
-}
-
-function isStopping(stop: Stop): boolean {
-  return (stop.details.problem as JsonObject | undefined)?.code === 'shutting_down'
 }

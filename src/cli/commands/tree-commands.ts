@@ -1,47 +1,27 @@
-import type { Command } from 'commander'
-import type { Json } from '../../core/json.js'
-import { textOf } from '../client/answer-values.js'
-import { Client, segment } from '../client/client.js'
-import { type ClientOptions, clientOptions } from '../client/connection.js'
-import { examples } from '../options.js'
-import { plainLine } from '../terminal/plain-text.js'
-import { print, printJson } from '../terminal/terminal.js'
+import { plainLine } from '../../core/plain-text.js'
+import { type CliCommand, serverCommand } from '../cli-command.js'
+import { given } from '../client/answer-values.js'
+import type { ClientOptions } from '../client/connection.js'
+import { show } from '../terminal/terminal.js'
 
 const ACTIONS = {
-  revert: {
-    text: 'undo changes in a work tree that no allowed call made',
-    told: 'Reverted',
-    example: 'phaselock revert task-1 --reason "not part of the task"',
-    path: 'revert',
-  },
-  accept: {
-    text: 'accept changes in a work tree that no allowed call made',
-    told: 'Accepted',
-    example: 'phaselock accept task-1 src/a.ts --reason "I wrote that"',
-    path: 'accept',
-  },
+  revert: ['undo', 'Reverted', 'phaselock revert task-1 --reason "not part of the task"'],
+  accept: ['accept', 'Accepted', 'phaselock accept task-1 src/a.ts --reason "I wrote that"'],
 } as const
 
 /** `phaselock revert` and `phaselock accept` */
-export function addTreeCommands(program: Command): void {
-  for (const [name, { text, told, example, path }] of Object.entries(ACTIONS)) {
-    clientOptions(
-      program
-        .command(name)
-        .argument('<task>')
-        .argument('[paths...]', 'only these paths (default: all)')
-        .description(text),
-    )
+export function addTreeCommands(program: CliCommand): void {
+  for (const name of ['revert', 'accept'] as const) {
+    const [verb, told, example] = ACTIONS[name]
+    serverCommand(program, `${name} <task>`, `${verb} changes in a work tree that no allowed call made`)
+      .argument('[paths...]', 'only these paths (default: all)')
       .requiredOption('--reason <text>', 'why; kept in the ledger')
-      .addHelpText('after', examples([[example, '']]))
-      .action(async (id: string, paths: readonly string[], options: ClientOptions & { reason: string }) => {
-        const body = { reason: options.reason, ...(paths.length === 0 ? {} : { paths: [...paths] }) }
-        const done = await new Client(options).post(`/tasks/${segment(id)}/tree/${path}`, body)
-        if (options.json === true) return printJson(done)
-        const named = ((done.paths ?? []) as readonly Json[]).map((one) => `  ${plainLine(textOf(one))}`)
-        const total = Number(done.path_count ?? named.length)
-        const more = total > named.length ? [`  and ${total - named.length} more`] : []
-        print([`${told} in the work tree of ${plainLine(id)}:`, ...named, ...more].join('\n'))
+      .examples(example)
+      .asks(async (client, options: ClientOptions & { reason: string }, id: string, paths: readonly string[]) => {
+        const done = await client.settleTree(id, name, given({ reason: options.reason, paths }))
+        const left = done.path_count - done.paths.length
+        const lines = [...done.paths.map((one) => `  ${plainLine(one)}`), ...(left > 0 ? [`  and ${left} more`] : [])]
+        show(options, done, [`${told} in the work tree of ${plainLine(id)}:`, ...lines].join('\n'))
       })
   }
 }

@@ -1,13 +1,12 @@
-import type { Command } from 'commander'
+import type { CliCommand } from '../cli-command.js'
 import type { TrustOptions } from '../contracts/trust.js'
-import { examples } from '../options.js'
 import { CONTRACT_FILE } from '../places.js'
 
 const FILE = `${CONTRACT_FILE} or agent_workflow/ of the work tree`
 const OF = 'state directory of the server ($PHASELOCK_STATE_DIR; default: the one of the work tree)'
 
 /** `trust` and `untrust` */
-export function addTrustCommands(program: Command): void {
+export function addTrustCommands(program: CliCommand): void {
   program
     .command('trust')
     .argument('[file]', FILE)
@@ -17,13 +16,10 @@ export function addTrustCommands(program: Command): void {
     .option('--remove', 'withdraw the acceptance, like untrust')
     .option('--state-dir <dir>', OF)
     .option('--json', 'print JSON')
-    .addHelpText(
-      'after',
-      examples([
-        ['phaselock trust', 'read what it asks for, then y or N'],
-        ['phaselock trust --yes', 'in scripts'],
-        ['phaselock trust --list', ''],
-      ]),
+    .examples(
+      ['phaselock trust', 'read what it asks for, then y or N'],
+      ['phaselock trust --yes', 'in scripts'],
+      'phaselock trust --list',
     )
     .action(async (file: string | undefined, options: TrustOptions) =>
       (await import('../contracts/trust.js')).trust(file, options),
@@ -34,7 +30,7 @@ export function addTrustCommands(program: Command): void {
     .description('withdraw the acceptance of a contract')
     .option('--state-dir <dir>', OF)
     .option('--json', 'print JSON')
-    .addHelpText('after', examples([['phaselock untrust', 'the next start asks again']]))
+    .examples(['phaselock untrust', 'the next start asks again'])
     .action(async (file: string | undefined, options: TrustOptions) =>
       (await import('../contracts/trust.js')).trust(file, { ...options, remove: true }),
     )

@@ -15,7 +15,7 @@ import { tell } from '../terminal/terminal.js'
 
 const DEFAULT_CONTRACT = 'tdd'
 
-export interface ContractChoice {
+interface ContractChoice {
   readonly path: string
   /** `bundled:tdd` or `file`. */
   readonly origin: string

@@ -6,13 +6,13 @@ import { formatGithub, formatJson, formatLines, formatSarif, formatText } from '
 import { toDot, toMermaid, toSvg } from '../../contract/graph.js'
 import { type LoadedContract, loadContractFile, loadContractText } from '../../contract/load/load-contract.js'
 import type { JsonObject } from '../../core/json.js'
-import { objectOf, textOf } from '../client/answer-values.js'
-import { Client } from '../client/client.js'
+import { plainLine, plainText } from '../../core/plain-text.js'
+import { isObject } from '../client/answer-values.js'
+import { openClient } from '../client/client.js'
 import type { ClientOptions } from '../client/connection.js'
 import { EXIT, Stop } from '../exit.js'
 import { CONTRACT_FILE } from '../places.js'
-import { plainLine, plainText } from '../terminal/plain-text.js'
-import { print, printJson, tell } from '../terminal/terminal.js'
+import { print, printJson, show, tell } from '../terminal/terminal.js'
 import { programVersion } from '../version.js'
 import { chooseContract, loadChosen, ownContract, shortPath } from './choose-contract.js'
 
@@ -91,10 +91,10 @@ export async function graph(file: string | undefined, options: GraphOptions): Pr
 /** Makes a contract known to the server. */
 export async function addContract(file: string, options: ClientOptions): Promise<void> {
   const loaded = await loadChosen({ path: pathOf(file), origin: 'file' })
-  const answer = await new Client(options).post('/contracts', await portable(loaded))
-  if (options.json === true) return printJson(answer)
-  print(`Known: ${plainLine(textOf(answer.name))} ${plainLine(textOf(answer.version))} (${textOf(answer.hash)})`)
-  if (textOf(answer.hash) !== loaded.contract.hash)
+  const known = await (await openClient(options)).addContract(await portable(loaded))
+  const { name, version, hash } = known
+  show(options, known, `Known: ${plainLine(name)} ${plainLine(version)} (${hash})`)
+  if (options.json !== true && hash !== loaded.contract.hash)
     tell('The server understood it differently: compare `phaselock explain` with GET /contracts/HASH.')
 }
 
@@ -107,6 +107,10 @@ async function portable(loaded: LoadedContract): Promise<JsonObject> {
   if (alone.ok && alone.contract.hash === loaded.contract.hash) return { source }
   const contract = objectOf(parse(source))
   return { contract: { ...contract, schemas: { ...objectOf(contract.schemas), ...objectOf(loaded.document.schemas) } } }
+}
+
+function objectOf(value: unknown): JsonObject {
+  return isObject(value) ? value : {}
 }
 
 function pathOf(named: string): string {

@@ -1,17 +1,17 @@
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
+import { readFileIfPresent, writeFileAtomically } from '../../base/atomic-file.js'
 import { compileDocument } from '../../contract/compile/compile-document.js'
 import { canonicalJson, fingerprint } from '../../contract/fingerprint.js'
 import type { Contract } from '../../core/contract/contract.js'
 import type { ContractPin } from '../../core/contract/contract-trust.js'
 import type { JsonObject } from '../../core/json.js'
-import { readFileIfPresent, writeFileAtomically } from '../../store/ledger-files.js'
 import { EXIT, Stop } from '../exit.js'
 
 const PINS_MAX = 1000
 
 /** A contract as it was accepted, with its schemas, guides and documents. */
-export interface PinnedText {
+interface PinnedText {
   readonly contract: Contract
   readonly document: JsonObject
 }

@@ -1,7 +1,7 @@
 import type { Contract } from '../../core/contract/contract.js'
 import { PERMISSION_KINDS, permissionsOf } from '../../core/contract/contract-permissions.js'
 import type { Json } from '../../core/json.js'
-import { plainLine } from '../terminal/plain-text.js'
+import { plainLine } from '../../core/plain-text.js'
 
 const SANDBOX_LINES_MAX = 10
 const TEXT_CHARS_MAX = 160

@@ -5,9 +5,9 @@ import { isBelowConfinement, isSandboxOnly } from '../../core/contract/contract-
 import { type ContractPin, judgeFound, type TrustVerdict } from '../../core/contract/contract-trust.js'
 import type { KnownContract } from '../../core/identity/registry.js'
 import type { JsonObject } from '../../core/json.js'
+import { plainLine } from '../../core/plain-text.js'
 import { EXIT, Stop } from '../exit.js'
 import { programName, shellWord } from '../program-name.js'
-import { plainLine } from '../terminal/plain-text.js'
 import { canAsk, confirm, tell } from '../terminal/terminal.js'
 import { chooseContract, isBelow, loadChosen, ownContract, shortPath } from './choose-contract.js'
 import { ContractPins } from './contract-pins.js'
@@ -40,7 +40,7 @@ export interface Wanted {
 }
 
 /** The contracts that the ledger knows, by hash. */
-export type ReadKnown = () => Promise<ReadonlyMap<string, KnownContract>>
+type ReadKnown = () => Promise<ReadonlyMap<string, KnownContract>>
 
 /** The contract to start with. Stops where no operator vouches for what it asks for. (REQ-TRUST-2) */
 export async function settleContract(wanted: Wanted, readKnown: ReadKnown): Promise<SettledContract> {

@@ -1,16 +1,15 @@
 import { existsSync } from 'node:fs'
 import { BUNDLED_CONTRACTS, bundledContract, isBundledContract } from '../../contract/bundled-contracts.js'
 import { nearest } from '../../contract/nearest.js'
-import { listOf, textOf } from '../client/answer-values.js'
+import { plainLine } from '../../core/plain-text.js'
 import type { Client } from '../client/client.js'
 import { EXIT, Stop } from '../exit.js'
 import { programName, shellWord } from '../program-name.js'
-import { plainLine } from '../terminal/plain-text.js'
 
 const NAMES_SHOWN_MAX = 20
 
 /** A contract on this machine, or one that the server knows by name or hash. */
-export type StartContract = { readonly path: string } | { readonly known: string }
+type StartContract = { readonly path: string } | { readonly known: string }
 
 /** The contract that was named. Nothing is changed yet: a name that means none stops here, before a run is aborted. */
 export async function chooseStartContract(
@@ -23,9 +22,9 @@ export async function chooseStartContract(
   if (existsSync(named)) return { path: named }
   // Paths seldom hold spaces and texts often hold slashes: "Add GET /health".
   if (!/\s/.test(named) && /[/\\]|\.(ya?ml|json|md|markdown)$/.test(named)) return { path: named }
-  const contracts = listOf((await client.get('/contracts')).contracts)
+  const { contracts } = await client.contracts()
   if (contracts.some(({ name, hash }) => name === named || hash === named)) return { known: named }
-  const names = [...new Set([...BUNDLED_CONTRACTS, ...contracts.map(({ name }) => textOf(name))])]
+  const names = [...new Set([...BUNDLED_CONTRACTS, ...contracts.map(({ name }) => name)])]
   throw new Stop(EXIT.refused, unknownText(named, names, task))
 }
 
@@ -35,7 +34,7 @@ export async function contractHash(client: Client, choice: StartContract): Promi
   // Schemas and guides lie beside the file, here: what is sent holds them, and the server looks for nothing.
   const { loadChosen } = await import('./choose-contract.js')
   const loaded = await loadChosen({ path: choice.path, origin: 'file' })
-  return textOf((await client.post('/contracts', { contract: loaded.document })).hash)
+  return (await client.addContract({ contract: loaded.document })).hash
 }
 
 function unknownText(named: string, names: readonly string[], task: string | undefined): string {

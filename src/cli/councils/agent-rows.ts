@@ -1,11 +1,10 @@
 import { type CoordinationRun, tally } from '../../core/councils/council.js'
 import { type AgentStatus, statusOf } from '../../core/councils/status.js'
-import { counted } from '../../core/text.js'
-import { plainLine, plainText } from '../terminal/plain-text.js'
-import { columnsOf, cut } from '../terminal/table.js'
+import { plainLine, plainText } from '../../core/plain-text.js'
+import { counted, duration } from '../../core/text.js'
+import { columnsOf, cut, pad } from '../terminal/table.js'
 import { paint } from '../terminal/terminal.js'
 import type { Size } from '../terminal/top-frame.js'
-import { durationText } from '../workflow/run-text.js'
 import type { Lane, Live } from './live-council.js'
 
 const LANE_LINES = 2
@@ -28,7 +27,7 @@ export function lanesOf(live: Live, { columns, rows }: Size, now: number): reado
     const status = statuses[id]
     if (status === undefined) return []
     const lane = live.lanes.get(id)
-    const line = cut(laneLine({ name: padded(laneName(run, id), wide), run, id, status, lane }), columns)
+    const line = cut(laneLine({ name: pad(laneName(run, id), wide), run, id, status, lane }), columns)
     return isRoomy ? [painted(line, status), paint('dim', cut(lastLine(lane), columns))] : [painted(line, status)]
   })
   const left = agents.length - shown
@@ -38,7 +37,7 @@ export function lanesOf(live: Live, { columns, rows }: Size, now: number): reado
 function headLine(run: CoordinationRun, now: number): string {
   const seconds = Math.max(0, Math.floor(((run.endedAt ?? now) - run.startedAt) / 1000))
   const votes = [...tally(run).values()].reduce((sum, count) => sum + count, 0)
-  const parts = [counted(run.answers.length, 'answer'), counted(votes, 'vote'), durationText(seconds)]
+  const parts = [counted(run.answers.length, 'answer'), counted(votes, 'vote'), duration(seconds)]
   return `${plainLine(run.id)}  ${parts.join(', ')}  (Ctrl-C cancels)`
 }
 
@@ -81,9 +80,4 @@ function painted(line: string, status: AgentStatus): string {
 
 function laneName(run: CoordinationRun, id: string): string {
   return plainLine(`${run.agents.get(id)?.anonymousId ?? ''} ${id}`)
-}
-
-function padded(name: string, room: number): string {
-  const fitted = cut(name, room)
-  return fitted + ' '.repeat(Math.max(0, room - columnsOf(fitted)))
 }

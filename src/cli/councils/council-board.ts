@@ -1,6 +1,6 @@
-import { writeSync } from 'node:fs'
-import { plainText } from '../terminal/plain-text.js'
+import { plainText } from '../../core/plain-text.js'
 import { columnsOf } from '../terminal/table.js'
+import { writeAtOnce } from '../terminal/terminal.js'
 
 // Terminals that know it show the whole picture at once; others do not mind.
 const BEGIN = '\u001B[?2026h'
@@ -13,7 +13,7 @@ const COLUMNS_DEFAULT = 80
 /** A block of lines at the end of the terminal that is drawn again in place; what is said meanwhile stands above it. */
 export class Board {
   #block: readonly string[] = []
-  readonly #restore = (): void => giveBack()
+  readonly #restore = (): void => writeAtOnce(SHOW_CURSOR)
 
   constructor() {
     process.once('exit', this.#restore)
@@ -31,7 +31,7 @@ export class Board {
   close(): void {
     this.draw([])
     process.off('exit', this.#restore)
-    giveBack()
+    writeAtOnce(SHOW_CURSOR)
   }
 
   #back(): string {
@@ -39,16 +39,6 @@ export class Board {
     // A terminal that became narrower has wrapped what was drawn.
     const rows = this.#block.reduce((sum, line) => sum + rowsOf(line, columns), 0)
     return rows === 0 ? CLEAR_BELOW : `\u001B[${rows}F${CLEAR_BELOW}`
-  }
-}
-
-function giveBack(): void {
-  try {
-    // The program may be ending: nothing that is written later would arrive.
-    writeSync(process.stdout.fd, SHOW_CURSOR)
-  } catch (error) {
-    // A terminal that is gone needs nothing back.
-    if (!['EIO', 'EPIPE', 'EBADF', 'EAGAIN'].includes((error as NodeJS.ErrnoException).code ?? '')) throw error
   }
 }
 

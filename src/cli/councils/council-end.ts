@@ -1,11 +1,10 @@
 import { type CoordinationRun, tally } from '../../core/councils/council.js'
 import { statusOf } from '../../core/councils/status.js'
 import type { JsonObject } from '../../core/json.js'
-import { counted, thousands } from '../../core/text.js'
+import { plainLine, plainText } from '../../core/plain-text.js'
+import { counted, duration, thousands } from '../../core/text.js'
 import { EXIT, type ExitCode } from '../exit.js'
-import { plainLine, plainText } from '../terminal/plain-text.js'
 import { paint } from '../terminal/terminal.js'
-import { durationText } from '../workflow/run-text.js'
 import { nameOf } from './event-lines.js'
 import type { Live, NewestAnswer } from './live-council.js'
 
@@ -105,7 +104,7 @@ function tookLine(run: CoordinationRun): string {
   const input = all.reduce((sum, one) => sum + one.input, 0)
   const output = all.reduce((sum, one) => sum + one.output, 0)
   const tokens = input + output === 0 ? '' : `, ${thousands(input)} tokens in, ${thousands(output)} out`
-  return `${durationText(seconds)}, ${counted(run.answers.length, 'answer')}${tokens}`
+  return `${duration(seconds)}, ${counted(run.answers.length, 'answer')}${tokens}`
 }
 
 function tokensOf(run: CoordinationRun, id: string): JsonObject {

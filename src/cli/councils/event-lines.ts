@@ -1,9 +1,9 @@
 import { charCount } from '../../core/councils/code-points.js'
 import type { CoordinationRun } from '../../core/councils/council.js'
 import type { RunEvent } from '../../core/councils/event.js'
+import { plainLine } from '../../core/plain-text.js'
 import { counted } from '../../core/text.js'
 import { unreachable } from '../../core/unreachable.js'
-import { plainLine } from '../terminal/plain-text.js'
 
 const REASON_CHARS_MAX = 300
 

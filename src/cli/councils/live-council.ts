@@ -1,8 +1,8 @@
+import type { LedgerEvent } from 'phaselock/sdk'
 import type { CoordinationRun } from '../../core/councils/council.js'
 import type { RunEvent } from '../../core/councils/event.js'
 import { evolveRun } from '../../core/councils/evolve-council.js'
 import type { Json, JsonObject } from '../../core/json.js'
-import { objectOf, textOf } from '../client/answer-values.js'
 
 const TAIL_CHARS_MAX = 2000
 
@@ -30,28 +30,23 @@ export const NOTHING_YET: Live = { run: null, newest: new Map(), presentation: n
 const NO_LANE: Lane = { tail: '', doing: null }
 
 const RUN_EVENTS: ReadonlySet<string> = new Set<RunEvent['type']>([
-  'run_started',
-  'turn_began',
-  'answers_injected',
-  'answer_accepted',
-  'vote_cast',
-  'vote_asked_again',
-  'response_rejected',
-  'agent_stopped',
-  'agent_failed',
-  'agent_timed_out',
-  'usage_recorded',
-  'run_decided',
-  'final_presented',
-  'run_ended',
+  ...(['run_started', 'turn_began', 'answers_injected', 'answer_accepted', 'vote_cast', 'vote_asked_again'] as const),
+  ...(['response_rejected', 'agent_stopped', 'agent_failed', 'agent_timed_out', 'usage_recorded'] as const),
+  ...(['run_decided', 'final_presented', 'run_ended'] as const),
 ])
 
 /** An event of a run as the server shows it, in the words of the core; null for those of a newer server. */
-export function runEventOf(view: JsonObject): RunEvent | null {
-  const type = textOf(view.type)
+export function runEventOf({ type, at, data }: Pick<LedgerEvent, 'type' | 'at' | 'data'>): RunEvent | null {
   if (!RUN_EVENTS.has(type)) return null
-  const fact = renamed(objectOf(view.data)) as JsonObject
-  return { ...fact, type, at: Date.parse(textOf(view.at)) } as unknown as RunEvent
+  return { ...(renamed(data as JsonObject) as JsonObject), type, at: Date.parse(at) } as unknown as RunEvent
+}
+
+/** A piece of what an agent streams. */
+export interface Part {
+  readonly agent: string
+  readonly type: string
+  readonly text?: string
+  readonly name?: string
 }
 
 /** After one more event. */
@@ -81,12 +76,10 @@ export function afterEvent(live: Live, event: RunEvent): Live {
 const DOING: Readonly<Record<string, Lane['doing']>> = { text: 'writing', reasoning: 'reasoning', tool_call: 'calling' }
 
 /** After a piece of an agent's stream; pieces are for looking at and are kept nowhere. */
-export function afterPart(live: Live, part: JsonObject): Live {
-  const agent = textOf(part.agent)
-  const type = textOf(part.type)
+export function afterPart(live: Live, { agent, type, text = '', name = '' }: Part): Live {
   if (live.run?.agents.has(agent) !== true || !(type in DOING)) return live
   const before = live.lanes.get(agent) ?? NO_LANE
-  const said = type === 'tool_call' ? `\n${textOf(part.name)}` : textOf(part.text)
+  const said = type === 'tool_call' ? `\n${name}` : text
   const lane: Lane = { tail: (before.tail + said).slice(-TAIL_CHARS_MAX), doing: DOING[type] ?? null }
   return { ...live, lanes: new Map(live.lanes).set(agent, lane) }
 }

@@ -3,9 +3,9 @@ import { CONTRACT_CODES, type Place, type Report } from '../../contract/diagnost
 import { BYTES_MAX, parseSource, type SourceNode } from '../../contract/load/yaml.js'
 import { nearest } from '../../contract/nearest.js'
 import type { Json, JsonObject } from '../../core/json.js'
-import { listOf, objectOf, textOf } from '../client/answer-values.js'
-import { EXIT, Stop } from '../exit.js'
-import { plainLine } from '../terminal/plain-text.js'
+import { plainLine } from '../../core/plain-text.js'
+import { isObject } from '../client/answer-values.js'
+import { EXIT, problemOf, Stop } from '../exit.js'
 
 const KEYS = ['agents', 'options'] as const
 const PROBLEMS_MAX = 100
@@ -24,6 +24,9 @@ interface CouncilProblem {
   readonly message: string
   readonly remedy: string
 }
+
+/** The same as the server says it. */
+type Found = Partial<CouncilProblem> & { readonly field?: string }
 
 /** Reads a council file. What its agents and options must look like is for the server to say. */
 export function readCouncil(file: string): Council {
@@ -55,11 +58,10 @@ export function readCouncil(file: string): Council {
 
 /** What the server found wrong with the council, each with its place in the file; null when it is about something else. */
 export function councilStop(council: Council, stop: Stop): Stop | null {
-  const problem = objectOf(stop.details.problem as Json | undefined)
-  const errors = [...listOf(problem.errors), ...listOf(problem.problems)]
-  const problems = errors.slice(0, PROBLEMS_MAX).map((one) => {
-    const path = textOf(one.path) || textOf(one.field)
-    return { path, message: textOf(one.message), remedy: textOf(one.remedy), at: council.placeOf(path) }
+  const { errors = [], problems: more = [] } = (problemOf(stop) ?? {}) as Readonly<Record<string, readonly Found[]>>
+  const problems = [...errors, ...more].slice(0, PROBLEMS_MAX).map(({ path: named, field, message, remedy }) => {
+    const path = named || field || ''
+    return { path, message: message ?? '', remedy: remedy ?? '', at: council.placeOf(path) }
   })
   if (problems.length === 0 || !problems.some(({ path }) => /^(agents|options)\b/.test(path))) return null
   return refused(council.file, problems)
@@ -80,7 +82,7 @@ function textOfFile(file: string): string {
 
 function objectOrStop(value: Json | undefined, file: string): JsonObject {
   if (value === undefined || value === null) return {}
-  if (typeof value === 'object' && !Array.isArray(value)) return value as JsonObject
+  if (isObject(value)) return value
   throw new Stop(EXIT.usage, `${file}: options must be a map such as {novelty: balanced}.`)
 }
 

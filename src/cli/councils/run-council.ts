@@ -1,10 +1,10 @@
-import { readFileSync } from 'node:fs'
+import type { Coordination } from 'phaselock/sdk'
 import type { JsonObject } from '../../core/json.js'
-import { listOf, textOf } from '../client/answer-values.js'
-import { Client, segment } from '../client/client.js'
+import { plainJson, plainLine } from '../../core/plain-text.js'
+import { openClient } from '../client/client.js'
 import type { ClientOptions } from '../client/connection.js'
 import { EXIT, type ExitCode, Stop } from '../exit.js'
-import { plainJson, plainLine } from '../terminal/plain-text.js'
+import { readInput } from '../read-input.js'
 import { tell } from '../terminal/terminal.js'
 import { exitOf } from './council-end.js'
 import { type Door, openDoor } from './council-server.js'
@@ -14,7 +14,6 @@ import { jsonShow, lanesShow, linesOfJsonShow, plainShow, quietShow, type Show }
 import { Signals } from './signals.js'
 import { watchRun } from './watch-council.js'
 
-const STDIN = 0
 const CANCELLED = 'the operator interrupted it'
 
 export interface CoordinateOptions extends ClientOptions {
@@ -46,7 +45,7 @@ export async function coordinate(question: string | undefined, options: Coordina
 
 interface Started {
   readonly id: string
-  readonly answer: JsonObject
+  readonly answer: Coordination
   readonly url: string
 }
 
@@ -55,7 +54,7 @@ async function startRun(
   council: Council,
   { asked, options }: { readonly asked: string; readonly options: CoordinateOptions },
 ): Promise<Started> {
-  const client = new Client(door.client)
+  const client = await openClient(door.client)
   const limit: JsonObject = options.timeout === undefined ? {} : { timeout_seconds: options.timeout }
   const body: JsonObject = {
     question: asked,
@@ -63,8 +62,8 @@ async function startRun(
     options: { ...council.options, ...options.option, ...limit },
   }
   try {
-    const answer = await client.post('/coordinations', body)
-    return { id: textOf(answer.id), answer, url: client.url }
+    const answer = await client.coordinate(body)
+    return { id: answer.id, answer, url: client.url }
   } catch (error) {
     throw error instanceof Stop ? (councilStop(council, error) ?? error) : error
   }
@@ -102,24 +101,26 @@ function showOf({ answer, id, url }: Started, options: CoordinateOptions): Show 
 /** Asks for the end of the run, which then comes as everything else of it does. */
 function cancel(door: Door, id: string, show: Show): void {
   show.say('Cancelling. Press Ctrl-C again to leave immediately.')
-  new Client(door.client).post(`/coordinations/${segment(id)}/cancel`, { reason: CANCELLED }).catch((error) => {
-    // It may have ended by itself in the same moment: then its end is shown.
-    tell(plainLine(`It could not be cancelled: ${error instanceof Error ? error.message : String(error)}`))
-  })
+  openClient(door.client)
+    .then((client) => client.cancelCoordination(id, { reason: CANCELLED }))
+    .catch((error) => {
+      // It may have ended by itself in the same moment: then its end is shown.
+      tell(plainLine(`It could not be cancelled: ${error instanceof Error ? error.message : String(error)}`))
+    })
 }
 
 /** How those take part who come from elsewhere. Their tokens are shown once, and only here. */
 function invite({ answer, id, url }: Started, options: CoordinateOptions, show: Show): void {
-  const guests = listOf(answer.agents).filter((agent) => textOf(agent.token) !== '')
+  const guests = answer.agents.filter(({ token = '' }) => token !== '')
   if (guests.length === 0 || options.jsonl === true || options.events === true) return
-  const at = `${url}/api/v1/coordinations/${segment(id)}`
+  const at = `${url}/api/v1/coordinations/${encodeURIComponent(id)}`
   if (options.json === true) {
     tell(plainJson({ event: 'invited', url: at, mcp: `${url}/mcp`, agents: guests }))
     return
   }
   const lines = guests.flatMap((guest) => [
-    plainLine(`${textOf(guest.anonymous_id)} ${textOf(guest.id)} takes part from elsewhere, with the token`),
-    `  ${plainLine(textOf(guest.token))}`,
+    plainLine(`${guest.anonymous_id} ${guest.id} takes part from elsewhere, with the token`),
+    `  ${plainLine(guest.token)}`,
   ])
   const how = [
     `  over REST: GET ${at} says what it must do, POST ${at}/respond takes`,
@@ -135,16 +136,7 @@ function questionOf(question: string | undefined, options: CoordinateOptions): s
   const { questionFile: file } = options
   if ((question === undefined) === (file === undefined))
     throw new Stop(EXIT.usage, 'Give the question, or a file that holds it with --question-file FILE; one of both.')
-  const text = file === undefined ? (question ?? '') : readQuestion(file)
+  const text = file === undefined ? (question ?? '') : readInput(file, `The question file ${file}`).trim()
   if (text.trim() === '') throw new Stop(EXIT.usage, 'The question is empty.')
   return text
-}
-
-function readQuestion(file: string): string {
-  try {
-    return readFileSync(file === '-' ? STDIN : file, 'utf8').trim()
-  } catch (error) {
-    const code = (error as NodeJS.ErrnoException).code ?? 'fault'
-    throw new Stop(EXIT.usage, `The question file ${file} cannot be read (${code}).`)
-  }
 }

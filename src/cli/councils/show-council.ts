@@ -1,6 +1,5 @@
 import type { CoordinationRun } from '../../core/councils/council.js'
-import type { JsonObject } from '../../core/json.js'
-import { plainJson, plainText } from '../terminal/plain-text.js'
+import { plainJson, plainText } from '../../core/plain-text.js'
 import { print, printJson } from '../terminal/terminal.js'
 import { screenSize } from '../terminal/top-screen.js'
 import { lanesOf } from './agent-rows.js'
@@ -31,11 +30,11 @@ export function jsonShow(): Show {
 }
 
 /** Every event and every piece of a stream as a line of JSON, and the result as the last one. */
-export function linesOfJsonShow(started: JsonObject): Show {
-  const line = (event: string, fields: JsonObject): void => print(plainJson({ event, ...fields }))
+export function linesOfJsonShow(started: object): Show {
+  const line = (event: string, fields: object): void => print(plainJson({ event, ...fields }))
   line('started', started)
   return {
-    see: (seen) => (seen.kind === 'part' ? line('part', seen.part) : line(String(seen.view.type), seen.view)),
+    see: (seen) => (seen.kind === 'part' ? line('part', seen.part) : line(seen.view.type, seen.view)),
     say: nothing,
     end: (run, live) => line('result', resultOf(run, live)),
     close: nothing,

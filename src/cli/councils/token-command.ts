@@ -1,41 +1,26 @@
-import type { Command } from 'commander'
-import { Client, segment } from '../client/client.js'
-import { type ClientOptions, clientOptions } from '../client/connection.js'
+import { type CliCommand, serverCommand } from '../cli-command.js'
+import { openClient } from '../client/client.js'
+import type { ClientOptions } from '../client/connection.js'
 import { EXIT, Stop } from '../exit.js'
-import { examples } from '../options.js'
-import { print, printJson } from '../terminal/terminal.js'
+import { show } from '../terminal/terminal.js'
 
 const TOKEN = /^[\x21-\x7e]{1,8192}$/
 
 /** `phaselock coordinate token`: what somebody elsewhere takes part with. */
-export function addTokenCommand(coordinate: Command): void {
-  clientOptions(
-    coordinate
-      .command('token')
-      .argument('<run>', 'id of the council, or of the consensus of a phase')
-      .argument('<agent>', 'name of the remote agent in the council or contract')
-      .description("print a remote agent's token, and nothing else"),
-  )
-    .addHelpText(
-      'after',
-      examples([
-        ['phaselock coordinate token coord-3f2a91 guest > guest.token', ''],
-        ['phaselock coordinate token consensus-3f2a91-task-1 reviewer_a', ''],
-      ]),
+export function addTokenCommand(coordinate: CliCommand): void {
+  serverCommand(coordinate, 'token', "print a remote agent's token, and nothing else")
+    .argument('<run>', 'id of the council, or of the consensus of a phase')
+    .argument('<agent>', 'name of the remote agent in the council or contract')
+    .examples(
+      'phaselock coordinate token coord-3f2a91 guest > guest.token',
+      'phaselock coordinate token consensus-3f2a91-task-1 reviewer_a',
     )
     // `coordinate` has the same options, and commander gives them to it wherever they stand.
-    .action((run: string, agent: string, _own: ClientOptions, command: Command) =>
-      tokenOf(run, agent, command.optsWithGlobals()),
-    )
-}
-
-async function tokenOf(run: string, agent: string, options: ClientOptions): Promise<void> {
-  const path = `/coordinations/${segment(run)}/agents/${segment(agent)}/token`
-  const answer = await new Client(options).post(path, {})
-  const { token } = answer
-  // It goes into files and variables: what is no token must not.
-  if (typeof token !== 'string' || !TOKEN.test(token))
-    throw new Stop(EXIT.refused, 'The server did not answer with a token.')
-  if (options.json === true) return printJson(answer)
-  print(token)
+    .action(async (run: string, agent: string, _own: ClientOptions, command: CliCommand) => {
+      const options: ClientOptions = command.optsWithGlobals()
+      const answer = await (await openClient(options)).participantToken(run, agent)
+      // It goes into files and variables: what is no token must not.
+      if (!TOKEN.test(answer.token)) throw new Stop(EXIT.refused, 'The server did not answer with a token.')
+      show(options, answer, answer.token)
+    })
 }

@@ -1,5 +1,6 @@
+import { OperatorClient } from 'phaselock/sdk'
 import type { JsonObject } from '../../core/json.js'
-import { objectOf } from '../client/answer-values.js'
+import { isObject } from '../client/answer-values.js'
 
 // A gate runs tests, and the machine may have other things to do.
 const ANSWER_MS_MAX = 180_000
@@ -15,40 +16,34 @@ interface ApiOptions {
   readonly signal: AbortSignal
 }
 
-/** The REST entrance of the demo's server: refusals are answers here. */
+/** The REST entrance of the demo's server. */
 export class Api {
   readonly url: string
-  readonly #options: ApiOptions
+  /** The operator of the server; what it refuses to its own operator is a fault of the demo. */
+  readonly operator: OperatorClient
+  readonly #signal: AbortSignal
 
-  constructor(options: ApiOptions) {
-    this.url = options.url
-    this.#options = options
+  constructor({ url, operator, signal }: ApiOptions) {
+    this.url = url
+    this.#signal = signal
+    this.operator = this.as(operator)
   }
 
-  /** Asks with the token that is given. */
-  async call(token: string, path: string, body?: JsonObject): Promise<Answer> {
+  /** Somebody with this token, who asks for what has to be granted. */
+  as(token: string): OperatorClient {
+    return new OperatorClient({ url: this.url, token, signal: this.#signal, callMsMax: ANSWER_MS_MAX })
+  }
+
+  /** Asks with the token that is given: refusals are answers here. */
+  async call(token: string, path: string, body: JsonObject): Promise<Answer> {
     const response = await fetch(`${this.url}/api/v1${path}`, {
-      method: body === undefined ? 'GET' : 'POST',
-      headers: {
-        authorization: `Bearer ${token}`,
-        ...(body === undefined ? {} : { 'content-type': 'application/json' }),
-      },
-      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+      method: 'POST',
+      headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
+      body: JSON.stringify(body),
       redirect: 'error',
-      signal: AbortSignal.any([this.#options.signal, AbortSignal.timeout(ANSWER_MS_MAX)]),
+      signal: AbortSignal.any([this.#signal, AbortSignal.timeout(ANSWER_MS_MAX)]),
     })
-    return { status: response.status, body: objectOf((await response.json()) as JsonObject) }
-  }
-
-  /** Asks as the operator of the server; what it refuses to its own operator is a fault of the demo. */
-  async operate(path: string, body?: JsonObject): Promise<JsonObject> {
-    return this.must(this.#options.operator, path, body)
-  }
-
-  /** Asks for what has to be granted. */
-  async must(token: string, path: string, body?: JsonObject): Promise<JsonObject> {
-    const answer = await this.call(token, path, body)
-    if (answer.status < 300) return answer.body
-    throw new Error(`${path} was answered with ${answer.status}: ${JSON.stringify(answer.body)}`)
+    const answer: unknown = await response.json()
+    return { status: response.status, body: isObject(answer) ? answer : {} }
   }
 }

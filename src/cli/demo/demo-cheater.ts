@@ -1,6 +1,5 @@
+import type { PendingApproval } from 'phaselock/sdk'
 import type { JsonObject } from '../../core/json.js'
-import { objectOf, textOf } from '../client/answer-values.js'
-import { segment } from '../client/client.js'
 import type { Answer, Api } from './demo-api.js'
 
 interface Claimed {
@@ -20,7 +19,7 @@ export class Cheater {
   /** Of the phase before. */
   spentToken = ''
   /** The approval that it asked for last. */
-  approval: JsonObject = {}
+  approval: PendingApproval = { id: '', digest: '', expires_at: '' }
 
   private constructor({ api, task, tree, token }: Claimed) {
     this.api = api
@@ -31,9 +30,9 @@ export class Cheater {
 
   static async claim(api: Api, one: { readonly agent: string; readonly task: string; readonly tree: string }) {
     const { agent, task, tree } = one
-    const { agent_token } = await api.operate('/agents', { agent_id: agent })
-    const claimed = await api.must(textOf(agent_token), '/tasks/claim', { agent_id: agent, task_id: task })
-    return new Cheater({ api, task, tree, token: textOf(claimed.phase_token) })
+    const { agent_token } = await api.operator.addAgent({ agent_id: agent })
+    const claimed = await api.as(agent_token).claim({ agent_id: agent, task_id: task })
+    return new Cheater({ api, task, tree, token: String(claimed.phase_token) })
   }
 
   use(tool: string, args: JsonObject, token: string = this.token): Promise<Answer> {
@@ -50,7 +49,7 @@ export class Cheater {
       target_phase: target,
       artifacts,
     })
-    if (answer.body.pending_approval !== undefined) this.approval = objectOf(answer.body.pending_approval)
+    if (answer.body.pending_approval !== undefined) this.approval = answer.body.pending_approval as PendingApproval
     if (typeof answer.body.phase_token === 'string') {
       this.spentToken = this.token
       this.token = answer.body.phase_token
@@ -60,8 +59,7 @@ export class Cheater {
 
   answerApproval(): Promise<Answer> {
     const { id, digest } = this.approval
-    const path = `/approvals/${segment(textOf(id))}/decision`
-    return this.api.call(this.token, path, { decision: 'approve', digest: digest ?? null })
+    return this.api.call(this.token, `/approvals/${id}/decision`, { decision: 'approve', digest })
   }
 
   /** Goes on as it should, for once: what is written here is allowed. */

@@ -1,10 +1,10 @@
-import { type Command, Option } from 'commander'
+import { Option } from 'commander'
 import { PROVIDERS } from '../../confinement/confinement.js'
-import { examples } from '../options.js'
+import type { CliCommand } from '../cli-command.js'
 import type { DemoOptions } from './demo.js'
 
 /** `phaselock demo` */
-export function addDemoCommand(program: Command): void {
+export function addDemoCommand(program: CliCommand): void {
   program
     .command('demo')
     .description('watch an honest agent finish and a cheating one fail')
@@ -17,17 +17,14 @@ export function addDemoCommand(program: Command): void {
         PROVIDERS,
       ),
     )
-    .addHelpText(
-      'after',
-      `${examples([
-        ['phaselock demo', 'under a minute, no network'],
-        ['phaselock demo --interactive', 'be the human who approves'],
-        ['phaselock demo --keep --json', 'for programs'],
-      ])}
-
+    .examples(
+      ['phaselock demo', 'under a minute, no network'],
+      ['phaselock demo --interactive', 'be the human who approves'],
+      ['phaselock demo --keep --json', 'for programs'],
+    )
+    .notes(`
 Everything is real: a server of its own, two repositories in a temporary
 folder, tests that are run. Exit code 0 only if the honest agent is done,
-no trick opened anything and the ledger is intact.`,
-    )
+no trick opened anything and the ledger is intact.`)
     .action(async (options: DemoOptions) => (await import('./demo.js')).demo(options))
 }

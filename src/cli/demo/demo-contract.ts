@@ -7,7 +7,7 @@ export const LOOP_THRESHOLD = 3
 const LOOP_WINDOW_SECONDS = 600
 const WATCHED_PHASE = 'IMPL'
 
-export interface DemoContract {
+interface DemoContract {
   readonly name: string
   readonly isWatched: boolean
   /** Whether commands run behind a wall here; where none holds, the contract does without and answers say `unenforced`. */

@@ -1,9 +1,7 @@
 import { spawn } from 'node:child_process'
 import { createInterface } from 'node:readline'
-import type { JsonObject } from '../../core/json.js'
-import { packagePath } from '../../package/package-root.js'
-import { objectOf, textOf } from '../client/answer-values.js'
-import { plainLine } from '../terminal/plain-text.js'
+import { packagePath } from '../../base/package-root.js'
+import { plainLine } from '../../core/plain-text.js'
 import type { Api } from './demo-api.js'
 import { type Stage, serverEnvironment } from './demo-stage.js'
 
@@ -50,20 +48,15 @@ export async function* honestSteps(
   for await (const line of createInterface({ input: child.stdout })) {
     count += 1
     if (count > STEPS_MAX) throw new Error('the honest agent does not come to an end')
-    yield stepOf(objectOf(JSON.parse(line) as JsonObject))
+    yield stepOf(JSON.parse(line) as Partial<Step>)
   }
   const code = await ended
   if (code !== 0) throw new Error(`the honest agent ended with ${code}: ${complaint}`)
 }
 
-function stepOf(said: JsonObject): Step {
-  const word = (name: string): string => plainLine(textOf(said[name]))
+function stepOf({ phase, did, note, code, why, approval }: Partial<Step>): Step {
   return {
-    phase: word('phase'),
-    did: word('did'),
-    note: word('note'),
-    code: word('code'),
-    why: word('why'),
-    approval: word('approval'),
+    ...{ phase: plainLine(phase), did: plainLine(did), note: plainLine(note) },
+    ...{ code: plainLine(code), why: plainLine(why), approval: plainLine(approval) },
   }
 }

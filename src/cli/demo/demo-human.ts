@@ -1,6 +1,4 @@
-import type { JsonObject } from '../../core/json.js'
-import { textOf } from '../client/answer-values.js'
-import { segment } from '../client/client.js'
+import type { OperatorClient } from 'phaselock/sdk'
 import { EXIT, Stop } from '../exit.js'
 import { approvalText } from '../terminal/approval-text.js'
 import { confirm, tell } from '../terminal/terminal.js'
@@ -8,39 +6,29 @@ import type { Api } from './demo-api.js'
 
 /** The human of the demo: the operator "you". */
 export class Human {
-  readonly #api: Api
-  readonly #token: string
-  readonly #isAsked: boolean
-
-  private constructor(api: Api, token: string, isAsked: boolean) {
-    this.#api = api
-    this.#token = token
-    this.#isAsked = isAsked
-  }
+  private constructor(
+    readonly client: OperatorClient,
+    private readonly isAsked: boolean,
+  ) {}
 
   static async join(api: Api, isAsked: boolean): Promise<Human> {
-    const { operator_token: token } = await api.operate('/operators', { name: 'you' })
-    return new Human(api, textOf(token), isAsked)
+    const { operator_token } = await api.operator.addOperator({ name: 'you' })
+    return new Human(api.as(operator_token), isAsked)
   }
 
   /** Reads exactly what is to be approved, and approves that. */
   async approve(id: string): Promise<void> {
-    const approval = await this.#api.must(this.#token, `/approvals/${segment(id)}`)
-    if (this.#isAsked) {
+    const approval = await this.client.approval(id)
+    if (this.isAsked) {
       tell(`\n${approvalText(approval)}`)
       if (!(await confirm('Do you approve?')))
         throw new Stop(EXIT.refused, 'You did not approve the plan, so the agent gets no further. The demo ends here.')
     }
-    const decision = { decision: 'approve', digest: approval.digest ?? null, comment: 'Small and clear.' }
-    await this.act(`/approvals/${segment(id)}/decision`, decision)
+    await this.client.decide(id, { decision: 'approve', digest: approval.digest, comment: 'Small and clear.' })
   }
 
   /** Puts back what no allowed call explains. */
-  revert(task: string): Promise<JsonObject> {
-    return this.act(`/tasks/${segment(task)}/tree/revert`, { reason: 'nobody was allowed to change this' })
-  }
-
-  act(path: string, body: JsonObject): Promise<JsonObject> {
-    return this.#api.must(this.#token, path, body)
+  revert(task: string): Promise<unknown> {
+    return this.client.settleTree(task, 'revert', { reason: 'nobody was allowed to change this' })
   }
 }

@@ -1,6 +1,5 @@
-import type { JsonObject } from '../../core/json.js'
-import { listOf, textOf } from '../client/answer-values.js'
-import { segment } from '../client/client.js'
+import type { Blocker } from 'phaselock/sdk'
+import { textOf } from '../client/answer-values.js'
 import type { Answer } from './demo-api.js'
 import type { Cheater } from './demo-cheater.js'
 import type { Human } from './demo-human.js'
@@ -74,13 +73,13 @@ interface Seen {
 }
 
 async function look({ api, task, tree }: Cheater): Promise<Seen> {
-  const shown = await api.operate(`/tasks/${segment(task)}`)
-  const found = await api.operate(`/audit/query?task_id=${segment(task)}&success=false&limit=1`)
+  const shown = await api.operator.task(task)
+  const { events } = await api.operator.events({ task_id: task, success: 'false', limit: 1 })
   const isOver = shown.status === 'completed' || shown.status === 'cancelled'
   return {
     state: JSON.stringify([shown.phase, shown.epoch, shown.completed_phases, isOver]),
     tree: fingerprint(tree),
-    refused: Number(listOf(found.events)[0]?.seq ?? 0),
+    refused: events[0]?.seq ?? 0,
   }
 }
 
@@ -90,7 +89,7 @@ function isRefused({ status, body }: Answer): boolean {
 
 /** The reason in the words of the server: of a blocked transition the first thing that is in the way. */
 function wordsOf({ body }: Answer): { readonly code: string; readonly why: string } {
-  const [first]: readonly (JsonObject | undefined)[] = listOf(body.blockers)
-  if (first !== undefined) return { code: textOf(first.code), why: textOf(first.message) }
+  const [first] = (body.blockers ?? []) as unknown as readonly Blocker[]
+  if (first !== undefined) return { code: first.code, why: first.message }
   return { code: textOf(body.code), why: textOf(body.detail) }
 }

@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { cpSync, lstatSync, readdirSync, readFileSync, readlinkSync } from 'node:fs'
 import { join } from 'node:path'
-import { packagePath } from '../../package/package-root.js'
+import { packagePath } from '../../base/package-root.js'
 import { EXIT, Stop } from '../exit.js'
 
 const ENTRIES_MAX = 2000

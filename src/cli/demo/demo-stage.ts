@@ -3,11 +3,9 @@ import { chmodSync, mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync }
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { ProviderName } from '../../confinement/confinement.js'
-import type { JsonObject } from '../../core/json.js'
-import { listOf, objectOf, textOf } from '../client/answer-values.js'
+import { plainText } from '../../core/plain-text.js'
 import { EXIT, Stop } from '../exit.js'
 import { programScript } from '../program-name.js'
-import { plainText } from '../terminal/plain-text.js'
 import { Api } from './demo-api.js'
 import { makeSample } from './demo-sample.js'
 
@@ -23,7 +21,13 @@ export interface Wall {
   readonly missing: readonly string[]
 }
 
-export interface StageOptions {
+/** What the server says when it is ready. */
+interface Ready {
+  readonly url: string
+  readonly confinement: { readonly provider: string; readonly missing: readonly { readonly guarantee: string }[] }
+}
+
+interface StageOptions {
   readonly confinement?: ProviderName
   readonly signal: AbortSignal
 }
@@ -61,17 +65,14 @@ export class Stage {
     }
     const ready = await this.#serve(this.treeOf(agents[0] ?? ''))
     const operator = readFileSync(join(this.stateDir, 'operator.token'), 'utf8').trim()
-    const confinement = objectOf(ready.confinement)
+    const { provider, missing } = ready.confinement
     return {
-      api: new Api({ url: textOf(ready.url), operator, signal: this.#options.signal }),
-      wall: {
-        provider: textOf(confinement.provider),
-        missing: listOf(confinement.missing).map((one) => textOf(one.guarantee)),
-      },
+      api: new Api({ url: ready.url, operator, signal: this.#options.signal }),
+      wall: { provider, missing: missing.map(({ guarantee }) => guarantee) },
     }
   }
 
-  #serve(workspace: string): Promise<JsonObject> {
+  #serve(workspace: string): Promise<Ready> {
     const { confinement, signal } = this.#options
     const wall = confinement === undefined ? [] : ['--confinement', confinement]
     const places = ['--workspace', workspace, '--state-dir', this.stateDir]
@@ -91,7 +92,7 @@ export class Stage {
         const found = READY.exec(said)
         if (found === null) return
         clearTimeout(timer)
-        resolve(JSON.parse(found[0]) as JsonObject)
+        resolve(JSON.parse(found[0]) as Ready)
       }
       child.stdout.on('data', hear)
       child.stderr.on('data', hear)

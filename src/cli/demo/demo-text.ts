@@ -1,4 +1,4 @@
-import { columnsOf, cut } from '../terminal/table.js'
+import { cut, pad } from '../terminal/table.js'
 import { paint } from '../terminal/terminal.js'
 import { wrapped } from '../workflow/run-text.js'
 import type { Step } from './demo-honest.js'
@@ -32,14 +32,14 @@ export function stepLines(step: Step): readonly string[] {
   const mark = waits ? paint('yellow', `waits    ${step.code}`) : paint('green', 'ok')
   const note = step.note === '' ? '' : `  ${step.note}`
   return [
-    `${INDENT}${step.phase.padEnd(PHASE)}${fitted(step.did, DID - PHASE)}  ${mark}${note}`.trimEnd(),
+    `${INDENT}${step.phase.padEnd(PHASE)}${pad(step.did, DID - PHASE)}  ${mark}${note}`.trimEnd(),
     ...whyLines(step.why, INDENT + ' '.repeat(PHASE)),
   ]
 }
 
 /** A step of somebody else between the phases of an agent. */
 export function actLine(did: string): string {
-  return `${INDENT}${fitted(did, DID)}  ${paint('green', 'ok')}`
+  return `${INDENT}${pad(did, DID)}  ${paint('green', 'ok')}`
 }
 
 export function attemptLines(attempt: Attempt, number: number): readonly string[] {
@@ -48,7 +48,7 @@ export function attemptLines(attempt: Attempt, number: number): readonly string[
     outcome === 'refused'
       ? `${paint('red', 'refused')}  ${paint('bold', code)}`
       : paint('yellow', outcome === 'unenforced' ? outcome : `${outcome.toUpperCase()}  ${code}`.trimEnd())
-  return [`${String(number).padStart(2)}  ${fitted(tries, DID)}  ${mark}`, ...whyLines(why)]
+  return [`${String(number).padStart(2)}  ${pad(tries, DID)}  ${mark}`, ...whyLines(why)]
 }
 
 function whyLines(why: string, indent = INDENT): readonly string[] {
@@ -58,9 +58,4 @@ function whyLines(why: string, indent = INDENT): readonly string[] {
   return shown.map((line, at) =>
     paint('dim', at === last && lines.length > WHY_LINES_MAX ? `${cut(line, WIDTH - 2)} …` : cut(line, WIDTH)),
   )
-}
-
-function fitted(text: string, room: number): string {
-  const shown = cut(text, room)
-  return shown + ' '.repeat(Math.max(0, room - columnsOf(shown)))
 }

@@ -2,7 +2,6 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Code } from '../../core/codes.js'
 import type { JsonObject } from '../../core/json.js'
-import { textOf } from '../client/answer-values.js'
 import type { Answer } from './demo-api.js'
 import type { Cheater } from './demo-cheater.js'
 import { LOOP_THRESHOLD } from './demo-contract.js'
@@ -126,7 +125,7 @@ const PLAN_SCENE: Scene = {
       id: 'swap_plan',
       code: 'approval_pending',
       tries: 'hands in another plan than was approved',
-      prepare: (agent, you) => you.approve(textOf(agent.approval.id)),
+      prepare: (agent, you) => you.approve(agent.approval.id),
       attempt: (agent) => agent.move('TDD', OTHER_PLAN),
       because: 'Another plan needs another approval.',
     },

@@ -1,15 +1,13 @@
 import { setTimeout as wait } from 'node:timers/promises'
+import type { Report } from 'phaselock/sdk'
 import type { ProviderName } from '../../confinement/confinement.js'
-import type { JsonObject } from '../../core/json.js'
+import { plainLine } from '../../core/plain-text.js'
 import { counted } from '../../core/text.js'
 import type { VerifyReport } from '../../store/store.js'
 import { verifyDirectory } from '../../store/verify/verify-ledger.js'
-import { textOf } from '../client/answer-values.js'
-import { segment } from '../client/client.js'
 import { Signals } from '../councils/signals.js'
 import { EXIT, Stop } from '../exit.js'
 import { reportText } from '../report/report-text.js'
-import { plainLine } from '../terminal/plain-text.js'
 import { canAsk, print, printJson, tell } from '../terminal/terminal.js'
 import type { Api } from './demo-api.js'
 import { Cheater } from './demo-cheater.js'
@@ -81,7 +79,7 @@ function endText(text: string, end: { readonly seconds: number; readonly folder:
 interface Summary {
   readonly isOk: boolean
   readonly text: string
-  readonly json: JsonObject
+  readonly json: object
 }
 
 /** One showing, from the empty stage to the verified ledger. */
@@ -105,10 +103,7 @@ class Play {
     await this.#addTasks(api, wall)
     await this.#act('honest agent', () => this.#honest(api, you))
     await this.#act('cheating agent', () => this.#cheating(api, { you, wall }))
-    const reports = [
-      await api.operate(`/runs/${segment(HONEST)}/report`),
-      await api.operate(`/runs/${segment(CHEATING)}/report`),
-    ]
+    const reports = [await api.operator.report(HONEST), await api.operator.report(CHEATING)]
     await this.#stage.stopServer()
     // On the files themselves: nobody has to be believed.
     const ledger = await verifyDirectory(this.#stage.stateDir)
@@ -119,13 +114,13 @@ class Play {
   async #addTasks(api: Api, wall: Wall): Promise<void> {
     const isWalled = wall.missing.length === 0
     const source = contractText({ name: 'tdd-watched', isWatched: true, isWalled })
-    await api.operate('/contracts', { source })
+    await api.operator.addContract({ source })
     // The server was started with the bundled contract; where no wall holds, nobody could claim a task of it.
     if (!isWalled)
-      await api.operate('/contracts', { source: contractText({ name: 'tdd-open', isWatched: false, isWalled }) })
+      await api.operator.addContract({ source: contractText({ name: 'tdd-open', isWatched: false, isWalled }) })
     const contracts = { [HONEST]: isWalled ? {} : { contract: 'tdd-open' }, [CHEATING]: { contract: 'tdd-watched' } }
     for (const [id, contract] of Object.entries(contracts))
-      await api.operate('/tasks', { id, title: TITLE, workspace: this.#stage.treeOf(id), ...contract })
+      await api.operator.addTask({ id, title: TITLE, workspace: this.#stage.treeOf(id), ...contract })
   }
 
   // What breaks off is told, and the rest is shown all the same.
@@ -142,8 +137,8 @@ class Play {
 
   async #honest(api: Api, you: Human): Promise<void> {
     this.#show([titleLine(`An honest agent: ${TITLE}`)])
-    const { agent_token: token } = await api.operate('/agents', { agent_id: HONEST })
-    for await (const step of honestSteps(this.#stage, api, { id: HONEST, token: textOf(token) })) {
+    const { agent_token: token } = await api.operator.addAgent({ agent_id: HONEST })
+    for await (const step of honestSteps(this.#stage, api, { id: HONEST, token })) {
       this.#result.steps.push(step)
       this.#show(stepLines(step))
       if (step.approval !== '') {
@@ -153,7 +148,7 @@ class Play {
       }
       await this.#pause()
     }
-    const { status } = await api.operate(`/tasks/${segment(HONEST)}`)
+    const { status } = await api.operator.task(HONEST)
     this.#result.isHonestDone = status === 'completed' && newestCommit(this.#stage.treeOf(HONEST)) === TITLE
   }
 
@@ -173,7 +168,7 @@ class Play {
       await leave.go(agent, you)
       this.#show([actLine(leave.did)])
     }
-    await you.act(`/tasks/${segment(CHEATING)}/cancel`, { reason: 'it does not want to work' })
+    await you.client.cancelTask(CHEATING, { reason: 'it does not want to work' })
     this.#show([actLine('you cancel its task')])
   }
 
@@ -192,7 +187,7 @@ class Play {
 }
 
 function summaryOf(
-  all: Result & { readonly reports: readonly JsonObject[]; readonly ledger: VerifyReport; readonly wall: Wall },
+  all: Result & { readonly reports: readonly Report[]; readonly ledger: VerifyReport; readonly wall: Wall },
 ): Summary {
   const { attempts, steps, faults, isHonestDone, ledger, wall } = all
   const count = (outcome: Attempt['outcome']): number => attempts.filter((one) => one.outcome === outcome).length
@@ -221,12 +216,12 @@ function summaryOf(
   const json = {
     ok: isOk,
     confinement: { provider: wall.provider, unenforced: wall.missing },
-    honest: { completed: isHonestDone, steps: steps.map((one) => ({ ...one })) },
-    cheating: { attempts: attempts.map((one) => ({ ...one })) },
+    honest: { completed: isHonestDone, steps },
+    cheating: { attempts },
     score,
     faults,
-    ledger: { ...ledger, problems: ledger.problems.map((one) => ({ ...one })) },
+    ledger,
     reports: all.reports,
   }
-  return { isOk, text: lines.join('\n'), json: json as unknown as JsonObject }
+  return { isOk, text: lines.join('\n'), json }
 }

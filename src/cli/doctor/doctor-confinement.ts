@@ -6,8 +6,8 @@ import { type Confinement, GUARANTEES } from '../../confinement/confinement.js'
 import { surveyConfinement } from '../../confinement/open-confinement.js'
 import { findProgram } from '../../confinement/probes.js'
 import { hostView } from '../../confinement/view/host-view.js'
-import { plainLine } from '../terminal/plain-text.js'
-import type { Finding } from './doctor.js'
+import { plainLine } from '../../core/plain-text.js'
+import { type Finding, missing, ok, warning } from '../finding.js'
 
 /** Tries every wall there is, by really trying to break out of it, and says which one would be used. */
 export async function confinementFindings(): Promise<readonly Finding[]> {
@@ -22,38 +22,20 @@ export async function confinementFindings(): Promise<readonly Finding[]> {
 }
 
 function summary(used: Confinement | undefined, providers: readonly Confinement[]): Finding {
-  const name = 'confinement'
-  if (used === undefined) {
-    const first = providers.at(-1)?.missing[0]
-    return {
-      name,
-      status: 'missing',
-      detail: 'none: commands of agents cannot be confined, and strict contracts that run them are refused',
-      remedy: first?.remedy ?? '',
-    }
-  }
+  const none = 'none: commands of agents cannot be confined, and strict contracts that run them are refused'
+  if (used === undefined) return missing('confinement', none, providers.at(-1)?.missing[0]?.remedy ?? '')
   const held = Object.keys(GUARANTEES).join(', ')
-  return {
-    name,
-    status: 'ok',
-    detail: `${used.provider}, tried and held: ${held}${used.notes.length === 0 ? '' : `. ${used.notes.join(' ')}`}`,
-    remedy: '',
-  }
+  const notes = used.notes.length === 0 ? '' : `. ${used.notes.join(' ')}`
+  return ok('confinement', `${used.provider}, tried and held: ${held}${notes}`)
 }
 
 function detail(one: Confinement, used: Confinement | undefined): Finding {
-  const name = one.provider
-  if (one.missing.length === 0)
-    return { name, status: 'ok', detail: one === used ? 'holds, in use' : 'holds, not needed', remedy: '' }
-  const lost = [...new Set(one.missing.map((missing) => missing.guarantee))]
   const [first] = one.missing
+  if (first === undefined) return ok(one.provider, one === used ? 'holds, in use' : 'holds, not needed')
+  const lost = [...new Set(one.missing.map(({ guarantee }) => guarantee))]
   const what = lost.length === Object.keys(GUARANTEES).length ? 'cannot be used' : `does not hold: ${lost.join(', ')}`
-  return {
-    name,
-    status: 'warning',
-    detail: plainLine(`${what} (${first?.found ?? ''})`),
-    remedy: used === undefined ? (first?.remedy ?? '') : `Not needed; ${lowerFirst(first?.remedy ?? '')}`,
-  }
+  const remedy = used === undefined ? first.remedy : `Not needed; ${lowerFirst(first.remedy)}`
+  return warning(one.provider, plainLine(`${what} (${first.found})`), remedy)
 }
 
 const TOOLS_NAMED_MAX = 8
@@ -67,20 +49,17 @@ function toolFindings(): readonly Finding[] {
     const names = namesIn(folder).filter((name) => !inside.has(name))
     if (names.length === 0) return []
     const more = names.length > TOOLS_NAMED_MAX ? ` and ${names.length - TOOLS_NAMED_MAX} more` : ''
+    const some = names.slice(0, TOOLS_NAMED_MAX).join(', ')
     return [
-      {
-        name: 'hidden tools',
-        status: 'warning',
-        detail: plainLine(
-          `${folder} is on PATH but not visible in the sandbox: ${names.slice(0, TOOLS_NAMED_MAX).join(', ')}${more}`,
-        ),
-        remedy:
-          'If tests need one of them, install it below /usr/local or with a version manager that the sandbox shows (docs/tools.md).',
-      },
+      warning(
+        'hidden tools',
+        plainLine(`${folder} is on PATH but not visible in the sandbox: ${some}${more}`),
+        'If tests need one of them, install it below /usr/local or with a version manager that the sandbox shows (docs/tools.md).',
+      ),
     ]
   })
   const shown = found.length === 0 ? 'those of the system' : found.join(', ')
-  return [{ name: 'tools in sandbox', status: 'ok', detail: plainLine(shown), remedy: '' }, ...hidden]
+  return [ok('tools in sandbox', plainLine(shown)), ...hidden]
 }
 
 function namesIn(folder: string): readonly string[] {
@@ -95,7 +74,7 @@ function lowerFirst(text: string): string {
   return text.slice(0, 1).toLowerCase() + text.slice(1)
 }
 
-export interface Fix {
+interface Fix {
   readonly done: boolean
   readonly text: string
 }

@@ -2,7 +2,7 @@ import { embedderOf } from '../../app/knowledge.js'
 import type { Contract } from '../../core/contract/contract.js'
 import { INSTALL_COMMAND } from '../../knowledge/install-model.js'
 import { isModelInstalled } from '../../knowledge/minilm.js'
-import type { Finding } from './doctor.js'
+import { type Finding, ok, warning } from '../finding.js'
 
 const NAME = 'knowledge'
 
@@ -12,23 +12,16 @@ export function modelFindings(contract: Contract, environment: NodeJS.ProcessEnv
   const embedder = embedderOf(environment)
   switch (embedder.type) {
     case 'endpoint':
-      return [found('words and the endpoint in PHASELOCK_EMBEDDINGS_URL')]
+      return [ok(NAME, 'words and the endpoint in PHASELOCK_EMBEDDINGS_URL')]
     case 'none':
-      return [found('words only (PHASELOCK_EMBEDDINGS=none)')]
+      return [ok(NAME, 'words only (PHASELOCK_EMBEDDINGS=none)')]
     case 'packaged':
-      return [isModelInstalled(embedder.folder) ? found('words and the installed embedding model') : notInstalled()]
+      return [isModelInstalled(embedder.folder) ? ok(NAME, 'words and the installed embedding model') : NOT_INSTALLED]
   }
 }
 
-function found(detail: string): Finding {
-  return { name: NAME, status: 'ok', detail, remedy: '' }
-}
-
-function notInstalled(): Finding {
-  return {
-    name: NAME,
-    status: 'warning',
-    detail: 'the embedding model is not installed: search compares words only',
-    remedy: `Run: ${INSTALL_COMMAND}`,
-  }
-}
+const NOT_INSTALLED = warning(
+  NAME,
+  'the embedding model is not installed: search compares words only',
+  `Run: ${INSTALL_COMMAND}`,
+)

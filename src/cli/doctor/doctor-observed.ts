@@ -3,8 +3,8 @@ import { join } from 'node:path'
 import { type MemoryFacts, memoryFacts, PERL } from '../../confinement/runner-memory.js'
 import { GO_CACHE, GoCache } from '../../confinement/view/go-cache.js'
 import { hostView } from '../../confinement/view/host-view.js'
+import { type Finding, ok, warning } from '../finding.js'
 import { survey } from '../init/survey.js'
-import type { Finding } from './doctor.js'
 
 /** What observed test runs need on this machine and in this repository. */
 export function observedFindings(workspace: string, stateDir: string): readonly Finding[] {
@@ -15,16 +15,14 @@ export function observedFindings(workspace: string, stateDir: string): readonly 
 export function memoryFinding({ kernel, hasPerl, isKeptApart, isScoped }: MemoryFacts): Finding {
   const name = 'runner memory'
   const held = isScoped ? 'kernel.yama.ptrace_scope' : 'Landlock'
-  if (isScoped || (hasPerl && isKeptApart))
-    return { name, status: 'ok', detail: `out of reach of code under test (${held})`, remedy: '' }
+  if (isScoped || (hasPerl && isKeptApart)) return ok(name, `out of reach of code under test (${held})`)
   const why = hasPerl ? `no Landlock on Linux ${kernel}` : `${PERL} is missing, which sets up Landlock`
   const get = hasPerl ? 'Use Linux 5.19 or newer with Landlock enabled' : `Install perl as ${PERL}`
-  return {
+  return warning(
     name,
-    status: 'warning',
-    detail: `parents' memory stays writable: code under test can write to npm and its runner (${why})`,
-    remedy: `${get}, or run as root: sysctl -w kernel.yama.ptrace_scope=1`,
-  }
+    `parents' memory stays writable: code under test can write to npm and its runner (${why})`,
+    `${get}, or run as root: sysctl -w kernel.yama.ptrace_scope=1`,
+  )
 }
 
 /** Packages and caches that the tests of this repository need: observed runs have no network. */
@@ -33,7 +31,7 @@ function cacheFindings(workspace: string, stateDir: string): readonly Finding[] 
   const has = (file: string): boolean => existsSync(join(workspace, file))
   const shown = new Map(hostView().toolchains.map((one) => [one.name, one]))
   const missing = (what: string, run: string): readonly Finding[] => [
-    { name, status: 'warning', detail: `${what}; observed runs have no network`, remedy: `Run: ${run}` },
+    warning(name, `${what}; observed runs have no network`, `Run: ${run}`),
   ]
   const { because } = survey(workspace)
   const says = (pattern: RegExp, file = because): boolean =>
@@ -70,5 +68,5 @@ function goLibrary(name: string, stateDir: string): Finding {
   const folder = join(stateDir, GO_CACHE)
   const isReady = new GoCache(folder, process.env).ready() !== null
   const detail = isReady ? 'is compiled' : 'is compiled with the first baseline, about 100 MB'
-  return { name, status: 'ok', detail: `Go's standard library ${detail} (${folder})`, remedy: '' }
+  return ok(name, `Go's standard library ${detail} (${folder})`)
 }

@@ -2,14 +2,15 @@ import { spawnSync } from 'node:child_process'
 import { accessSync, constants, existsSync, statSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { loadContractFile } from '../../contract/load/load-contract.js'
+import { plainLine } from '../../core/plain-text.js'
 import { openDatabase } from '../../store/database.js'
 import { ledgerFiles } from '../../store/ledger-files.js'
 import { verifyDirectory } from '../../store/verify/verify-ledger.js'
 import { liveServerNote } from '../client/server-file.js'
 import { chooseContract } from '../contracts/choose-contract.js'
 import { EXIT, Stop } from '../exit.js'
+import { type Finding, missing, ok, warning } from '../finding.js'
 import { defaultStateDir, givenStateDir } from '../places.js'
-import { plainLine } from '../terminal/plain-text.js'
 import { paint, print, printJson } from '../terminal/terminal.js'
 import { runFinding } from '../workflow/run-status.js'
 import { confinementFindings, fixConfinement } from './doctor-confinement.js'
@@ -21,13 +22,6 @@ const NODE_MIN = [20, 19] as const
 const SECRET_BYTES_MIN = 32
 // A larger ledger takes too long for a glance; `audit verify` reads it whole.
 const VERIFY_BYTES_MAX = 64 * 1024 * 1024
-
-export interface Finding {
-  readonly name: string
-  readonly status: 'ok' | 'warning' | 'missing'
-  readonly detail: string
-  readonly remedy: string
-}
 
 export interface DoctorOptions {
   readonly port: number
@@ -170,16 +164,4 @@ function findingText({ name, status, detail, remedy }: Finding): string {
   const colour = { ok: 'green', warning: 'yellow', missing: 'red' } as const
   const line = `${paint(colour[status], status.padEnd(8))} ${name.padEnd(NAME_WIDTH)} ${detail}`
   return remedy === '' ? line : `${line}\n${' '.repeat(NAME_WIDTH + 10)}${remedy}`
-}
-
-function ok(name: string, detail: string): Finding {
-  return { name, status: 'ok', detail, remedy: '' }
-}
-
-function warning(name: string, detail: string, remedy: string): Finding {
-  return { name, status: 'warning', detail, remedy }
-}
-
-function missing(name: string, detail: string, remedy: string): Finding {
-  return { name, status: 'missing', detail, remedy }
 }

@@ -4,13 +4,13 @@ import { type Document, isMap, isScalar, isSeq, parseDocument, type YAMLMap } fr
 import { type BundledContract, bundledContract } from '../../contract/bundled-contracts.js'
 import { formatText } from '../../contract/format-diagnostics.js'
 import { type LoadedContract, loadContractText } from '../../contract/load/load-contract.js'
+import { plainLine } from '../../core/plain-text.js'
 import { shortPath } from '../contracts/choose-contract.js'
 import { pinTrusted, trustPlace } from '../contracts/trust.js'
 import { EXIT, Stop } from '../exit.js'
 import { CONTRACT_FILE, WORKFLOW_FOLDER } from '../places.js'
 import { programName, shellWord } from '../program-name.js'
 import { agentSteps, stepLines } from '../terminal/next-steps.js'
-import { plainLine } from '../terminal/plain-text.js'
 import { canAsk, confirm, print, printJson, tell } from '../terminal/terminal.js'
 import { wrapped } from '../workflow/run-text.js'
 import { writeDocuments } from './init-documents.js'
@@ -19,7 +19,7 @@ import { type Survey, survey } from './survey.js'
 
 const WIDTH = 79
 
-export type Template = Exclude<BundledContract, 'test-generation'> | 'documents'
+type Template = Exclude<BundledContract, 'test-generation'> | 'documents'
 
 export interface InitOptions {
   readonly template: Template

@@ -1,6 +1,7 @@
 import type { Readable, Writable } from 'node:stream'
+import { framesOf } from 'phaselock/sdk'
 import type { JsonObject } from '../../core/json.js'
-import { eventsOf, linesOf } from './mcp-lines.js'
+import { linesOf } from './mcp-lines.js'
 import { errorMessage, type Message, memberOf, methodOf, modernHeaders, requestIds } from './mcp-messages.js'
 
 const RUNNING_MAX = 256
@@ -11,8 +12,9 @@ const RETRY_MS_MIN = 500
 const RETRY_MS_MAX = 30_000
 const PARSE_ERROR = -32700
 const REFUSED = -32000
+const EVENT_CHARS_MAX = 64 * 1024 * 1024
 
-export interface BridgeParts {
+interface BridgeParts {
   readonly url: string
   readonly token: string
   readonly output: Writable
@@ -138,7 +140,7 @@ export class McpBridge {
   async #hand(response: Response, ids: readonly (string | number)[]): Promise<void> {
     const type = response.headers.get('content-type') ?? ''
     if (type.startsWith('text/event-stream') && response.body !== null) {
-      for await (const event of eventsOf(response.body)) await this.#pass(event)
+      for await (const { data } of framesOf(response.body, EVENT_CHARS_MAX)) await this.#pass(data)
       return
     }
     const text = await response.text()

@@ -29,24 +29,3 @@ export async function* linesOf(input: Readable): AsyncGenerator<string | null> {
   }
   if (bytes > 0 && !isSkipping) yield Buffer.concat(parts).toString('utf8')
 }
-
-const EVENT_CHARS_MAX = 64 * 1024 * 1024
-
-/** The data of server-sent events, one text for each event. */
-export async function* eventsOf(body: ReadableStream<Uint8Array>): AsyncGenerator<string> {
-  const decoder = new TextDecoder()
-  let text = ''
-  for await (const chunk of body) {
-    text += decoder.decode(chunk, { stream: true })
-    for (let end = text.indexOf('\n\n'); end >= 0; end = text.indexOf('\n\n')) {
-      const data = text
-        .slice(0, end)
-        .split('\n')
-        .filter((line) => line.startsWith('data:'))
-        .map((line) => line.slice('data:'.length).trimStart())
-      text = text.slice(end + 2)
-      if (data.length > 0) yield data.join('\n')
-    }
-    if (text.length > EVENT_CHARS_MAX) throw new Error('an event of the server is too long')
-  }
-}

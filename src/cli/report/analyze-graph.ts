@@ -1,15 +1,13 @@
+import type { TaskMetrics, VisitTally } from 'phaselock/sdk'
 import { dotText, mermaidText } from '../../contract/graph.js'
-import type { JsonObject } from '../../core/json.js'
-import { thousands } from '../../core/text.js'
-import { listOf, objectOf, textOf } from '../client/answer-values.js'
-import { plainLine } from '../terminal/plain-text.js'
-import { durationText } from '../workflow/run-text.js'
-import { numberOf, usedTokens } from './analyze-text.js'
+import { plainLine } from '../../core/plain-text.js'
+import { duration, thousands } from '../../core/text.js'
+import { usedTokens } from './analyze-text.js'
 
 const VISITS_TOLD_MAX = 5
 
 /** A run as a graph: a box for each phase with its visits, and an arrow for each way that was taken. Loops are ways back. */
-export function visitsMermaid(metrics: JsonObject): string {
+export function visitsMermaid(metrics: TaskMetrics): string {
   const { boxes, ways } = graphOf(metrics)
   const lines = ['flowchart TD']
   for (const [phase, box] of boxes)
@@ -20,9 +18,9 @@ export function visitsMermaid(metrics: JsonObject): string {
 }
 
 /** The same for Graphviz. */
-export function visitsDot(metrics: JsonObject): string {
+export function visitsDot(metrics: TaskMetrics): string {
   const { boxes, ways } = graphOf(metrics)
-  const name = plainLine(textOf(objectOf(metrics.task).id))
+  const name = plainLine(metrics.task.id)
   const lines = [`digraph ${dotText(name)} {`, '  rankdir=TB;', '  node [shape=box, style=rounded];']
   for (const [phase, box] of boxes)
     lines.push(`  ${box.node} [label=${dotText([phase, ...box.lines].map(plainLine).join('\n'))}];`)
@@ -44,15 +42,15 @@ interface Way {
   readonly visits: string[]
 }
 
-function graphOf(metrics: JsonObject): {
+function graphOf(metrics: TaskMetrics): {
   readonly boxes: ReadonlyMap<string, Box>
   readonly ways: ReadonlyMap<string, Way>
 } {
   const boxes = new Map<string, Box>()
   const ways = new Map<string, Way>()
   let before: Box | null = null
-  for (const visit of listOf(metrics.visits)) {
-    const phase = textOf(visit.phase)
+  for (const visit of metrics.visits) {
+    const { phase } = visit
     const box: Box = boxes.get(phase) ?? { node: `p${boxes.size}`, lines: [] }
     boxes.set(phase, box)
     box.lines.push(visitLine(visit))
@@ -61,7 +59,7 @@ function graphOf(metrics: JsonObject): {
       const key = `${before.node} ${box.node} ${isBack}`
       const way = ways.get(key) ?? { from: before.node, to: box.node, isBack, visits: [] }
       ways.set(key, way)
-      way.visits.push(textOf(visit.visit))
+      way.visits.push(String(visit.visit))
     }
     before = box
   }
@@ -71,9 +69,8 @@ function graphOf(metrics: JsonObject): {
   return { boxes, ways }
 }
 
-function visitLine(visit: JsonObject): string {
-  const time = durationText(numberOf(visit.duration_seconds))
-  return `visit ${textOf(visit.visit)}: ${time}, ${thousands(usedTokens(objectOf(visit.tokens)))} tokens`
+function visitLine({ visit, duration_seconds, tokens }: VisitTally): string {
+  return `visit ${visit}: ${duration(duration_seconds)}, ${thousands(usedTokens(tokens))} tokens`
 }
 
 function labelOf({ visits, isBack }: Way): string {

@@ -1,17 +1,16 @@
-import type { Json, JsonObject } from '../../core/json.js'
 import { thousands } from '../../core/text.js'
 import { html, type Markup } from './report-markup.js'
 
 const ROWS_MAX = 500
 
-export interface Column {
+interface Column<Row> {
   readonly title: string
   readonly isNumber?: boolean
-  readonly cell: (row: JsonObject) => string | number | Markup
+  readonly cell: (row: Row) => string | number | null
 }
 
 /** A table of so many rows; how many are left out is said below it. */
-export function tableOf(rows: readonly JsonObject[], columns: readonly Column[]): Markup {
+export function tableOf<Row>(rows: readonly Row[], columns: readonly Column<Row>[]): Markup {
   const head = columns.map(({ title, isNumber }) =>
     isNumber === true ? html`<th scope="col" class="number">${title}</th>` : html`<th scope="col">${title}</th>`,
   )
@@ -27,6 +26,6 @@ export function tableOf(rows: readonly JsonObject[], columns: readonly Column[])
   return html`<div class="table"><table><thead><tr>${head}</tr></thead><tbody>${body}</tbody></table></div>${more}`
 }
 
-export function percent(rate: Json | undefined): string {
-  return typeof rate === 'number' ? `${Math.round(rate * 100)} %` : 'none tried'
+export function percent(rate: number | null, none = 'none tried'): string {
+  return rate === null ? none : `${Math.round(rate * 100)} %`
 }

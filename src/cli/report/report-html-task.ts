@@ -1,9 +1,7 @@
-import type { JsonObject } from '../../core/json.js'
-import { thousands } from '../../core/text.js'
-import { listOf, objectOf, textOf } from '../client/answer-values.js'
+import type { TaskReport } from 'phaselock/sdk'
+import { duration, thousands } from '../../core/text.js'
 import { runText } from '../terminal/evidence-text.js'
-import { durationText } from '../workflow/run-text.js'
-import { numberOf, tokensText, usedTokens } from './analyze-text.js'
+import { tokensText, usedTokens } from './analyze-text.js'
 import { percent, tableOf } from './report-html-parts.js'
 import { html, type Markup } from './report-markup.js'
 import { barsPlot, spansPlot } from './report-plots.js'
@@ -12,16 +10,15 @@ const VISITS_SHOWN_MAX = 40
 const EVIDENCE_SHOWN_MAX = 100
 
 /** What is particular to a task: its phases, its way through them, its gates, its evidence. */
-export function taskSections(report: JsonObject): Markup {
-  const phases = listOf(report.phases)
+export function taskSections({ phases, visits, gates, evidence }: TaskReport): Markup {
   if (phases.length === 0) return html`<section><p>Nobody has begun with it.</p></section>`
-  const names = phases.map((one) => textOf(one.phase))
+  const names = phases.map((one) => one.phase)
   const kinds = ['input', 'output', 'cache_read', 'cache_write'] as const
-  const isCounted = phases.some((one) => usedTokens(objectOf(one.tokens)) > 0)
+  const isCounted = phases.some((one) => usedTokens(one.tokens) > 0)
   return html`<section><h2>Time and tokens by phase</h2>
 ${barsPlot({
   ...{ title: 'Time by phase', unit: 'seconds', rows: names },
-  series: [{ name: 'seconds', values: phases.map((one) => numberOf(one.seconds)) }],
+  series: [{ name: 'seconds', values: phases.map((one) => one.seconds) }],
 })}
 ${
   isCounted
@@ -29,63 +26,63 @@ ${
         ...{ title: 'Tokens by phase', unit: 'tokens', rows: names },
         series: kinds.map((kind) => ({
           name: kind.replace('_', ' '),
-          values: phases.map((one) => numberOf(objectOf(one.tokens)[kind])),
+          values: phases.map((one) => one.tokens?.[kind] ?? 0),
         })),
       })
     : html`<p class="dim">No token usage was reported.</p>`
 }
 ${tableOf(phases, [
-  { title: 'Phase', cell: (one) => textOf(one.phase) },
-  { title: 'Visits', isNumber: true, cell: (one) => numberOf(one.visits) },
-  { title: 'Time', isNumber: true, cell: (one) => durationText(numberOf(one.seconds)) },
-  { title: 'Tokens', cell: (one) => tokensText(objectOf(one.tokens)) },
-  { title: 'Calls', isNumber: true, cell: (one) => thousands(numberOf(one.tool_calls)) },
-  { title: 'Stops', isNumber: true, cell: (one) => thousands(numberOf(one.interrupts)) },
-  { title: 'Refusals', isNumber: true, cell: (one) => thousands(numberOf(one.refusals)) },
+  { title: 'Phase', cell: (one) => one.phase },
+  { title: 'Visits', isNumber: true, cell: (one) => one.visits },
+  { title: 'Time', isNumber: true, cell: (one) => duration(one.seconds) },
+  { title: 'Tokens', cell: (one) => tokensText(one.tokens) },
+  { title: 'Calls', isNumber: true, cell: (one) => thousands(one.tool_calls) },
+  { title: 'Stops', isNumber: true, cell: (one) => thousands(one.interrupts) },
+  { title: 'Refusals', isNumber: true, cell: (one) => thousands(one.refusals) },
 ])}</section>
-${visitSection(report)}
-${gateSection(objectOf(report.gates))}
-${evidenceSection(listOf(report.evidence))}`
+${visitSection(visits)}
+${gateSection(gates)}
+${evidenceSection(evidence)}`
 }
 
-function visitSection(report: JsonObject): Markup {
-  const visits = listOf(report.visits).slice(-VISITS_SHOWN_MAX)
-  const start = Date.parse(textOf(visits[0]?.entered_at))
+function visitSection(all: TaskReport['visits']): Markup {
+  const visits = all.slice(-VISITS_SHOWN_MAX)
+  const start = Date.parse(visits[0]?.entered_at ?? '')
   const spans = visits.map((visit) => ({
-    row: `${numberOf(visit.visit)} ${textOf(visit.phase)}`,
-    from: Math.max(0, (Date.parse(textOf(visit.entered_at)) - start) / 1000),
-    seconds: numberOf(visit.seconds),
+    row: `${visit.visit} ${visit.phase}`,
+    from: Math.max(0, (Date.parse(visit.entered_at) - start) / 1000),
+    seconds: visit.seconds,
   }))
   return html`<section><h2>Its way through the phases</h2>${spansPlot('Visits', spans)}</section>`
 }
 
-function gateSection(gates: JsonObject): Markup {
-  const list = listOf(gates.by_gate)
+function gateSection(gates: TaskReport['gates']): Markup {
+  const list = gates.by_gate
   if (list.length === 0) return html`<section><h2>Gates</h2><p>No gate was tried.</p></section>`
   return html`<section><h2>Gates</h2>
-<p>Passed: ${percent(gates.pass_rate)} (${numberOf(gates.passed)} passed, ${numberOf(gates.blocked)} blocked)</p>
+<p>Passed: ${percent(gates.pass_rate)} (${gates.passed} passed, ${gates.blocked} blocked)</p>
 ${barsPlot({
-  ...{ title: 'Attempts by gate', unit: 'attempts', rows: list.map((one) => textOf(one.gate)) },
+  ...{ title: 'Attempts by gate', unit: 'attempts', rows: list.map((one) => one.gate) },
   series: [
-    { name: 'passed', values: list.map((one) => numberOf(one.passed)) },
-    { name: 'blocked', values: list.map((one) => numberOf(one.blocked)) },
+    { name: 'passed', values: list.map((one) => one.passed) },
+    { name: 'blocked', values: list.map((one) => one.blocked) },
   ],
 })}
 ${tableOf(list, [
-  { title: 'Gate', cell: (one) => textOf(one.gate) },
-  { title: 'Passed', isNumber: true, cell: (one) => numberOf(one.passed) },
-  { title: 'Blocked', isNumber: true, cell: (one) => numberOf(one.blocked) },
+  { title: 'Gate', cell: (one) => one.gate },
+  { title: 'Passed', isNumber: true, cell: (one) => one.passed },
+  { title: 'Blocked', isNumber: true, cell: (one) => one.blocked },
 ])}</section>`
 }
 
-function evidenceSection(evidence: readonly JsonObject[]): Markup {
+function evidenceSection(evidence: TaskReport['evidence']): Markup {
   if (evidence.length === 0) return html``
   return html`<section><h2>Evidence</h2>
 <p class="dim">Grades: reported (the agent's word), artifact (a file that Phaselock read), observed (Phaselock ran it), proved (the new tests also failed once what they expect was changed).</p>
 ${tableOf(evidence.slice(-EVIDENCE_SHOWN_MAX), [
-  { title: 'Phase', cell: (one) => textOf(one.phase) },
-  { title: 'Evidence', cell: (one) => textOf(one.name) },
-  { title: 'Grade', cell: (one) => textOf(one.grade) },
-  { title: 'Tests', cell: (one) => runText(objectOf(one.run)) },
+  { title: 'Phase', cell: (one) => one.phase },
+  { title: 'Evidence', cell: (one) => one.name },
+  { title: 'Grade', cell: (one) => one.grade },
+  { title: 'Tests', cell: (one) => runText(one.run) },
 ])}</section>`
 }

@@ -1,4 +1,4 @@
-import { plainText } from '../terminal/plain-text.js'
+import { plainText } from '../../core/plain-text.js'
 
 /** Markup that was made here. Only `html` and `trusted` make it, so text that others wrote never passes for it. */
 export class Markup {

@@ -26,13 +26,13 @@ const AXIS = {
 
 use([BarChart, ScatterChart, GridComponent, SVGRenderer])
 
-export interface Series {
+interface Series {
   readonly name: string
   /** One value for each row. */
   readonly values: readonly number[]
 }
 
-export interface Bars {
+interface Bars {
   readonly title: string
   readonly unit: string
   readonly rows: readonly string[]
@@ -53,7 +53,7 @@ export function barsPlot({ title, unit, rows, series }: Bars): Markup {
   return figure(title, option, { rows: rows.length, marks })
 }
 
-export interface Span {
+interface Span {
   readonly row: string
   readonly from: number
   readonly seconds: number
@@ -73,7 +73,7 @@ export function spansPlot(title: string, spans: readonly Span[]): Markup {
   return figure(title, option, { rows: rows.length, marks: [] })
 }
 
-export interface Moment {
+interface Moment {
   readonly row: string
   readonly kind: string
   readonly seconds: number
@@ -91,7 +91,7 @@ const SHAPES = [
   { symbol: 'path://M2 0L5 3L8 0L10 2L7 5L10 8L8 10L5 7L2 10L0 8L3 5L0 2Z', glyph: '✖' },
 ] as const
 
-export interface Moments {
+interface Moments {
   readonly title: string
   readonly rows: readonly string[]
   /** In the order of their shapes and colours, whether they occur or not. */

@@ -1,55 +1,54 @@
-import type { Json, JsonObject } from '../../core/json.js'
-import { listOf, objectOf, textOf, timeOf } from '../client/answer-values.js'
-import { plainLine, plainText } from './plain-text.js'
+import type { Approval, Artifact, Decision, Json, JsonObject } from 'phaselock/sdk'
+import { plainLine, plainText } from '../../core/plain-text.js'
+import { timeOf } from '../client/answer-values.js'
 import { table } from './table.js'
 import { paint } from './terminal.js'
 
 const LINES_MAX = 200
 const LINE_CHARS_MAX = 2000
 
-export function approvalTable(approvals: readonly JsonObject[]): string {
+export function approvalTable(approvals: readonly Approval[]): string {
   return table(approvals, [
-    { title: 'ID', text: (one) => textOf(one.id) },
-    { title: 'GATE', text: (one) => textOf(one.gate), isFlexible: true },
-    { title: 'STEP', text: (one) => `${textOf(one.phase)} -> ${textOf(one.target_phase)}` },
-    { title: 'TASK', text: (one) => textOf(one.task_title), isFlexible: true },
+    { title: 'ID', text: (one) => one.id },
+    { title: 'GATE', text: (one) => one.gate, isFlexible: true },
+    { title: 'STEP', text: (one) => `${one.phase} -> ${one.target_phase}` },
+    { title: 'TASK', text: (one) => one.task_title, isFlexible: true },
   ])
 }
 
 /** Exactly what is to be approved: every artifact with its digest and content. */
-export function approvalText(approval: JsonObject): string {
-  const contents = objectOf(approval.contents)
+export function approvalText(approval: Approval): string {
+  const { contents = {}, artifacts } = approval
   const field = (label: string, text: string): string => `  ${label.padEnd(10)} ${plainLine(text)}`
   return [
-    `${paint('bold', plainLine(textOf(approval.id)))}  ${plainLine(textOf(approval.task_title))}`,
-    field('Task', `${textOf(approval.task_id)}, agent ${textOf(approval.agent_id) || '-'}`),
-    field('Step', `${textOf(approval.phase)} -> ${textOf(approval.target_phase)}, gate ${textOf(approval.gate)}`),
+    `${paint('bold', plainLine(approval.id))}  ${plainLine(approval.task_title)}`,
+    field('Task', `${approval.task_id}, agent ${approval.agent_id ?? '-'}`),
+    field('Step', `${approval.phase} -> ${approval.target_phase}, gate ${approval.gate}`),
     field('Approvers', approversText(approval)),
     // The digest is of the files, too, and they are not shown here.
-    field('Work tree', textOf(approval.workspace)),
-    field('Status', textOf(approval.status)),
+    field('Work tree', approval.workspace),
+    field('Status', approval.status),
     field('Expires', timeOf(approval.expires_at)),
-    field('Digest', textOf(approval.digest)),
-    ...listOf(approval.decisions).map((one) => field('Decided', decisionText(one))),
-    ...listOf(approval.warnings).map((one) => field('Warning', textOf(one.message))),
-    ...listOf(approval.artifacts).flatMap((artifact) => artifactLines(artifact, contents[textOf(artifact.type)])),
-    ...(listOf(approval.artifacts).length === 0 ? ['', '  There are no artifacts.'] : []),
-    ...evidenceLines(objectOf(approval.evidence)),
+    field('Digest', approval.digest),
+    ...approval.decisions.map((one) => field('Decided', decisionText(one))),
+    ...approval.warnings.map((one) => field('Warning', String(one.message))),
+    ...artifacts.flatMap((artifact) => artifactLines(artifact, contents[artifact.type])),
+    ...(artifacts.length === 0 ? ['', '  There are no artifacts.'] : []),
+    ...evidenceLines(approval.evidence),
     '',
   ].join('\n')
 }
 
 /** What became of an approval with the answer that was just given. */
-export function decidedText(approval: JsonObject): string {
-  if (approval.status !== 'pending') return `is ${plainLine(textOf(approval.status))}`
-  const given = listOf(approval.decisions).filter((one) => one.decision === 'approve').length
-  const more = Number(approval.min_approvals) - given
-  return `has your approval and needs ${more} more of ${plainLine(textOf(approval.approvers))}`
+export function decidedText({ status, decisions, min_approvals, approvers }: Approval): string {
+  if (status !== 'pending') return `is ${plainLine(status)}`
+  const more = min_approvals - decisions.filter((one) => one.decision === 'approve').length
+  return `has your approval and needs ${more} more of ${plainLine(approvers.join(', '))}`
 }
 
 /** Why an approval takes no answer any more. */
-export function endedText(approval: JsonObject): string {
-  const by = plainLine(textOf(listOf(approval.decisions).at(-1)?.by))
+export function endedText(approval: Approval): string {
+  const by = plainLine(approval.decisions.at(-1)?.by)
   switch (approval.status) {
     case 'approved':
     case 'used':
@@ -63,22 +62,22 @@ export function endedText(approval: JsonObject): string {
   }
 }
 
-function approversText(approval: JsonObject): string {
-  const names = textOf(approval.approvers)
-  if (approval.min_approvals !== 1) return `${textOf(approval.min_approvals)} of ${names}`
-  return names.includes(',') ? `one of ${names}` : names
+function approversText({ approvers, min_approvals }: Approval): string {
+  const names = approvers.join(', ')
+  if (min_approvals !== 1) return `${min_approvals} of ${names}`
+  return approvers.length > 1 ? `one of ${names}` : names
 }
 
-function decisionText({ decision, by, comment }: JsonObject): string {
-  const said = textOf(comment)
-  return `${decision === 'approve' ? 'approved' : 'rejected'} by ${textOf(by)}${said === '' ? '' : `: ${said}`}`
+function decisionText({ decision, by, comment }: Decision): string {
+  const said = comment === null || comment === '' ? '' : `: ${comment}`
+  return `${decision === 'approve' ? 'approved' : 'rejected'} by ${by}${said}`
 }
 
-function artifactLines(artifact: JsonObject, content: Json | undefined): readonly string[] {
+function artifactLines(artifact: Artifact, content: Json | undefined): readonly string[] {
   return [
     '',
-    `${paint('bold', plainLine(textOf(artifact.type)))}  ${textOf(artifact.bytes)} bytes, ${textOf(artifact.grade)}`,
-    `  sha256 ${plainLine(textOf(artifact.sha256))}`,
+    `${paint('bold', plainLine(artifact.type))}  ${artifact.bytes} bytes, ${artifact.grade}`,
+    `  sha256 ${plainLine(artifact.sha256)}`,
     ...contentLines(content ?? null),
   ]
 }
@@ -110,7 +109,7 @@ function readable(value: Json, indent: string): string {
     if (value.length === 0) return '(none)'
     return (value as readonly Json[]).map((one) => `\n${indent}- ${readable(one, `${indent}  `).trimStart()}`).join('')
   }
-  return titleFirst(Object.entries(value as JsonObject))
+  return titleFirst(Object.entries(value as Readonly<Record<string, Json>>))
     .map(([key, one]) => {
       const text = readable(one, `${indent}  `)
       return `\n${indent}${key}:${text.startsWith('\n') ? '' : ' '}${text}`

@@ -1,6 +1,4 @@
-import type { JsonObject } from '../../core/json.js'
-import { listOf, objectOf, textOf } from '../client/answer-values.js'
-import { numberOf } from '../report/analyze-text.js'
+import type { LedgerEvent, TestRun } from 'phaselock/sdk'
 
 const VERDICTS = [
   ['proved', 'proved'],
@@ -10,24 +8,27 @@ const VERDICTS = [
 ] as const
 
 /** A run of the tests in a few words: `2 passed; new tests: 1 proved`. */
-export function runText(run: JsonObject): string {
-  const counts = (['passed', 'failed', 'skipped'] as const)
-    .filter((name) => numberOf(run[name]) > 0)
-    .map((name) => `${numberOf(run[name])} ${name}`)
-  const inverted = objectOf(run.inverted)
-  const verdicts = VERDICTS.filter(([name]) => numberOf(inverted[name]) > 0).map(
-    ([name, words]) => `${numberOf(inverted[name])} ${words}`,
-  )
+export function runText(run: TestRun = {}): string {
+  const counts = (['passed', 'failed', 'skipped'] as const).flatMap((name) => countedAs(run[name], name))
+  const verdicts = VERDICTS.flatMap(([name, words]) => countedAs(run.inverted?.[name], words))
   const signal = run.sigusr1 === 'allowed' ? ['SIGUSR1 allowed'] : []
   return [counts.join(', '), ...signal, ...(verdicts.length === 0 ? [] : [`new tests: ${verdicts.join(', ')}`])]
     .filter((part) => part !== '')
     .join('; ')
 }
 
-/** The newest run of the tests at a gate, with its grade; empty where there is none. */
-export function newestTests(events: readonly JsonObject[]): string {
-  const run = events
-    .flatMap(({ type, data }) => (type === 'transition_requested' ? listOf(objectOf(data).observed) : []))
-    .findLast(({ name }) => name === 'tests')
-  return run === undefined ? '' : `${textOf(run.grade)}: ${runText(run) || 'no test was counted'}`
+function countedAs(count: number | null | undefined, words: string): readonly string[] {
+  return (count ?? 0) > 0 ? [`${count} ${words}`] : []
 }
+
+/** The newest run of the tests at a gate, with its grade; empty where there is none. */
+export function newestTests(events: readonly Pick<LedgerEvent, 'type' | 'data'>[]): string {
+  const run = events
+    .flatMap(({ type, data }) =>
+      type === 'transition_requested' ? ((data.observed ?? []) as readonly Observed[]) : [],
+    )
+    .findLast(({ name }) => name === 'tests')
+  return run === undefined ? '' : `${run.grade ?? ''}: ${runText(run) || 'no test was counted'}`
+}
+
+type Observed = TestRun & { readonly name?: string; readonly grade?: string }

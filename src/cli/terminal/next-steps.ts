@@ -1,9 +1,9 @@
 import { existsSync } from 'node:fs'
 import { findProgram } from '../../confinement/probes.js'
 import { AGENT_CLIS, type AgentCli, type AgentEntry } from '../../core/contract/agent-programs.js'
+import { plainLine } from '../../core/plain-text.js'
 import { stateDirFound } from '../client/connection.js'
 import { shellWord } from '../program-name.js'
-import { plainLine } from './plain-text.js'
 
 const TASK = '"Add a health endpoint"'
 const LABEL_WIDTH = 25

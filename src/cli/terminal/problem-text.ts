@@ -1,5 +1,5 @@
 import type { Json, JsonObject } from '../../core/json.js'
-import { plainLine, plainText } from './plain-text.js'
+import { plainLine, plainText } from '../../core/plain-text.js'
 
 const LIST_MAX = 20
 

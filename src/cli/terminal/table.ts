@@ -1,43 +1,66 @@
-import { plainLine } from './plain-text.js'
+import { plainLine, type Shown } from '../../core/plain-text.js'
 import { paint, width } from './terminal.js'
 
-const GAP = 2
 const FLEXIBLE_MIN = 8
 
 export interface Column<Row> {
   readonly title: string
-  readonly text: (row: Row) => string
-  /** Gives way when the table is too wide; ids and numbers never do. */
-  readonly isFlexible?: boolean
+  readonly text: (row: Row) => Shown
+  /** Stands on the right of its column. */
+  readonly isNumber?: boolean
+  /** Gives way when the table is too wide, down to so many columns; ids and numbers never do. */
+  readonly isFlexible?: boolean | number
+}
+
+interface Layout {
+  readonly room?: number
+  /** Columns between two columns; the last of them where the others leave no room. */
+  readonly gaps?: readonly number[]
+  /** Each column gets one more where there is room. */
+  readonly isAiry?: boolean
 }
 
 /** A table that fits the terminal, as far as its ids let it. Everything in it is made safe to print. */
-export function table<Row>(rows: readonly Row[], columns: readonly Column<Row>[], room: number = width()): string {
-  const cells = rows.map((row) => columns.map((column) => plainLine(column.text(row))))
-  const natural = columns.map((column, at) =>
-    Math.max(columnsOf(column.title), ...cells.map((line) => columnsOf(line[at] ?? ''))),
-  )
-  const widths = shrink(natural, columns, room - GAP * (columns.length - 1))
-  const line = (texts: readonly string[]): string =>
-    texts
-      .map((text, at) => (at === texts.length - 1 ? cut(text, widths[at] ?? 0) : pad(text, widths[at] ?? 0)))
-      .join(' '.repeat(GAP))
-      .trimEnd()
-  const head = line(columns.map((column) => column.title))
-  return [paint('bold', head), ...cells.map(line)].join('\n')
+export function table<Row>(rows: readonly Row[], columns: readonly Column<Row>[], layout: Layout = {}): string {
+  const [head = '', ...lines] = tableLines(rows, columns, layout)
+  return [paint('bold', head), ...lines].join('\n')
 }
 
-function shrink(natural: readonly number[], columns: readonly Column<never>[], room: number): readonly number[] {
+/** The lines of a table, the titles first. */
+export function tableLines<Row>(
+  rows: readonly Row[],
+  columns: readonly Column<Row>[],
+  { room = width(), gaps = [2], isAiry = false }: Layout = {},
+): readonly string[] {
+  const cells = [
+    columns.map(({ title }) => title),
+    ...rows.map((row) => columns.map(({ text }) => plainLine(text(row)))),
+  ]
+  const natural = columns.map((_, at) => Math.max(...cells.map((line) => columnsOf(line[at] ?? ''))))
+  const wide = natural.reduce((sum, one) => sum + one, 0)
+  const between = columns.length - 1
+  const gap = gaps.find((one) => wide + one * between <= room) ?? gaps.at(-1) ?? 1
+  const widths = shrink(natural, columns, wide + gap * between - room)
+  const spare = isAiry && room - wide - gap * between >= columns.length ? 1 : 0
+  return cells.map((texts) =>
+    texts
+      .map((text, at) => pad(text, (widths[at] ?? 0) + spare, columns[at]?.isNumber))
+      .join(' '.repeat(gap))
+      .trimEnd(),
+  )
+}
+
+function shrink(natural: readonly number[], columns: readonly Column<never>[], tooWide: number): readonly number[] {
   const widths = [...natural]
-  const flexible = columns.flatMap((column, at) => (column.isFlexible === true ? [at] : []))
-  let excess = widths.reduce((sum, one) => sum + one, 0) - room
-  while (excess > 0) {
-    const [widest] = flexible
-      .filter((at) => (widths[at] ?? 0) > FLEXIBLE_MIN)
+  const least = columns.map(({ isFlexible = false }) =>
+    isFlexible === false ? Number.POSITIVE_INFINITY : isFlexible === true ? FLEXIBLE_MIN : isFlexible,
+  )
+  for (let excess = tooWide; excess > 0; excess -= 1) {
+    const [widest] = [...widths.keys()]
+      .filter((at) => (widths[at] ?? 0) > (least[at] ?? 0))
       .sort((a, b) => (widths[b] ?? 0) - (widths[a] ?? 0))
     if (widest === undefined) break
     widths[widest] = (widths[widest] ?? 0) - 1
-    excess -= 1
   }
   return widths
 }
@@ -55,9 +78,11 @@ export function cut(text: string, room: number): string {
   return `${out}…`
 }
 
-function pad(text: string, room: number): string {
+/** The text in exactly so many columns. */
+export function pad(text: string, room: number, isRight = false): string {
   const fitted = cut(text, room)
-  return fitted + ' '.repeat(Math.max(0, room - columnsOf(fitted)))
+  const space = ' '.repeat(Math.max(0, room - columnsOf(fitted)))
+  return isRight ? space + fitted : fitted + space
 }
 
 const WIDE =

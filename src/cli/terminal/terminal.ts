@@ -1,6 +1,7 @@
+import { writeSync } from 'node:fs'
 import { createInterface } from 'node:readline/promises'
+import { plainJson } from '../../core/plain-text.js'
 import { EXIT, Stop } from '../exit.js'
-import { plainJson } from './plain-text.js'
 
 const WIDTH_DEFAULT = 80
 const WIDTH_MIN = 40
@@ -17,6 +18,12 @@ export function tell(text: string): void {
 
 export function printJson(value: unknown): void {
   print(plainJson(value, 2))
+}
+
+/** Prints an answer: in words, or as it is with `--json`. */
+export function show(options: { readonly json?: boolean }, answer: unknown, text: string): void {
+  if (options.json === true) printJson(answer)
+  else print(text)
 }
 
 /** Columns of the terminal; 80 where there is none. */
@@ -40,6 +47,25 @@ export async function confirm(question: string): Promise<boolean> {
     return /^\s*y(es)?\s*$/i.test(answer)
   } finally {
     reader.close()
+  }
+}
+
+/** Ends the command unless somebody agrees, or where nobody can be asked. */
+export async function mustConfirm(
+  question: string,
+  said: { readonly unasked: string; readonly no: string },
+): Promise<void> {
+  if (!canAsk()) throw new Stop(EXIT.usage, said.unasked)
+  if (!(await confirm(question))) throw new Stop(EXIT.refused, said.no)
+}
+
+/** Writes to the terminal while the program may be ending: nothing that is written later would arrive. */
+export function writeAtOnce(text: string): void {
+  try {
+    writeSync(process.stdout.fd, text)
+  } catch (error) {
+    // A terminal that is gone needs nothing back.
+    if (!['EIO', 'EPIPE', 'EBADF', 'EAGAIN'].includes((error as NodeJS.ErrnoException).code ?? '')) throw error
   }
 }
 

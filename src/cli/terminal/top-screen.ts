@@ -1,5 +1,5 @@
-import { writeSync } from 'node:fs'
 import { EXIT } from '../exit.js'
+import { writeAtOnce } from './terminal.js'
 import type { Size } from './top-frame.js'
 
 const ENTER = '\u001B[?1049h\u001B[?25l'
@@ -52,13 +52,7 @@ export class Screen {
       process.stdin.setRawMode(false)
       process.stdin.pause()
     }
-    try {
-      // The program may be ending: nothing that is written later would arrive.
-      writeSync(process.stdout.fd, LEAVE)
-    } catch (error) {
-      // A terminal that is gone needs nothing back.
-      if (!['EIO', 'EPIPE', 'EBADF', 'EAGAIN'].includes((error as NodeJS.ErrnoException).code ?? '')) throw error
-    }
+    writeAtOnce(LEAVE)
   }
 }
 

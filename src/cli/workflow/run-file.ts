@@ -1,5 +1,6 @@
-import { linkSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { linkSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { writeFileAtomically } from '../../base/atomic-file.js'
 import type { JsonObject } from '../../core/json.js'
 import { EXIT, Stop } from '../exit.js'
 
@@ -67,8 +68,7 @@ export function archiveRun(stateDir: string, run: Run, totals: JsonObject): stri
   const file = join(folder, `${run.taskId}.json`)
   const { taskId, agentId, startedAt } = run
   const text = JSON.stringify({ task_id: taskId, agent_id: agentId, started_at: startedAt, totals }, null, 2)
-  writeFileSync(`${file}.new`, `${text}\n`, { mode: 0o600 })
-  renameSync(`${file}.new`, file)
+  writeFileAtomically(file, `${text}\n`)
   forgetRun(stateDir, run)
   forgetOldest(folder)
   return file

@@ -1,9 +1,7 @@
-import type { JsonObject } from '../../core/json.js'
-import { objectOf, textOf } from '../client/answer-values.js'
-import { Client } from '../client/client.js'
+import { plainText } from '../../core/plain-text.js'
+import { type Client, openClient } from '../client/client.js'
 import { type ClientOptions, serverOf } from '../client/connection.js'
-import { EXIT, Stop } from '../exit.js'
-import { plainText } from '../terminal/plain-text.js'
+import { codeOf, EXIT, problemOf, Stop } from '../exit.js'
 import { type Run, readRun, runFile } from './run-file.js'
 
 const OPERATOR_PREFIX = 'plop_'
@@ -25,16 +23,16 @@ export function openSession(options: ClientOptions): Session {
 }
 
 /** For what only operators may do. An agent's token is sent all the same: the server refuses it, and says so in the ledger. */
-export function steeringClient({ options, agentToken }: Session): Client {
-  return new Client(agentToken === null ? options : { ...options, token: agentToken })
+export function steeringClient({ options, agentToken }: Session): Promise<Client> {
+  return openClient(agentToken === null ? options : { ...options, token: agentToken })
 }
 
 /** Asks in the name of the agent. A task whose lease ran out is claimed again first. */
-export async function asAgent(session: Session, send: (client: Client) => Promise<JsonObject>): Promise<JsonObject> {
+export async function asAgent<Answer>(session: Session, send: (client: Client) => Promise<Answer>): Promise<Answer> {
   const { run } = session
   const token = session.agentToken ?? run?.agentToken
   if (token === undefined) return noActiveRun(session)
-  const client = new Client({ ...session.options, token })
+  const client = await openClient({ ...session.options, token })
   try {
     return await send(client)
   } catch (error) {
@@ -46,11 +44,11 @@ export async function asAgent(session: Session, send: (client: Client) => Promis
 
 async function claimAgain(client: Client, run: Run): Promise<void> {
   try {
-    await client.post('/tasks/claim', { agent_id: run.agentId, task_id: run.taskId })
+    await client.claim({ agent_id: run.agentId, task_id: run.taskId })
   } catch (error) {
     if (codeOf(error) !== 'task_not_active' || !(error instanceof Stop)) throw error
-    const problem = error.details.problem as JsonObject
-    const message = `${plainText(textOf(problem.detail))} [task_not_active]\n\`phaselock status\` shows the run, \`phaselock done\` puts a finished one away.`
+    const problem = problemOf(error)
+    const message = `${plainText(String(problem?.detail))} [task_not_active]\n\`phaselock status\` shows the run, \`phaselock done\` puts a finished one away.`
     throw new Stop(error.exit, message, { problem })
   }
 }
@@ -59,24 +57,19 @@ async function claimAgain(client: Client, run: Run): Promise<void> {
 export async function taskOf(session: Session): Promise<string> {
   if (session.run !== null) return session.run.taskId
   if (session.agentToken === null) return noActiveRun(session)
-  const task = objectOf((await asAgent(session, (client) => client.get('/state/snapshot'))).task)
-  return typeof task.id === 'string' ? task.id : noActiveRun(session)
+  const { task } = await asAgent(session, (client) => client.snapshot())
+  return task?.id ?? noActiveRun(session)
 }
 
 export async function noActiveRun({ options, stateDir }: Session): Promise<never> {
   // Whether nothing was started or nobody is there are two things to do.
-  await new Client(options).get('/health')
+  await (await openClient(options)).health()
   const where = stateDir === null ? 'no state directory of this server is here' : `there is no ${runFile(stateDir)}`
   throw new Stop(
     EXIT.refused,
     `No run is active: ${where}. [no_active_task]\nStart one with \`phaselock start\`, or set PHASELOCK_TOKEN to an agent's token.`,
     { problem: { code: 'no_active_task', detail: 'No run is active.' } },
   )
-}
-
-/** The code of a refusal; empty for everything else. */
-export function codeOf(error: unknown): string {
-  return error instanceof Stop ? textOf((error.details.problem as JsonObject | undefined)?.code) : ''
 }
 
 function tokenFromEnvironment(): string | null {

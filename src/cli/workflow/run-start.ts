@@ -1,20 +1,19 @@
 import { randomBytes } from 'node:crypto'
+import type { ClaimAnswer, Step } from 'phaselock/sdk'
 import type { JsonObject } from '../../core/json.js'
-import { given, objectOf, textOf } from '../client/answer-values.js'
-import { Client, segment } from '../client/client.js'
+import { plainLine } from '../../core/plain-text.js'
+import { given } from '../client/answer-values.js'
+import { type Client, openClient } from '../client/client.js'
 import type { ClientOptions } from '../client/connection.js'
 import { chooseStartContract, contractHash } from '../contracts/start-contract.js'
-import { EXIT, Stop } from '../exit.js'
-import { plainLine } from '../terminal/plain-text.js'
+import { codeOf, EXIT, Stop } from '../exit.js'
 import { tell } from '../terminal/terminal.js'
 import { createRun, forgetRun, type Run, readRun, runFile } from './run-file.js'
-import { asAgent, codeOf, openSession, type Session, steeringClient } from './run-session.js'
+import { asAgent, openSession, type Session, steeringClient } from './run-session.js'
 import { showAnswer } from './run-steps.js'
 import { putAway } from './run-totals.js'
 
 const TITLE_CHARS_MAX = 200
-// The first claim reads the whole work tree.
-const CLAIM_MS_MAX = 120_000
 const FINISHED: ReadonlySet<string> = new Set(['completed', 'cancelled', 'unknown'])
 
 export interface StartOptions extends ClientOptions {
@@ -26,7 +25,7 @@ export interface StartOptions extends ClientOptions {
 /** Begins a run: a task, an agent of its own for it, and the prompt of the first phase. */
 export async function start(named: string | undefined, options: StartOptions): Promise<void> {
   const session = openSession(options)
-  const client = steeringClient(session)
+  const client = await steeringClient(session)
   if (session.agentToken !== null) return startAsAgent(session, client, options)
   const { stateDir } = session
   if (stateDir === null) return noPlace(session)
@@ -35,23 +34,21 @@ export async function start(named: string | undefined, options: StartOptions): P
   const contract = choice === null ? undefined : await contractHash(client, choice)
   const run = await begin(client, stateDir, taskBody(options, contract, named))
   const claimed = await claim({ ...session, run }, client, stateDir)
-  const { name = '', version = '', hash = '' } = objectOf(claimed.contract)
-  tell(plainLine(`Started ${run.taskId} under ${textOf(name)} ${textOf(version)}, agent ${run.agentId}.`))
-  const answer: JsonObject =
-    objectOf(claimed.task).status === 'completed'
-      ? { kind: 'prompt', text: `Task ${run.taskId} is completed.`, phase: claimed.phase ?? null }
-      : await asAgent({ ...session, run }, (agent) => agent.get('/prompt'))
+  const { name, version, hash } = claimed.task.contract
+  tell(plainLine(`Started ${run.taskId} under ${name} ${version}, agent ${run.agentId}.`))
+  const answer: Step =
+    claimed.task.status === 'completed'
+      ? { kind: 'prompt', text: `Task ${run.taskId} is completed.`, phase: claimed.phase }
+      : await asAgent({ ...session, run }, (agent) => agent.prompt())
   const about = { task_id: run.taskId, agent_id: run.agentId, run_file: runFile(stateDir), contract: hash }
   return showAnswer(options.json === true ? { ...about, ...answer } : answer, options)
 }
 
 // A task that its agent could not get is no run.
-async function claim(session: Session & { readonly run: Run }, client: Client, stateDir: string): Promise<JsonObject> {
+async function claim(session: Session & { readonly run: Run }, client: Client, stateDir: string): Promise<ClaimAnswer> {
   const { run } = session
   try {
-    return await asAgent(session, (agent) =>
-      agent.post('/tasks/claim', { agent_id: run.agentId, task_id: run.taskId }, CLAIM_MS_MAX),
-    )
+    return await asAgent(session, (agent) => agent.claim({ agent_id: run.agentId, task_id: run.taskId }))
   } catch (error) {
     await undo(client, run, 'start: the task could not be claimed')
     forgetRun(stateDir, run)
@@ -60,21 +57,20 @@ async function claim(session: Session & { readonly run: Run }, client: Client, s
 }
 
 async function undo(client: Client, run: Run, reason: string): Promise<void> {
-  await client.post(`/tasks/${segment(run.taskId)}/cancel`, { reason })
-  await client.post(`/agents/${segment(run.agentId)}/revoke`, { reason })
+  await client.cancelTask(run.taskId, { reason })
+  await client.revokeAgent(run.agentId, { reason })
 }
 
 // Only operators start runs. What an agent tries is sent, so that the ledger says who tried it.
 async function startAsAgent(session: Session, client: Client, options: StartOptions): Promise<void> {
   const { run } = session
-  if (options.force === true && run !== null)
-    await client.post(`/tasks/${segment(run.taskId)}/cancel`, { reason: options.reason })
-  await client.post('/tasks', taskBody(options, undefined, undefined))
+  if (options.force === true && run !== null) await client.cancelTask(run.taskId, { reason: options.reason })
+  await client.addTask(taskBody(options, undefined, undefined))
   throw new Stop(EXIT.refused, 'PHASELOCK_TOKEN is set: take it out of the environment to start a run.')
 }
 
 async function noPlace({ options }: Session): Promise<never> {
-  await new Client(options).get('/health')
+  await (await openClient(options)).health()
   throw new Stop(
     EXIT.usage,
     'The state directory of this server is not here, and a run is kept there.\nName a directory for it with --state-dir.',
@@ -96,16 +92,16 @@ async function clearTheWay(
         `A run is active: ${run.taskId} (${plainLine(status)}).\nGo on with \`phaselock prompt\` or \`phaselock next\`, end it with\n\`phaselock abort\`, or start over with --force.`,
         { problem: { code: 'conflict', detail: `A run is active: ${run.taskId}`, task_id: run.taskId } },
       )
-    await client.post(`/tasks/${segment(run.taskId)}/cancel`, { reason: options.reason })
+    await client.cancelTask(run.taskId, { reason: options.reason })
     tell(`Aborted ${run.taskId}.`)
   }
   await putAway(stateDir, run, client)
 }
 
 /** The status of the run's task; `unknown` where the server has no such task. */
-export async function statusOf(client: Client, run: Run): Promise<string> {
+async function statusOf(client: Client, run: Run): Promise<string> {
   try {
-    return textOf((await client.get(`/tasks/${segment(run.taskId)}`)).status)
+    return (await client.task(run.taskId)).status
   } catch (error) {
     if (codeOf(error) !== 'not_found') throw error
     return 'unknown'
@@ -114,15 +110,9 @@ export async function statusOf(client: Client, run: Run): Promise<string> {
 
 async function begin(client: Client, stateDir: string, body: JsonObject): Promise<Run> {
   const id = randomBytes(6).toString('hex')
-  const task = await client.post('/tasks', { ...body, id: `run-${id}` })
-  const taskId = textOf(task.id)
-  const agent = await client.post('/agents', { agent_id: `runner-${id}` })
-  const run: Run = {
-    taskId,
-    agentId: textOf(agent.agent_id),
-    agentToken: textOf(agent.agent_token),
-    startedAt: textOf(task.created_at),
-  }
+  const task = await client.addTask({ ...body, id: `run-${id}` })
+  const { agent_id: agentId, agent_token: agentToken } = await client.addAgent({ agent_id: `runner-${id}` })
+  const run: Run = { taskId: task.id, agentId, agentToken, startedAt: task.created_at }
   if (createRun(stateDir, run)) return run
   await undo(client, run, 'start: another run was started at the same time')
   const other = readRun(stateDir)?.taskId ?? 'another one'

@@ -1,26 +1,34 @@
-import type { JsonObject } from '../../core/json.js'
-import { objectOf, textOf } from '../client/answer-values.js'
-import { Client, segment } from '../client/client.js'
+import type { TaskDetails } from 'phaselock/sdk'
+import { plainLine } from '../../core/plain-text.js'
+import { type Client, openClient } from '../client/client.js'
 import type { ClientOptions } from '../client/connection.js'
 import { liveServerNote } from '../client/server-file.js'
-import type { Finding } from '../doctor/doctor.js'
-import { Stop } from '../exit.js'
-import { plainLine } from '../terminal/plain-text.js'
+import { codeOf, Stop } from '../exit.js'
+import { type Finding, ok, warning } from '../finding.js'
 import { readRun, runFile } from './run-file.js'
-import { codeOf, openSession } from './run-session.js'
+import { openSession } from './run-session.js'
 import { unavailableText } from './run-text.js'
 
-/** The active run as `status` shows it; null when there is none. */
-export async function runStatus(client: Client, options: ClientOptions): Promise<JsonObject | null> {
+const SHOWN = [
+  ...(['title', 'status', 'checking', 'phase', 'visit', 'phase_entered_at', 'phase_seconds'] as const),
+  ...(['parked_reason', 'rules', 'next_step'] as const),
+]
+
+/** The active run as `status` shows it. */
+export interface RunShown extends Partial<Pick<TaskDetails, (typeof SHOWN)[number]>> {
+  readonly task_id: string
+  readonly agent_id: string
+  readonly started_at: string
+}
+
+/** The active run; null when there is none. */
+export async function runStatus(client: Client, options: ClientOptions): Promise<RunShown | null> {
   const { run } = openSession(options)
   if (run === null) return null
   const about = { task_id: run.taskId, agent_id: run.agentId, started_at: run.startedAt }
   try {
-    const task = await client.get(`/tasks/${segment(run.taskId)}`)
-    const { title, status, checking, phase, visit, phase_entered_at, phase_seconds, parked_reason } = task
-    const { rules, next_step } = task
-    const shown = { title, status, checking, phase, visit, phase_entered_at, phase_seconds, parked_reason }
-    return { ...about, ...(shown as JsonObject), ...({ rules, next_step } as JsonObject) }
+    const task = await client.task(run.taskId)
+    return { ...about, ...Object.fromEntries(SHOWN.map((name) => [name, task[name]])) }
   } catch (error) {
     if (codeOf(error) !== 'not_found') throw error
     return { ...about, status: 'unknown', next_step: 'This server has no such task: start another run.' }
@@ -31,23 +39,22 @@ export async function runStatus(client: Client, options: ClientOptions): Promise
 export async function runFinding(stateDir: string): Promise<readonly Finding[]> {
   const server = liveServerNote(stateDir)
   if (server === null) return []
-  const warning = (detail: string, remedy: string): readonly Finding[] => [
-    { name: 'run', status: 'warning', detail: plainLine(detail), remedy },
-  ]
   try {
     const run = readRun(stateDir)
     if (run === null) return []
-    const task = await new Client({ url: server.url, stateDir }).get(`/tasks/${segment(run.taskId)}`)
-    const unavailable = unavailableText(objectOf(task.rules).unavailable)
+    const task = await (await openClient({ url: server.url, stateDir })).task(run.taskId)
+    const unavailable = unavailableText(task.rules.unavailable)
     if (unavailable !== '')
-      return warning(
-        `${run.taskId}: ${unavailable}`,
-        'Report usage (POST /usage), or give the server the transcripts of the agent.',
-      )
-    const detail = plainLine(`${run.taskId} is ${textOf(task.status)} in ${textOf(task.phase)}`)
-    return [{ name: 'run', status: 'ok', detail, remedy: '' }]
+      return [
+        warning(
+          'run',
+          plainLine(`${run.taskId}: ${unavailable}`),
+          'Report usage (POST /usage), or give the server the transcripts of the agent.',
+        ),
+      ]
+    return [ok('run', plainLine(`${run.taskId} is ${task.status} in ${task.phase}`))]
   } catch (error) {
     if (!(error instanceof Stop)) throw error
-    return warning(error.message, `Look at ${runFile(stateDir)}.`)
+    return [warning('run', plainLine(error.message), `Look at ${runFile(stateDir)}.`)]
   }
 }

@@ -1,10 +1,10 @@
-import type { JsonObject } from '../../core/json.js'
-import { given, listOf, objectOf, textOf } from '../client/answer-values.js'
-import { type Client, segment } from '../client/client.js'
+import type { TaskDetails } from 'phaselock/sdk'
+import { plainLine } from '../../core/plain-text.js'
+import { given } from '../client/answer-values.js'
+import type { Client } from '../client/client.js'
 import type { ClientOptions } from '../client/connection.js'
 import { EXIT, Stop } from '../exit.js'
-import { plainLine } from '../terminal/plain-text.js'
-import { print, printJson, tell } from '../terminal/terminal.js'
+import { printJson, show, tell } from '../terminal/terminal.js'
 import { asAgent, noActiveRun, openSession, type Session, steeringClient, taskOf } from './run-session.js'
 import { showAnswer } from './run-steps.js'
 import { wrapped } from './run-text.js'
@@ -17,9 +17,8 @@ export interface SteerOptions extends ClientOptions {
 
 /** Takes the run back to the phase before this one. */
 export function previous(options: SteerOptions): Promise<void> {
-  return rewind(options, async (_client, task) => {
-    const phase = textOf(task.phase)
-    const before = ((task.completed_phases ?? []) as readonly string[]).filter((one) => one !== phase).at(-1)
+  return rewind(options, async (_client, { phase, completed_phases }) => {
+    const before = completed_phases.filter((one) => one !== phase).at(-1)
     if (before !== undefined) return before
     throw new Stop(EXIT.refused, `There is no phase before ${plainLine(phase)}.`, {
       problem: { code: 'conflict', detail: `There is no phase before ${phase}.` },
@@ -29,37 +28,33 @@ export function previous(options: SteerOptions): Promise<void> {
 
 /** Takes the run back to where its contract starts. */
 export function restart(options: SteerOptions): Promise<void> {
-  return rewind(options, async (client, task) => {
-    const known = await client.get(`/contracts/${segment(textOf(objectOf(task.contract).hash))}`)
-    return textOf(objectOf(known.contract).start_node)
-  })
+  return rewind(options, async (client, task) => (await client.contract(task.contract.hash)).contract.start_node)
 }
 
 async function rewind(
   options: SteerOptions,
-  target: (client: Client, task: JsonObject) => Promise<string>,
+  target: (client: Client, task: TaskDetails) => Promise<string>,
 ): Promise<void> {
   const session = openSession(options)
-  const client = steeringClient(session)
-  const id = segment(await taskOf(session))
+  const client = await steeringClient(session)
+  const id = await taskOf(session)
   // An agent may not look at tasks either: its attempt is refused before the phase matters.
-  const to = session.agentToken === null ? await target(client, await client.get(`/tasks/${id}`)) : 'unknown'
+  const to = session.agentToken === null ? await target(client, await client.task(id)) : 'unknown'
   const body = given({ to_phase: to, reason: options.reason, restore_tree: options.restoreTree })
-  const task = await client.post(`/tasks/${id}/rewind`, body)
+  const task = await client.changeTask(id, 'rewind', body)
   if (options.json === true) return printJson(task)
-  tell(plainLine(`${textOf(task.id)} is back in ${textOf(task.phase)}.`))
-  return showAnswer(await asAgent(session, (agent) => agent.get('/prompt')), options)
+  tell(plainLine(`${task.id} is back in ${task.phase}.`))
+  return showAnswer(await asAgent(session, (agent) => agent.prompt()), options)
 }
 
 /** Cancels the run's task for good, and puts the run away. */
 export async function abort(options: SteerOptions): Promise<void> {
   const session = openSession(options)
-  const client = steeringClient(session)
-  const id = await taskOf(session)
-  const task = await client.post(`/tasks/${segment(id)}/cancel`, { reason: options.reason })
+  const client = await steeringClient(session)
+  const task = await client.cancelTask(await taskOf(session), { reason: options.reason })
   const archived = await archive(session, client)
-  if (options.json === true) return printJson({ ...task, ...given({ archived: archived ?? undefined }) })
-  print(plainLine(`${textOf(task.id)} is cancelled in ${textOf(task.phase)}.`))
+  const answer = { ...task, ...given({ archived: archived ?? undefined }) }
+  show(options, answer, plainLine(`${task.id} is cancelled in ${task.phase}.`))
 }
 
 /** Says whether the run is finished: only then it ends with 0, and is put away. */
@@ -67,31 +62,31 @@ export async function done(options: ClientOptions): Promise<void> {
   const session = openSession(options)
   if (session.agentToken !== null) return doneAsAgent(session)
   if (session.run === null) return noActiveRun(session)
-  const client = steeringClient(session)
-  const task = await client.get(`/tasks/${segment(session.run.taskId)}`)
-  const isDone = task.status === 'completed'
-  if (!isDone) throw unfinished(task)
+  const client = await steeringClient(session)
+  const task = await client.task(session.run.taskId)
+  if (task.status !== 'completed') throw unfinished(task)
   const archived = await archive(session, client)
-  if (options.json === true) return printJson({ done: true, task_id: textOf(task.id), archived })
-  print(`${plainLine(textOf(task.id))} is completed.`)
+  show(options, { done: true, task_id: task.id, archived }, `${plainLine(task.id)} is completed.`)
 }
 
 // An agent sees its own task, and of others that they are completed.
 async function doneAsAgent(session: Session): Promise<void> {
-  const snapshot = await asAgent(session, (client) => client.get('/state/snapshot'))
-  const task = objectOf(snapshot.task)
-  if (task.id !== undefined) throw unfinished({ ...task, next_step: snapshot.next_step ?? '' })
+  const { task, next_step, completed_tasks } = await asAgent(session, (client) => client.snapshot())
+  if (task !== null) throw unfinished({ ...task, next_step })
   const id = session.run?.taskId
-  if (id === undefined || !listOf(snapshot.completed_tasks).some((one) => one.id === id)) return noActiveRun(session)
-  if (session.options.json === true) return printJson({ done: true, task_id: id })
-  print(`${id} is completed.`)
+  if (id === undefined || !completed_tasks.some((one) => one.id === id)) return noActiveRun(session)
+  show(session.options, { done: true, task_id: id }, `${id} is completed.`)
 }
 
-function unfinished(task: JsonObject): Stop {
-  const about = `${textOf(task.id)} is not finished: it is ${textOf(task.status)} in ${textOf(task.phase)}.`
-  const { id, status, phase, next_step } = task
-  return new Stop(EXIT.refused, [...wrapped(about, ''), ...wrapped(textOf(next_step), '')].join('\n'), {
-    ...given({ done: false, task_id: id, status, phase, next_step }),
+function unfinished({
+  id,
+  status,
+  phase,
+  next_step,
+}: Pick<TaskDetails, 'id' | 'status' | 'phase' | 'next_step'>): Stop {
+  const about = `${id} is not finished: it is ${status} in ${phase}.`
+  return new Stop(EXIT.refused, [...wrapped(about, ''), ...wrapped(next_step, '')].join('\n'), {
+    ...{ done: false, task_id: id, status, phase, next_step },
   })
 }
 

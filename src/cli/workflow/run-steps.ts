@@ -1,16 +1,14 @@
-import { closeSync, fstatSync, openSync, readFileSync } from 'node:fs'
+import type { AgentSnapshot, Step } from 'phaselock/sdk'
 import type { Json, JsonObject } from '../../core/json.js'
-import { objectOf, textOf } from '../client/answer-values.js'
+import { isObject } from '../client/answer-values.js'
 import type { ClientOptions } from '../client/connection.js'
 import { EXIT, Stop } from '../exit.js'
+import { parseJson, readRegularFile } from '../read-input.js'
 import { print, printJson, tell } from '../terminal/terminal.js'
 import { asAgent, openSession } from './run-session.js'
 import { answerText, asCommandLine, isBlocked, isInterrupt, warningLines } from './run-text.js'
 
-// Gates run tests; beyond five minutes without an answer the connection itself is given up.
-const NEXT_MS_MAX = 295_000
 const PROGRESS_MS = 1000
-const FILE_BYTES_MAX = 4 * 1024 * 1024
 
 export interface NextOptions extends ClientOptions {
   readonly artifact?: readonly string[]
@@ -20,13 +18,13 @@ export interface NextOptions extends ClientOptions {
 /** The prompt of the phase, or the interrupt in its place. */
 export async function showPrompt(options: ClientOptions): Promise<void> {
   const session = openSession(options)
-  return showAnswer(await asAgent(session, (client) => client.get('/prompt')), options)
+  return showAnswer(await asAgent(session, (client) => client.prompt()), options)
 }
 
 /** Acknowledges the interrupt that was shown. */
 export async function goOn(options: ClientOptions): Promise<void> {
   const session = openSession(options)
-  return showAnswer(await asAgent(session, (client) => client.post('/prompt/continue')), options)
+  return showAnswer(await asAgent(session, (client) => client.continue()), options)
 }
 
 /** Claims that something is done, and tries the way on that the claim leads to. */
@@ -39,18 +37,18 @@ export async function next(claim: string | undefined, options: NextOptions): Pro
   const waiting = setTimeout(() => process.stderr.isTTY && tell('Waiting for the gates …'), PROGRESS_MS)
   try {
     const answer = await asAgent(session, async (client) => {
-      const claims = named ?? bareClaims(await client.get('/state/snapshot'))
+      const claims = named ?? bareClaims(await client.snapshot())
       const body = { claims, artifacts, ...(evidence === undefined ? {} : { evidence }) }
-      let answered = await client.post('/prompt/next', body, NEXT_MS_MAX)
+      let answered = await client.next(body)
       // The same request joins the one whose gates are still being checked.
       while (answered.checking === true) {
-        tell(`The gates of ${textOf(answered.phase)} are still being checked (${secondsSince(begun)} s) …`)
-        answered = await client.post('/prompt/next', body, NEXT_MS_MAX)
+        tell(`The gates of ${answered.phase} are still being checked (${secondsSince(begun)} s) …`)
+        answered = await client.next(body)
       }
       return answered
     })
     if (options.json !== true && answer.allowed === undefined && !isInterrupt(answer))
-      tell(`No way on was claimed. ${textOf(answer.next_step)}`)
+      tell(`No way on was claimed. ${answer.next_step ?? ''}`)
     return showAnswer(answer, options)
   } finally {
     clearTimeout(waiting)
@@ -62,7 +60,7 @@ function secondsSince(begun: number): number {
 }
 
 /** Prints what the agent is told. An interrupt and a closed gate are no success. */
-export function showAnswer(answer: JsonObject, options: ClientOptions): void {
+export function showAnswer(answer: Step, options: ClientOptions): void {
   const shown = asCommandLine(answer)
   if (options.json === true) printJson(shown)
   else {
@@ -74,9 +72,8 @@ export function showAnswer(answer: JsonObject, options: ClientOptions): void {
 }
 
 // Without a claim the phase itself is said to be complete; contracts write it in either case.
-function bareClaims(snapshot: JsonObject): JsonObject {
-  const phase = textOf(objectOf(snapshot.task).phase)
-  if (phase !== '') return { [`${phase}_complete`]: true, [`${phase.toLowerCase()}_complete`]: true }
+function bareClaims({ task }: AgentSnapshot): JsonObject {
+  if (task !== null) return { [`${task.phase}_complete`]: true, [`${task.phase.toLowerCase()}_complete`]: true }
   throw new Stop(EXIT.refused, 'The agent holds no task. [no_active_task]\nClaim a task first.', {
     problem: { code: 'no_active_task' },
   })
@@ -84,9 +81,8 @@ function bareClaims(snapshot: JsonObject): JsonObject {
 
 function claimsOf(text: string): JsonObject {
   if (!text.trimStart().startsWith('{')) return { [text]: true }
-  const claims = parsed(text, 'The claims')
-  const isMap = typeof claims === 'object' && claims !== null && !Array.isArray(claims)
-  if (isMap && Object.values(claims).every((one) => typeof one === 'boolean')) return claims as JsonObject
+  const claims = parseJson(text, 'The claims')
+  if (isObject(claims) && Object.values(claims).every((one) => typeof one === 'boolean')) return claims
   throw new Stop(EXIT.usage, 'Claims are a JSON object of true and false, such as {"code_complete": true}.')
 }
 
@@ -95,37 +91,12 @@ function artifactOf(text: string): readonly [string, Json] {
   if (at < 1 || at === text.length - 1)
     throw new Stop(EXIT.usage, `'${text}' is not NAME=FILE, such as plan_document=plan.json.`)
   const file = text.slice(at + 1)
-  const content = readText(file)
-  return [text.slice(0, at), file.endsWith('.json') ? parsed(content, file) : content]
+  const content = readRegularFile(file)
+  return [text.slice(0, at), file.endsWith('.json') ? parseJson(content, file) : content]
 }
 
 function evidenceOf(file: string): JsonObject {
-  const value = parsed(readText(file), file)
-  if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value as JsonObject
+  const value = parseJson(readRegularFile(file), file)
+  if (isObject(value)) return value
   throw new Stop(EXIT.usage, `${file} does not hold a JSON object.`)
-}
-
-function parsed(text: string, what: string): Json {
-  try {
-    return JSON.parse(text) as Json
-  } catch (error) {
-    if (!(error instanceof SyntaxError)) throw error
-    throw new Stop(EXIT.usage, `${what} cannot be read as JSON: ${error.message}`)
-  }
-}
-
-function readText(file: string): string {
-  let handle: number | null = null
-  try {
-    handle = openSync(file, 'r')
-    const about = fstatSync(handle)
-    if (!about.isFile()) throw new Stop(EXIT.usage, `${file} is not a file.`)
-    if (about.size > FILE_BYTES_MAX) throw new Stop(EXIT.usage, `${file} is larger than ${FILE_BYTES_MAX} bytes.`)
-    return readFileSync(handle, 'utf8')
-  } catch (error) {
-    if (error instanceof Stop) throw error
-    throw new Stop(EXIT.usage, `${file} cannot be read (${(error as NodeJS.ErrnoException).code ?? 'fault'}).`)
-  } finally {
-    if (handle !== null) closeSync(handle)
-  }
 }

@@ -1,71 +1,66 @@
-import type { Json, JsonObject } from '../../core/json.js'
-import { listOf, objectOf, textOf } from '../client/answer-values.js'
-import { plainLine, plainText } from '../terminal/plain-text.js'
+import type { Step } from 'phaselock/sdk'
+import { plainLine, plainText } from '../../core/plain-text.js'
+import { duration } from '../../core/text.js'
 import { columnsOf } from '../terminal/table.js'
 import { paint, width } from '../terminal/terminal.js'
+import type { RunShown } from './run-status.js'
 
 const BLOCKERS_MAX = 50
 const OVER_REST = '  - Run: POST /api/v1/prompt/continue'
 const HERE = '  - Run: phaselock continue'
 
 /** The answer as the command line gives it: the way on is a command here, not a call. */
-export function asCommandLine(answer: JsonObject): JsonObject {
-  if (answer.kind !== 'interrupt') return answer
-  const lines = textOf(answer.text).split('\n')
+export function asCommandLine(answer: Step): Step {
+  if (!isInterrupt(answer)) return answer
+  const lines = answer.text.split('\n')
   return { ...answer, text: lines.map((line) => (line === OVER_REST ? HERE : line)).join('\n') }
 }
 
 /** What the agent is told: the prompt, the interrupt, or everything that is in the way. */
-export function answerText(answer: JsonObject): string {
+export function answerText(answer: Step): string {
   if (isBlocked(answer)) return blockedText(answer)
-  const text = plainText(textOf(answer.text))
-  return text.trim() === '' ? `${plainLine(textOf(answer.phase))} has no prompt.` : text
+  const text = plainText(answer.text)
+  return text.trim() === '' ? `${plainLine(answer.phase)} has no prompt.` : text
 }
 
-export function isInterrupt(answer: JsonObject): boolean {
+export function isInterrupt(answer: Step): boolean {
   return answer.kind === 'interrupt'
 }
 
-export function isBlocked(answer: JsonObject): boolean {
+export function isBlocked(answer: Step): boolean {
   return answer.allowed === false && !isInterrupt(answer)
 }
 
-function blockedText(answer: JsonObject): string {
-  const blockers = listOf(answer.blockers)
+function blockedText({ phase, blockers = [], pending_approval: pending, next_step = '' }: Step): string {
   const left = blockers.length - BLOCKERS_MAX
-  const pending = objectOf(answer.pending_approval)
   return [
-    paint('bold', `Still in ${plainLine(textOf(answer.phase))}. In the way:`),
+    paint('bold', `Still in ${plainLine(phase)}. In the way:`),
     ...blockers.slice(0, BLOCKERS_MAX).flatMap(blockerLines),
     ...(left > 0 ? [`  and ${left} more; --json shows them`] : []),
-    ...(pending.id === undefined
-      ? []
-      : ['', `An operator decides: phaselock approve ${plainLine(textOf(pending.id))}`]),
-    ...(textOf(answer.next_step) === '' ? [] : ['', ...wrapped(textOf(answer.next_step), '')]),
+    ...(pending === undefined ? [] : ['', `An operator decides: phaselock approve ${plainLine(pending.id)}`]),
+    ...(next_step === '' ? [] : ['', ...wrapped(next_step, '')]),
   ].join('\n')
 }
 
-function blockerLines(blocker: JsonObject): readonly string[] {
-  const { code, artifact } = blocker
-  const isMissing = code === 'missing_artifact' && typeof artifact === 'string'
-  const remedy = isMissing ? `Hand it in: phaselock next --artifact ${artifact}=FILE` : textOf(blocker.remedy)
+function blockerLines({
+  code,
+  artifact,
+  message,
+  remedy,
+  run,
+}: NonNullable<Step['blockers']>[number]): readonly string[] {
+  const isMissing = code === 'missing_artifact' && artifact !== null
+  const advice = isMissing ? `Hand it in: phaselock next --artifact ${artifact}=FILE` : remedy
   return [
-    ...wrapped(`${textOf(blocker.message)} [${textOf(blocker.code)}]`, '  '),
-    ...(remedy === '' ? [] : wrapped(remedy, '      ')),
-    ...lastLines(objectOf(blocker.run)),
+    ...wrapped(`${message} [${code}]`, '  '),
+    ...(advice === '' ? [] : wrapped(advice, '      ')),
+    ...(run?.last_lines ?? []).map((line) => `      | ${plainLine(line)}`),
   ]
 }
 
-function lastLines(run: JsonObject): readonly string[] {
-  const lines = Array.isArray(run.last_lines) ? run.last_lines : []
-  return lines.map((line) => `      | ${plainLine(textOf(line))}`)
-}
-
 /** Warnings of a gate that was passed, one a line. */
-export function warningLines(answer: JsonObject): readonly string[] {
-  return listOf(answer.warnings)
-    .slice(0, BLOCKERS_MAX)
-    .flatMap((one) => wrapped(`Warning: ${textOf(one.message)} [${textOf(one.code)}]`, ''))
+export function warningLines({ warnings = [] }: Step): readonly string[] {
+  return warnings.slice(0, BLOCKERS_MAX).flatMap(({ message, code }) => wrapped(`Warning: ${message} [${code}]`, ''))
 }
 
 /** Words in as many lines as the terminal needs, each with the same indent. A word that is too long stays whole. */
@@ -81,43 +76,28 @@ export function wrapped(text: string, indent: string, room: number = width()): r
   return line === '' ? lines : [...lines, indent + line]
 }
 
+const LABEL = 14
+
 /** The active run in `status`. */
-export function runLines(run: JsonObject): readonly string[] {
-  const rules = objectOf(run.rules)
-  const open = objectOf(rules.open)
+export function runLines(run: RunShown): readonly string[] {
+  const { rules, phase_seconds: seconds = null } = run
+  const { open = null, acknowledged = [], unavailable = [] } = rules ?? {}
   const line = (label: string, text: string): readonly string[] => {
     const [first = '', ...more] = wrapped(text, ' '.repeat(LABEL))
     return text === '' ? [] : [`  ${label.padEnd(LABEL - 2)}${first.trimStart()}`, ...more]
   }
+  const since = seconds === null ? '' : `, for ${duration(seconds)}`
   return [
-    ...line('Task', `${textOf(run.task_id)} ${textOf(run.title)}`),
-    ...line('Status', [textOf(run.status), textOf(run.parked_reason)].filter((one) => one !== '').join(': ')),
-    ...line('Phase', `${textOf(run.phase)}, visit ${textOf(run.visit)}${sinceText(run.phase_seconds)}`),
-    ...line('Violation', open.diagnostic === undefined ? '' : `${textOf(open.rule)}: ${textOf(open.diagnostic)}`),
-    ...line('Continued', textOf(rules.acknowledged)),
-    ...line('No metrics', unavailableText(rules.unavailable)),
-    ...line('Next', textOf(run.next_step)),
+    ...line('Task', `${run.task_id} ${run.title ?? ''}`),
+    ...line('Status', [run.status, run.parked_reason].filter((one) => (one ?? '') !== '').join(': ')),
+    ...line('Phase', `${run.phase ?? ''}, visit ${run.visit ?? ''}${since}`),
+    ...line('Violation', open === null ? '' : `${open.rule}: ${open.diagnostic}`),
+    ...line('Continued', acknowledged.join(', ')),
+    ...line('No metrics', unavailableText(unavailable)),
+    ...line('Next', run.next_step ?? ''),
   ]
 }
 
-const LABEL = 14
-
-export function unavailableText(rules: Json | undefined): string {
-  const names = textOf(rules)
-  return names === '' ? '' : `${names} [metric_unavailable]`
-}
-
-function sinceText(seconds: Json | undefined): string {
-  return typeof seconds === 'number' ? `, for ${durationText(seconds)}` : ''
-}
-
-/** `1h 5m 3s` without zero parts. */
-export function durationText(seconds: number): string {
-  const parts = [
-    [Math.floor(seconds / 3600), 'h'],
-    [Math.floor(seconds / 60) % 60, 'm'],
-    [seconds % 60, 's'],
-  ] as const
-  const said = parts.filter(([count]) => count > 0).map(([count, unit]) => `${count}${unit}`)
-  return said.length === 0 ? '0s' : said.join(' ')
+export function unavailableText(rules: readonly string[]): string {
+  return rules.length === 0 ? '' : `${rules.join(', ')} [metric_unavailable]`
 }

@@ -1,7 +1,8 @@
-import { createHash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { chmod, lstat, mkdir, readdir, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { KeyedLock } from '../../base/keyed-lock.js'
+import { sha256Hex } from '../../base/sha256.js'
 import type { Change } from '../../tree/change.js'
 import { copyChanges, isAt, parentOf, removeEmpty, selfAndAbove } from './scratch-files.js'
 
@@ -40,13 +41,14 @@ export interface ScratchPlan {
  */
 export class ScratchLayers {
   readonly #known = new Map<string, About | null>()
-  readonly #turns = new Map<string, Promise<void>>()
+  // Reading what is half written would take it for broken: everything that concerns one task goes in turn.
+  readonly #turns = new KeyedLock()
 
   constructor(private readonly dir: string) {}
 
   /** The folder to lay over the tree, null when there is none, and what became of one that could not be used. */
   prepare(taskId: string, tree: string): Promise<{ readonly layer: string | null; readonly note: string | null }> {
-    return this.#inTurn(taskId, async () => {
+    return this.#turns.run(taskId, async () => {
       const about = this.#about(taskId)
       if (about === null) return NONE
       if (about === 'broken') {
@@ -60,7 +62,7 @@ export class ScratchLayers {
 
   /** The folder with what a task's commands left, to be read; null when there is none. */
   filesOf(taskId: string): Promise<string | null> {
-    return this.#inTurn(taskId, async () => {
+    return this.#turns.run(taskId, async () => {
       const about = this.#about(taskId)
       return about === null || about === 'broken' ? null : this.#files(taskId)
     })
@@ -90,7 +92,7 @@ export class ScratchLayers {
    * false then.
    */
   save(plan: ScratchPlan, view: string | null): Promise<boolean> {
-    return this.#inTurn(plan.taskId, async () => {
+    return this.#turns.run(plan.taskId, async () => {
       try {
         if (plan.dropped !== null || view === null) await this.#remove(plan.taskId)
         else await this.#copy(plan, view)
@@ -104,7 +106,7 @@ export class ScratchLayers {
 
   /** These paths were written to the tree: what lies over them must not hide that. */
   forget(taskId: string, paths: readonly string[]): Promise<void> {
-    return this.#inTurn(taskId, async () => {
+    return this.#turns.run(taskId, async () => {
       const about = this.#about(taskId)
       if (about === null || about === 'broken') return
       const entries = { ...about.entries }
@@ -126,7 +128,7 @@ export class ScratchLayers {
   }
 
   drop(taskId: string): Promise<void> {
-    return this.#inTurn(taskId, () => this.#remove(taskId))
+    return this.#turns.run(taskId, () => this.#remove(taskId))
   }
 
   /** Takes away the layers of tasks that are over or unknown. */
@@ -202,20 +204,6 @@ export class ScratchLayers {
     }
   }
 
-  // Reading what is half written would take it for broken: everything that concerns one task goes in turn.
-  #inTurn<T>(taskId: string, work: () => Promise<T>): Promise<T> {
-    const mine = (this.#turns.get(taskId) ?? Promise.resolve()).then(work)
-    const settled = mine.then(
-      () => undefined,
-      () => undefined,
-    )
-    this.#turns.set(taskId, settled)
-    void settled.then(() => {
-      if (this.#turns.get(taskId) === settled) this.#turns.delete(taskId)
-    })
-    return mine
-  }
-
   #about(taskId: string): About | null | 'broken' {
     const known = this.#known.get(taskId)
     if (known !== undefined) return known
@@ -277,7 +265,7 @@ async function namesIn(dir: string): Promise<readonly string[]> {
 }
 
 function nameOf(taskId: string): string {
-  return createHash('sha256').update(taskId).digest('hex').slice(0, 32)
+  return sha256Hex(taskId).slice(0, 32)
 }
 
 // From the top, without those that are ignored themselves.

@@ -1,8 +1,8 @@
 import { spawn } from 'node:child_process'
-import { createHash } from 'node:crypto'
 import { existsSync, readFileSync } from 'node:fs'
 import { mkdir, readdir, rename, rm, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
+import { sha256Hex } from '../../base/sha256.js'
 import { findOnPath, surroundingsOf } from './toolchains.js'
 
 /** Its folder in the state directory. */
@@ -93,7 +93,7 @@ export class GoCache {
   #folderFor(go: string): string {
     const version = join(dirname(dirname(go)), 'VERSION')
     const about = `${go} ${existsSync(version) ? readFileSync(version, 'utf8') : ''}`
-    return join(this.dir, createHash('sha256').update(about).digest('hex').slice(0, 16))
+    return join(this.dir, sha256Hex(about).slice(0, 16))
   }
 }
 

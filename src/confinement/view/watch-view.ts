@@ -1,7 +1,7 @@
-import { createHash } from 'node:crypto'
 import { closeSync, lstatSync, readFileSync } from 'node:fs'
 import { posix } from 'node:path'
 import { setImmediate as nextTurn, setTimeout as wait } from 'node:timers/promises'
+import { sha256Hex } from '../../base/sha256.js'
 import { inside, openDirectory, partsOf } from '../../tree/lookup.js'
 import { namesByFolder } from '../../tree/names-by-folder.js'
 import { TooMuch, walkFrom } from '../../tree/walk.js'
@@ -99,9 +99,7 @@ async function guardedIn(root: string, isOther: (path: string) => boolean): Prom
 function contentAt(directoryFd: number, name: string): Seen {
   const stat = lstatSync(inside(directoryFd, name), { bigint: true, throwIfNoEntry: false })
   if (stat === undefined || !stat.isFile() || stat.size > PROGRAM_BYTES_MAX) return seenAt(directoryFd, name)
-  const content = createHash('sha256')
-    .update(readFileSync(inside(directoryFd, name)))
-    .digest('hex')
+  const content = sha256Hex(readFileSync(inside(directoryFd, name)))
   return { stamp: `${stat.mtimeNs} ${content}`, changedMs: Number(stat.ctimeMs) }
 }
 

@@ -1,4 +1,4 @@
-import { ok, type Result, refuse } from '../../app/result.js'
+import { noTask, ok, type Result, refuse } from '../../app/result.js'
 import { acceptTools, agentIsFree, createTask, operate } from '../../app/tasks/operate.js'
 import { showTask } from '../../app/tasks/show-task.js'
 import { taskRowView } from '../../app/tasks/views.js'
@@ -280,8 +280,4 @@ function action(
 
 function onTask(call: Call, command: Command): Promise<Result<JsonObject>> {
   return operate(call.app, call.params.id ?? '', command, { actor: operatorOf(call), once: call.once })
-}
-
-function noTask(id: string | undefined) {
-  return refuse('not_found', `There is no task ${JSON.stringify(id ?? '')}.`)
 }

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto'
+import { sha256Hex } from '../../base/sha256.js'
 
 export const EXPORT_FORMAT = 'phaselock-ledger/1'
 export const FIRST_DIGEST = '0'.repeat(64)
@@ -29,5 +29,5 @@ export function checkLine(line: string, before: string): { readonly text: string
 }
 
 function digestOf(text: string, before: string): string {
-  return createHash('sha256').update(before).update(text).digest('hex')
+  return sha256Hex(before, text)
 }

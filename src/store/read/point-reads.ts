@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto'
+import { sha256Hex } from '../../base/sha256.js'
 import { decodeCursor, encodeCursor, pageLimit, readLimit } from '../cursor.js'
 import { type Database, openDatabase, type Value } from '../database.js'
 import { ledgerFiles } from '../ledger-files.js'
@@ -109,8 +109,7 @@ export class PointReads {
     const content = this.#all('SELECT content FROM blob WHERE sha256 = ?', [sha256])[0]?.content
     if (!(content instanceof Uint8Array)) return null
     // Nothing is decided or handed on by what is not the content that was kept.
-    if (createHash('sha256').update(content).digest('hex') !== sha256)
-      throw new Error(`the content kept under ${sha256} was changed`)
+    if (sha256Hex(content) !== sha256) throw new Error(`the content kept under ${sha256} was changed`)
     return Buffer.from(content).toString('utf8')
   }
 

@@ -1,5 +1,5 @@
 import { Worker } from 'node:worker_threads'
-import { PACKAGE_ROOT } from '../../package/package-root.js'
+import { PACKAGE_ROOT } from '../../base/package-root.js'
 import { type AuditFilter, StoreUnavailable } from '../store.js'
 
 export type ReaderJob =

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto'
+import { sha256Hex } from '../../base/sha256.js'
 import type { Json, JsonObject } from '../../core/json.js'
 
 const STRING_BYTES_MAX = 16 * 1024
@@ -76,7 +76,7 @@ function jsonBytes(text: string, enough: number): number {
 }
 
 function cutText(text: string, bytesMax: number): string {
-  const note = `… [cut: ${text.length} characters, sha256 ${createHash('sha256').update(text).digest('hex')}]`
+  const note = `… [cut: ${text.length} characters, sha256 ${sha256Hex(text)}]`
   let end = Math.min(text.length, bytesMax)
   for (let bytes = jsonBytes(text.slice(0, end), end); bytes > bytesMax && end > 0; ) {
     end = Math.max(0, end - Math.max(1, Math.ceil((bytes - bytesMax) / 6)))

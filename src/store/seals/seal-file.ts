@@ -1,7 +1,9 @@
-import { createHash, type KeyObject, sign, verify } from 'node:crypto'
+import { type KeyObject, sign, verify } from 'node:crypto'
 import { readdirSync, statSync } from 'node:fs'
 import { join } from 'node:path'
-import { ledgerFiles, readFileIfPresent, writeFileAtomically } from '../ledger-files.js'
+import { readFileIfPresent, writeFileAtomically } from '../../base/atomic-file.js'
+import { sha256Hex } from '../../base/sha256.js'
+import { ledgerFiles } from '../ledger-files.js'
 
 /** What a checkpoint states. Snake case: this is the form on disk. */
 export interface Checkpoint {
@@ -23,7 +25,7 @@ export function writeCheckpointFile(dir: string, checkpoint: Checkpoint, key: Ke
   const signature = sign(null, Buffer.from(statement), key).toString('base64')
   const text = `${JSON.stringify({ ...checkpoint, signature })}\n`
   writeFileAtomically(checkpointPath(dir, checkpoint.seq), text)
-  return { hash: sha256(text) }
+  return { hash: sha256Hex(text) }
 }
 
 export type FoundCheckpoint =
@@ -46,7 +48,7 @@ export function readCheckpointFile(dir: string, seq: number, key: KeyObject): Fo
   if (checkpoint.format !== 'phaselock-checkpoint/1' || checkpoint.seq !== seq) {
     return { state: 'invalid', detail: 'it is not the checkpoint of the event that its name says' }
   }
-  return { state: 'valid', checkpoint, fileHash: sha256(text) }
+  return { state: 'valid', checkpoint, fileHash: sha256Hex(text) }
 }
 
 function parseObject(text: string): Record<string, unknown> | null {
@@ -71,8 +73,4 @@ export function listCheckpoints(dir: string): readonly number[] {
 
 function checkpointPath(dir: string, seq: number): string {
   return join(ledgerFiles(dir).checkpoints, `${String(seq).padStart(12, '0')}.json`)
-}
-
-function sha256(text: string): string {
-  return createHash('sha256').update(text).digest('hex')
 }

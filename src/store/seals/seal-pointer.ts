@@ -1,5 +1,6 @@
 import { createHmac, type KeyObject, timingSafeEqual } from 'node:crypto'
-import { ledgerFiles, readFileIfPresent, writeFileAtomically } from '../ledger-files.js'
+import { readFileIfPresent, writeFileAtomically } from '../../base/atomic-file.js'
+import { ledgerFiles } from '../ledger-files.js'
 
 /** The newest checkpoint by its event and the SHA-256 of its file. Seq 0: there is none yet. */
 export interface CheckpointPointer {

@@ -1,4 +1,5 @@
-import { createHash, type KeyObject } from 'node:crypto'
+import type { KeyObject } from 'node:crypto'
+import { sha256Hex } from '../../base/sha256.js'
 import { type Database, openDatabase } from '../database.js'
 import { readChainKey, readPublicKey } from '../keys.js'
 import { ledgerFiles } from '../ledger-files.js'
@@ -104,9 +105,7 @@ function judgeHead(
 
 function judgeBlobs(database: Database): readonly VerifyProblem[] {
   for (const { sha256, content } of database.prepare('SELECT sha256, content FROM blob').iterate()) {
-    const found = createHash('sha256')
-      .update(content instanceof Uint8Array ? content : String(content))
-      .digest('hex')
+    const found = sha256Hex(content instanceof Uint8Array ? content : String(content))
     if (found !== sha256) return [problem('changed_blob', `The content kept under ${sha256} is another one.`)]
   }
   return []

@@ -1,6 +1,7 @@
 import { createHmac, type KeyObject, timingSafeEqual } from 'node:crypto'
 import { closeSync, constants, fdatasyncSync, openSync, writeSync } from 'node:fs'
-import { ledgerFiles, readFileIfPresent, writeFileAtomically } from '../ledger-files.js'
+import { readFileIfPresent, writeFileAtomically } from '../../base/atomic-file.js'
+import { ledgerFiles } from '../ledger-files.js'
 
 /** How far the ledger goes: the number of its events and the hash of the newest. */
 export interface Head {

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Worker } from 'node:worker_threads'
-import { PACKAGE_ROOT } from '../../package/package-root.js'
+import { PACKAGE_ROOT } from '../../base/package-root.js'
 import { type Append, type AppendResult, StoreRefused, StoreUnavailable } from '../store.js'
 import {
   type FromWriter,

@@ -3,12 +3,12 @@ import { closeSync } from 'node:fs'
 import type { JsonObject } from '../../core/json.js'
 import { identityOf, isForeign, openFile } from '../../tree/lookup.js'
 import { readBytes } from '../../tree/read-bytes.js'
-import { inTurn } from '../../tree/turns.js'
 import { openTreeWriter } from '../../tree/write/tree-writer.js'
 import { failed, type ToolOutcome, type ToolPlace } from '../tool-place.js'
 import { applyEdits, type Edit, type Edited, type EditJob } from './apply-edits.js'
 import { answering, askedPath, quoted, told, toldProblem } from './file-place.js'
 import { runFileJob } from './file-workers.js'
+import { treeLock } from './tree-lock.js'
 import { contentProblem, writablePath } from './write-files.js'
 
 const EDITED_BYTES_MAX = 4 * 1024 * 1024
@@ -29,7 +29,7 @@ export async function editFiles(place: ToolPlace, args: JsonObject): Promise<Too
       const problem = contentProblem(target.path, edit.new)
       if (problem !== null) return failed(problem)
     }
-    return inTurn(place.root, () => edit(place, target.path, edits))
+    return treeLock.run(place.root, () => edit(place, target.path, edits))
   })
 }
 

@@ -1,5 +1,5 @@
 import { Worker } from 'node:worker_threads'
-import { PACKAGE_ROOT } from '../../package/package-root.js'
+import { PACKAGE_ROOT } from '../../base/package-root.js'
 import type { ToolPlace } from '../tool-place.js'
 import type { FileJob, Found, FromWorker, ToWorker } from './file-jobs.js'
 import { isHidden } from './file-place.js'

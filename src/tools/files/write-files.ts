@@ -1,10 +1,10 @@
 import type { JsonObject } from '../../core/json.js'
 import type { Change } from '../../tree/change.js'
-import { inTurn } from '../../tree/turns.js'
 import type { TreeStep } from '../../tree/write/tree-steps.js'
 import { openTreeWriter } from '../../tree/write/tree-writer.js'
 import { failed, type ToolOutcome, type ToolPlace } from '../tool-place.js'
 import { answering, isHidden, quoted, safePath, told } from './file-place.js'
+import { treeLock } from './tree-lock.js'
 
 const WRITTEN_BYTES_MAX = 10 * 1024 * 1024
 
@@ -27,7 +27,7 @@ export async function writeFiles(place: ToolPlace, args: JsonObject): Promise<To
       if (bytes > WRITTEN_BYTES_MAX) return failed(`more than ${WRITTEN_BYTES_MAX} bytes in one call`)
       steps.push({ type: args.mode === 'a' ? 'append' : 'write', path: target.path, content: buffer })
     }
-    const done = await inTurn(place.root, () => openTreeWriter(place.root).commit(steps, place.signal))
+    const done = await treeLock.run(place.root, () => openTreeWriter(place.root).commit(steps, place.signal))
     if (!done.ok) return told(done)
     const written = steps.map(({ path }) => summary(done.changes, path))
     const result: JsonObject =

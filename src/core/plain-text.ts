@@ -16,9 +16,12 @@ const INVISIBLE =
   /[\u00AD\u061C\u180E\u200B-\u200F\u2028-\u202E\u2060-\u206F\uFEFF\uFFF9-\uFFFB]|[\u{E0000}-\u{E007F}]/gu
 const LONE_SURROGATES = /\p{Cs}/gu
 
+/** What a field of an answer can hold and a terminal can show; nothing is shown for null. */
+export type Shown = string | number | boolean | null | undefined
+
 /** Text that somebody else wrote, without anything a terminal would obey. Line breaks and tabs stay. */
-export function plainText(text: string): string {
-  return text
+export function plainText(text: Shown): string {
+  return String(text ?? '')
     .replaceAll('\r\n', '\n')
     .replace(STRINGS, '')
     .replace(CONTROL_SEQUENCES, '')
@@ -29,7 +32,7 @@ export function plainText(text: string): string {
 }
 
 /** The same on one line. */
-export function plainLine(text: string): string {
+export function plainLine(text: Shown): string {
   return plainText(text).replace(/\s+/g, ' ').trim()
 }
 

@@ -1,0 +1,186 @@
+import { addressOf } from './address.js'
+import type { Approval, ClaimAnswer, ContractRef, Task } from './answers.js'
+import { Connection } from './connection.js'
+import { PhaselockError } from './errors.js'
+import type { JsonObject } from './json.js'
+import type * as Answers from './operator-answers.js'
+import type { Activity, AgentSnapshot, Overview } from './overview-answers.js'
+import type { Report, TaskMetrics } from './report-answers.js'
+import { type Frame, framesOf } from './sse.js'
+import { checkedToken } from './token.js'
+
+export interface OperatorClientOptions {
+  /** `http://localhost:8000`, or `unix:///path/to.sock`. */
+  readonly url: string
+  /** The operator's token; an agent's or a reviewer's for what those may do. `null`: none is sent. */
+  readonly token: string | null
+  /** Quick failures in a row after which a call gives up; 1 unless said otherwise. */
+  readonly attemptsMax?: number
+  /** How long one call may take; 30 seconds unless said otherwise. */
+  readonly callMsMax?: number
+  /** Ends the calls that are running, and lets no other begin. */
+  readonly signal?: AbortSignal
+  /** Awaited before the first call. What throws here keeps the token from being sent. */
+  readonly before?: () => Promise<void>
+  /** What is thrown in place of an error of this package. */
+  readonly fail?: (error: PhaselockError) => unknown
+}
+
+type Query = Readonly<Record<string, string | number | undefined>>
+type Page = { readonly limit?: number | undefined; readonly cursor?: string | undefined }
+type Reason = { readonly reason?: string | undefined }
+
+const CALL_MS_MAX = 30_000
+const VERIFY_MS_MAX = 30 * 60_000
+/** The first claim reads the whole work tree. */
+const CLAIM_MS_MAX = 120_000
+/** A report may open a gate, which the server waits for up to 40 seconds. */
+const REVIEW_MS_MAX = 60_000
+/** Gates run tests; beyond five minutes without an answer the connection itself is given up. */
+const NEXT_MS_MAX = 295_000
+
+/** An operator's side of Phaselock: every call is asked once, and its answer is typed. */
+export class OperatorClient {
+  readonly #options: OperatorClientOptions
+  readonly #connection: Connection
+  #ready: Promise<void> | null = null
+
+  constructor(options: OperatorClientOptions) {
+    this.#options = options
+    this.#connection = new Connection(addressOf(options.url), {
+      attemptsMax: options.attemptsMax ?? 1,
+      callMsMax: options.callMsMax ?? CALL_MS_MAX,
+    })
+    if (options.token !== null) this.#connection.hide(checkedToken(options.token))
+    options.signal?.addEventListener('abort', () => this.#connection.close(), { once: true })
+  }
+
+  get url(): string {
+    return this.#options.url
+  }
+
+  health = () => this.#get<{ readonly status: string; readonly enforcement_mode: string }>('/health')
+  overview = () => this.#get<Overview>('/state/snapshot')
+  activity = () => this.#get<Activity>('/activity')
+
+  tasks = (query: Page & { status?: string | undefined; phase?: string | undefined; agent_id?: string | undefined }) =>
+    this.#get<Answers.TaskPage>('/tasks', query)
+  task = (id: string) => this.#get<Answers.TaskDetails>(at`/tasks/${id}`)
+  addTask = (body: JsonObject) => this.#post<Answers.AddedTask>('/tasks', body)
+  cancelTask = (id: string, body: Reason) => this.changeTask(id, 'cancel', body)
+  changeTask = (id: string, change: 'cancel' | 'resume' | 'rewind' | 'reassign', body: JsonObject) =>
+    this.#post<Task>(at`/tasks/${id}/${change}`, body)
+  mergeTask = (id: string, body: JsonObject) => this.#post<Answers.MergedTask>(at`/tasks/${id}/merge`, body)
+  handOver = (id: string, body: JsonObject) => this.#post<Task>(at`/tasks/${id}/handover`, body)
+  discardTask = (id: string, body: JsonObject) => this.#post<Task>(at`/tasks/${id}/discard`, body)
+  acceptTools = (id: string, body: Reason) => this.#post<Answers.AcceptedTools>(at`/tasks/${id}/tools/accept`, body)
+  /** Puts back, or accepts, what no allowed call explains. */
+  settleTree = (id: string, how: 'revert' | 'accept', body: JsonObject) =>
+    this.#post<Answers.PutBack>(at`/tasks/${id}/tree/${how}`, body)
+  timeline = (id: string, query: { after: number; limit: number }) =>
+    this.#get<Answers.TimelinePage>(at`/tasks/${id}/timeline`, query)
+  heldOut = (id: string) => this.#get<Answers.HeldOut>(at`/tasks/${id}/held-out`)
+  metrics = (id: string) => this.#get<TaskMetrics>(at`/tasks/${id}/metrics`)
+  report = (run: string) => this.#get<Report>(at`/runs/${run}/report`)
+
+  reviews = (id: string) => this.#get<Answers.ReviewList>(at`/tasks/${id}/reviews`)
+  sendReview = (id: string, body: JsonObject) =>
+    this.#post<Answers.SentReview>(at`/tasks/${id}/reviews`, body, REVIEW_MS_MAX)
+  addReviewer = (id: string, body: JsonObject) => this.#post<Answers.AddedReviewer>(at`/tasks/${id}/reviewers`, body)
+  revokeReviewer = (id: string, name: string, body: Reason) =>
+    this.#post<JsonObject>(at`/tasks/${id}/reviewers/${name}/revoke`, body)
+
+  approvals = (query: Page) => this.#get<Answers.ApprovalPage>('/approvals', query)
+  approval = (id: string) => this.#get<Approval>(at`/approvals/${id}`)
+  decide = (id: string, body: JsonObject) => this.#post<Approval>(at`/approvals/${id}/decision`, body)
+
+  questions = (query: Page & { task_id?: string | undefined; status?: string | undefined }) =>
+    this.#get<Answers.QuestionPage>('/questions', query)
+  question = (id: string) => this.#get<Answers.Question>(at`/questions/${id}`)
+  answer = (id: string, body: JsonObject) => this.#post<Answers.Question>(at`/questions/${id}/answer`, body)
+
+  stashes = () => this.#get<{ readonly stashes: readonly Answers.Stash[] }>('/stashes')
+  stashTask = (id: string, body: JsonObject) => this.#post<Answers.Stash>(at`/tasks/${id}/stash`, body)
+  popStash = (id: string, body: Reason) => this.#post<Answers.RestoredTask>(at`/stashes/${id}/pop`, body)
+  dropStash = (id: string, body: Reason) => this.#post<Answers.Stash>(at`/stashes/${id}/drop`, body)
+
+  agents = () => this.#get<{ readonly agents: readonly Answers.AgentRow[] }>('/agents')
+  addAgent = (body: JsonObject) => this.#post<Answers.AddedAgent>('/agents', body)
+  revokeAgent = (id: string, body: Reason) => this.#post<JsonObject>(at`/agents/${id}/revoke`, body)
+  spawnAgent = (body: JsonObject) => this.#post<Answers.SpawnedAgent>('/agents/spawn', body)
+  spawnedAgent = (id: string) => this.#get<Answers.SpawnedAgent>(at`/agents/${id}`)
+  stopAgent = (id: string, body: JsonObject) => this.#post<Answers.SpawnedAgent>(at`/agents/${id}/stop`, body)
+  agentLog = (id: string, cursor?: string) => this.#get<Answers.LogPart>(at`/agents/${id}/log`, { cursor })
+
+  operators = () => this.#get<{ readonly operators: readonly Answers.OperatorRow[] }>('/operators')
+  addOperator = (body: JsonObject) => this.#post<Answers.AddedOperator>('/operators', body)
+  revokeOperator = (name: string, body: Reason) => this.#post<JsonObject>(at`/operators/${name}/revoke`, body)
+  rotateSecret = () => this.#post<{ readonly kid: string }>('/secret/rotate')
+  pause = (body: Reason) => this.#post<JsonObject>('/pause', body)
+  unpause = (body: Reason) => this.#post<JsonObject>('/unpause', body)
+
+  contracts = () => this.#get<{ readonly contracts: readonly Answers.ContractRow[] }>('/contracts')
+  contract = (hash: string) => this.#get<{ readonly contract: { start_node: string } }>(at`/contracts/${hash}`)
+  addContract = (body: JsonObject) => this.#post<ContractRef>('/contracts', body)
+
+  events = (query: Query) => this.#get<Answers.EventPage>('/audit/query', query)
+  recentEvents = (count: number) => this.#get<Answers.EventPage>('/audit/recent', { count })
+  ledgerStats = () => this.#get<Answers.LedgerStats>('/audit/stats')
+  verifyLedger = () => this.#get<Answers.LedgerCheck>('/audit/verify', {}, VERIFY_MS_MAX)
+
+  coordinations = (query: Page) =>
+    this.#get<{ readonly coordinations: readonly { id: string; started_at: string }[] }>('/coordinations', query)
+  coordinate = (body: JsonObject) => this.#post<Answers.Coordination>('/coordinations', body)
+  cancelCoordination = (id: string, body: Reason) => this.#post<JsonObject>(at`/coordinations/${id}/cancel`, body)
+  participantToken = (id: string, agent: string) =>
+    this.#post<{ readonly token: string }>(at`/coordinations/${id}/agents/${agent}/token`)
+
+  // With the token of an agent.
+  claim = (body: JsonObject) => this.#post<ClaimAnswer>('/tasks/claim', body, CLAIM_MS_MAX)
+  snapshot = () => this.#get<AgentSnapshot>('/state/snapshot')
+  prompt = () => this.#get<Answers.Step>('/prompt')
+  continue = () => this.#post<Answers.Step>('/prompt/continue')
+  next = (body: JsonObject) => this.#post<Answers.Step>('/prompt/next', body, NEXT_MS_MAX)
+
+  /** Opens the stream of events after the one with this id: of everything, or of one council. */
+  async follow(after: string, coordination?: string): Promise<AsyncGenerator<Frame>> {
+    const path = coordination === undefined ? '/events' : at`/coordinations/${coordination}/stream`
+    const headers = { accept: 'text/event-stream', 'last-event-id': after }
+    const request = { method: 'GET', path, token: this.#options.token, headers } as const
+    return framesOf(await this.#try(() => this.#connection.open(request, new AbortController().signal)))
+  }
+
+  #get<Answer>(path: string, query: Query = {}, msMax?: number): Promise<Answer> {
+    const given = Object.entries(query).filter(([, value]) => value !== undefined)
+    const search = new URLSearchParams(given.map(([name, value]): [string, string] => [name, String(value)])).toString()
+    return this.#call('GET', search === '' ? path : `${path}?${search}`, { ...(msMax === undefined ? {} : { msMax }) })
+  }
+
+  // Sent twice by a proxy or a retry, a call acts once.
+  #post<Answer>(path: string, body: JsonObject = {}, msMax?: number): Promise<Answer> {
+    const more = { body, key: crypto.randomUUID(), ...(msMax === undefined ? {} : { msMax }) }
+    return this.#call('POST', path, more)
+  }
+
+  #call<Answer>(method: 'GET' | 'POST', path: string, more: { body?: JsonObject; key?: string; msMax?: number }) {
+    const { token } = this.#options
+    return this.#try(() => this.#connection.call({ method, path, token, ...more })) as Promise<Answer>
+  }
+
+  async #try<Answer>(work: () => Promise<Answer>): Promise<Answer> {
+    this.#ready ??= this.#options.before?.() ?? Promise.resolve()
+    await this.#ready
+    try {
+      return await work()
+    } catch (error) {
+      throw error instanceof PhaselockError && this.#options.fail !== undefined ? this.#options.fail(error) : error
+    }
+  }
+}
+
+/** A path in which whatever somebody typed is one part. */
+function at(strings: TemplateStringsArray, ...parts: readonly string[]): string {
+  return strings
+    .map((text, index) => text + (index < parts.length ? encodeURIComponent(parts[index] ?? '') : ''))
+    .join('')
+}

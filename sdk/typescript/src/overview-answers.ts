@@ -1,0 +1,52 @@
+import type { Alert, Task } from './answers.js'
+import type { PendingApproval } from './errors.js'
+import type { Violation } from './operator-answers.js'
+
+/** Everything an operator sees at one glance. */
+export interface Overview {
+  readonly paused: string | null
+  readonly counts: { readonly by_status: Readonly<Record<string, number>> }
+  readonly agents: readonly WorkingAgent[]
+  readonly alerts: readonly (Alert & { readonly task_id: string })[]
+}
+
+export interface WorkingAgent {
+  readonly agent_id: string | null
+  readonly task_id: string
+  readonly phase: string
+  readonly checking: boolean
+  readonly since: string
+  readonly waiting_for_reviewers?: readonly string[]
+}
+
+/** What an agent sees of its task and of the others. */
+export interface AgentSnapshot {
+  readonly task: Task | null
+  readonly next_step: string
+  readonly completed_tasks: readonly { readonly id: string }[]
+}
+
+export interface Activity {
+  readonly at: string
+  readonly tasks: readonly ActiveTask[]
+  readonly counts: Readonly<Record<string, number>>
+  readonly paused: string | null
+}
+
+export interface ActiveTask {
+  readonly id: string
+  readonly title: string
+  readonly status: string
+  readonly checking: boolean
+  readonly phase: string
+  readonly agent_id: string | null
+  readonly phase_seconds: number | null
+  readonly tokens: number
+  readonly tokens_grade: string
+  readonly calls_per_minute: number
+  readonly refusals: number
+  readonly violation: Violation | null
+  readonly pending_approval: PendingApproval | null
+  readonly open_questions: number
+  readonly parked_reason: string | null
+}

@@ -1,0 +1,158 @@
+export interface Tokens {
+  readonly input: number
+  readonly output: number
+  readonly cache_read: number
+  readonly cache_write: number
+  readonly grade?: string
+}
+
+/** What a visit, a phase or a whole task took. */
+export interface Tally {
+  readonly duration_seconds: number
+  readonly tokens: Tokens
+  readonly commands: { readonly count: number; readonly by_command: readonly { command: string; count: number }[] }
+  readonly edits: { readonly count: number; readonly by_path: readonly { path: string; count: number }[] }
+  readonly tool_calls: number
+  readonly refusals: { readonly count: number; readonly by_code: Readonly<Record<string, number>> }
+  readonly interrupts: number
+  readonly commits: number
+}
+
+export interface VisitTally extends Tally {
+  readonly phase: string
+  readonly visit: number
+  readonly entered_by: string
+}
+
+export interface TaskMetrics {
+  readonly task: { readonly id: string; readonly title: string; readonly status: string; readonly phase: string }
+  readonly agent_id: string | null
+  readonly visits: readonly VisitTally[]
+  readonly phases: readonly (Tally & { readonly phase: string; readonly visits: number })[]
+  readonly totals: Tally & { readonly visits: number }
+  readonly truncated: boolean
+}
+
+/** What came of a run: of a task, or of a council. */
+export type Report = TaskReport | CouncilReport
+
+export interface ReportHead {
+  readonly at: string
+  readonly refusals: {
+    readonly count: number
+    readonly by_reason: readonly { readonly reason: string; readonly count: number }[]
+    readonly rows: readonly RefusalRow[]
+  }
+  readonly buffer_chars_lost: number
+  readonly events: number
+  readonly truncated: boolean
+}
+
+export interface ReportedRun {
+  readonly id: string
+  readonly title: string
+  readonly status: string
+  readonly finish_reason_details?: string | null
+  readonly elapsed_seconds: number
+}
+
+export interface RefusalRow {
+  readonly agent: string
+  readonly reason: string
+  readonly phase: string
+  readonly round: number
+  readonly count: number
+}
+
+export interface TaskReport extends ReportHead {
+  readonly run: ReportedRun & { readonly kind: 'task' }
+  readonly phases: readonly ReportedPhase[]
+  readonly visits: readonly {
+    readonly visit: number
+    readonly phase: string
+    readonly entered_at: string
+    readonly seconds: number
+  }[]
+  readonly totals: { readonly tokens: Tokens | null }
+  readonly gates: {
+    readonly passed: number
+    readonly blocked: number
+    readonly pass_rate: number | null
+    readonly by_gate: readonly { readonly gate: string; readonly passed: number; readonly blocked: number }[]
+  }
+  readonly evidence: readonly Evidence[]
+}
+
+export interface ReportedPhase {
+  readonly phase: string
+  readonly visits: number
+  readonly seconds: number
+  readonly tokens: Tokens | null
+  readonly tool_calls: number
+  readonly interrupts: number
+  readonly refusals: number
+}
+
+export interface Evidence {
+  readonly phase: string
+  readonly name: string
+  readonly grade: string
+  readonly run?: TestRun
+}
+
+/** A run of the tests, counted. */
+export interface TestRun {
+  readonly sigusr1?: string
+  readonly passed?: number | null
+  readonly failed?: number | null
+  readonly skipped?: number | null
+  readonly inverted?: Readonly<Record<string, number>>
+}
+
+export interface CouncilReport extends ReportHead {
+  readonly run: ReportedRun & { readonly kind: 'coordination' }
+  readonly result: { readonly winner: string | null; readonly label: string | null; readonly is_tie: boolean }
+  readonly agents: readonly CouncilAgent[]
+  readonly answers: readonly CouncilAnswer[]
+  readonly presentation: CouncilAnswer | null
+  readonly votes: readonly {
+    readonly agent: string
+    readonly label: string
+    readonly round: number
+    readonly reason: string
+    readonly stands: boolean
+  }[]
+  readonly timeline: readonly { readonly type: string; readonly agent: string | null; readonly seconds: number }[]
+}
+
+export interface CouncilAgent {
+  readonly id: string
+  readonly anonymous_id: string
+  readonly status: string
+  readonly error: string | null
+  readonly answers: number
+  readonly refusals: number
+  readonly buffer_chars_lost: number
+  readonly outcome: string | null
+  readonly unknown_tools: readonly string[]
+  readonly tokens: Tokens
+  readonly rounds: readonly CouncilRound[]
+}
+
+export interface CouncilRound {
+  readonly round: number
+  readonly seconds: number
+  readonly refusals: number
+  readonly reasons: readonly string[]
+  readonly tokens: Tokens
+}
+
+export interface CouncilAnswer {
+  readonly agent: string
+  readonly label: string
+  readonly round: number
+  readonly verdict?: string | null
+  readonly chars: number
+  readonly content: string
+  readonly is_cut: boolean
+}
