@@ -4,13 +4,14 @@ import { CODES } from '../core/codes.js'
 import type { AgentBearer } from '../core/identity/admit.js'
 import type { JsonObject } from '../core/json.js'
 import type { Command } from '../core/task/command.js'
+import type { Violation } from '../core/task/fact-parts.js'
 import { nextStep } from '../core/task/next-step.js'
 import { modeOf } from '../core/task/refusal.js'
 import { type App, contextOf } from './app.js'
 import { type AgentCall, admitCall, applyAs } from './identity/agent-call.js'
 import { ok, type Result, refuse } from './result.js'
 import { interruptOf, interruptView } from './tasks/interrupts.js'
-import { checkTool } from './tool-calls/use-tool.js'
+import { decideTool } from './tool-calls/use-tool.js'
 
 const DEPTH_MAX = 256
 
@@ -19,14 +20,14 @@ export async function hookedTask(app: App, bearer: AgentBearer): Promise<Result<
   return admitCall(app, bearer, undefined)
 }
 
-export interface HookCall {
+interface HookCall {
   readonly tool: string
   readonly args: JsonObject
   /** Paths of the work tree that the harness will open by name. */
   readonly opens: readonly string[]
 }
 
-export interface HookDecision {
+interface HookDecision {
   readonly allowed: boolean
   readonly reason: string
 }
@@ -39,17 +40,18 @@ export async function decideHook(app: App, call: AgentCall, calls: readonly Hook
     for (const path of opens)
       if (await leadsElsewhere(call.state.workspace, path))
         return refuse('constraint_violation', `${tool}: path ${JSON.stringify(path)} goes through a link`)
-    const checked = await checkTool(app, { bearer: call.bearer, taskId: call.state.id, tool, args })
-    if (!checked.ok) return checked
-    if (checked.value.allowed !== true) return ok({ allowed: false, reason: denialOf(call, checked.value) })
-    const violation = checked.value.violation as { readonly detail: string } | undefined
-    if (violation !== undefined) reason = `Let through in ${call.state.phase}, and recorded: ${violation.detail}`
+    const admitted = await admitCall(app, call.bearer, call.state.id)
+    if (!admitted.ok) return admitted
+    const decided = await decideTool(app, admitted.value, { tool, args })
+    if (!decided.ok) return decided
+    if (decided.value.kind === 'denied') return ok({ allowed: false, reason: denialOf(call, decided.value.event) })
+    const { violation } = decided.value.event
+    if (violation !== null) reason = `Let through in ${call.state.phase}, and recorded: ${violation.detail}`
   }
   return ok({ allowed: true, reason })
 }
 
-function denialOf(call: AgentCall, answer: JsonObject): string {
-  const { code, detail } = answer as { readonly code: keyof typeof CODES; readonly detail: string }
+function denialOf(call: AgentCall, { code, detail }: Violation): string {
   const interrupt = code === 'rule_interrupt' ? interruptOf(call.state) : null
   return [
     `${detail} [${code}]`,
@@ -73,7 +75,7 @@ async function leadsElsewhere(tree: string, path: string): Promise<boolean> {
   return path.split('/').length > DEPTH_MAX
 }
 
-export type HookFactGiven = Omit<Command & { type: 'record_fact' }, 'type'>
+type HookFactGiven = Omit<Command & { type: 'record_fact' }, 'type'>
 
 export interface HookRecorded {
   /** The text of the interrupt that the agent has to be told of now. */

@@ -1,14 +1,11 @@
 import { existsSync, realpathSync } from 'node:fs'
 import { basename, dirname, isAbsolute, join, relative, resolve } from 'node:path'
-import type { Confinement, ProviderName } from '../confinement/confinement.js'
 import { GO_CACHE, GoCache } from '../confinement/view/go-cache.js'
-import type { Contract, Enforcement } from '../core/contract/contract.js'
+import type { Contract } from '../core/contract/contract.js'
 import { FIRST_OPERATOR } from '../core/identity/registry.js'
-import type { JsonObject } from '../core/json.js'
 import { type Cleaner, makeCleaner } from '../store/redaction/clean-data.js'
 import { isSecretName } from '../store/redaction/secret-names.js'
 import { takeStateDirectory } from '../store/state-directory.js'
-import type { Store } from '../store/store.js'
 import type { App } from './app.js'
 import { watchVotes } from './councils/consensus-watch.js'
 import { Coordinations } from './councils/councils.js'
@@ -21,6 +18,7 @@ import { type Integrity, verifyInBackground } from './ledger/integrity.js'
 import { Ledger } from './ledger/ledger.js'
 import { Quota, RefusalLog } from './ledger/refusal-log.js'
 import { McpArrivals } from './mcp-arrivals.js'
+import type { OrchestratorOptions } from './orchestrator-options.js'
 import { recoverStashes } from './stash/recover-stashes.js'
 import { RunFiles } from './status/run-files.js'
 import { keepRunFiles, putCoordination } from './status/status-files.js'
@@ -32,47 +30,18 @@ import { Baselines } from './test-runs/baselines.js'
 import { Observations } from './test-runs/observations.js'
 import { readTaskBytesMax } from './tool-calls/added-bytes.js'
 import { endScratch } from './tool-calls/end-ignored.js'
-import { openLongCalls } from './tool-calls/long-tools.js'
+import { LongTools } from './tool-calls/long-tools.js'
 import { openWorkshop } from './tool-calls/tool-runtime.js'
 import { claudeCodeFolders, Transcripts } from './transcripts.js'
 import { Checking } from './transitions/checking.js'
+import { LongGates } from './transitions/long-gates.js'
 import { PROGRAM_VERSION } from './version.js'
 import { Webhooks } from './webhooks/webhooks.js'
 import { recoverWorktrees } from './worktrees/recover-worktrees.js'
 
-const TOKEN_REFUSALS_PER_MINUTE = 60
+export type { OrchestratorOptions }
 
-export interface OrchestratorOptions {
-  readonly store: Store
-  readonly stateDir: string
-  readonly workspace: string
-  readonly contract: {
-    readonly contract: Contract
-    readonly document: JsonObject
-    readonly origin: string
-    /** False: no operator vouched for it. */
-    readonly isTrusted?: boolean
-  }
-  /** The least confinement that a contract may ask for; null: any. */
-  readonly minConfinement?: Enforcement['confinement'] | null
-  /** After how long a request whose gates are still being checked is told so. */
-  readonly answerWithinMs?: number
-  readonly environment: NodeJS.ProcessEnv
-  readonly now?: () => number
-  readonly onFault: (error: unknown) => void
-  /** Something that the operator should read in the log. */
-  readonly onNotice?: (text: string) => void
-  /** The file that the contract was read from; null when it is a bundled one. */
-  readonly contractFile?: string | null
-  /** Schemas and guides that were looked up beside it, relative to its folder. */
-  readonly contractParts?: readonly string[]
-  /** Where commands run. Opened when it is first needed. */
-  readonly confinement?: () => Promise<Confinement>
-  /** The one provider to be used; otherwise the strongest that the machine has. */
-  readonly provider?: ProviderName | null
-  /** More folders that transcripts of Claude Code are read from. */
-  readonly transcripts?: readonly string[]
-}
+const TOKEN_REFUSALS_PER_MINUTE = 60
 
 /** A running orchestrator: everything but the entrances. */
 export interface Orchestrator extends App {
@@ -126,23 +95,21 @@ export async function openOrchestrator(options: OrchestratorOptions): Promise<Or
   const around = { ledger, contracts, tokens, now, redact, confinement, trees, defaultContract, ...places }
   const coordinations = new Coordinations(around, options.environment, onFault)
   const checking = new Checking()
+  const transcriptFolders = claudeCodeFolders(options.environment, options.transcripts)
+  const longGates = new LongGates(options.answerWithinMs)
   const app: App = {
     ...around,
     feed,
     secrets,
     tokenRefusals: new Quota(TOKEN_REFUSALS_PER_MINUTE),
-    ...{ checking, ...openLongCalls(options.answerWithinMs), advancing: new Set<string>() },
+    ...{ checking, longGates, longTools: new LongTools(longGates), advancing: new Set<string>() },
     alerts: new AlertBoard(),
     running: workshop.running,
     upstream: workshop.upstream,
     ...{ observations: new Observations(), baselines: new Baselines(join(options.stateDir, 'baselines'), onFault) },
     goCache: new GoCache(join(options.stateDir, GO_CACHE), options.environment),
     ...{ scratch: workshop.scratch, views: workshop.views, library: workshop.library },
-    transcripts: new Transcripts(
-      options.stateDir,
-      claudeCodeFolders(options.environment, options.transcripts),
-      onFault,
-    ),
+    transcripts: new Transcripts(options.stateDir, transcriptFolders, onFault),
     mcpArrivals: new McpArrivals(),
     runFiles,
     taskRuns: new TaskRuns({ ledger, contracts, now, checking }),

@@ -3,7 +3,7 @@ import type { Json, JsonObject } from '../core/json.js'
 import type { Refusal } from '../core/task/refusal.js'
 
 /** A refusal with everything that helps the caller on. `extra` becomes members of the problem document. */
-export interface Problem {
+export type Problem = {
   readonly code: Code
   readonly detail: string
   readonly extra: JsonObject

@@ -40,7 +40,7 @@ export async function sweep(app: App): Promise<void> {
 const TOURED = ['active', 'awaiting_approval', 'interrupted', 'queued', 'parked'] as const
 
 /** Goes round all tasks that are not over, a page at each call, so that many tasks cost no sweep more than a few do. */
-export class AlertTour {
+class AlertTour {
   #status = 0
   #cursor: string | null = null
 

@@ -6,7 +6,7 @@ import type { TranscriptCursor } from '../transcripts/cursor.js'
 import { type TranscriptFolder, transcriptFolders } from '../transcripts/folders.js'
 import { readTranscript } from '../transcripts/read-transcript.js'
 import type { UsageSeen } from '../transcripts/usage.js'
-import { type App, contextOf } from './app.js'
+import { contextOf, type Resources } from './resources.js'
 
 /** Transcripts of one task whose places are remembered; the one named longest ago is forgotten, and read again if it is named. */
 const FILES_MAX = 16
@@ -33,7 +33,7 @@ export function claudeCodeFolders(
   return [...more.map((path) => ({ path: resolve(path), format: 'claude-code' as const })), ...own]
 }
 
-export interface Wake {
+interface Wake {
   readonly taskId: string
   readonly agentId: string
   readonly paths: readonly string[]
@@ -59,7 +59,7 @@ export class Transcripts {
   ) {}
 
   /** Wants these transcripts read on. Answers with what its user should know of one that is not read, once. */
-  wake(app: App, { taskId, agentId, paths }: Wake): string | null {
+  wake(app: Resources, { taskId, agentId, paths }: Wake): string | null {
     const inside = paths.filter((path) => this.folders.some((folder) => path.startsWith(`${folder.path}/`)))
     const [outside] = paths.filter((path) => !inside.includes(path))
     if (outside !== undefined)
@@ -100,7 +100,7 @@ export class Transcripts {
     await this.settled()
   }
 
-  #want(app: App, { taskId, agentId, paths }: Wake): void {
+  #want(app: Resources, { taskId, agentId, paths }: Wake): void {
     if (paths.length === 0 || this.#isClosed) return
     const waiting = this.#waiting.get(taskId)?.paths ?? new Set()
     for (const path of paths) if (waiting.size < FILES_MAX) waiting.add(path)
@@ -108,7 +108,7 @@ export class Transcripts {
     this.#next(app)
   }
 
-  #next(app: App): void {
+  #next(app: Resources): void {
     for (const [taskId, { agentId, paths }] of this.#waiting) {
       if (this.#busy.size >= READERS_MAX) return
       if (this.#busy.has(taskId)) continue
@@ -123,7 +123,7 @@ export class Transcripts {
     }
   }
 
-  async #read(app: App, { taskId, agentId, paths }: Wake): Promise<void> {
+  async #read(app: Resources, { taskId, agentId, paths }: Wake): Promise<void> {
     let cursors = await this.#cursors(taskId)
     for (const path of paths) {
       for (let reads = 0; reads < READS_MAX; reads += 1) {
@@ -152,7 +152,7 @@ export class Transcripts {
   }
 
   async #record(
-    app: App,
+    app: Resources,
     of: { readonly taskId: string; readonly agentId: string },
     usage: readonly UsageSeen[],
   ): Promise<boolean> {

@@ -1,8 +1,9 @@
 import type { AgentBearer } from '../core/identity/admit.js'
 import type { JsonObject } from '../core/json.js'
 import { totals } from '../core/rules/facts.js'
-import type { App, Once } from './app.js'
+import type { App } from './app.js'
 import { admitCall, applyAs } from './identity/agent-call.js'
+import { keepUnder, type Once } from './kept-answer.js'
 import type { Handled } from './ledger/ledger.js'
 import { ok, type Result } from './result.js'
 import { interruptView } from './tasks/interrupts.js'
@@ -29,7 +30,7 @@ export async function recordUsage(
     occurredAt: app.now(),
   } as const
   const handled = await applyAs(app, admitted.value, command, {
-    remember: (done) => (once === undefined ? undefined : { ...once, status: 200, answer: { body: answerOf(done) } }),
+    remember: (done) => keepUnder(once, 200, () => ({ body: answerOf(done) })),
   })
   return handled.ok ? ok(answerOf(handled.value)) : handled
 }

@@ -21,14 +21,14 @@ export function toNewEvent(event: TaskEvent | RegistryEvent | Plain, clean: Clea
 }
 
 /** An event ready for the ledger, and whether cleaning changed what it says. */
-export interface CleanEvent {
+interface CleanEvent {
   readonly row: NewEvent
   readonly isChanged: boolean
 }
 
 /** The event as the core knows it. What the ledger holds is what the core made, so the shape is trusted here. */
 export function toTaskEvent(stored: NewEvent): TaskEvent {
-  return { ...camelData(stored.data), ...envelope(stored) } as unknown as TaskEvent
+  return { ...camelData(stored.data), ...envelope(stored) } as TaskEvent
 }
 
 export function toRegistryEvent(stored: NewEvent): RegistryEvent {
@@ -37,7 +37,7 @@ export function toRegistryEvent(stored: NewEvent): RegistryEvent {
     type: stored.type,
     at: stored.at,
     actor: stored.actor,
-  } as unknown as RegistryEvent
+  } as RegistryEvent
 }
 
 /** An event as people and programs see it. */
@@ -78,33 +78,15 @@ function camelData(data: JsonObject): Record<string, Json> {
 }
 
 // The keys of events are few and come back with every event.
-const SNAKE = new Map<string, string>()
-const CAMEL = new Map<string, string>()
 const KEYS_MAX = 1000
+const snake = cached((key) => key.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`))
+const camel = cached((key) => key.replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase()))
 
-function snake(key: string): string {
-  return (
-    SNAKE.get(key) ??
-    kept(
-      SNAKE,
-      key,
-      key.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`),
-    )
-  )
-}
-
-function camel(key: string): string {
-  return (
-    CAMEL.get(key) ??
-    kept(
-      CAMEL,
-      key,
-      key.replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase()),
-    )
-  )
-}
-
-function kept(keys: Map<string, string>, key: string, converted: string): string {
-  if (keys.size < KEYS_MAX) keys.set(key, converted)
-  return converted
+function cached(convert: (key: string) => string): (key: string) => string {
+  const known = new Map<string, string>()
+  return (key) => {
+    const converted = known.get(key) ?? convert(key)
+    if (known.size < KEYS_MAX) known.set(key, converted)
+    return converted
+  }
 }

@@ -8,11 +8,11 @@ import {
 } from '../core/evidence/observed-run.js'
 import type { Json, JsonObject } from '../core/json.js'
 import type { CheckOutcome } from '../core/task/command.js'
-import type { Grade } from '../core/task/event.js'
+import type { Grade } from '../core/task/fact-parts.js'
 import type { WorkTree } from '../tree/work-tree.js'
-import type { ExamplesSeen } from './examples/examples-hold.js'
+import type { ExamplesSeen } from './examples/example.js'
 import type { GitFacts } from './git-facts.js'
-import type { ReadTree } from './test-setup/test-setup.js'
+import type { ReadTree } from './harness/scope.js'
 
 /** What a check may look at. */
 export interface CheckInputs {

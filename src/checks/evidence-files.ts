@@ -1,8 +1,7 @@
 import type { EvidenceField } from '../core/contract/contract.js'
-import type { JsonObject } from '../core/json.js'
+import type { Json, JsonObject } from '../core/json.js'
 import { type FileStamp, stampFile } from '../tree/file-stamp.js'
 import { TREE_PROBLEMS } from '../tree/problems.js'
-import { pathsOf } from './evidence.js'
 
 /** A file that evidence names: what it is, or why it does not count. */
 export type FileSeen =
@@ -15,7 +14,7 @@ const BYTES_MAX = 512 * 1024 * 1024
 // Times of files are those of the kernel's last tick: what was written just after the visit began may seem as much older.
 const TICK_MS = 10
 
-export interface FileScene {
+interface FileScene {
   readonly root: string
   /** Unix milliseconds. */
   readonly visitStartedAt: number
@@ -63,4 +62,11 @@ function judged(scene: FileScene, stamp: Stamped): FileSeen {
   if (Math.min(stamp.modifiedMs, stamp.changedMs) + TICK_MS < scene.visitStartedAt)
     return { ok: false, why: 'is older than this visit of the phase' }
   return { ok: true, sha256: stamp.sha256, bytes: stamp.bytes }
+}
+
+/** The paths that a field of grade `artifact` names; null when it names none. */
+export function pathsOf(value: Json | undefined): readonly string[] | null {
+  if (typeof value === 'string') return [value]
+  if (!Array.isArray(value) || !value.every((one) => typeof one === 'string')) return null
+  return value as readonly string[]
 }

@@ -7,7 +7,7 @@ import { gradeOfRun } from '../core/evidence/inverted-run.js'
 import { observedSource, observedValue } from '../core/evidence/observed-evidence.js'
 import type { ObservedRun } from '../core/evidence/observed-run.js'
 import type { Json, JsonObject } from '../core/json.js'
-import type { FileSeen } from './evidence-files.js'
+import { type FileSeen, pathsOf } from './evidence-files.js'
 
 /** What a phase asks for at its checkpoint. */
 export interface EvidenceAsked {
@@ -19,7 +19,7 @@ export interface EvidenceAsked {
 }
 
 /** What Phaselock saw for itself. */
-export interface EvidenceSeen {
+interface EvidenceSeen {
   /** By the path that was given. */
   readonly files: ReadonlyMap<string, FileSeen>
   /** null: nothing was run yet. */
@@ -135,13 +135,6 @@ function judgeFiles(value: Json, seen: EvidenceSeen): Verdict {
     files.push({ path, sha256: file.sha256, bytes: file.bytes })
   }
   return { kind: 'holds', proof: { grade: 'artifact', files } }
-}
-
-/** The paths that a field of grade `artifact` names; null when it names none. */
-export function pathsOf(value: Json | undefined): readonly string[] | null {
-  if (typeof value === 'string') return [value]
-  if (!Array.isArray(value) || !value.every((one) => typeof one === 'string')) return null
-  return value as readonly string[]
 }
 
 /** What is wrong with a value as such: its type, or a rule of its field. */

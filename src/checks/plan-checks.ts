@@ -48,7 +48,7 @@ function isOpen(question: Json): boolean {
   return typeof question === 'string' ? question.trim() !== '' : question !== null
 }
 
-export function criteriaOf(plan: JsonObject | null): readonly JsonObject[] {
+function criteriaOf(plan: JsonObject | null): readonly JsonObject[] {
   return asList(field(plan, 'acceptance_criteria'))
     .map(asObject)
     .filter((one) => one !== null)

@@ -1,5 +1,5 @@
 import type { Json, JsonObject } from '../core/json.js'
-import type { Grade } from '../core/task/event.js'
+import type { Grade } from '../core/task/fact-parts.js'
 import { asList, asObject, type Check, type CheckInputs, errs, fails, field, holds, isText } from './check-inputs.js'
 
 function reportOf(inputs: CheckInputs): JsonObject | null {

@@ -48,10 +48,6 @@ const CHECK_SECONDS_DEFAULT = 30
 // A timer takes no more than 24 days; nobody waits a day for these checks.
 const CHECK_SECONDS_MAX = 86_400
 
-export function isRunnable(name: CheckName): boolean {
-  return CHECKS.has(name)
-}
-
 /** Runs one check. A check that crashes, hangs or is not there is an error, and an error blocks. */
 export async function runCheck(
   name: CheckName,

@@ -3,7 +3,7 @@ import type { ChangeSet, Confined, Ended, Job } from './confinement.js'
 import type { HostView } from './view/host-view.js'
 
 /** What a command left behind. */
-export type Left = Pick<Ended, 'changes' | 'files' | 'written'>
+type Left = Pick<Ended, 'changes' | 'files' | 'written'>
 
 /** What is needed of a child process. */
 export interface Child {

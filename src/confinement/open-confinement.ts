@@ -12,7 +12,7 @@ import { Sandbox, writeFilters } from './sandbox.js'
 import { makeBaseRoot } from './view/base-root.js'
 import { hostView } from './view/host-view.js'
 
-export interface Options {
+interface Options {
   readonly stateDir: string
   /** Only this provider is tried; null: the best one the machine has. */
   readonly only: ProviderName | null

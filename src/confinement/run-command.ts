@@ -24,7 +24,7 @@ export interface CommandRun {
   readonly written: readonly string[]
 }
 
-export interface Starts {
+interface Starts {
   start(job: Job): Promise<Confined>
 }
 

@@ -23,7 +23,7 @@ import { isInside } from './view/toolchains.js'
 import { foldersToHold, watchView } from './view/watch-view.js'
 import { copy, kindOf, MERGED, overlay, plain, type Run, remove, TOUCHED } from './view/work-tree-view.js'
 
-export interface Parts {
+interface Parts {
   readonly keeper: Keeper
   readonly identity: Identity
   readonly base: string
@@ -71,7 +71,7 @@ export class Sandbox {
     const [run, starter] = await Promise.all([this.#prepare(name, job, mounted), this.#starters.take()])
     const fresh: string[] = []
     const watched = await this.#compose(run, job, starter)
-    const confined = confinedOf(starter.child as unknown as Child, job, async (stopped) => {
+    const confined = confinedOf(starter.child as Child, job, async (stopped) => {
       await starter.gone()
       starter.ended()
       const files = await collected(join(run.seen, MERGED), fresh)

@@ -1,7 +1,8 @@
 import type { Blocker, Contract, EvidenceField, Gate, Phase, Transition } from '../core/contract/contract.js'
+import type { ConsensusPlan } from '../core/contract/contract-parts.js'
 import type { Json, JsonObject } from '../core/json.js'
 import { openedPaths } from '../core/paths/opened-paths.js'
-import { type ConsensusPlan, reviewsNeeded } from '../core/reviews/consensus-plan.js'
+import { reviewsNeeded } from '../core/reviews/consensus-plan.js'
 import { REVIEW_GATE, withReview } from '../core/reviews/independent-review.js'
 import type { LoadedContract } from './load/load-contract.js'
 

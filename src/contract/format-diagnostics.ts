@@ -1,6 +1,5 @@
 import type { Json, JsonObject } from '../core/json.js'
-import type { Diagnostic } from './diagnostic.js'
-import { CONTRACT_CODES } from './diagnostic.js'
+import { CONTRACT_CODES, type Diagnostic } from './diagnostic.js'
 
 /** For people: `file:line:column: error contract.x: phases[0].id: message`, and the remedy on the next line. */
 export function formatText(diagnostics: readonly Diagnostic[]): string {

@@ -1,5 +1,5 @@
 import type { Contract } from './contract/contract.js'
-import type { BlockerFound } from './task/event.js'
+import type { BlockerFound } from './task/fact-parts.js'
 import { type Decision, modeOf } from './task/refusal.js'
 import type { TaskState } from './task/state.js'
 

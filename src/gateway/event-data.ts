@@ -1,5 +1,5 @@
 /** Takes what a stream of events carries. */
-export interface DataReader {
+interface DataReader {
   take(bytes: Uint8Array): void
   /** The event is over. */
   end(): void

@@ -19,7 +19,7 @@ export interface InsideOptions {
   readonly argv: readonly string[]
 }
 
-export type InsideJob = Pick<Job, 'argv' | 'env' | 'network'> & Required<Pick<Job, 'sockets' | 'shown'>>
+type InsideJob = Pick<Job, 'argv' | 'env' | 'network'> & Required<Pick<Job, 'sockets' | 'shown'>>
 
 // There is no network that they could lead to, and a client that obeys them would not find the loopback.
 const PROXIES = /^(https?|all|no|ftp)_proxy$/i

@@ -36,7 +36,7 @@ const KEY_PARAMETERS = /^(key|api[_-]?key|access_token|oauth_token|token)$/
 // Part of an answer, or another form of it, could be had without what it took; `$` stands for headers and methods, too.
 const FORM_PARAMETERS = /^(fields|callback|\$.*)$/
 const FORMS: ReadonlySet<string> = new Set(['json', 'sse'])
-export const TARGET_CHARS_MAX = 8192
+const TARGET_CHARS_MAX = 8192
 
 /** Why a request is not passed on; null when it is. */
 export function relayProblem(

@@ -8,7 +8,7 @@ const PATHS_MAX = 100
 const PATH_CHARS_MAX = 4096
 
 /** What a call that is over did, as far as rules look at it. */
-export interface HookFact {
+interface HookFact {
   readonly tool: string
   readonly command: string | null
   readonly paths: readonly string[]

@@ -8,20 +8,20 @@ const PATCH_FILES_MAX = 100
 /** What a contract cannot name: a tool that maps to nothing is asked for under this, so that it is never another tool. */
 const UNKNOWN_PREFIX = 'claude-code:'
 
-export interface ContractCall {
+interface ContractCall {
   readonly tool: string
   readonly args: JsonObject
   /** Paths of the work tree that the harness will open by name. */
   readonly opens: readonly string[]
 }
 
-export type Translated =
+type Translated =
   | { readonly kind: 'bookkeeping' }
   | { readonly kind: 'calls'; readonly calls: readonly ContractCall[] }
   | { readonly kind: 'unreadable'; readonly detail: string }
 
 /** Tools with which the harness keeps its own books: they touch neither files nor commands nor the network. */
-export const BOOKKEEPING: ReadonlySet<string> = new Set([
+const BOOKKEEPING: ReadonlySet<string> = new Set([
   ...['TodoWrite', 'TodoRead', 'TaskCreate', 'TaskGet', 'TaskList', 'TaskUpdate'],
   ...['ToolSearch', 'EnterPlanMode', 'ExitPlanMode', 'StructuredOutput'],
   ...['BashOutput', 'TaskOutput', 'KillShell', 'KillBash', 'TaskStop'],

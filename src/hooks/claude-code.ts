@@ -10,7 +10,7 @@ const AGENT_ID = /^[A-Za-z0-9_-]{1,64}$/
 const CONTROL = /[\u0000-\u001f\u007f]/
 
 /** The events that are understood. Every other one is refused by name. */
-export const CLAUDE_CODE_EVENTS = ['PreToolUse', 'PostToolUse', 'PostToolUseFailure'] as const
+const CLAUDE_CODE_EVENTS = ['PreToolUse', 'PostToolUse', 'PostToolUseFailure'] as const
 export type ClaudeCodeEvent = (typeof CLAUDE_CODE_EVENTS)[number]
 
 /** What a hook of Claude Code says of one tool call. */
@@ -28,9 +28,7 @@ export interface ClaudeCodeHook {
   readonly subagent: string | null
 }
 
-export type HookRead =
-  | { readonly ok: true; readonly hook: ClaudeCodeHook }
-  | { readonly ok: false; readonly detail: string }
+type HookRead = { readonly ok: true; readonly hook: ClaudeCodeHook } | { readonly ok: false; readonly detail: string }
 
 /** Reads the body of a hook. Fields that are not known are ignored; a known one that is not as it should be is a refusal. */
 export function readClaudeCodeHook(body: JsonObject): HookRead {

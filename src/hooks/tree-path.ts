@@ -1,7 +1,7 @@
 import { posix } from 'node:path'
 
 /** Where a harness works and where the work tree of its task lies; both absolute. */
-export interface Place {
+interface Place {
   readonly cwd: string
   readonly tree: string
 }

@@ -1,5 +1,5 @@
-import type { Once } from '../app/app.js'
 import type { Party, Principal, TaskPrincipal } from '../app/identity/identity.js'
+import type { Once } from '../app/kept-answer.js'
 import type { Orchestrator } from '../app/orchestrator.js'
 import type { Problem, Result } from '../app/result.js'
 import type { AgentBearer, ParticipantBearer, ReviewBearer } from '../core/identity/admit.js'

@@ -1,7 +1,7 @@
 import type { Socket } from 'node:net'
 import Fastify, { type FastifyError, type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify'
 import { callerOf } from '../app/identity/identity.js'
-import { AGAIN, recall } from '../app/ledger/idempotency.js'
+import { recall } from '../app/ledger/idempotency.js'
 import { keepAnswer } from '../app/ledger/keep-answer.js'
 import type { Orchestrator } from '../app/orchestrator.js'
 import { ok, refuse } from '../app/result.js'
@@ -220,7 +220,7 @@ async function perform(route: Route, call: Call, request: FastifyRequest) {
     if (before === null && done.result.ok && mayBeKept(done.result.value))
       await keepAnswer(app, once, {
         status: done.status,
-        answer: route.isRepeatable === true ? AGAIN : { body: done.result.value },
+        answer: route.isRepeatable === true ? { again: true } : { body: done.result.value },
       })
     return done
   })

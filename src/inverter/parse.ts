@@ -23,7 +23,7 @@ export interface ParsedFile {
   readonly errors: number
 }
 
-export type ParseFailure = 'not_parsed' | 'too_deep' | 'took_too_long'
+type ParseFailure = 'not_parsed' | 'too_deep' | 'took_too_long'
 
 const NODES_MAX = 600_000
 const DEPTH_MAX = 400

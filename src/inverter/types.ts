@@ -37,7 +37,7 @@ export type NotJudgedReason =
 
 export type Language = 'javascript' | 'typescript' | 'tsx' | 'python' | 'go' | 'rust'
 
-export interface AssertionPlace {
+interface AssertionPlace {
   /** The test that contains the assertion, as its file names it; null outside of tests, as in a helper function. */
   readonly test: string | null
   /** Counted from 1. The same in the original and in both twins. */
@@ -84,7 +84,7 @@ export interface Rewritten extends Findings {
   readonly turned: string
 }
 
-export interface NotJudged extends Findings {
+interface NotJudged extends Findings {
   readonly outcome: 'not_judged'
   readonly reason: NotJudgedReason
 }

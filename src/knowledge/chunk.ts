@@ -1,6 +1,6 @@
 import MarkdownIt, { type Token } from 'markdown-it'
 import { sha256Hex } from '../base/sha256.js'
-import { splitOversize } from './split.js'
+import { type Block, type Count, splitOversize } from './split.js'
 
 /** One passage of a document, small enough to be understood and found as a whole. */
 export interface Chunk {
@@ -16,25 +16,16 @@ export interface Chunk {
   readonly textHash: string
 }
 
-/** What a block of the syntax tree covers; a block of code is never taken apart. */
-export interface Block {
-  readonly first: number
-  readonly end: number
-  readonly isWhole: boolean
-}
-
 /** As much as the embedding model reads of a text. */
 export const CHUNK_TOKENS_MAX = 256
-export const CHUNK_CHARS_MAX = 64 * 1024
+const CHUNK_CHARS_MAX = 64 * 1024
 export const FILE_CHUNKS_MAX = 2_000
 const HEADING_CHARS_MAX = 200
 const NESTING_MAX = 20
 
-export type Chunked =
+type Chunked =
   | { readonly ok: true; readonly chunks: readonly Chunk[] }
   | { readonly ok: false; readonly reason: string }
-
-export type Count = (text: string) => number
 
 const parser = new MarkdownIt('commonmark', { maxNesting: NESTING_MAX } as object)
 parser.enable('table')

@@ -8,7 +8,7 @@ export type Installed =
   | { readonly ok: true; readonly folder: string; readonly isNew: boolean; readonly model: string }
   | { readonly ok: false; readonly folder: string; readonly detail: string; readonly remedy: string }
 
-export interface InstallOptions {
+interface InstallOptions {
   /** A folder with the package.json of the model; default: the one that comes with Phaselock. */
   readonly folder?: string
   readonly onOutput: (text: string) => void

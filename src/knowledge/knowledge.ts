@@ -8,7 +8,7 @@ import type { FromThread, Job, SearchAnswer, Setup, Status, ToThread } from './p
 import type { SearchRequest } from './search.js'
 import type { Refreshed } from './sources.js'
 
-export interface KnowledgeOptions {
+interface KnowledgeOptions {
   readonly stateDir: string
   /** The work tree whose documents are found. */
   readonly root: string

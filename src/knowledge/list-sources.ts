@@ -5,7 +5,7 @@ import { openDirectory } from '../tree/lookup.js'
 import { walkFrom } from '../tree/walk.js'
 import { NOT_THE_PROJECT } from '../tree/work-tree.js'
 
-export interface ListedSources {
+interface ListedSources {
   /** In the order of their names. */
   readonly files: readonly string[]
   /** Folders in which files may appear, and those above them; `''` is the root. */

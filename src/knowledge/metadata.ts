@@ -10,7 +10,7 @@ export interface Metadata {
   readonly workflow: string | null
 }
 
-export interface Described {
+interface Described {
   readonly metadata: Metadata
   /** From the front matter; empty when it has none. */
   readonly title: string

@@ -16,14 +16,14 @@ export interface Entry {
   vector: Float32Array | null
 }
 
-export interface Passage {
+interface Passage {
   readonly path: readonly string[]
   readonly startLine: number
   readonly tokens: number
   readonly content: string
 }
 
-export interface Pending {
+interface Pending {
   readonly textHash: string
   readonly text: string
 }
@@ -40,7 +40,7 @@ const STRENGTHS = `
 const STRENGTHS_KEPT_MAX = 2_000_000
 const WORDS_KEPT_MAX = 5_000
 
-export interface NewFile {
+interface NewFile {
   readonly path: string
   readonly hash: string
   readonly metadata: Metadata

@@ -23,7 +23,7 @@ export interface Found {
   readonly phase: string | null
 }
 
-export interface Using {
+interface Using {
   /** Of the query; null: the words alone decide. */
   readonly vector: Float32Array | null
   /** Only these files take part; null: all. */

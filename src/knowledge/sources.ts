@@ -33,15 +33,15 @@ export interface Refreshed {
   readonly folders: readonly string[]
 }
 
-export interface Run {
+interface Run {
   readonly isClosing: () => boolean
   /** Filled with the files that are in the index as they are in the tree. */
   readonly present: Set<string>
 }
 
-export const FILES_MAX = 20_000
+const FILES_MAX = 20_000
 export const FILE_BYTES_MAX = 512 * 1024
-export const CHUNKS_MAX = 50_000
+const CHUNKS_MAX = 50_000
 const SKIPPED_TOLD_MAX = 100
 
 /** Brings the index up to what is in the tree now; what has not changed is not touched. Gives way after every file. */

@@ -1,4 +1,11 @@
-import type { Block, Count } from './chunk.js'
+/** What a block of the syntax tree covers; a block of code is never taken apart. */
+export interface Block {
+  readonly first: number
+  readonly end: number
+  readonly isWhole: boolean
+}
+
+export type Count = (text: string) => number
 
 interface Piece {
   readonly first: number

@@ -1,4 +1,5 @@
-import { RESULTS_MAX, searchKnowledge } from '../app/knowledge.js'
+import { RESULTS_MAX } from '../app/knowledge.js'
+import { searchKnowledge } from '../app/search-knowledge.js'
 import { startWorkflow } from '../app/tasks/start-workflow.js'
 import { completePhase, getPhase } from '../app/transitions/phases.js'
 import type { JsonObject } from '../core/json.js'

@@ -49,7 +49,7 @@ function incompleteResult(answer: JsonObject): CallToolResult {
   return asResult(document, [`${String(answer.message)} [incomplete_checkpoint]`, ...missing, format].join('\n'), true)
 }
 
-interface Found {
+type Found = {
   readonly code: string
   readonly message: string
   readonly remedy: string
@@ -57,7 +57,7 @@ interface Found {
 }
 
 function blockedResult(answer: JsonObject): CallToolResult {
-  const blockers = (answer.blockers ?? []) as unknown as readonly Found[]
+  const blockers = (answer.blockers ?? []) as readonly Found[]
   const code = blockers.length === 1 ? (blockers[0]?.code ?? 'gate_blocked') : 'gate_blocked'
   const document = { code, detail: blockers.map((one) => one.message).join('; '), ...answer }
   const listed = blockers.flatMap((one) => [

@@ -12,7 +12,7 @@ const TEXT_CHARS_MAX = 256 * 1024
 const SHOWN_CHARS_MAX = 80
 const PROBLEMS_MAX = 100
 
-export type Report = (path: string, message: string, remedy: string) => void
+type Report = (path: string, message: string, remedy: string) => void
 
 /** Collects problems, so many and no more. */
 export function reportInto(problems: AgentProblem[]): Report {

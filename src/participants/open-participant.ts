@@ -3,7 +3,7 @@ import type { Participant } from './participant.js'
 import type { ModelAgent, ScriptedAgent } from './read-agents.js'
 import { scriptedParticipant } from './scripted-participant.js'
 
-export type Opened =
+type Opened =
   | { readonly ok: true; readonly participant: Participant }
   | { readonly ok: false; readonly message: string; readonly remedy: string }
 

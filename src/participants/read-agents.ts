@@ -3,7 +3,7 @@ import { AgentFields, type AgentProblem, isMap, kindOf, reportInto, shown } from
 import type { Provider } from './model/model-participant.js'
 import type { ScriptStep } from './scripted-participant.js'
 
-export interface ModelAgent {
+export type ModelAgent = {
   readonly id: string
   readonly kind: 'model'
   readonly provider: Provider
@@ -15,7 +15,7 @@ export interface ModelAgent {
   readonly takesToolErrors: boolean
 }
 
-export interface CommandAgent {
+export type CommandAgent = {
   readonly id: string
   readonly kind: 'command'
   readonly harness: Harness
@@ -25,12 +25,12 @@ export interface CommandAgent {
   readonly model: string | null
 }
 
-export interface RemoteAgent {
+type RemoteAgent = {
   readonly id: string
   readonly kind: 'remote'
 }
 
-export interface ScriptedAgent {
+export type ScriptedAgent = {
   readonly id: string
   readonly kind: 'scripted'
   readonly script: readonly ScriptStep[]
@@ -39,7 +39,7 @@ export interface ScriptedAgent {
 
 export type CouncilAgent = ModelAgent | CommandAgent | RemoteAgent | ScriptedAgent
 
-export type AgentsRead =
+type AgentsRead =
   | { readonly ok: true; readonly agents: readonly CouncilAgent[] }
   | { readonly ok: false; readonly problems: readonly AgentProblem[] }
 

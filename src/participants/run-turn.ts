@@ -4,7 +4,7 @@ import { type Response, readResponse } from './model/read-response.js'
 import type { ChatPart, EndReason, Message, Participant, ToolCall, ToolSpec, Usage } from './participant.js'
 import { type Captured, capture } from './retry-prompt.js'
 
-export interface Conversation {
+interface Conversation {
   readonly messages: readonly Message[]
   readonly tools: readonly ToolSpec[]
   readonly signal: AbortSignal

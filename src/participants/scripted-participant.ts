@@ -4,13 +4,13 @@ import { waited } from './model/retry.js'
 import type { ChatPart, Participant } from './participant.js'
 
 /** One answer of a script. */
-export interface ScriptStep {
+export type ScriptStep = {
   readonly delayMs: number
   readonly text: string
   readonly toolCalls: readonly { readonly name: string; readonly arguments: Json }[]
 }
 
-export interface ScriptedOptions {
+interface ScriptedOptions {
   readonly id: string
   readonly script: readonly ScriptStep[]
   readonly takesToolErrors?: boolean

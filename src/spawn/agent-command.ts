@@ -4,7 +4,7 @@ import type { Spawn } from '../core/contract/agent-programs.js'
 import type { HarnessHome } from '../participants/agent-cli/agent-cli-home.js'
 import { RECIPES } from '../participants/agent-cli/agent-cli-recipes.js'
 import { commandAtStart, type ReviewerCommandFound } from '../participants/agent-cli/command-at-start.js'
-import type { Start } from './agent-process.js'
+import type { Start } from './start.js'
 
 /** What is started. A reviewer never runs what the implementer wrote: see `commandAtStart`. */
 export async function commandOf(

@@ -12,7 +12,7 @@ const SDK_HOOK = packagePath('runtime/sandbox/sdk-import.mjs')
 const OWN = /^(PHASELOCK_.*|ORCHESTRATOR_JWT_SECRET)$/
 const REFERENCE = /\$\{env:([A-Za-z_][A-Za-z0-9_]*)\}/g
 
-export type Given =
+type Given =
   | {
       readonly ok: true
       /** What the agent's entry gives it, filled in. */

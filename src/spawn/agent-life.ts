@@ -6,10 +6,11 @@ import type { Contract } from '../core/contract/contract.js'
 import type { TaskState } from '../core/task/state.js'
 import { Bell } from '../participants/wake-signal.js'
 import type { AgentLog } from './agent-log.js'
-import type { AgentProcess, ProcessEnd, Start } from './agent-process.js'
+import type { AgentProcess, ProcessEnd } from './agent-process.js'
 import { wallFor } from './agent-sandbox.js'
 import { callLine } from './call-lines.js'
 import type { SpawnLimits } from './spawn-limits.js'
+import type { Start } from './start.js'
 import type { Over } from './task-view.js'
 
 export interface LifeParts {
@@ -20,7 +21,7 @@ export interface LifeParts {
 }
 
 /** What its process finds around it, whatever it is told. */
-export type Setting = Pick<Start, 'spawn' | 'entry' | 'tree' | 'hidden' | 'wall' | 'log'>
+type Setting = Pick<Start, 'spawn' | 'entry' | 'tree' | 'hidden' | 'wall' | 'log'>
 
 /** Before the first process, and where none could be started. */
 const NO_END: ProcessEnd = { exitCode: null, detail: '' }

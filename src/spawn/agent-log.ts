@@ -16,7 +16,7 @@ const PRIVATE_FILE = 0o600
 export const SPAWN_ID = /^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$/
 
 /** The folder that everything of an agent lies in. */
-export function agentFolder(stateDir: string, agentId: string): string {
+function agentFolder(stateDir: string, agentId: string): string {
   return join(stateDir, 'agents', agentId)
 }
 
@@ -139,7 +139,7 @@ export function pruneLogs(stateDir: string, isAlive: (agentId: string) => boolea
     rmSync(join(dir, name), { recursive: true, force: true })
 }
 
-export interface LogPart {
+interface LogPart {
   readonly text: string
   /** Where to go on reading. */
   readonly cursor: string

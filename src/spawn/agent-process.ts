@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto'
-import type { Confined, Confinement, Job } from '../confinement/confinement.js'
+import type { Confined, Job } from '../confinement/confinement.js'
 import type { AgentEntry, Spawn } from '../core/contract/agent-programs.js'
-import type { JsonObject } from '../core/json.js'
 import { type DoorSocket, ORCHESTRATOR_URL } from '../gateway/gateway-ports.js'
 import { insideCommand } from '../gateway/inside-command.js'
 import type { ModelRelay } from '../gateway/model-relay.js'
@@ -9,33 +8,16 @@ import { fillHome, type HarnessHome, makeHome } from '../participants/agent-cli/
 import { complaintReader, outputReader } from '../participants/agent-cli/agent-cli-output.js'
 import { findProgram } from '../participants/agent-cli/agent-cli-program.js'
 import { RECIPES } from '../participants/agent-cli/agent-cli-recipes.js'
-import type { TreeAtStart } from '../participants/agent-cli/command-at-start.js'
 import { makeRedactor } from '../store/redaction/redact.js'
 import { commandOf, nameOf, placeOf } from './agent-command.js'
 import { givenVariables, sdkVariables } from './agent-environment.js'
-import { type AgentLog, Lines } from './agent-log.js'
+import { Lines } from './agent-log.js'
 import { complained, Teller, type Told } from './agent-output.js'
 import { openMeteredRelay } from './metered-relay.js'
 import { KEY_VARIABLES, type ModelDoor, modelDoor } from './model-gateway.js'
 import { pump } from './pump-lines.js'
 import type { Doors } from './spawn-limits.js'
-
-/** What it takes to start an agent once. */
-export interface Start {
-  readonly spawn: Spawn
-  readonly entry: AgentEntry | null
-  readonly token: string
-  readonly prompt: string
-  /** What the agent may know of the contract. */
-  readonly contract: JsonObject
-  readonly tree: string
-  /** Relative to the tree. */
-  readonly hidden: readonly string[]
-  /** For a reviewer: the tree that files named by its command come from. Null for an agent that works on the task. */
-  readonly atStart: TreeAtStart | null
-  readonly wall: Confinement
-  readonly log: AgentLog
-}
+import type { Start } from './start.js'
 
 export interface Surroundings {
   readonly doors: Doors

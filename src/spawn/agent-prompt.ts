@@ -1,6 +1,6 @@
 import type { Spawn } from '../core/contract/agent-programs.js'
 import type { JsonObject } from '../core/json.js'
-import type { ReviewStatus } from '../core/task/command.js'
+import type { ReviewStatus } from '../core/task/fact-parts.js'
 
 const THROUGH_MCP = 'Your tools come from the MCP server "phaselock". Only what you do with them counts.'
 

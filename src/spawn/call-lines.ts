@@ -5,7 +5,7 @@ const ARGUMENTS_CHARS_MAX = 200
 const BLOCKERS_SHOWN_MAX = 5
 
 /** Whose log it is: an agent's, or that of a reviewer of its task. */
-export type LogOwner = { readonly agentId: string } | { readonly reviewer: string }
+type LogOwner = { readonly agentId: string } | { readonly reviewer: string }
 
 /**
  * What the agent asked Phaselock for and what came of it, as a line of its log; null for everything else. It is made

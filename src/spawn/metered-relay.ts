@@ -5,7 +5,7 @@ import type { AgentLog } from './agent-log.js'
 /** Answers that wait to be recorded; what comes beyond that is added to the last of them. */
 const WAITING_MAX = 1000
 
-export interface Metering {
+interface Metering {
   /** Records what answers took. It never throws. */
   readonly record: (taken: readonly Taken[]) => Promise<void>
   /** Where it is said that an answer did not say what it took. */

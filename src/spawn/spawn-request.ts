@@ -3,7 +3,6 @@ import { ok, type Result, refuse } from '../app/result.js'
 import { nearest } from '../contract/nearest.js'
 import type { AgentEntry, AgentProgram, SpawnAdapter } from '../core/contract/agent-programs.js'
 import type { Contract } from '../core/contract/contract.js'
-import type { Json } from '../core/json.js'
 import { SPAWN_ID } from './agent-log.js'
 import { newAgentId } from './agent-process.js'
 
@@ -45,7 +44,7 @@ export function chosenProgram(app: App, contract: Contract, request: SpawnReques
     return refuse('invalid_request', 'command: the entry of the contract says which program is started.')
   if (program.harness === 'command' && (program.command ?? '') === '')
     return refuse('invalid_request', 'command: the harness "command" needs the program that is to be started.')
-  const said = { command: program.command, args: program.args, model: program.model } as unknown as Json
+  const said = { command: program.command, args: program.args, model: program.model }
   // It is written down to be started again: what the ledger would blank could not be.
   if (JSON.stringify(app.redact(said)) !== JSON.stringify(said))
     return refuse('invalid_request', 'args: looks like a secret; name a variable in the env of an entry of agents.')

@@ -1,4 +1,5 @@
-import { type App, contextOf, type Once } from '../app/app.js'
+import { type App, contextOf } from '../app/app.js'
+import { keepUnder, type Once } from '../app/kept-answer.js'
 import { noTask, ok, type Result, refuse, refusedBy } from '../app/result.js'
 import { createTask, findContract, type TaskRequest } from '../app/tasks/operate.js'
 import { wallOf } from '../app/tool-calls/contract-sandbox.js'
@@ -60,8 +61,7 @@ export function remembered(
   status: number,
   { agentId, taskId }: Pick<Spawn, 'agentId' | 'taskId'>,
 ): Parameters<App['ledger']['record']>[2] {
-  const answer = { spawn: { agent_id: agentId, task_id: taskId } }
-  return once === undefined ? {} : { remember: { ...once, status, answer } }
+  return { remember: keepUnder(once, status, () => ({ spawn: { agent_id: agentId, task_id: taskId } })) }
 }
 
 /** Makes the task for the agent, or keeps the named one for it. Of a work tree that was made for it the answer tells. */

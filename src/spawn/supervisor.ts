@@ -27,7 +27,7 @@ const FOR_ALL: ReadonlySet<string> = new Set(['agents_paused', 'agents_unpaused'
 // A phase wants its reviewers, or the agent was turned back: perhaps since it has changed what they approved.
 const REVIEWS: ReadonlySet<string> = new Set(['reviewers_wanted', 'gate_blocked'])
 
-export interface SupervisorOptions {
+interface SupervisorOptions {
   readonly doors: Doors
   readonly environment: NodeJS.ProcessEnv
   readonly onFault: (error: unknown) => void

@@ -9,8 +9,9 @@ import type { Command } from '../core/task/command.js'
 import type { TaskState } from '../core/task/state.js'
 import { counted } from '../core/text.js'
 import { AgentLife } from './agent-life.js'
-import type { AgentProcess, ProcessEnd, Start } from './agent-process.js'
+import type { AgentProcess, ProcessEnd } from './agent-process.js'
 import { workPrompt } from './agent-prompt.js'
+import type { Start } from './start.js'
 import { isHeldBy, type Over, overFor, waitsFor } from './task-view.js'
 
 /** An agent that works on a task, through as many processes as it may take. */
@@ -197,7 +198,7 @@ export class WorkerLife extends AgentLife {
   }
 }
 
-export interface Claimed {
+interface Claimed {
   readonly instance: string
   readonly token: string
   /** What a claim answers. */

@@ -85,7 +85,7 @@ function loadBuiltin(): DatabaseConstructor {
     if (!String(warning).includes('SQLite')) emitWarning.call(process, warning, ...rest)
   }) as typeof process.emitWarning
   try {
-    return (require('node:sqlite') as unknown as { DatabaseSync: DatabaseConstructor }).DatabaseSync
+    return (require('node:sqlite') as { DatabaseSync: DatabaseConstructor }).DatabaseSync
   } finally {
     process.emitWarning = emitWarning
   }

@@ -79,7 +79,7 @@ CREATE INDEX task_questions ON task (num) WHERE questions > 0;
 `,
 ]
 
-export const SCHEMA_VERSION = MIGRATIONS.length
+const SCHEMA_VERSION = MIGRATIONS.length
 
 /** Brings the database up to this program's schema; refuses one that a newer program wrote. */
 export function migrate(database: Database): void {
@@ -98,7 +98,7 @@ export function migrate(database: Database): void {
   }
 }
 
-export function refuseNewer(found: number): void {
+function refuseNewer(found: number): void {
   if (found <= SCHEMA_VERSION) return
   throw new StoreRefused(
     'too_new',
@@ -107,7 +107,7 @@ export function refuseNewer(found: number): void {
 }
 
 /** 0 for a database without tables. */
-export function schemaVersion(database: Database): number {
+function schemaVersion(database: Database): number {
   const table = database.prepare("SELECT 1 AS found FROM sqlite_master WHERE type = 'table' AND name = 'meta'").get()
   if (table === undefined) return 0
   const row = database.prepare("SELECT value FROM meta WHERE name = 'schema_version'").get()

@@ -15,7 +15,7 @@ import { type Head, readHead, writeWholeHead } from './write/head.js'
 const QUICK_CHECK_BYTES_MAX = 128 * 1024 * 1024
 const WHAT_TO_DO = 'Restore a backup of the whole directory; `phaselock audit verify` shows the details.'
 
-export interface OpenedLedger {
+interface OpenedLedger {
   readonly key: KeyObject
   readonly head: Head
   readonly generation: number
@@ -101,7 +101,7 @@ function create(dir: string): void {
 }
 
 /** Lets a wrong key be told apart from a changed event: a one-way image of the key. */
-export function keySeal(key: KeyObject): string {
+function keySeal(key: KeyObject): string {
   return createHmac('sha256', key).update('phaselock ledger key').digest('hex')
 }
 

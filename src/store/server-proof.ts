@@ -2,7 +2,7 @@ import { createHmac } from 'node:crypto'
 import { readChainKey } from './keys.js'
 
 /** What a client may ask a server to prove itself with: 32 bytes of chance, in hexadecimal. */
-export const NONCE = /^[0-9a-f]{64}$/
+const NONCE = /^[0-9a-f]{64}$/
 
 /**
  * What only a process that reads this state directory can answer to a nonce. It is bound to the address that the server

@@ -26,7 +26,7 @@ const CHECKPOINT_EVERY = 1_000
 /** Verifying or sealing this many events takes a fraction of a second, and a thread costs more than that. */
 const QUICKLY_READ_MAX = 1_000
 
-export interface SqliteStoreOptions {
+interface SqliteStoreOptions {
   /** The state directory; made with mode 0700 when it is not there. */
   readonly dir: string
   /** For the age of idempotency keys. */

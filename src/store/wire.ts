@@ -3,7 +3,7 @@ import type { Row } from './database.js'
 import type { Append, NewEvent, Remembered, StoredEvent, StoreRefused, TaskRow } from './store.js'
 
 /** One event on its way to the writer thread; the columns in the order of the table, data as the text to be stored. */
-export type WireEvent = readonly [
+type WireEvent = readonly [
   type: string,
   at: number,
   actor: string,

@@ -5,7 +5,7 @@ const SHELL_CHARS_MAX = 100_000
 const NESTING_MAX = 8
 const COMMANDS_MAX = 500
 
-export interface ShellReading {
+interface ShellReading {
   readonly commands: readonly CallCommand[]
   /** Why the line could not be read; null when it could. */
   readonly problem: string | null

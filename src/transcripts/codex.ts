@@ -18,7 +18,7 @@ export interface CodexTotals {
   readonly written: number
 }
 
-export interface CodexFound extends LineFound {
+interface CodexFound extends LineFound {
   readonly totals: CodexTotals
 }
 
@@ -43,7 +43,7 @@ export function readCodexLine(line: Fields, time: LineTime, totals: CodexTotals)
   return advance(totals, { ...totals, at: time.at, input, output, cached, written }, time.isOwn)
 }
 
-export interface LineTime {
+interface LineTime {
   readonly at: number
   /** False for a line without a time, which has that of the line before. */
   readonly isOwn: boolean

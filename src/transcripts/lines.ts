@@ -1,7 +1,7 @@
 const LINE_FEED = 0x0a
 
 /** Where the reading of a file stands between two chunks. */
-export interface LineState {
+interface LineState {
   /** Whether the rest of a line is passed over that was too long. */
   skipping: boolean
   readonly pending: Buffer[]

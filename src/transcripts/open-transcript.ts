@@ -9,7 +9,7 @@ const O_PATH = 0o10000000
 const DIRECTORY_FLAGS = constants.O_RDONLY | constants.O_DIRECTORY | constants.O_NOFOLLOW
 
 /** Why a transcript was not read. */
-export type TranscriptProblem =
+type TranscriptProblem =
   /** Not a path of a transcript inside one of the folders. */
   | 'outside'
   | 'missing'

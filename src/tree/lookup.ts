@@ -78,7 +78,7 @@ function kindIn(directoryFd: number, name: Name): Kind | null {
   return entry.kind
 }
 
-export function kindOf(stat: BigIntStats): Kind {
+function kindOf(stat: BigIntStats): Kind {
   if (stat.isFile()) return 'file'
   if (stat.isDirectory()) return 'directory'
   return stat.isSymbolicLink() ? 'link' : 'special'

@@ -33,7 +33,7 @@ export interface TreeIndex {
 const UNREAD = 'unread'
 
 /** Folders of installed packages, wherever they lie. */
-export const PACKAGE_FOLDERS: ReadonlySet<string> = new Set(['node_modules', '.venv', 'venv'])
+const PACKAGE_FOLDERS: ReadonlySet<string> = new Set(['node_modules', '.venv', 'venv'])
 
 /** Looks at a whole tree. Files whose identity is in `known` are not read again. */
 export function indexTree(root: string, ignoring: Ignoring, known: Map<string, string>): TreeIndex {

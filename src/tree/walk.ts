@@ -19,7 +19,7 @@ export interface Met {
   readonly directoryFd: number
 }
 
-export interface Walk {
+interface Walk {
   /** Called when a directory was opened, before anything in it is met. */
   readonly enter?: (path: string, fd: number) => void
   /** Whether to go into a directory that was met. */

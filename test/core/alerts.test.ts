@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import type { Alert } from '../../src/core/task/alerts.js'
+import type { Alert } from '../../src/core/contract/contract-parts.js'
 import { check, contractOf, gate, outcome, phase, World } from './world.js'
 
 function watched(...alerts: readonly Alert[]): World {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import type { AgentCrash } from '../../src/core/task/crash.js'
+import type { AgentCrash } from '../../src/core/contract/contract-parts.js'
 import { contractOf, gate, phase, T0, World } from './world.js'
 
 const LEASE_MS = 900_000

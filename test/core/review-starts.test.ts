@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { REVIEW_STARTS_MAX, REVIEW_STARTS_TASK_MAX, reviewsKey } from '../../src/core/reviews/review.js'
-import type { Command, ReviewStatus } from '../../src/core/task/command.js'
+import type { Command } from '../../src/core/task/command.js'
+import type { ReviewStatus } from '../../src/core/task/fact-parts.js'
 import { check, contractOf, gate, phase, World } from './world.js'
 
 const required = check('all_review_models_completed', { params: { required_reviews: ['security', 'quality'] } })

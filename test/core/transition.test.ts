@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { type CheckOutcome, checkKey } from '../../src/core/task/command.js'
-import type { BlockerFound, TaskEvent } from '../../src/core/task/event.js'
+import type { TaskEvent } from '../../src/core/task/event.js'
+import type { BlockerFound } from '../../src/core/task/fact-parts.js'
 import { artifact, check, contractOf, factsOf, gate, outcome, phase, World } from './world.js'
 
 const plan = { type: 'plan', schema: null, description: 'the plan', checks: [] }

@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import { matchesGlob } from '../../src/contract/glob.js'
-import { type ChangedPath, refusedPaths, writableOf } from '../../src/core/paths/writable.js'
+import { refusedPaths, writableOf } from '../../src/core/paths/writable.js'
 import type { Command } from '../../src/core/task/command.js'
+import type { ChangedPath } from '../../src/core/task/fact-parts.js'
 import { constraint, context, contractOf, phase, World } from './world.js'
 
 const only = (patterns: readonly string[]) => constraint({ allowedPatterns: patterns })

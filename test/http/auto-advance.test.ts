@@ -1,4 +1,5 @@
-import { mkdirSync, writeFileSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, realpathSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type Answer, type Running, start } from './harness.js'
@@ -145,6 +146,30 @@ describe('a phase that Phaselock leaves by itself', () => {
     const entered = (await one.events()).filter((event) => event.type === 'phase_entered')
     expect([settled.phase, entered.length, advanced.length]).toEqual(['READ', 2, 1])
     expect(run.faults).toEqual([])
+  })
+})
+
+describe('a contract that lies in the work tree under a name of its own', () => {
+  it('[REQ-ADVANCE-2] a change of its file beside the tools keeps the phase, as it does when the agent asks', async () => {
+    const dir = realpathSync(mkdtempSync(join(tmpdir(), 'phaselock-advance-')))
+    mkdirSync(join(dir, 'tree'))
+    const contractFile = join(dir, 'tree', 'flow.yaml')
+    writeFileSync(contractFile, CONTRACT)
+    const run = await start({ dir, contractFile })
+    await run.addTask({ id: 't' })
+    const token = await run.claim('a', await run.addAgent('a'), 't')
+    const write = (content: string) =>
+      run.call('POST', '/tools/execute', token, {
+        ...{ task_id: 't', tool_name: 'write_files', args: { path: 'note.md', content } },
+      })
+    writeFileSync(contractFile, `${CONTRACT}# weaker`)
+    expect((await write('right')).body).toMatchObject({ decision: 'allowed' })
+    const asked = await run.call('POST', '/tasks/transition', token, { task_id: 't', target_phase: 'READ' })
+    expect(asked.body).toMatchObject({ allowed: false, blockers: [{ code: 'unledgered_change' }] })
+    writeFileSync(contractFile, CONTRACT)
+    expect((await write('right again')).body).toMatchObject({ advanced: { phase: 'READ' } })
+    expect(run.faults).toEqual([])
+    await run.stop()
   })
 })
 

@@ -1,7 +1,7 @@
 import { sha256Hex } from '../../base/sha256.js'
 import { AGENT_CLI_FILES } from '../../core/paths/agent-cli-files.js'
 import { NOT_THE_PROJECT, openWorkTree } from '../../tree/work-tree.js'
-import type { App } from '../app.js'
+import type { Resources } from '../resources.js'
 
 // Python writes it wherever it runs, and an observed run does not load it.
 const COMPILED = /\.pyc$/
@@ -10,7 +10,7 @@ const COMPILED = /\.pyc$/
  * The hash of a work tree that approvals and reviews are bound to. What lies in folders that usually hold what was built counts
  * where git would take it: nobody changes it after it was looked at. What agent CLIs write for themselves does not count.
  */
-export async function boundTree(app: Pick<App, 'trees'>, workspace: string): Promise<string> {
+export async function boundTree(app: Pick<Resources, 'trees'>, workspace: string): Promise<string> {
   const project = await openWorkTree(workspace).fingerprint(AGENT_CLI_FILES)
   const { index } = await app.trees.compare(workspace)
   const beside = Object.entries(index.entries).filter(([path]) => isLeftOut(path) && !COMPILED.test(path))

@@ -2,9 +2,10 @@ import type { ReviewBearer } from '../../core/identity/admit.js'
 import type { Json, JsonObject } from '../../core/json.js'
 import type { Approver, Command } from '../../core/task/command.js'
 import type { TaskState } from '../../core/task/state.js'
-import { type App, contextOf, type Once } from '../app.js'
+import { type App, contextOf } from '../app.js'
 import { admitCall, applyAs, refuseForeign } from '../identity/agent-call.js'
 import { actorOf, type TaskPrincipal } from '../identity/identity.js'
+import { keepUnder, type Once } from '../kept-answer.js'
 import type { With } from '../ledger/ledger.js'
 import { noTask, ok, type Result, refuse, refusedBy } from '../result.js'
 import { approvalView } from '../tasks/views.js'
@@ -90,9 +91,9 @@ export async function decideApproval(
   } as const
   const remember: With['remember'] = (done) => {
     const decided = done.state.approvals.get(approval.id)
-    return once === undefined || decided === undefined || done.refusal !== null
+    return decided === undefined || done.refusal !== null
       ? undefined
-      : { ...once, status: 200, answer: { body: approvalView(done.state, decided) } }
+      : keepUnder(once, 200, () => ({ body: approvalView(done.state, decided) }))
   }
   const handled = await (principal.kind === 'reviewer'
     ? asReviewer(app, principal.bearer, state, { command, remember })

@@ -9,7 +9,7 @@ import { questionView } from '../tasks/views.js'
 // Tasks whose questions may all be of another status: one page looks at so many, the next one goes on from there.
 const TASKS_LOOKED_AT_MAX = 500
 
-export interface QuestionQuery {
+interface QuestionQuery {
   readonly status: Question['status'] | undefined
   readonly taskId: string | undefined
   readonly limit: number

@@ -3,10 +3,12 @@ import type { Bearer } from '../../core/identity/admit.js'
 import type { JsonObject } from '../../core/json.js'
 import type { Question, TaskState } from '../../core/task/state.js'
 import { failed, type ToolOutcome } from '../../tools/tool-place.js'
-import { type App, contextOf, type Once, StoreUnavailable } from '../app.js'
+import { type App, StoreUnavailable } from '../app.js'
+import { applyTo } from '../find-task.js'
 import { type AgentCall, admitCall, applyAs, refuseForeign } from '../identity/agent-call.js'
 import { actorOf, type Party } from '../identity/identity.js'
-import { noTask, ok, type Result, refuse, refusedBy } from '../result.js'
+import { keepBody, type Once } from '../kept-answer.js'
+import { ok, type Result, refuse } from '../result.js'
 import { questionView } from '../tasks/views.js'
 
 const QUESTION_ID = /^qst-\d+-(.+)$/
@@ -116,22 +118,13 @@ export async function answerQuestion(
   const contract = await app.contracts.get(state.contract.hash)
   const { once, other } = given
   const answer = plain(app, given.answer)
-  const handled = await app.ledger.apply(
-    { taskId: state.id, contract },
-    { type: 'answer_question', questionId: question.id, answer, other, by },
-    contextOf(app, actorOf(principal)),
-    {
-      remember: (done) => {
-        const answered = done.state.questions.get(question.id)
-        return once === undefined || answered === undefined || done.refusal !== null
-          ? undefined
-          : { ...once, status: 200, answer: { body: questionView(done.state, answered) } }
-      },
-    },
-  )
-  if (handled === null) return noTask(state.id)
-  if (handled.refusal !== null) return refusedBy(handled.refusal, {}, handled.events.length > 0)
-  return ok(questionView(handled.state, handled.state.questions.get(question.id) ?? question))
+  const answerOf = (done: TaskState): JsonObject => questionView(done, done.questions.get(question.id) ?? question)
+  const command = { type: 'answer_question', questionId: question.id, answer, other, by } as const
+  const handled = await applyTo(app, { state, contract }, command, {
+    actor: actorOf(principal),
+    remember: keepBody(once, 200, answerOf),
+  })
+  return handled.ok ? ok(answerOf(handled.value.state)) : handled
 }
 
 function noQuestion(id: string) {

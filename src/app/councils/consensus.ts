@@ -1,9 +1,12 @@
+import type { ConsensusPlan, Voter } from '../../core/contract/contract-parts.js'
 import type { CoordinationRun } from '../../core/councils/council.js'
-import { type ConsensusPlan, type ConsensusSeen, type Voter, workKey } from '../../core/reviews/consensus-plan.js'
+import type { ConsensusSeen } from '../../core/reviews/consensus-event.js'
+import { workKey } from '../../core/reviews/consensus-plan.js'
 import type { TaskState } from '../../core/task/state.js'
 import type { CouncilAgent } from '../../participants/read-agents.js'
 import type { StoredEvent } from '../../store/store.js'
 import type { App } from '../app.js'
+import { voteId } from '../coordinations/vote-id.js'
 import type { Result } from '../result.js'
 import { type Work, type WorkScene, workOf } from './consensus-work.js'
 import { runStream } from './council-book.js'
@@ -11,25 +14,12 @@ import { COUNCIL_TOOLS } from './turn-prompts.js'
 
 const ACTOR = 'orchestrator'
 const PAGE = 1000
-const SUBJECT_CHARS = 24
-const RUN_ID = new RegExp(`^consensus-[0-9a-f]{${SUBJECT_CHARS}}-(.+)$`)
-
 /** The vote over the work as it is, and how to ask for it. */
 export interface Vote {
   readonly seen: ConsensusSeen
   readonly work: Work
   /** False when the work is no longer what was looked at. */
   readonly isUnchanged: () => Promise<boolean>
-}
-
-/** The one run that there can be over this work: whoever asks again, also after a restart, asks for the same. */
-export function voteId(taskId: string, subject: string): string {
-  return `consensus-${subject.slice(0, SUBJECT_CHARS)}-${taskId}`
-}
-
-/** The task whose phase a run is about; null for any other run. */
-export function votedTask(runId: string): string | null {
-  return RUN_ID.exec(runId)?.[1] ?? null
 }
 
 /** Looks for the vote over the work as it is. One that was asked for and never opened, because the server stopped, is opened now. */

@@ -4,9 +4,10 @@ import type { CoordinationRun } from '../../core/councils/council.js'
 import { decideRun } from '../../core/councils/decide-council.js'
 import type { RunEvent } from '../../core/councils/event.js'
 import { evolveRun } from '../../core/councils/evolve-council.js'
-import type { Blob, Remembered, Store } from '../../store/store.js'
+import type { Blob, Store } from '../../store/store.js'
 import { StoreUnavailable } from '../../store/store.js'
-import type { App } from '../app.js'
+import type { Kept } from '../kept-answer.js'
+import type { Resources } from '../resources.js'
 import { toRunEvent, toRunRecord, withoutSecrets } from './council-events.js'
 
 const PAGE = 1000
@@ -14,7 +15,7 @@ const PAGE = 1000
 const OVER_KEPT_MAX = 50
 const CONFLICTS_MAX = 5
 
-export type RunApp = Pick<App, 'ledger' | 'now' | 'redact'>
+type RunApp = Pick<Resources, 'ledger' | 'now' | 'redact'>
 
 /** What came of a command on a run. */
 export interface Applied {
@@ -28,7 +29,7 @@ export interface Applied {
 export interface RunWith {
   readonly blobs?: readonly Blob[]
   /** Kept under an idempotency key in the same transaction. */
-  readonly remember?: (applied: Applied) => Remembered | undefined
+  readonly remember?: (applied: Applied) => Kept | undefined
   /** What follows from the outcome at once: decided on the run as it is then, written in the same transaction. */
   readonly followedBy?: (run: CoordinationRun) => RunCommand | null
 }

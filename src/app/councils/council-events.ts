@@ -3,7 +3,7 @@ import type { RunCommand } from '../../core/councils/command.js'
 import type { RunEvent } from '../../core/councils/event.js'
 import type { Json, JsonObject } from '../../core/json.js'
 import type { Blob, NewEvent } from '../../store/store.js'
-import type { App } from '../app.js'
+import type { Resources } from '../resources.js'
 
 /** Texts of events that may be long; past this they are kept beside the event, which names them by their hash. */
 const LONG_TEXTS = ['question', 'content', 'text'] as const
@@ -19,8 +19,8 @@ const STRUCTURE: ReadonlySet<string> = new Set([
  * A command or an event without the secrets in its texts. What holds a run together stays as it is: a key may be a word
  * like any other, and an agent whose id becomes another one is lost.
  */
-export function withoutSecrets<T extends RunCommand | RunEvent>(whole: T, redact: App['redact']): T {
-  const fields = Object.entries(whole as unknown as JsonObject)
+export function withoutSecrets<T extends RunCommand | RunEvent>(whole: T, redact: Resources['redact']): T {
+  const fields = Object.entries(whole)
   const clean = fields.map(([name, value]) => [name, STRUCTURE.has(name) ? value : redact(value)])
   return Object.fromEntries(clean) as T
 }
@@ -29,7 +29,7 @@ export function withoutSecrets<T extends RunCommand | RunEvent>(whole: T, redact
 export function toRunRecord(event: RunEvent): { readonly event: RunEvent; readonly blobs: readonly Blob[] } {
   const blobs: Blob[] = []
   const record: Record<string, Json> = {}
-  for (const [name, value] of Object.entries(event as unknown as JsonObject)) {
+  for (const [name, value] of Object.entries(event)) {
     const isLong = LONG_TEXTS.some((one) => one === name) && typeof value === 'string'
     if (!isLong || value.length <= INLINE_CHARS_MAX) {
       record[name] = renamed(value, snake)
@@ -39,7 +39,7 @@ export function toRunRecord(event: RunEvent): { readonly event: RunEvent; readon
     blobs.push({ sha256, content: value })
     record[name] = { sha256, chars: value.length }
   }
-  return { event: record as unknown as RunEvent, blobs }
+  return { event: record as RunEvent, blobs }
 }
 
 /** The event as the core made it. What the ledger holds is what the core made, so the shape is trusted here. */
@@ -50,7 +50,7 @@ export async function toRunEvent(
   const event: Record<string, Json> = { type: stored.type, at: stored.at }
   for (const [name, value] of Object.entries(await withTexts(stored.data, textOf)))
     event[camel(name)] = renamed(value, camel)
-  return event as unknown as RunEvent
+  return event as RunEvent
 }
 
 /** The data of an event with its long texts in place. */

@@ -1,12 +1,12 @@
 import { sha256Hex } from '../../base/sha256.js'
 import { AGENTS_MAX, DEFAULT_OPTIONS, type RunOptions, runOptions } from '../../core/councils/options.js'
-import type { Json, JsonObject } from '../../core/json.js'
+import type { JsonObject } from '../../core/json.js'
 import type { CouncilAgent } from '../../participants/read-agents.js'
 import type { Blob } from '../../store/store.js'
-import type { App } from '../app.js'
+import type { Resources } from '../resources.js'
 
 /** Who stands behind the agents of a run, and what they may look at. Kept with the run, so that it outlives a restart. */
-export interface CouncilFile {
+export type CouncilFile = {
   readonly agents: readonly CouncilAgent[]
   readonly tools: readonly string[]
   /** The work tree that they are asked about: of any other they see nothing. */
@@ -16,12 +16,12 @@ export interface CouncilFile {
 /** As it is kept: without secrets. What is kept is also what is used, so that a restart changes nothing. */
 export function keptCouncil(
   council: CouncilFile,
-  redact: App['redact'],
+  redact: Resources['redact'],
 ): { readonly blob: Blob; readonly council: CouncilFile } {
-  const plain = redact(council as unknown as Json)
+  const plain = redact(council)
   const content = JSON.stringify(plain)
   const sha256 = sha256Hex(content)
-  return { blob: { sha256, content }, council: plain as unknown as CouncilFile }
+  return { blob: { sha256, content }, council: plain as CouncilFile }
 }
 
 export function readCouncil(content: string): CouncilFile {

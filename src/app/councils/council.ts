@@ -13,7 +13,7 @@ const TICK_MS_MAX = 1000
 const TICK_MS_MIN = 5
 const STORE_RETRY_MS = 1000
 
-export interface CouncilParts {
+interface CouncilParts {
   readonly tools: readonly string[]
   readonly apply: (command: RunCommand) => Promise<Applied>
   readonly look: (call: ToolCall, signal: AbortSignal) => Promise<CallResult>

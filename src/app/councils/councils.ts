@@ -6,7 +6,8 @@ import type { RunOptions } from '../../core/councils/options.js'
 import { type RunStatus, statusOf } from '../../core/councils/status.js'
 import type { Json } from '../../core/json.js'
 import type { ChatPart } from '../../participants/participant.js'
-import type { App, Once } from '../app.js'
+import { keepUnder, type Once } from '../kept-answer.js'
+import type { Resources } from '../resources.js'
 import { ok, type Result, refuse } from '../result.js'
 import { runFolder } from '../status/run-files.js'
 import { Council } from './council.js'
@@ -17,14 +18,14 @@ import { type Door, Openers } from './participant-openers.js'
 import { WholeWords } from './whole-words.js'
 
 /** Coordinations that go on at the same time; each may hold several models and programs. */
-export const OPEN_RUNS_MAX = 32
+const OPEN_RUNS_MAX = 32
 const LISTENERS_MAX = 200
 /** Starts that came to nothing, one after the other. */
 const NEVER_BEGUN_MAX = 100
 
-export type CoordinationsApp = LookApp & Pick<App, 'ledger' | 'now' | 'tokens' | 'confinement'>
+type CoordinationsApp = LookApp & Pick<Resources, 'ledger' | 'now' | 'tokens' | 'confinement'>
 
-export interface NewRun {
+interface NewRun {
   readonly question: string
   readonly council: CouncilFile
   readonly options: RunOptions
@@ -132,7 +133,7 @@ export class Coordinations {
       by.actor,
       {
         blobs: [blob],
-        remember: () => (once === undefined ? undefined : { ...once, status: 201, answer: { coordination: id } }),
+        remember: () => keepUnder(once, 201, () => ({ coordination: id })),
       },
     )
     if ('kind' in started) {
@@ -219,7 +220,7 @@ export class Coordinations {
     const words = new WholeWords((agent, part) => {
       const watchers = this.#watchers.get(id)
       if (watchers === undefined) return
-      const clean = this.#redact(part as never) as unknown as ChatPart
+      const clean = this.#redact(part as never) as ChatPart
       for (const watcher of watchers) watcher.streamed(agent, clean)
     })
     const council = new Council(run, {

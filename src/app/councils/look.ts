@@ -3,13 +3,13 @@ import type { ToolCall } from '../../participants/participant.js'
 import type { CallResult } from '../../participants/run-turn.js'
 import { describeCall } from '../../tools/describe-call.js'
 import { fileTool } from '../../tools/files/file-tools.js'
-import type { App } from '../app.js'
 import { boundTree } from '../approvals/approval-tree-hash.js'
+import type { Resources } from '../resources.js'
 import { isHiddenBy, reservedIn } from '../tool-calls/contract-paths.js'
 
 /** Where a council may look. */
 export type LookApp = Pick<
-  App,
+  Resources,
   'contracts' | 'contractFile' | 'contractParts' | 'stateDir' | 'workspace' | 'defaultContract' | 'redact' | 'trees'
 >
 

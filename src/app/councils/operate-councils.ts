@@ -1,7 +1,8 @@
 import { type CoordinationRun, isPresenting } from '../../core/councils/council.js'
 import type { Json, JsonObject } from '../../core/json.js'
 import { readAgents } from '../../participants/read-agents.js'
-import type { App, Once } from '../app.js'
+import type { App } from '../app.js'
+import { keepUnder, type Once } from '../kept-answer.js'
 import { ok, type Result, refuse } from '../result.js'
 import { readOptions } from './council-file.js'
 import { tokenFor } from './participant-token.js'
@@ -92,7 +93,7 @@ export async function showCoordination(app: App, id: string): Promise<Result<Jso
 
 export async function coordinationStatus(app: App, id: string): Promise<Result<JsonObject>> {
   const status = await app.coordinations.statusOf(id)
-  return status === null ? noRun(id) : ok(status as unknown as JsonObject)
+  return status === null ? noRun(id) : ok(status)
 }
 
 /** Ends a run at once; there is no winner then. */
@@ -104,8 +105,7 @@ export async function cancelCoordination(
   const { once } = by
   const reason = app.redact(asked.reason) as string
   const applied = await app.coordinations.apply(asked.id, { type: 'cancel', reason }, by.actor, {
-    remember: ({ run }) =>
-      once === undefined ? undefined : { ...once, status: 200, answer: { body: cancelledAnswer(run) } },
+    remember: ({ run }) => keepUnder(once, 200, () => ({ body: cancelledAnswer(run) })),
   })
   if (applied === null) return noRun(asked.id)
   if (applied.outcome.kind === 'refused') return refuse('conflict', applied.outcome.detail)

@@ -7,9 +7,9 @@ import { openParticipant } from '../../participants/open-participant.js'
 import type { CommandAgent, CouncilAgent } from '../../participants/read-agents.js'
 import type { ScriptStep } from '../../participants/scripted-participant.js'
 import { makeRedactor } from '../../store/redaction/redact.js'
-import type { App } from '../app.js'
+import { votedTask } from '../coordinations/vote-id.js'
+import type { Resources } from '../resources.js'
 import { treeAtStart } from '../trees/tree-at-start.js'
-import { votedTask } from './consensus.js'
 import type { CouncilFile } from './council-file.js'
 import type { Asked } from './participant-slot.js'
 import { tokenFor } from './participant-token.js'
@@ -22,19 +22,17 @@ export interface Door {
   }>
 }
 
-export type Opening =
-  | { readonly ok: true; readonly participant: Asked }
-  | { readonly ok: false; readonly message: string }
+type Opening = { readonly ok: true; readonly participant: Asked } | { readonly ok: false; readonly message: string }
 
 /** What an agent has done in its run before it was opened: a script goes on from there. */
-export interface Before {
+interface Before {
   /** How many of its responses were judged. */
   readonly responses: number
   /** With these it looked in between, which nobody judged. */
   readonly tools: readonly string[]
 }
 
-type OpenersApp = Parameters<typeof treeAtStart>[0] & Pick<App, 'tokens' | 'now' | 'ledger' | 'contracts'>
+type OpenersApp = Parameters<typeof treeAtStart>[0] & Pick<Resources, 'tokens' | 'now' | 'ledger' | 'contracts'>
 
 /** Opens the participants behind the agents of a run. */
 export class Openers {

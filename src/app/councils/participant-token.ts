@@ -1,12 +1,12 @@
 import type { CoordinationRun } from '../../core/councils/council.js'
-import type { App } from '../app.js'
 import type { Minted } from '../identity/tokens.js'
+import type { Resources } from '../resources.js'
 
 /** How long a participant's token lives on after the last moment that its run could take. */
 const GRACE_MS = 60_000
 
 /** A token for a participant, as long as its run can take. */
-export function tokenFor(app: Pick<App, 'tokens' | 'now'>, run: CoordinationRun, agentId: string): Minted {
+export function tokenFor(app: Pick<Resources, 'tokens' | 'now'>, run: CoordinationRun, agentId: string): Minted {
   const { timeoutSeconds, roundTimeoutSeconds } = run.options
   const expiresAt = run.startedAt + (timeoutSeconds + roundTimeoutSeconds) * 1000 + GRACE_MS
   return app.tokens.participantToken({ runId: run.id, agentId, expiresAt }, app.now())

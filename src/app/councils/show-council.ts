@@ -36,7 +36,7 @@ export function wholeRun(run: CoordinationRun, council: CouncilFile, now: number
       at: isoTime(at),
     })),
     final_presentation: run.presentation,
-    status: statusOf(run, now) as unknown as JsonObject,
+    status: statusOf(run, now),
   }
 }
 
@@ -64,7 +64,7 @@ export function participantView(run: CoordinationRun, agentId: string): JsonObje
   const winner = run.result?.winner ?? null
   return {
     id: run.id,
-    ...(view as unknown as JsonObject),
+    ...view,
     is_complete: run.endedAt !== null,
     finish_reason: run.finishReason ?? 'in_progress',
     winner: winner === null ? null : (run.agents.get(winner)?.anonymousId ?? null),

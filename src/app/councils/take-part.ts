@@ -5,14 +5,15 @@ import { presentedText } from '../../core/councils/judge-response.js'
 import { viewOf } from '../../core/councils/view.js'
 import type { ParticipantBearer } from '../../core/identity/admit.js'
 import type { JsonObject } from '../../core/json.js'
-import type { App, Once } from '../app.js'
+import type { App } from '../app.js'
+import { keepUnder, type Once } from '../kept-answer.js'
 import { ok, type Result, refuse } from '../result.js'
 import { noRun } from './operate-councils.js'
 import { participantView } from './show-council.js'
 
 export const WAIT_SECONDS_MAX = 55
 
-export interface RemoteResponse {
+interface RemoteResponse {
   readonly text: string
   readonly toolCalls: readonly ResponseCall[]
 }
@@ -72,9 +73,9 @@ async function judged(
       // The answer holds the next view, so that it is recorded as shown with the response or not at all.
       followedBy: (after) => turnOf(after, agent),
       remember: ({ outcome, run: after }) =>
-        once === undefined || outcome.kind === 'refused'
+        outcome.kind === 'refused'
           ? undefined
-          : { ...once, status: 200, answer: { body: responseAnswer(outcome, after, agent) } },
+          : keepUnder(once, 200, () => ({ body: responseAnswer(outcome, after, agent) })),
     },
   )
   if (applied === null) return noRun(run.id)

@@ -2,7 +2,8 @@ import { randomBytes } from 'node:crypto'
 import type { Spawn } from '../../core/contract/agent-programs.js'
 import type { RegistryFact } from '../../core/identity/registry.js'
 import type { JsonObject } from '../../core/json.js'
-import type { App, Once } from '../app.js'
+import type { App } from '../app.js'
+import { type AddedOperator, type AgentGrant, keepUnder, type Once } from '../kept-answer.js'
 import { ok, type Result, refuse, refusedBy } from '../result.js'
 import { spawnView } from '../tasks/spawn-view.js'
 import { isoTime, isoTimeOrNull } from '../wire.js'
@@ -35,7 +36,6 @@ export async function addAgent(
     instance: randomBytes(12).toString('base64url'),
     expiresAt: now + AGENT_TOKEN_MS,
   }
-  const remember = by.once === undefined ? {} : { remember: { ...by.once, status: 201, answer: { agent } } }
   const refusal = await app.ledger.record(
     {
       type: 'agent_registered',
@@ -46,15 +46,12 @@ export async function addAgent(
       unlessKnown: by.unlessKnown === true,
     },
     { now, actor: by.actor },
-    remember,
+    { remember: keepUnder(by.once, 201, () => ({ agent })) },
   )
   return refusal === null ? ok(agentAnswer(app, agent)) : refusedBy(refusal, { remedy: KNOWN_AGENT }, false)
 }
 
-export function agentAnswer(
-  app: App,
-  agent: { readonly id: string; readonly instance: string; readonly expiresAt: number },
-): JsonObject {
+export function agentAnswer(app: App, agent: AgentGrant): JsonObject {
   const minted = app.tokens.agentToken(agent, app.now())
   return { agent_id: agent.id, agent_token: minted.token, expires_at: isoTime(minted.expiresAt) }
 }
@@ -96,12 +93,6 @@ function reviewerRow(spawn: Spawn): JsonObject {
 }
 
 /** An operator that was added under an idempotency key, without its token. */
-export interface AddedOperator {
-  readonly name: string
-  readonly role: string | null
-  readonly seed: string
-}
-
 /** Adds an operator. The token is shown once and never kept. */
 export async function addOperator(
   app: App,
@@ -111,11 +102,9 @@ export async function addOperator(
   const { name, role } = request
   if (app.redact(name) !== name) return refuse('invalid_request', 'name: looks like a secret; choose another.')
   const { token, seed } = by.once === undefined ? { token: newOperatorToken(), seed: '' } : repeatableToken(app)
-  const operator: AddedOperator = { name, role, seed }
-  const remember =
-    by.once === undefined ? {} : { remember: { ...by.once, status: 201, answer: { operator: { ...operator } } } }
+  const remember = keepUnder(by.once, 201, () => ({ operator: { name, role, seed } }))
   const fact: RegistryFact = { type: 'operator_added', name, role, verifier: verifierOf(token) }
-  const refusal = await app.ledger.record(fact, { now: app.now(), actor: by.actor }, remember)
+  const refusal = await app.ledger.record(fact, { now: app.now(), actor: by.actor }, { remember })
   return refusal === null ? ok({ name, role, operator_token: token }) : refusedBy(refusal)
 }
 
@@ -154,8 +143,8 @@ export async function note(
   fact: RegistryFact,
   by: { readonly actor: string; readonly once: Once | undefined; readonly answer: JsonObject },
 ): Promise<Result<JsonObject>> {
-  const remember = by.once === undefined ? {} : { remember: { ...by.once, status: 200, answer: { body: by.answer } } }
-  const refusal = await app.ledger.record(fact, { now: app.now(), actor: by.actor }, remember)
+  const remember = keepUnder(by.once, 200, () => ({ body: by.answer }))
+  const refusal = await app.ledger.record(fact, { now: app.now(), actor: by.actor }, { remember })
   return refusal === null ? ok(by.answer) : refusedBy(refusal)
 }
 

@@ -11,7 +11,7 @@ import type { Handled, With } from '../ledger/ledger.js'
 import { ok, type Result, refuse, refusedBy } from '../result.js'
 import { takeUpAgain } from '../tasks/claim-task.js'
 import { allowedTools } from '../tasks/views.js'
-import { reservedIn } from '../tool-calls/contract-paths.js'
+import { contextIn } from '../tool-calls/contract-paths.js'
 import { innerRepositories } from '../trees/inner-repositories.js'
 
 /** A call that was held against the state of its task and admitted: an agent's, unless it says that it may be a reviewer's. */
@@ -76,9 +76,8 @@ export async function applyAs(
   command: Command,
   options: With = {},
 ): Promise<Result<Handled>> {
-  const reserved = reservedIn(app, call.contract, call.state.workspace).kept
   const context = {
-    ...contextOf(app, nameOf(call.bearer), reserved),
+    ...contextIn(app, nameOf(call.bearer), call),
     innerRepositories: innerRepositories(app, call, command),
   }
   const target = { taskId: call.state.id, contract: call.contract }

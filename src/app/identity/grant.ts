@@ -5,17 +5,9 @@ import type { Json, JsonObject } from '../../core/json.js'
 import type { TaskState } from '../../core/task/state.js'
 import { phaseOf } from '../../core/tool-calls/offered-tools.js'
 import type { App } from '../app.js'
+import type { Grant } from '../kept-answer.js'
 import { allowedTools } from '../tasks/views.js'
 import { isoTime } from '../wire.js'
-
-/** What a phase token is minted from. Kept with an idempotent answer, so that the token can be minted anew and is never stored. */
-export interface Grant {
-  readonly agentId: string
-  readonly taskId: string
-  readonly phase: string
-  readonly epoch: number
-  readonly contract: string
-}
 
 export function grantOf(state: TaskState, agentId: string): Grant {
   return { agentId, taskId: state.id, phase: state.phase, epoch: state.epoch, contract: state.contract.hash }

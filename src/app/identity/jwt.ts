@@ -17,7 +17,7 @@ export function signToken(key: SigningKey, typ: string, claims: Claims): string 
   return `${body}.${mac(key, body).toString('base64url')}`
 }
 
-export type Verified = { readonly ok: true; readonly claims: Claims } | { readonly ok: false; readonly why: string }
+type Verified = { readonly ok: true; readonly claims: Claims } | { readonly ok: false; readonly why: string }
 
 /**
  * Verifies after RFC 8725: fixed algorithm, exact header, known key, canonical encoding, type, issuer, audience and times.

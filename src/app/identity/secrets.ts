@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { writeFileAtomically } from '../../base/atomic-file.js'
 import { newOperatorToken } from './identity.js'
 
-export const SECRET_VARIABLE = 'ORCHESTRATOR_JWT_SECRET'
+const SECRET_VARIABLE = 'ORCHESTRATOR_JWT_SECRET'
 const PREVIOUS_MAX = 3
 
 /** The secrets of this server: where they come from and where they are kept. They never leave this object but to sign and verify. */

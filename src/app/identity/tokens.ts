@@ -14,7 +14,7 @@ const SECRET_BYTES_MIN = 32
 const TOOL_LIST_CHARS_MAX = 3000
 const VERIFIED_MAX = 5000
 
-export interface PhaseGrant {
+interface PhaseGrant {
   readonly agentId: string
   readonly taskId: string
   readonly phase: string
@@ -36,7 +36,7 @@ interface Verified {
 }
 
 /** Whoever bears a token of ours. */
-export type AnyBearer = Bearer | ParticipantBearer
+type AnyBearer = Bearer | ParticipantBearer
 
 /** A secret that is too short is refused at start, whoever set it. */
 export class WeakSecret extends Error {

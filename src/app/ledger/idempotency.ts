@@ -1,27 +1,26 @@
-import type { Json, JsonObject } from '../../core/json.js'
+import type { JsonObject } from '../../core/json.js'
 import type { TaskState } from '../../core/task/state.js'
-import type { App, Once } from '../app.js'
+import type { App } from '../app.js'
 import { startedAnswer } from '../councils/operate-councils.js'
-import { type AddedOperator, agentAnswer, operatorAgain } from '../identity/administer.js'
-import { type Grant, renewedAnswer } from '../identity/grant.js'
-import { ok, type Problem, type Result, refuse } from '../result.js'
-import { type ReviewGrant, reviewerAnswer } from '../reviews/reviews.js'
+import { agentAnswer, operatorAgain } from '../identity/administer.js'
+import { renewedAnswer } from '../identity/grant.js'
+import type { Grant, KeptAnswer, Once } from '../kept-answer.js'
+import { ok, type Result, refuse } from '../result.js'
+import { reviewerAnswer } from '../reviews/reviews.js'
 import { claimAnswer } from '../tasks/claim-task.js'
 import { asPrompt } from '../tasks/prompts.js'
 import { spawnView } from '../tasks/spawn-view.js'
 import { advancedSince } from '../transitions/auto-advance.js'
 import { completionAnswer } from '../transitions/phase-answer.js'
+import { moveAnswer } from '../transitions/request-transition.js'
 import { warningsOfResumed } from '../trees/compare-tree.js'
 
-export interface Recalled {
+interface Recalled {
   readonly status: number
   readonly result: Result<JsonObject>
 }
 
-/** Kept in place of an answer: the call is made again, and does nothing twice by itself. */
-export const AGAIN = { again: true } as const
-
-/** The answer that was given to the same call before; null when it is new. Tokens in it are minted anew. */
+/** The answer that was given to the same call before; null when it is new. Tokens in it are minted again. */
 export async function recall(app: App, once: Once): Promise<Recalled | 'again' | null> {
   const kept = await app.ledger.store.recall({ principal: once.principal, key: once.key })
   if (kept === null) return null
@@ -30,34 +29,34 @@ export async function recall(app: App, once: Once): Promise<Recalled | 'again' |
       status: 422,
       result: refuse('idempotency_mismatch', 'This Idempotency-Key was used for another request.'),
     }
-  if ((kept.answer as JsonObject).again === true) return 'again'
-  return { status: kept.status, result: await rebuilt(app, kept.answer as JsonObject) }
+  const answer = kept.answer as KeptAnswer
+  return 'again' in answer ? 'again' : { status: kept.status, result: await rebuild(app, answer) }
 }
 
-async function rebuilt(app: App, answer: JsonObject): Promise<Result<JsonObject>> {
-  if (answer.problem !== undefined) return { ok: false, problem: answer.problem as unknown as Problem }
-  if (answer.claim !== undefined) return claimedBefore(app, answer)
-  if (answer.renewed !== undefined) return renewedBefore(app, answer.renewed as unknown as Grant)
-  if (answer.operator !== undefined) return operatorAgain(app, answer.operator as unknown as AddedOperator)
-  if (answer.agent !== undefined)
-    return ok(agentAnswer(app, answer.agent as unknown as { id: string; instance: string; expiresAt: number }))
-  if (answer.reviewer !== undefined) return ok(reviewerAnswer(app, answer.reviewer as unknown as ReviewGrant))
-  if (answer.spawn !== undefined) return spawnedBefore(app, answer.spawn as JsonObject)
-  if (answer.coordination !== undefined) return startedAnswer(app, String(answer.coordination))
-  if (answer.ran !== undefined)
-    return ok({ ...(answer.body as JsonObject), ...(await advancedSince(app, answer.ran as unknown as Grant)) })
-  const again = await completionAnswer(app, answer)
-  return ok(answer.prompt_of === undefined ? again : await asPrompt(app, again, String(answer.prompt_of)))
+async function rebuild(app: App, answer: Exclude<KeptAnswer, { readonly again: true }>): Promise<Result<JsonObject>> {
+  if ('problem' in answer) return { ok: false, problem: answer.problem }
+  if ('claim' in answer) return claimedBefore(app, answer)
+  if ('renewed' in answer) return renewedBefore(app, answer.renewed)
+  if ('operator' in answer) return operatorAgain(app, answer.operator)
+  if ('agent' in answer) return ok(agentAnswer(app, answer.agent))
+  if ('reviewer' in answer) return ok(reviewerAnswer(app, answer.reviewer))
+  if ('spawn' in answer) return spawnedBefore(app, answer.spawn)
+  if ('coordination' in answer) return startedAnswer(app, answer.coordination)
+  if ('completion' in answer) return ok(await completionAnswer(app, answer.completion))
+  if ('ran' in answer) return ok({ ...answer.body, ...(await advancedSince(app, answer.ran)) })
+  const moved = await moveAnswer(app, answer)
+  return ok(answer.prompt_of === undefined ? moved : await asPrompt(app, moved, answer.prompt_of))
 }
 
 // The answer shows the task as it is now: it is for the agent that still holds it at that epoch, and for nobody else.
-async function claimedBefore(app: App, answer: JsonObject): Promise<Result<JsonObject>> {
-  const grant = answer.claim as unknown as Grant
+async function claimedBefore(
+  app: App,
+  { claim: grant, resumed }: Extract<KeptAnswer, { readonly claim: Grant }>,
+): Promise<Result<JsonObject>> {
   const state = await heldAt(app, grant)
   if (state === null) return refuse('token_stale', `The claim of task ${grant.taskId} was superseded; claim again.`)
   const contract = await app.contracts.get(state.contract.hash)
-  const warnings = answer.resumed === true ? await warningsOfResumed(app, contract, state) : []
-  return ok(await claimAnswer(app, grant, warnings))
+  return ok(await claimAnswer(app, grant, resumed ? await warningsOfResumed(app, contract, state) : []))
 }
 
 async function renewedBefore(app: App, grant: Grant): Promise<Result<JsonObject>> {
@@ -72,9 +71,9 @@ async function heldAt(app: App, grant: Grant): Promise<TaskState | null> {
 }
 
 // It is written down before the agent has its task: one that never got it was refused, and still is. (REQ-SPAWNATTACK-3)
-function spawnedBefore(app: App, answer: JsonObject): Result<JsonObject> {
-  const spawn = app.ledger.registry.spawns.get(String(answer.agent_id))
-  if (spawn === undefined || spawn.taskId !== answer.task_id) return ok(answer)
+function spawnedBefore(app: App, kept: { readonly agent_id: string; readonly task_id: string }): Result<JsonObject> {
+  const spawn = app.ledger.registry.spawns.get(kept.agent_id)
+  if (spawn === undefined || spawn.taskId !== kept.task_id) return ok(kept)
   if (spawn.starts === 0 && spawn.ended?.outcome === 'failed')
     return refuse('conflict', `Agent ${spawn.agentId} was not started: ${spawn.ended.reason}`)
   return ok({ agent_id: spawn.agentId, ...spawnView(spawn) })
@@ -87,7 +86,8 @@ export class InFlight {
   async run<T>(once: Once, work: () => Promise<T>): Promise<T> {
     const id = JSON.stringify([once.principal, once.key])
     for (let before = this.#running.get(id); before !== undefined; before = this.#running.get(id))
-      await before.catch(ignore)
+      // The failure is the other caller's answer, not ours.
+      await before.catch(() => null)
     const mine = work()
     this.#running.set(id, mine)
     try {
@@ -96,9 +96,4 @@ export class InFlight {
       this.#running.delete(id)
     }
   }
-}
-
-// The failure is the other caller's answer, not ours.
-function ignore(): Json {
-  return null
 }

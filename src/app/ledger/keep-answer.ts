@@ -1,5 +1,5 @@
-import type { JsonObject } from '../../core/json.js'
-import type { App, Once } from '../app.js'
+import type { App } from '../app.js'
+import type { KeptAnswer, Once } from '../kept-answer.js'
 
 // Never has an event: what is kept under a key belongs to no stream.
 const NO_STREAM = 'idempotency-keys'
@@ -11,7 +11,7 @@ const NO_STREAM = 'idempotency-keys'
 export async function keepAnswer(
   app: Pick<App, 'ledger'>,
   once: Once | undefined,
-  kept: { readonly status: number; readonly answer: JsonObject },
+  kept: { readonly status: number; readonly answer: KeptAnswer },
 ): Promise<void> {
   if (once === undefined) return
   await app.ledger.writeTo({ stream: NO_STREAM, expectedVersion: 0, events: [], remember: { ...once, ...kept } })

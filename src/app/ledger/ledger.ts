@@ -7,10 +7,11 @@ import {
   type Registry,
   type RegistryCommand,
 } from '../../core/identity/registry.js'
-import type { Command, Context, NewTask } from '../../core/task/command.js'
+import type { Command, Context } from '../../core/task/command.js'
 import { createTask, decide, stamp } from '../../core/task/decide.js'
 import type { TaskEvent } from '../../core/task/event.js'
 import { evolve } from '../../core/task/evolve.js'
+import type { NewTask } from '../../core/task/fact-parts.js'
 import type { Decision, Refusal } from '../../core/task/refusal.js'
 import type { TaskState } from '../../core/task/state.js'
 import type { Cleaner } from '../../store/redaction/clean-data.js'
@@ -23,11 +24,12 @@ import {
   type StoredEvent,
   StoreUnavailable,
 } from '../../store/store.js'
+import type { Kept } from '../kept-answer.js'
 import { type Plain, toNewEvent, toRegistryEvent, toTaskEvent } from '../wire.js'
 import { Entries, type Entry, streamOf } from './entries.js'
 import { needsRow, taskRow } from './task-row.js'
 
-export const SYSTEM_STREAM = 'system'
+const SYSTEM_STREAM = 'system'
 const CONFLICTS_MAX = 5
 const PAGE = 1000
 
@@ -41,7 +43,7 @@ export interface Handled {
 export interface With {
   readonly blobs?: readonly Blob[]
   /** Kept under an idempotency key in the same transaction; built from what was decided, before it is written. */
-  readonly remember?: (handled: Handled) => Remembered | undefined
+  readonly remember?: (handled: Handled) => Kept | undefined
   /** Not appended unless this still holds of the state it is decided on; used to hold a token against the state of that moment. */
   readonly guard?: (state: TaskState) => Refusal | null
   /** Decided from within `hold`, which makes everything else on the task wait. */
@@ -165,7 +167,7 @@ export class Ledger {
   async record(
     fact: RegistryCommand,
     context: { readonly now: number; readonly actor: string },
-    options: { readonly blobs?: readonly Blob[]; readonly remember?: Remembered } = {},
+    options: { readonly blobs?: readonly Blob[]; readonly remember?: Kept | undefined } = {},
   ): Promise<Refusal | null> {
     const facts = decideRegistry(this.#registryTip, fact)
     if ('code' in facts) return facts
@@ -179,7 +181,8 @@ export class Ledger {
         stream: SYSTEM_STREAM,
         expectedVersion: before.version,
         events: rows,
-        ...options,
+        ...(options.blobs === undefined ? {} : { blobs: options.blobs }),
+        ...(options.remember === undefined ? {} : { remember: options.remember }),
       })
       if (!result.ok) throw new StoreUnavailable(`the system stream could not be written (${result.reason})`)
       if (after.version > this.#registry.version) this.#registry = after

@@ -7,7 +7,7 @@ const CALLERS_MAX = 10_000
 const DETAIL_CHARS_MAX = 500
 const PATH_CHARS_MAX = 300
 
-export interface Refused {
+interface Refused {
   readonly code: Code
   readonly detail: string
   readonly method: string

@@ -87,7 +87,7 @@ export class RunWalk {
   }
 }
 
-export function tokensView(tokens: TokensUsed): JsonObject {
+function tokensView(tokens: TokensUsed): JsonObject {
   const { input, output, cacheRead, cacheWrite } = tokens
   const grade = input + output + cacheRead + cacheWrite === 0 ? 'none' : 'observed'
   return { input, output, cache_read: cacheRead, cache_write: cacheWrite, grade }

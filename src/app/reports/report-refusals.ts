@@ -3,7 +3,7 @@ import type { JsonObject } from '../../core/json.js'
 const ROWS_MAX = 2000
 const NAMES_MAX = 500
 
-export interface RefusalSeen {
+interface RefusalSeen {
   readonly agent: string
   readonly reason: string
   readonly phase: string

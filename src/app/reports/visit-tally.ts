@@ -36,7 +36,7 @@ export interface Room {
 }
 
 /** Counts texts. */
-export class Counter {
+class Counter {
   #total = 0
   readonly #counts = new Map<string, number>()
 

@@ -1,6 +1,4 @@
-import { sha256Hex } from '../../base/sha256.js'
 import type { ReviewSeen } from '../../checks/check-inputs.js'
-import { canonicalJson } from '../../contract/fingerprint.js'
 import type { Contract } from '../../core/contract/contract.js'
 import type { CoordinationRun } from '../../core/councils/council.js'
 import type { Needs } from '../../core/gates/needs.js'
@@ -10,16 +8,17 @@ import type { ArtifactOffered } from '../../core/task/command.js'
 import type { TaskState } from '../../core/task/state.js'
 import type { Blob } from '../../store/store.js'
 import type { App } from '../app.js'
+import { blobOf } from '../blobs.js'
 import { reviewsOfVote, type VoterReview } from '../councils/consensus-reviews.js'
 import { reportOf } from './review-report.js'
 import { subjectOf } from './review-subject.js'
 
-export interface Contents {
+interface Contents {
   readonly ofVisit: ReadonlyMap<string, Json>
   readonly all: ReadonlyMap<string, Json>
 }
 
-export interface Reviewed {
+interface Reviewed {
   readonly contents: Contents
   readonly offered: readonly ArtifactOffered[]
   /** What an approval of this request is bound to. */
@@ -57,14 +56,14 @@ export async function gatherReviews(app: App, contract: Contract, state: TaskSta
   const schema = wanted.find((one) => one.schema !== null)?.schema ?? null
   const validate = schema === null ? () => [] : await app.contracts.validator(contract.hash, schema)
   const report = validate(assembled.plain).length === 0 ? assembled.plain : assembled.whole
-  const content = canonicalJson(report)
-  const sha256 = sha256Hex(content)
-  const one = { sha256, bytes: Buffer.byteLength(content), grade: 'observed', problems: validate(report) } as const
+  const blob = blobOf(report)
+  const bytes = Buffer.byteLength(blob.content)
+  const one = { sha256: blob.sha256, bytes, grade: 'observed', problems: validate(report) } as const
   return {
     contents: withReport(contents, report),
     offered: [...offered, ...wanted.map(({ type }) => ({ type, ...one }))],
     bound: [...offered, ...REVIEW_ARTIFACTS.map((type) => ({ type, ...one }))],
-    blobs: [{ sha256, content }],
+    blobs: [blob],
     seen,
   }
 }

@@ -1,10 +1,8 @@
-import { sha256Hex } from '../../base/sha256.js'
-import { canonicalJson } from '../../contract/fingerprint.js'
 import type { Contract } from '../../core/contract/contract.js'
 import type { Needs } from '../../core/gates/needs.js'
 import type { JsonObject } from '../../core/json.js'
 import type { CheckOutcome } from '../../core/task/command.js'
-import type { ArtifactRef } from '../../core/task/event.js'
+import type { ArtifactRef } from '../../core/task/fact-parts.js'
 import type { TaskState } from '../../core/task/state.js'
 import { phaseOf } from '../../core/tool-calls/offered-tools.js'
 import type { Blob } from '../../store/store.js'
@@ -12,6 +10,7 @@ import { unifiedDiff } from '../../tools/files/apply-edits.js'
 import type { TreeIndex } from '../../tree/tree-contents.js'
 import { openWorkTree } from '../../tree/work-tree.js'
 import type { App } from '../app.js'
+import { blobOf } from '../blobs.js'
 import { startOfWork } from '../test-runs/start-of-work.js'
 import { isHiddenBy, reservedIn } from '../tool-calls/contract-paths.js'
 import { WORK_BEGAN } from '../trees/trees.js'
@@ -20,7 +19,7 @@ const FILES_MAX = 200
 const FILE_BYTES_MAX = 256 * 1024
 const ALL_CHARS_MAX = 512 * 1024
 
-export interface ReviewChanges {
+interface ReviewChanges {
   readonly shown: readonly ArtifactRef[]
   readonly blobs: readonly Blob[]
 }
@@ -49,10 +48,9 @@ export async function reviewChanges(
   })
   const { files, left } = await changedFiles(app, contract, state, seen.index)
   const all = { changes: files, ...(left === 0 ? {} : { changes_not_shown: left }), checks }
-  const content = canonicalJson(app.redact(all) as JsonObject)
-  const sha256 = sha256Hex(content)
-  const bytes = Buffer.byteLength(content)
-  return { shown: [{ type: 'changes_to_review', sha256, bytes, grade: 'artifact' }], blobs: [{ sha256, content }] }
+  const blob = blobOf(app.redact(all))
+  const about = { sha256: blob.sha256, bytes: Buffer.byteLength(blob.content), grade: 'artifact' } as const
+  return { shown: [{ type: 'changes_to_review', ...about }], blobs: [blob] }
 }
 
 async function changedFiles(app: App, contract: Contract, state: TaskState, now: TreeIndex | null) {

@@ -1,11 +1,11 @@
-import type { ReviewStatus } from '../../core/task/command.js'
+import type { ReviewStatus } from '../../core/task/fact-parts.js'
 import type { App } from '../app.js'
 
 /** One remark of a reviewer. */
 export type Remark = { readonly text: string; readonly path?: string; readonly line?: number }
 
 /** A report as it is stored. */
-export interface Report {
+export type Report = {
   readonly status: ReviewStatus
   readonly summary?: string
   readonly comments: readonly (Remark & { readonly resolved: boolean })[]

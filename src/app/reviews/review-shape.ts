@@ -1,5 +1,5 @@
 import type { JsonObject } from '../../core/json.js'
-import { REVIEW_STATUSES } from '../../core/task/command.js'
+import { REVIEW_STATUSES } from '../../core/task/fact-parts.js'
 
 const COMMENTS_MAX = 200
 const ISSUES_MAX = 100

@@ -50,7 +50,7 @@ export async function reviewSnapshot(app: App, bearer: ReviewBearer): Promise<Re
     pending_approval: pendingView(state),
     artifacts,
     ...heldOut,
-    report: isShown ? ((await reportOf(app, own.report.sha256)) as unknown as JsonObject) : null,
+    report: isShown ? await reportOf(app, own.report.sha256) : null,
     subject: await readable(() => subjectOf(app, state)),
     allowed_tools,
     next_step,

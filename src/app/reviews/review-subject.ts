@@ -1,10 +1,9 @@
-import { sha256Hex } from '../../base/sha256.js'
-import { canonicalJson } from '../../contract/fingerprint.js'
 import { isObserved } from '../../core/evidence/inverted-run.js'
 import type { ArtifactOffered } from '../../core/task/command.js'
 import type { TaskState } from '../../core/task/state.js'
 import type { App } from '../app.js'
 import { boundTree } from '../approvals/approval-tree-hash.js'
+import { blobOf } from '../blobs.js'
 
 /**
  * Hash of what there is to review: what was handed in during this visit, and the work tree. A report is bound to it, so
@@ -23,5 +22,5 @@ export async function subjectOf(
   for (const { type, sha256, grade, problems } of offered)
     if (problems.length === 0 && !isObserved(grade)) artifacts[type] = sha256
   const tree = seen ?? (await boundTree(app, state.workspace))
-  return sha256Hex(canonicalJson({ task: state.id, visit: state.visit, artifacts, tree }))
+  return blobOf({ task: state.id, visit: state.visit, artifacts, tree }).sha256
 }

@@ -1,22 +1,20 @@
 import { randomBytes } from 'node:crypto'
-import { sha256Hex } from '../../base/sha256.js'
-import { canonicalJson } from '../../contract/fingerprint.js'
 import type { ReviewBearer } from '../../core/identity/admit.js'
 import type { Json, JsonObject } from '../../core/json.js'
 import { countsAs, reviewersOf, reviewsAsked } from '../../core/reviews/review.js'
-import type { ReviewStatus } from '../../core/task/command.js'
+import type { ReviewStatus } from '../../core/task/fact-parts.js'
 import type { Reviewer, TaskState } from '../../core/task/state.js'
-import { type App, contextOf, type Once } from '../app.js'
+import type { App } from '../app.js'
+import { blobOf } from '../blobs.js'
+import { applyTo, findTask } from '../find-task.js'
 import { admitCall, applyAs, helpOfReviewer } from '../identity/agent-call.js'
 import type { Party } from '../identity/identity.js'
+import { keepBody, keepUnder, type Once, type ReviewGrant } from '../kept-answer.js'
 import { noTask, ok, type Result, refuse, refusedBy } from '../result.js'
 import { advance } from '../transitions/auto-advance.js'
 import { isoTime, isoTimeOrNull } from '../wire.js'
 import { type Remark, type Report, reportOf } from './review-report.js'
 import { subjectOf } from './review-subject.js'
-
-/** What a review token is minted from. Kept with an idempotent answer, so that the token can be minted anew. */
-export type ReviewGrant = Omit<ReviewBearer, 'kind'> & { readonly expiresAt: number }
 
 // No grant has a dot by chance. It is signed with the token, so that every server knows whom the token is for.
 const CONFINED = 'wall.'
@@ -39,10 +37,10 @@ export async function addReviewer(
   by: { readonly actor: string; readonly once: Once | undefined },
 ): Promise<Result<JsonObject>> {
   const { taskId, name: reviewer } = request
-  const known = await app.ledger.peek(taskId)
-  if (known === null) return noTask(taskId)
+  const task = await findTask(app, taskId)
+  if (!task.ok) return task
   if (app.redact(reviewer) !== reviewer) return refuse('invalid_request', 'name: looks like a secret; choose another.')
-  const contract = await app.contracts.get(known.contract.hash)
+  const { contract } = task.value
   const now = app.now()
   const expiresAt = now + (request.expiresSeconds ?? contract.enforcement.tokenExpirySeconds) * 1000
   const grant = `${request.isConfined === true ? CONFINED : ''}${randomBytes(12).toString('base64url')}`
@@ -50,20 +48,13 @@ export async function addReviewer(
   const grantIn = ({ phase, visit }: TaskState): ReviewGrant => ({
     ...{ reviewer, taskId, phase, visit, contract: contract.hash, grant, expiresAt },
   })
-  const handled = await app.ledger.apply(
-    { taskId, contract },
-    { type: 'add_reviewer', reviewer, grant, expiresAt },
-    contextOf(app, by.actor),
-    {
-      remember: (done) =>
-        once === undefined || done.refusal !== null
-          ? undefined
-          : { ...once, status: 201, answer: { reviewer: { ...grantIn(done.state) } } },
-    },
-  )
-  if (handled === null) return noTask(taskId)
-  if (handled.refusal !== null) return refusedBy(handled.refusal, {}, handled.events.length > 0)
-  return ok(reviewerAnswer(app, grantIn(handled.state)))
+  const command = { type: 'add_reviewer', reviewer, grant, expiresAt } as const
+  const handled = await applyTo(app, task.value, command, {
+    actor: by.actor,
+    remember: (done) =>
+      done.refusal === null ? keepUnder(once, 201, () => ({ reviewer: grantIn(done.state) })) : undefined,
+  })
+  return handled.ok ? ok(reviewerAnswer(app, grantIn(handled.value.state))) : handled
 }
 
 /** The answer with a token; also given again to a client that lost it. */
@@ -89,12 +80,11 @@ export async function submitReview(
   const subject = await readable(() => subjectOf(app, state))
   if (subject === null) return refuse('tool_failed', 'The work tree cannot be read; nothing was taken.')
   const report = readReport(app, given.report)
-  const content = canonicalJson(report as unknown as JsonObject)
-  const sha256 = sha256Hex(content)
+  const blob = blobOf(report)
   const about = {
     status: report.status,
-    sha256,
-    bytes: Buffer.byteLength(content),
+    sha256: blob.sha256,
+    bytes: Buffer.byteLength(blob.content),
     comments: report.comments.length,
     blockingIssues: report.blocking_issues.length,
   }
@@ -105,11 +95,8 @@ export async function submitReview(
     admitted.value,
     { type: 'submit_review', reviewer: bearer.reviewer, report: about, subject, seen: given.seen },
     {
-      blobs: [{ sha256, content }],
-      remember: (done) =>
-        once === undefined || done.refusal !== null
-          ? undefined
-          : { ...once, status: 201, answer: { body: answerOf(done.state) } },
+      blobs: [blob],
+      remember: keepBody(once, 201, answerOf),
     },
   )
   if (!handled.ok) return handled

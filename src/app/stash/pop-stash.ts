@@ -3,7 +3,8 @@ import { join } from 'node:path'
 import type { Contract } from '../../core/contract/contract.js'
 import type { JsonObject } from '../../core/json.js'
 import type { TaskState } from '../../core/task/state.js'
-import { type App, contextOf, type Once } from '../app.js'
+import { type App, contextOf } from '../app.js'
+import { keepBody, type Once } from '../kept-answer.js'
 import { AgentBusy, type Handled } from '../ledger/ledger.js'
 import { ok, type Result, refuse, refusedBy } from '../result.js'
 import { agentIsFree } from '../tasks/operate.js'
@@ -19,7 +20,7 @@ import { type Stash, StashShelf } from './stash-store.js'
 const PATHS_TOLD_MAX = 200
 const NAMED_MAX = 20
 
-export interface StashRequest {
+interface StashRequest {
   readonly id: string
   readonly reason: string
   readonly actor: string
@@ -97,10 +98,7 @@ async function resumed(app: App, { state, contract, stash, request }: Work, reas
     const command = { type: 'resume', reason, agentIsFree: isFree, stash: stash.id } as const
     const handled = await app.ledger.apply({ taskId: state.id, contract }, command, contextOf(app, request.actor), {
       isHolding: true,
-      remember: (done) =>
-        once === undefined || done.refusal !== null
-          ? undefined
-          : { ...once, status: 200, answer: { body: answerOf(stash, done.state) } },
+      remember: keepBody(once, 200, (state) => answerOf(stash, state)),
     })
     if (handled === null) throw new Error(`task ${state.id} is gone`)
     return handled
@@ -147,10 +145,7 @@ export async function dropStash(app: App, request: StashRequest): Promise<Result
   if (state.stash === stash.id && state.status === 'parked') {
     const command = { type: 'drop_stash', stash: stash.id, reason } as const
     const handled = await app.ledger.apply({ taskId: state.id, contract }, command, contextOf(app, actor), {
-      remember: (done) =>
-        once === undefined || done.refusal !== null
-          ? undefined
-          : { ...once, status: 200, answer: { body: answer(done.state) } },
+      remember: keepBody(once, 200, answer),
     })
     if (handled !== null && handled.refusal !== null) {
       shelf.setStage(dropping, 'saved')

@@ -9,7 +9,8 @@ import type { TaskState } from '../../core/task/state.js'
 import { openFile } from '../../tree/lookup.js'
 import { readBytes } from '../../tree/read-bytes.js'
 import { type Difference, differences, type TreeIndex } from '../../tree/tree-contents.js'
-import { type App, contextOf, type Once } from '../app.js'
+import { type App, contextOf } from '../app.js'
+import { keepUnder, type Once } from '../kept-answer.js'
 import { noTask, type Result, refuse, refusedBy } from '../result.js'
 import { agentIsFree } from '../tasks/operate.js'
 import { contentWith } from '../trees/reconcile.js'
@@ -28,7 +29,7 @@ const TOOLS_WAIT_MS = 10_000
 const QUIET_ATTEMPTS_MAX = 5
 const MODE_MASK = 0o777
 
-export interface SaveRequest {
+interface SaveRequest {
   readonly taskId: string
   readonly name: string | null
   readonly reason: string
@@ -229,10 +230,7 @@ async function recordSaved(app: App, work: Work, stash: Stash): Promise<Result<J
     contextOf(app, request.actor),
     {
       isHolding: true,
-      remember: (done) =>
-        once === undefined
-          ? undefined
-          : { ...once, status: 201, answer: { body: stashAnswer(stash, done.state, hasCommits) } },
+      remember: (done) => keepUnder(once, 201, () => ({ body: stashAnswer(stash, done.state, hasCommits) })),
     },
   )
   if (handled === null) throw new Error(`task ${state.id} is gone`)

@@ -7,9 +7,9 @@ import type { App } from '../app.js'
 import type { Stash, StashedPath, StashShelf } from './stash-store.js'
 
 /** `was`: the tree without the work of the task. `now`: with it. */
-export type Side = 'was' | 'now'
+type Side = 'was' | 'now'
 
-export type Done = { readonly ok: true } | { readonly ok: false; readonly why: string }
+type Done = { readonly ok: true } | { readonly ok: false; readonly why: string }
 
 /** Brings the paths of a stash to one side, whichever side each of them is on. All of them or none, unless it is killed. */
 export async function bringTo(app: App, shelf: StashShelf, stash: Stash, side: Side): Promise<Done> {
@@ -106,7 +106,7 @@ export function fileHash(entry: string | null): string | null {
   return /^file ([0-9a-f]{64})$/.exec(entry ?? '')?.[1] ?? null
 }
 
-export function linkTarget(entry: string | null): string | null {
+function linkTarget(entry: string | null): string | null {
   return /^link (.+)$/s.exec(entry ?? '')?.[1] ?? null
 }
 

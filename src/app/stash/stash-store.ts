@@ -3,14 +3,14 @@ import { join } from 'node:path'
 import { syncDirectory, writeFileAtomically } from '../../base/atomic-file.js'
 import { sha256Hex } from '../../base/sha256.js'
 
-export const STASH_ID = /^st-[0-9a-f]{12}$/
+const STASH_ID = /^st-[0-9a-f]{12}$/
 export const STASHES_MAX = 100
 const PLAN = 'plan.json'
 const BEGUN = '.new'
 const GONE = '.gone'
 
 /** How far it is: what is `saving`, `popping` or `dropping` at the start of a server was cut off in the middle. */
-export type Stage = 'saving' | 'saved' | 'popping' | 'dropping'
+type Stage = 'saving' | 'saved' | 'popping' | 'dropping'
 
 /** One path that a task changed. What stands there is written as in `TreeIndex`; null: nothing. */
 export interface StashedPath {

@@ -19,7 +19,7 @@ const FLUSH_MS_MAX = 10_000
 const NAME_CHARS_MAX = 200
 
 /** Makes the status of a run when it is about to be written; null: there is nothing to write. */
-export type StatusSource = () => Promise<JsonObject | null> | JsonObject | null
+type StatusSource = () => Promise<JsonObject | null> | JsonObject | null
 
 interface Entry {
   /** What is not written yet. */

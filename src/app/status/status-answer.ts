@@ -44,5 +44,5 @@ async function newestRun(app: App): Promise<string | null> {
 }
 
 function asJson(status: TaskRunStatus | RunStatus): JsonObject {
-  return status as unknown as JsonObject
+  return status
 }

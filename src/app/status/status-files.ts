@@ -1,6 +1,5 @@
 import { open, readdir } from 'node:fs/promises'
 import { join } from 'node:path'
-import type { JsonObject } from '../../core/json.js'
 import { StoreUnavailable } from '../../store/store.js'
 import type { App } from '../app.js'
 import { runFolderName, runOfFolder, STATUS_FILE } from './run-files.js'
@@ -39,12 +38,12 @@ export function keepRunFiles(app: App, onFault: (error: unknown) => void): () =>
 }
 
 function putTask(app: App, taskId: string): void {
-  app.runFiles.put(taskId, async () => (await app.taskRuns.statusOf(taskId)) as unknown as JsonObject | null)
+  app.runFiles.put(taskId, async () => await app.taskRuns.statusOf(taskId))
 }
 
 /** Has the file of a coordination written. */
 export function putCoordination(app: Pick<App, 'coordinations' | 'runFiles'>, id: string): void {
-  app.runFiles.put(id, async () => (await app.coordinations.statusOf(id)) as unknown as JsonObject | null)
+  app.runFiles.put(id, async () => await app.coordinations.statusOf(id))
 }
 
 // What ended while nobody wrote has a file that says otherwise, or none: only those and the open ones are written.

@@ -1,8 +1,8 @@
 import { evolveTaskRun, NO_TASK_RUN, type TaskRun } from '../../core/task/task-run.js'
 import { type TaskRunStatus, taskStatusOf } from '../../core/task/task-status.js'
-import type { App } from '../app.js'
 import { streamOf } from '../ledger/entries.js'
 import type { StoredEvent } from '../ledger/feed.js'
+import type { Resources } from '../resources.js'
 import { toTaskEvent } from '../wire.js'
 import { runFolder } from './run-files.js'
 
@@ -23,7 +23,7 @@ interface Fold {
 }
 
 /** A run by when it began. */
-export interface Started {
+interface Started {
   readonly id: string
   readonly startedAt: number
 }
@@ -37,7 +37,7 @@ export class TaskRuns {
   #newest: Started | null = null
   #isNewestKnown = false
 
-  constructor(private readonly about: Pick<App, 'ledger' | 'contracts' | 'now' | 'checking'>) {}
+  constructor(private readonly about: Pick<Resources, 'ledger' | 'contracts' | 'now' | 'checking'>) {}
 
   /** Folds that are kept now, and the attempts in them. */
   get kept(): { readonly folds: number; readonly attempts: number } {

@@ -8,8 +8,9 @@ import { lostByLapse } from '../../core/task/claim.js'
 import type { Refusal } from '../../core/task/refusal.js'
 import type { Held, TaskState } from '../../core/task/state.js'
 import { runsCommands } from '../../core/tool-calls/offered-tools.js'
-import { type App, contextOf, type Once, TreeUnreadable } from '../app.js'
-import { type Grant, grantOf, promptOf, withToken } from '../identity/grant.js'
+import { type App, contextOf, TreeUnreadable } from '../app.js'
+import { grantOf, promptOf, withToken } from '../identity/grant.js'
+import { type Grant, keepUnder, type Once } from '../kept-answer.js'
 import { AgentBusy } from '../ledger/ledger.js'
 import { noTask, ok, type Problem, type Result, refuse, refusedBy, refuseUnreadable, UNREADABLE } from '../result.js'
 import { needsBaseline } from '../test-runs/baselines.js'
@@ -25,7 +26,7 @@ const CANDIDATES_PAGE = 50
 const CANDIDATES_MAX = 2000
 const LOST_MAX = 50
 
-export interface ClaimRequest {
+interface ClaimRequest {
   readonly bearer: AgentBearer & { kind: 'agent' }
   readonly capabilities: readonly string[] | undefined
   readonly taskId: string | undefined
@@ -156,10 +157,7 @@ async function tryClaim(app: App, taskId: string, request: Ready): Promise<Resul
   const claimed = async (): Promise<Result<TaskState>> => {
     const handled = await app.ledger.apply({ taskId, contract }, command, context, {
       ...(request.guard === undefined ? {} : { guard: request.guard }),
-      remember: (done) =>
-        once === undefined
-          ? undefined
-          : { ...once, status: 200, answer: { claim: { ...grantOf(done.state, agentId) }, resumed: isResumed } },
+      remember: (done) => keepUnder(once, 200, () => ({ claim: grantOf(done.state, agentId), resumed: isResumed })),
     })
     if (handled === null) return noTask(taskId)
     if (handled.refusal !== null) return refusedBy(handled.refusal, {}, handled.events.length > 0)

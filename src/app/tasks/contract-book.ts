@@ -7,11 +7,11 @@ import type { JsonObject } from '../../core/json.js'
 import type { Refusal } from '../../core/task/refusal.js'
 import type { Ledger } from '../ledger/ledger.js'
 
-export interface SchemaProblem {
+interface SchemaProblem {
   readonly pointer: string
   readonly message: string
 }
-export type Validate = (value: unknown) => readonly SchemaProblem[]
+type Validate = (value: unknown) => readonly SchemaProblem[]
 
 interface Compiled {
   readonly contract: Contract

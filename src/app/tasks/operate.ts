@@ -5,9 +5,11 @@ import type { Contract, Mode } from '../../core/contract/contract.js'
 import type { JsonObject } from '../../core/json.js'
 import type { Command } from '../../core/task/command.js'
 import type { TaskState } from '../../core/task/state.js'
-import { type App, contextOf, type Once } from '../app.js'
+import { type App, contextOf } from '../app.js'
+import { applyTo, findTask, type Task } from '../find-task.js'
+import { keepBody, type Once } from '../kept-answer.js'
 import { AgentBusy, type Handled, type With } from '../ledger/ledger.js'
-import { noTask, ok, type Result, refuse, refusedBy } from '../result.js'
+import { ok, type Result, refuse, refusedBy } from '../result.js'
 import { readHeldOut } from '../test-runs/held-out.js'
 import { pinUpstream } from '../tool-calls/upstream.js'
 import { rewoundTo } from '../trees/content-at-start.js'
@@ -115,8 +117,7 @@ async function create(
   })
   const created = await app.ledger.create(contract, newTask, contextOf(app, by.actor), {
     blobs: [pinned.value, heldOut.value].flatMap((one) => (one === null ? [] : [one.blob])),
-    remember: (done) =>
-      once === undefined ? undefined : { ...once, status: 201, answer: { body: answerOf(done.state) } },
+    remember: keepBody(once, 201, answerOf),
   })
   if (!('state' in created)) {
     const extra =
@@ -178,30 +179,19 @@ export async function operate(
   command: Command,
   by: { readonly actor: string; readonly once: Once | undefined },
 ): Promise<Result<JsonObject>> {
-  const state = await app.ledger.peek(taskId)
-  if (state === null) return noTask(taskId)
-  const contract = await app.contracts.get(state.contract.hash)
-  const { once } = by
-  const apply = async () =>
-    ok(
-      await applyUnlessBusy(app, { taskId, contract }, command, {
-        actor: by.actor,
-        remember: (done) =>
-          once === undefined || done.refusal !== null
-            ? undefined
-            : { ...once, status: 200, answer: { body: taskView(done.state) } },
-      }),
-    )
+  const task = await findTask(app, taskId)
+  if (!task.ok) return task
+  const { state, contract } = task.value
+  const apply = () =>
+    applyUnlessBusy(app, task.value, command, { actor: by.actor, remember: keepBody(by.once, 200, taskView) })
   const goesOn = goesOnIn(state, command)
   const agentId = state.held?.agentId ?? ''
-  const leased =
+  const handled =
     goesOn === null ? await apply() : await withPathLease(app, { state, contract, phase: goesOn, agentId }, apply)
-  if (!leased.ok) return leased
-  const handled = leased.value
-  if (handled === null) return noTask(taskId)
-  if (handled.refusal !== null) return refusedBy(handled.refusal, {}, handled.events.length > 0)
-  if (command.type === 'rewind') app.trees.mark(state.workspace, taskId, rewoundTo(handled.state.visit))
-  return ok(taskView(handled.state))
+  if (!handled.ok) return handled
+  const { state: after } = handled.value
+  if (command.type === 'rewind') app.trees.mark(state.workspace, taskId, rewoundTo(after.visit))
+  return ok(taskView(after))
 }
 
 // The phase that the agent of a task goes on in; null: nobody does.
@@ -217,46 +207,32 @@ export async function acceptTools(
   taskId: string,
   by: { readonly actor: string; readonly once: Once | undefined; readonly reason: string },
 ): Promise<Result<JsonObject>> {
-  const state = await app.ledger.peek(taskId)
-  if (state === null) return noTask(taskId)
-  const contract = await app.contracts.get(state.contract.hash)
+  const task = await findTask(app, taskId)
+  if (!task.ok) return task
+  const { state, contract } = task.value
   const pinned = await pinUpstream(app, contract, state.workspace)
   if (!pinned.ok) return pinned
   if (pinned.value === null) return refuse('conflict', `The contract of task ${taskId} names no upstream tools.`)
   const { ref, blob } = pinned.value
-  const { once } = by
   const answerOf = (done: TaskState): JsonObject => ({ ...taskView(done), accepted_tools: { ...ref.tools } })
-  const handled = await app.ledger.apply(
-    { taskId, contract },
-    { type: 'accept_tools', upstream: ref, reason: by.reason },
-    contextOf(app, by.actor),
-    {
-      blobs: [blob],
-      remember: (done) =>
-        once === undefined || done.refusal !== null
-          ? undefined
-          : { ...once, status: 200, answer: { body: answerOf(done.state) } },
-    },
-  )
-  if (handled === null) return noTask(taskId)
-  return handled.refusal === null
-    ? ok(answerOf(handled.state))
-    : refusedBy(handled.refusal, {}, handled.events.length > 0)
+  const command = { type: 'accept_tools', upstream: ref, reason: by.reason } as const
+  const remember = keepBody(by.once, 200, answerOf)
+  const handled = await applyTo(app, task.value, command, { actor: by.actor, blobs: [blob], remember })
+  return handled.ok ? ok(answerOf(handled.value.state)) : handled
 }
 
 // Between looking whether the agent is free and giving the task back to it, the agent may have claimed another one.
 async function applyUnlessBusy(
   app: App,
-  target: { readonly taskId: string; readonly contract: Contract },
+  task: Task,
   command: Command,
-  by: { readonly actor: string; readonly remember: NonNullable<With['remember']> },
-): Promise<Handled | null> {
-  const context = contextOf(app, by.actor)
+  by: With & { readonly actor: string },
+): Promise<Result<Handled>> {
   try {
-    return await app.ledger.apply(target, command, context, { remember: by.remember })
+    return await applyTo(app, task, command, by)
   } catch (error) {
     if (!(error instanceof AgentBusy) || !('agentIsFree' in command)) throw error
-    return app.ledger.apply(target, { ...command, agentIsFree: false }, context, { remember: by.remember })
+    return applyTo(app, task, { ...command, agentIsFree: false }, by)
   }
 }
 

@@ -13,7 +13,7 @@ const PAGE = 500
 const HELD_MAX = 20_000
 
 /** A task that is about to be worked on in a phase. */
-export interface Entering {
+interface Entering {
   readonly state: Pick<TaskState, 'id' | 'workspace'>
   readonly contract: Contract
   readonly phase: string

@@ -6,11 +6,12 @@ import { claimedTarget } from '../../core/task/claimed-target.js'
 import type { TaskState } from '../../core/task/state.js'
 import { phaseOf } from '../../core/tool-calls/offered-tools.js'
 import { rulesOf } from '../../core/watch/watch.js'
-import type { App, Once } from '../app.js'
+import type { App } from '../app.js'
 import { type AdmitOptions, type AgentCall, admitCall, applyAs, helpOf } from '../identity/agent-call.js'
 import { promptOf } from '../identity/grant.js'
+import type { Once } from '../kept-answer.js'
 import { ok, type Result, refuse, refusedBy } from '../result.js'
-import { answerSoon } from '../transitions/long-gates.js'
+import { answerSoon } from '../transitions/answer-soon.js'
 import { committedAtOf } from '../transitions/newest-commit.js'
 import { transitionNow } from '../transitions/request-transition.js'
 import { interruptOf } from './interrupts.js'
@@ -29,7 +30,7 @@ export async function getPrompt(
   return handled.ok ? ok(await promptView(app, call.contract, handled.value.state)) : handled
 }
 
-export interface NextRequest {
+interface NextRequest {
   readonly bearer: AgentBearer
   readonly taskId: string | undefined
   readonly claims: readonly string[]

@@ -19,11 +19,11 @@ const TITLE_CHARS_MAX = 200
 const SESSIONS_MAX = 1000
 
 /** Who starts a workflow: an agent for itself, or an operator for whoever claims it. */
-export type Starter =
+type Starter =
   | { readonly kind: 'agent'; readonly bearer: AgentBearer }
   | { readonly kind: 'operator'; readonly name: string }
 
-export interface StartRequest {
+interface StartRequest {
   /** Hash or name of a known contract; `workflowType` is another word for its name. Absent: the server's own. */
   readonly contract?: string | undefined
   readonly workflowType?: string | undefined

@@ -7,15 +7,13 @@ import { observeRepeatedly } from '../../checks/observed-runs/repeat-runs.js'
 import { stampsOf, touchedSince } from '../../checks/observed-runs/stamps.js'
 import { isSource } from '../../checks/test-files/test-files.js'
 import type { Confinement } from '../../confinement/confinement.js'
-import { canonicalJson } from '../../contract/fingerprint.js'
 import type { Contract, ObservedCommand } from '../../core/contract/contract.js'
 import type { Baseline, ObservedRun } from '../../core/evidence/observed-run.js'
-import type { JsonObject } from '../../core/json.js'
 import type { TaskState } from '../../core/task/state.js'
-import type { Blob } from '../../store/store.js'
 import { differences, type TreeIndex } from '../../tree/tree-contents.js'
 import { openWorkTree } from '../../tree/work-tree.js'
-import { type App, contextOf } from '../app.js'
+import { blobOf } from '../blobs.js'
+import { contextOf, type Resources } from '../resources.js'
 import { reservedIn } from '../tool-calls/contract-paths.js'
 import { unavailable, wallOf } from '../tool-calls/contract-sandbox.js'
 import { filesAtStart } from '../trees/files-at-start.js'
@@ -24,15 +22,25 @@ import { WORK_BEGAN } from '../trees/trees.js'
 /** Why no baseline can be had, and the older rules hold; null: it was disturbed, and is run again when a gate needs it. */
 export type NoBaseline = { readonly why: string } | null
 
+interface BaselineWork {
+  readonly signal: AbortSignal
+  /** What other tasks have run, and can use. */
+  readonly shared: {
+    kept(key: string | null, read: (sha256: string) => Promise<string | null>): Promise<Baseline | null>
+    keep(key: string | null, sha256: string): void
+  }
+  readonly found?: TreeIndex | null
+}
+
 /**
  * What the tests of the tree say that work on the task began with. Recorded with the task, once. `found` is how the tree was
  * found at the first claim, for tasks whose start is not recorded.
  */
 export async function makeBaseline(
-  app: App,
+  app: Resources,
   contract: Contract,
   state: TaskState,
-  { signal, found = null }: { readonly signal: AbortSignal; readonly found?: TreeIndex | null },
+  { signal, shared, found = null }: BaselineWork,
 ): Promise<Baseline | NoBaseline> {
   const recorded = await recordedBaseline(app, state)
   if (recorded !== null) return recorded
@@ -41,16 +49,16 @@ export async function makeBaseline(
   const start = startOf(app, state, found)
   if (start === null) return { why: 'how the work tree looked when work began was not recorded' }
   const key = hasSources(start) ? await keyOf(contract, state, { command, start }) : null
-  const kept = await app.baselines.kept(key, (sha256) => app.ledger.store.blob(sha256))
+  const kept = await shared.kept(key, (sha256) => app.ledger.store.blob(sha256))
   const made = kept ?? (await runOnStart(app, contract, state, { command, start, signal }))
   if (made === null || 'why' in made) return made
   await record(app, contract, state, made)
-  app.baselines.keep(key, blobOf(made).sha256)
+  shared.keep(key, blobOf(made).sha256)
   return made
 }
 
 /** The one that is in the ledger; null: none. */
-async function recordedBaseline(app: App, { id }: TaskState): Promise<Baseline | null> {
+async function recordedBaseline(app: Resources, { id }: TaskState): Promise<Baseline | null> {
   const sha256 = (await app.ledger.peek(id))?.baseline ?? null
   const content = sha256 === null ? null : await app.ledger.store.blob(sha256)
   return content === null ? null : (JSON.parse(content) as Baseline)
@@ -61,12 +69,12 @@ function hasSources({ entries }: TreeIndex): boolean {
 }
 
 /** Whether a run is needed at all: a tree without sources has no tests, which costs nothing to find out. */
-export function isWorthRunning(app: App, state: TaskState, found: TreeIndex | null): boolean {
+export function isWorthRunning(app: Resources, state: TaskState, found: TreeIndex | null): boolean {
   const start = startOf(app, state, found)
   return start !== null && hasSources(start)
 }
 
-function startOf(app: App, state: TaskState, found: TreeIndex | null): TreeIndex | null {
+function startOf(app: Resources, state: TaskState, found: TreeIndex | null): TreeIndex | null {
   return app.trees.marked(state.workspace, state.id, WORK_BEGAN) ?? found
 }
 
@@ -85,7 +93,7 @@ async function keyOf(
 }
 
 async function runOnStart(
-  app: App,
+  app: Resources,
   contract: Contract,
   state: TaskState,
   work: { readonly command: ObservedCommand; readonly start: TreeIndex; readonly signal: AbortSignal },
@@ -134,7 +142,7 @@ function isGo(tree: string): boolean {
 
 /** What of Go's standard library is compiled already, for a tree of Go and where nobody else can write it. */
 export function goCacheOf(
-  app: Pick<App, 'goCache'>,
+  app: Pick<Resources, 'goCache'>,
   tree: string,
   { provider }: Pick<Confinement, 'provider'>,
 ): string | null {
@@ -168,12 +176,7 @@ function baselineOf(run: ObservedRun): Baseline {
   }
 }
 
-function blobOf(baseline: Baseline): Blob {
-  const content = canonicalJson(baseline as unknown as JsonObject)
-  return { sha256: sha256Hex(content), content }
-}
-
-async function record(app: App, contract: Contract, state: TaskState, made: Baseline): Promise<void> {
+async function record(app: Resources, contract: Contract, state: TaskState, made: Baseline): Promise<void> {
   const blob = blobOf(made)
   const { counts, reason } = made
   const command = { type: 'record_baseline', run: blob.sha256, counts, flaky: made.flaky.length, reason } as const

@@ -7,7 +7,7 @@ import type { Baseline } from '../../core/evidence/observed-run.js'
 import { hasRedGate } from '../../core/evidence/red-gate.js'
 import type { TaskState } from '../../core/task/state.js'
 import type { TreeIndex } from '../../tree/tree-contents.js'
-import type { App } from '../app.js'
+import type { Resources } from '../resources.js'
 import { isWorthRunning, makeBaseline, type NoBaseline } from './baseline.js'
 
 const KEPT_MAX = 500
@@ -30,14 +30,14 @@ export class Baselines {
   ) {}
 
   /** Begins in the background what RED will wait for. Nobody waits for this. `found`: the tree at the first claim, if not recorded. */
-  begin(app: App, contract: Contract, state: TaskState, found: TreeIndex | null): void {
+  begin(app: Resources, contract: Contract, state: TaskState, found: TreeIndex | null): void {
     if (!needsBaseline(contract) || state.baseline !== null) return
     if (this.#running.has(state.id)) return
     const again = async (): Promise<Baseline | NoBaseline> => {
       await nextTurn()
       if (!isWorthRunning(app, state, found)) return null
       for (let attempt = 1; ; attempt += 1) {
-        const made = await makeBaseline(app, contract, state, { signal: this.#ending.signal, found })
+        const made = await makeBaseline(app, contract, state, { signal: this.#ending.signal, shared: this, found })
         if (made !== null || attempt === BACKGROUND_MAX || this.#ending.signal.aborted) return made
       }
     }
@@ -45,9 +45,12 @@ export class Baselines {
   }
 
   /** Joins the run that goes on, or makes one. Called while nothing else changes the tree. */
-  async of(app: App, contract: Contract, state: TaskState): Promise<Baseline | NoBaseline> {
+  async of(app: Resources, contract: Contract, state: TaskState): Promise<Baseline | NoBaseline> {
     const joined = await this.#running.get(state.id)?.catch(() => null)
-    return joined ?? this.#run(state.id, () => makeBaseline(app, contract, state, { signal: this.#ending.signal }))
+    return (
+      joined ??
+      this.#run(state.id, () => makeBaseline(app, contract, state, { signal: this.#ending.signal, shared: this }))
+    )
   }
 
   /** The one that another task has run under the same key; null: none that is still there. */

@@ -1,28 +1,27 @@
 import { randomBytes } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { errs } from '../../checks/check-inputs.js'
-import type { Example } from '../../checks/examples/example.js'
-import { type ExampleOutcome, type ExamplesSeen, examplesHold } from '../../checks/examples/examples-hold.js'
+import type { Example, ExampleOutcome, ExamplesSeen } from '../../checks/examples/example.js'
+import { examplesHold } from '../../checks/examples/examples-hold.js'
 import { examplesOfPlan } from '../../checks/examples/read-examples.js'
 import { type ExamplePlace, runExample } from '../../checks/examples/run-example.js'
 import { stampsOf, touchedSince } from '../../checks/observed-runs/stamps.js'
 import type { Contract } from '../../core/contract/contract.js'
 import { needsALook } from '../../core/evidence/held-out.js'
-import { findBlockers } from '../../core/gates/blockers.js'
 import type { Needs } from '../../core/gates/needs.js'
+import { isOpenButForExamples } from '../../core/gates/open-so-far.js'
 import type { Json } from '../../core/json.js'
-import { isVoting } from '../../core/reviews/consensus.js'
 import type { CheckOutcome, GateFacts } from '../../core/task/command.js'
-import { unledgeredBlockers } from '../../core/task/reconcile.js'
 import type { TaskState } from '../../core/task/state.js'
 import type { TreeIndex } from '../../tree/tree-contents.js'
 import type { WorkTree } from '../../tree/work-tree.js'
 import { type App, contextOf } from '../app.js'
-import { reservedIn } from '../tool-calls/contract-paths.js'
+import { blobOf } from '../blobs.js'
+import { contextIn, reservedIn } from '../tool-calls/contract-paths.js'
 import { unavailable, wallOf } from '../tool-calls/contract-sandbox.js'
 import { leftOutText } from '../transitions/run-checks.js'
 import { composeViewOf } from './compose-view.js'
-import { blobOf, heldOutOf } from './held-out.js'
+import { heldOutOf } from './held-out.js'
 import { pinnedRunOf } from './pinned-run.js'
 
 /** How long all examples of a gate may take. */
@@ -43,27 +42,16 @@ interface Scene {
 
 /** Runs the examples that a gate asks for, once nothing else keeps it closed. */
 export async function judgeExamples(app: App, scene: Scene, facts: GateFacts): Promise<GateFacts> {
-  const { state, needed } = scene
+  const { contract, state, needed } = scene
+  const context = contextIn(app, 'system', scene)
   const keys = needed.checks.filter(({ blocker }) => blocker.check === 'examples_hold').map(({ key }) => key)
   const visible = examplesOfPlan(scene.all.get('plan_document')).examples
   const isNothing = visible.length === 0 && state.heldOut === undefined
-  if (keys.length === 0 || isNothing || isClosedOtherwise(app, scene, facts)) return facts
+  if (keys.length === 0 || isNothing || !isOpenButForExamples(contract, state, { needed, facts, context })) return facts
   const outcome = await judgedBy(app, scene, visible)
   const checks = new Map(facts.checks)
   for (const key of keys) checks.set(key, outcome)
   return { ...facts, checks }
-}
-
-function isClosedOtherwise(app: App, { contract, state, needed }: Scene, facts: GateFacts): boolean {
-  const when = needed.demand.transition?.when ?? null
-  const { blockers } = findBlockers(state, needed, {
-    facts,
-    claims: when === null ? [] : [when],
-    mode: 'strict',
-    isVoting: isVoting(needed.consensus, facts.consensus),
-    more: unledgeredBlockers(contract, state, facts.unledgered ?? [], contextOf(app, 'system')),
-  })
-  return blockers.some(({ check }) => check !== 'examples_hold')
 }
 
 async function judgedBy(app: App, scene: Scene, visible: readonly Example[]): Promise<CheckOutcome> {

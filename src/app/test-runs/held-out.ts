@@ -4,11 +4,12 @@ import type { Example } from '../../checks/examples/example.js'
 import { heldOutExamples } from '../../checks/examples/read-examples.js'
 import { canonicalJson } from '../../contract/fingerprint.js'
 import type { Contract } from '../../core/contract/contract.js'
-import type { HeldOutRef } from '../../core/evidence/held-out.js'
 import type { Json, JsonObject } from '../../core/json.js'
+import type { HeldOutRef } from '../../core/task/fact-parts.js'
 import type { TaskState } from '../../core/task/state.js'
 import type { Blob } from '../../store/store.js'
 import type { App } from '../app.js'
+import { blobOf } from '../blobs.js'
 import { admitCall } from '../identity/agent-call.js'
 import type { TaskPrincipal } from '../identity/identity.js'
 import { noTask, ok, type Result, refuse } from '../result.js'
@@ -64,11 +65,6 @@ async function storedExamples(app: App, { heldOut }: TaskState): Promise<Json> {
   if (content === null || sha256Hex(content) !== heldOut.sha256)
     throw new Error('the held-out examples are not as they were recorded')
   return (JSON.parse(content) as { examples: Json }).examples
-}
-
-export function blobOf(value: JsonObject): Blob {
-  const content = canonicalJson(value)
-  return { sha256: sha256Hex(content), content }
 }
 
 /** Held-out examples with how they last failed, for operators and reviewers. */

@@ -17,7 +17,7 @@ import { NOT_THE_PROJECT, type WorkTree } from '../../tree/work-tree.js'
 import type { App } from '../app.js'
 
 /** What the view of a run gets of files that hold tests beside their code. */
-export interface InlineView {
+interface InlineView {
   /** Files with the tests of RED in the place of what was made of them. */
   readonly put: readonly ViewEntry[]
   /** Tests that came since and are not in the view, for people to read. */

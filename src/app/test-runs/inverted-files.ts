@@ -22,7 +22,7 @@ export const FILES_MAX = 500
 const HELPERS_MAX = 100
 
 /** A file that is to be turned around, as the view of the plain run has it. */
-export interface TestText {
+interface TestText {
   readonly path: string
   readonly text: string
   readonly mode: number

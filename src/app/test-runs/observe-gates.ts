@@ -1,4 +1,3 @@
-import { sha256Hex } from '../../base/sha256.js'
 import { type GitFacts, gitFacts } from '../../checks/git-facts.js'
 import { besideTheProject } from '../../checks/observed-runs/beside-project.js'
 import { runKey, type ShownPlace } from '../../checks/observed-runs/observe.js'
@@ -6,7 +5,6 @@ import { observeRepeatedly } from '../../checks/observed-runs/repeat-runs.js'
 import { stampsOf, touchedSince, touchedText } from '../../checks/observed-runs/stamps.js'
 import { explainedCoverage, greenAgainst, onlyOldTestsFail } from '../../checks/red-green/green-run.js'
 import type { Confinement } from '../../confinement/confinement.js'
-import { canonicalJson } from '../../contract/fingerprint.js'
 import type { Contract } from '../../core/contract/contract.js'
 import { gradeOfRun, invertedView } from '../../core/evidence/inverted-run.js'
 import {
@@ -23,6 +21,7 @@ import type { Blob } from '../../store/store.js'
 import type { TreeIndex } from '../../tree/tree-contents.js'
 import type { WorkTree } from '../../tree/work-tree.js'
 import type { App } from '../app.js'
+import { blobOf } from '../blobs.js'
 import { reservedIn } from '../tool-calls/contract-paths.js'
 import { unavailable, wallOf } from '../tool-calls/contract-sandbox.js'
 import { commandsFor, needsGit } from '../transitions/commands-for.js'
@@ -101,12 +100,11 @@ export async function observeFor(
     const inverted = name === 'tests' ? await invertedFor(app, contract, state, turned) : null
     if (inverted?.isFresh === true) wasInverted = inverted
     const run = inverted === null ? plain : { ...plain, inverted: inverted.run }
-    const content = canonicalJson(runView(run))
-    const sha256 = sha256Hex(content)
+    const blob = blobOf(runView(run))
     runs.set(name, run)
     const code = isLaterRed(work.needed, state) ? { code: 'at_start' } : {}
-    refs.push({ ...refOf(run, { sha256, isCached: before !== undefined }), ...code })
-    blobs.push({ sha256, content })
+    refs.push({ ...refOf(run, { sha256: blob.sha256, isCached: before !== undefined }), ...code })
+    blobs.push(blob)
   }
   const [tests, coverage] = [runs.get('tests'), runs.get('coverage')]
   if (tests !== undefined && coverage !== undefined && base.baseline !== null) {

@@ -7,10 +7,9 @@ import { isTestName } from '../../core/paths/test-setup-names.js'
 import type { TaskState } from '../../core/task/state.js'
 import { NOT_THE_PROJECT, type WorkTree } from '../../tree/work-tree.js'
 import type { App } from '../app.js'
+import type { PinnedFiles } from './task-views.js'
 
 const TEST_FILES_MAX = 20_000
-
-export type PinnedFiles = Readonly<Record<string, string>>
 
 /** The files that RED records: tests by their names, what lies with them, and what runs tests under any other name. */
 export async function testFiles(

@@ -1,10 +1,13 @@
-import { sha256Hex } from '../../base/sha256.js'
-import { canonicalJson } from '../../contract/fingerprint.js'
-import type { ObservedRun, PinnedRun } from '../../core/evidence/observed-run.js'
-import type { JsonObject } from '../../core/json.js'
+import { gateCommands } from '../../checks/observed-runs/gate-commands.js'
+import { marksOf } from '../../checks/test-files/test-marks.js'
+import { harnessOf } from '../../checks/test-setup/test-setup.js'
+import type { Contract } from '../../core/contract/contract.js'
+import type { ObservedRun, PinnedHarness, PinnedRun } from '../../core/evidence/observed-run.js'
 import type { TaskState } from '../../core/task/state.js'
 import type { Blob } from '../../store/store.js'
+import type { WorkTree } from '../../tree/work-tree.js'
 import type { App } from '../app.js'
+import { blobOf } from '../blobs.js'
 
 /** What a RED run pins: the tests that ran, the files that could not be loaded yet, and what decided how they were run. */
 export function pinOfRun(run: ObservedRun, around: Pick<PinnedRun, 'harness' | 'commands' | 'marks'>): Blob {
@@ -16,8 +19,7 @@ export function pinOfRun(run: ObservedRun, around: Pick<PinnedRun, 'harness' | '
     unloaded: [...new Set(unloaded)],
     ...around,
   }
-  const content = canonicalJson(pinned as unknown as JsonObject)
-  return { sha256: sha256Hex(content), content }
+  return blobOf(pinned)
 }
 
 /** What the RED run of this task pinned; null when none was observed. */
@@ -26,4 +28,16 @@ export async function pinnedRunOf(app: App, state: TaskState): Promise<PinnedRun
   const content = await app.ledger.store.blob(state.pinnedRun)
   if (content === null) throw new Error('the tests that were recorded at RED are not in the store')
   return JSON.parse(content) as PinnedRun
+}
+
+/** What decides how tests and commands of gates are run, as it is recorded at RED. */
+export async function aroundTests(
+  contract: Contract,
+  tree: WorkTree,
+): Promise<Pick<PinnedRun, 'harness' | 'commands' | 'marks'>> {
+  if (!contract.commands.has('tests')) return {}
+  const commands: Record<string, PinnedHarness> = {}
+  for (const [key, command] of gateCommands(contract))
+    commands[key] = await harnessOf(tree, contract, [], { of: 'command', commands: [command] })
+  return { harness: await harnessOf(tree, contract), commands, marks: await marksOf(tree, contract) }
 }

@@ -15,8 +15,9 @@ import { filesAtStart } from '../trees/files-at-start.js'
 import { WORK_BEGAN } from '../trees/trees.js'
 import { ignoredIn } from './compose-view.js'
 import { withInlineTests } from './inline-view.js'
-import { type PinnedFiles, testFiles } from './pin-tests.js'
+import { testFiles } from './pin-tests.js'
 import { startOfWork } from './start-of-work.js'
+import type { PinnedFiles } from './task-views.js'
 
 /** Whether RED recorded tests of this task without what they held: an older version did, or that was lost. */
 export function needsRedAgain(app: Pick<App, 'views'>, contract: Contract, state: TaskState): boolean {

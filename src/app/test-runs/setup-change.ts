@@ -3,25 +3,24 @@ import { observedFailing } from '../../checks/red-green/red-run.js'
 import { inlineFile } from '../../checks/test-files/inline-tests.js'
 import { isTestLike } from '../../checks/test-files/test-files.js'
 import { movedSetupFiles } from '../../checks/test-setup/moved-setup.js'
-import { canonicalJson } from '../../contract/fingerprint.js'
 import type { PinnedRun } from '../../core/evidence/observed-run.js'
 import { setupApproval } from '../../core/evidence/setup-change.js'
 import { checkpointAlone, type Needs } from '../../core/gates/needs.js'
 import type { AgentBearer, Bearer } from '../../core/identity/admit.js'
 import type { JsonObject } from '../../core/json.js'
-import type { ArtifactRef } from '../../core/task/event.js'
+import type { ArtifactRef } from '../../core/task/fact-parts.js'
 import type { Approval, TaskState } from '../../core/task/state.js'
 import type { Blob } from '../../store/store.js'
 import { unifiedDiff } from '../../tools/files/apply-edits.js'
 import { failed, type ToolOutcome } from '../../tools/tool-place.js'
 import { openWorkTree } from '../../tree/work-tree.js'
 import type { App } from '../app.js'
+import { blobOf } from '../blobs.js'
 import { type AgentCall, applyAs } from '../identity/agent-call.js'
 import { taskView } from '../tasks/views.js'
-import { aroundTests } from '../transitions/gather.js'
 import { isoTime } from '../wire.js'
 import { observeFor } from './observe-gates.js'
-import { pinnedRunOf, pinOfRun } from './pinned-run.js'
+import { aroundTests, pinnedRunOf, pinOfRun } from './pinned-run.js'
 import { startOfWork } from './start-of-work.js'
 
 const TOOL = 'request_setup_change'
@@ -88,28 +87,34 @@ async function propose(app: App, { contract, state }: AgentCall<Bearer>, asked: 
   for (const [path, sha256] of pinnedTests)
     if (inlineFile(path) === null && (await tree.hash(path)) !== sha256)
       return `${path} is not as it was when the tests failed: put it back first`
-  const files: JsonObject[] = []
+  const files: FileChange[] = []
   for (const path of asked.paths) {
     const file = await fileChange(path, await start.tree.read(path), await tree.read(path), await tree.hash(path))
     if (typeof file === 'string') return file
     files.push(file)
   }
-  const content = canonicalJson(app.redact({ paths: asked.paths, reason: asked.reason, files }) as JsonObject)
   const bound = {
     task: state.id,
     visit: state.visit,
     setup: files.map(({ path, before, after }) => ({ path, before, after })),
   }
   return {
-    digest: sha256Hex(canonicalJson(bound as JsonObject)),
-    blob: { sha256: sha256Hex(content), content },
+    digest: blobOf(bound).sha256,
+    blob: blobOf(app.redact({ paths: asked.paths, reason: asked.reason, files })),
     around: await aroundTests(contract, tree),
     tests: Object.fromEntries(pinnedTests),
   }
 }
 
+type FileChange = {
+  readonly path: string
+  readonly diff: string
+  readonly before: string | null
+  readonly after: string | null
+}
+
 // What cannot be shown whole is not asked about.
-function fileChange(path: string, was: Buffer | null, is: Buffer | null, hash: string | null): JsonObject | string {
+function fileChange(path: string, was: Buffer | null, is: Buffer | null, hash: string | null): FileChange | string {
   if (is === null && hash !== null) return `${path} is a link, or too large to be shown`
   const [before, after] = [textOf(was), textOf(is)]
   if (before === null || after === null) return `${path} is not a text file, or is too large to show`
@@ -182,7 +187,7 @@ async function pinAnew(
     if (
       typeof now === 'string' ||
       now.digest !== proposal.digest ||
-      canonicalJson(now.around as JsonObject) !== canonicalJson(proposal.around as JsonObject)
+      blobOf(now.around).sha256 !== blobOf(proposal.around).sha256
     )
       return failed(`${TOOL}: the work tree changed while the tests ran. Ask again`, 'conflict')
     const command = {

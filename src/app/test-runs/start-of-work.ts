@@ -7,7 +7,7 @@ import { type FileWrite, permitsPinned } from '../../core/paths/opened-paths.js'
 import type { TaskState } from '../../core/task/state.js'
 import type { TreeIndex } from '../../tree/tree-contents.js'
 import { openWorkTree, type Skipped } from '../../tree/work-tree.js'
-import type { App } from '../app.js'
+import type { Resources } from '../resources.js'
 import { ignoredBy } from '../tool-calls/ignored-paths.js'
 import { eventsSince } from '../trees/phase-changes.js'
 import { contentWith } from '../trees/reconcile.js'
@@ -17,7 +17,7 @@ import { WORK_BEGAN } from '../trees/trees.js'
  * The work tree as it was when work on the task began. What was not looked at then (ignored files and installed packages, or
  * everything with `reconcile: off`) counts as it is now, unless a call wrote it since.
  */
-export function startOfWork(app: App, contract: Contract, state: TaskState): StartOfWork {
+export function startOfWork(app: Resources, contract: Contract, state: TaskState): StartOfWork {
   const root = state.workspace
   const now = openWorkTree(root)
   let marked: { readonly index: TreeIndex | null; readonly isIgnored: (path: string) => boolean } | undefined
@@ -74,7 +74,7 @@ const UNSEEN = /(^|\/)(\.git|node_modules|\.venv|venv)(\/|$)/
 // A stash that comes back brings what the task itself had changed; nobody looked at it.
 const POPPED = /^stash \S+ popped: /
 
-async function writesOf(app: App, state: TaskState): Promise<ReadonlyMap<string, readonly FileWrite[]>> {
+async function writesOf(app: Resources, state: TaskState): Promise<ReadonlyMap<string, readonly FileWrite[]>> {
   const { events } = await eventsSince(app, state, 'task')
   const found = new Map<string, FileWrite[]>()
   const note = (path: string, write: FileWrite): void => {

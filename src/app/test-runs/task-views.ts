@@ -11,9 +11,7 @@ import { openFile } from '../../tree/lookup.js'
 import { chunksOf } from '../../tree/read-bytes.js'
 import { openWorkTree } from '../../tree/work-tree.js'
 import { isTargetInside } from '../../tree/write/tree-steps.js'
-import type { EarlierChanges } from '../trees/earlier-changes.js'
 import type { Trees } from '../trees/trees.js'
-import type { PinnedFiles } from './pin-tests.js'
 
 const PINNED_BYTES_MAX = 1024 ** 3
 const MODE_MASK = 0o777
@@ -24,6 +22,11 @@ const AGAIN = 'red-again.json'
 const EARLIER = 'earlier-changes.json'
 const DEPENDENCIES = 'dependencies.json.gz'
 const REMOVED = { recursive: true, force: true } as const
+
+export type PinnedFiles = Readonly<Record<string, string>>
+
+/** What stood at paths that differed from the last commit when work began: a hash, or null where nothing did. */
+export type EarlierChanges = readonly (readonly [string, string | null])[]
 
 /** What is known of a pinned file beside what it holds. */
 type Pin = { readonly mode: number } | { readonly link: string } | { readonly inline: string }

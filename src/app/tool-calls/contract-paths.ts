@@ -1,10 +1,12 @@
 import { statSync } from 'node:fs'
 import { dirname, isAbsolute, join, relative } from 'node:path'
 import type { Contract } from '../../core/contract/contract.js'
-import type { App } from '../app.js'
+import type { Context } from '../../core/task/command.js'
+import type { TaskState } from '../../core/task/state.js'
+import { contextOf, type Resources } from '../resources.js'
 
 /** What of a work tree belongs to the contract, relative to the tree. */
-export interface Reserved {
+interface Reserved {
   /** Agents neither read nor write these. */
   readonly hidden: readonly string[]
   /** Agents do not write these; the hidden ones are among them. */
@@ -23,7 +25,7 @@ const CONTRACT_NAMES = [
 ]
 
 /** Where the server and what belongs to it lie. */
-export type Places = Pick<App, 'contractFile' | 'contractParts' | 'stateDir' | 'workspace'>
+export type Places = Pick<Resources, 'contractFile' | 'contractParts' | 'stateDir' | 'workspace'>
 
 const known = new WeakMap<Contract, Map<string, Reserved>>()
 
@@ -36,6 +38,15 @@ export function reservedIn(app: Places, contract: Contract, tree: string): Reser
   const found = findReserved(app, contract, tree)
   trees.set(tree, found)
   return found
+}
+
+/** What a command on a task is decided in, with the paths that belong to its contract. */
+export function contextIn(
+  app: Resources,
+  actor: string,
+  { contract, state }: { readonly contract: Contract; readonly state: TaskState },
+): Context {
+  return contextOf(app, actor, reservedIn(app, contract, state.workspace).kept)
 }
 
 function findReserved(app: Places, contract: Contract, tree: string): Reserved {

@@ -1,10 +1,10 @@
 import type { Confinement } from '../../confinement/confinement.js'
 import type { Contract } from '../../core/contract/contract.js'
 import { failed, type ToolOutcome } from '../../tools/tool-place.js'
-import type { App } from '../app.js'
+import type { Resources } from '../resources.js'
 
 /** Where commands of a contract run: behind the wall, or, because the contract says so, in the open. */
-export function wallOf(app: Pick<App, 'confinement'>, contract: Contract): Promise<Confinement> {
+export function wallOf(app: Pick<Resources, 'confinement'>, contract: Contract): Promise<Confinement> {
   return app.confinement(contract.enforcement.confinement === 'off' ? 'open' : 'walled')
 }
 

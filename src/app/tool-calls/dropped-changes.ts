@@ -4,7 +4,7 @@ import type { Handled } from '../ledger/ledger.js'
 /** The outcome of a call whose changes were dropped; null when they were kept. */
 export function droppedBy({ events }: Handled): ToolOutcome | null {
   const dropped = events.find((event) => event.type === 'changes_dropped')
-  if (dropped?.type !== 'changes_dropped') return null
+  if (dropped === undefined) return null
   return failed(dropped.detail, dropped.code, {
     paths: dropped.paths,
     path_count: dropped.pathCount,

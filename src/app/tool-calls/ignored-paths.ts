@@ -37,7 +37,7 @@ export interface ScratchRules {
   readonly covered: readonly string[]
 }
 
-export interface Parted {
+interface Parted {
   /** Changes that count. */
   readonly kept: readonly Change[]
   /** Caches and other ignored files: they never reach the tree and never close anything, and the next command sees them. */

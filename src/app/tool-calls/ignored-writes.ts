@@ -12,7 +12,7 @@ import { pathsIn } from './added-bytes.js'
 const NAMED_MAX = 5
 
 /** A call of a tool that writes files, and what becomes of ignored paths. */
-export interface ScratchWrite {
+interface ScratchWrite {
   readonly tool: string
   readonly args: JsonObject
   readonly taskId: string

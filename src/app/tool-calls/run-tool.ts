@@ -1,10 +1,11 @@
 import { observe } from '../../checks/observed-runs/observe.js'
-import type { Aside, ChangeSet } from '../../confinement/confinement.js'
+import type { Aside, ChangeSet, Confinement } from '../../confinement/confinement.js'
 import { matchesGlob } from '../../contract/glob.js'
 import { admit, type Bearer } from '../../core/identity/admit.js'
 import type { JsonObject } from '../../core/json.js'
-import { type GitAccess, writableOf } from '../../core/paths/writable.js'
+import { writableOf } from '../../core/paths/writable.js'
 import type { TaskEvent } from '../../core/task/event.js'
+import type { GitAccess } from '../../core/task/fact-parts.js'
 import { phaseOf } from '../../core/tool-calls/offered-tools.js'
 import { isCommandTool, runCommandTool } from '../../tools/commands/command-tools.js'
 import { fileTool, isWriteTool } from '../../tools/files/file-tools.js'
@@ -29,7 +30,7 @@ import { asideBy, ignoredBy, namedAmong, notesOn, partChanges, type ScratchRules
 import { writeIgnored } from './ignored-writes.js'
 import { callUpstream, isUpstreamTool } from './upstream.js'
 
-export interface ToolRun {
+interface ToolRun {
   readonly tool: string
   readonly args: JsonObject
   readonly remember: RememberAs
@@ -45,11 +46,10 @@ export interface Ran {
   readonly unenforced: readonly string[]
 }
 
-type Remember = NonNullable<With['remember']>
 export type RememberAs = (
   outcome: ToolOutcome,
   about: { readonly durationMs: number; readonly unenforced: readonly string[] },
-) => Remember | undefined
+) => NonNullable<With['remember']>
 
 /** Runs a tool that was allowed and records what came of it. Nothing it changed reaches the tree unless the phase allows it. */
 export function runTool(app: App, call: AgentCall<Bearer>, run: ToolRun): Promise<Result<Ran>> {
@@ -77,8 +77,8 @@ class OneRun {
   async start(): Promise<Result<Ran>> {
     const { tool, args } = this.one
     if (tool === 'run_tests') return this.#tests()
-    if (isCommandTool(this.call.contract, tool)) return this.#command()
-    if (isUpstreamTool(this.call.contract, tool)) return this.#upstream()
+    if (isCommandTool(this.call.contract, tool)) return this.#confined((wall, missing) => this.#command(wall, missing))
+    if (isUpstreamTool(this.call.contract, tool)) return this.#confined((_, missing) => this.#upstream(missing))
     if (tool === 'ask_user_question') return this.#finish(await askQuestion(this.app, this.call, args))
     if (tool === 'request_setup_change') return this.#finish(await requestSetupChange(this.app, this.call, args))
     if (isWriteTool(tool)) return this.#write()
@@ -122,12 +122,18 @@ class OneRun {
     })
   }
 
-  async #command(): Promise<Result<Ran>> {
+  // `unenforced`: the guarantees that cannot be given here, where the contract does without them.
+  async #confined(
+    work: (confinement: Confinement, unenforced: readonly string[]) => Promise<Result<Ran>>,
+  ): Promise<Result<Ran>> {
     const confinement = await wallOf(this.app, this.call.contract)
     const refused = unavailable(this.call, confinement)
-    if (refused !== null) return this.#finish(refused)
-    const { contract, state } = this.call
     const unenforced = confinement.missing.map((one) => one.guarantee)
+    return refused === null ? work(confinement, unenforced) : this.#finish(refused)
+  }
+
+  #command(confinement: Confinement, unenforced: readonly string[]): Promise<Result<Ran>> {
+    const { contract, state } = this.call
     const isReview = this.call.bearer.kind === 'review'
     return this.app.running.inTree(state.workspace, async () => {
       const request = { contract, phase: phaseOf(contract, state.phase), ...this.one }
@@ -148,25 +154,19 @@ class OneRun {
     const command = contract.commands.get('tests')
     if (command === undefined)
       return this.#finish(failed('run_tests: the contract does not say how tests are run (commands.tests)'))
-    const confinement = await wallOf(this.app, this.call.contract)
-    const refused = unavailable(this.call, confinement)
-    if (refused !== null) return this.#finish(refused)
-    const unenforced = confinement.missing.map((one) => one.guarantee)
-    const redact = (text: string): string => String(this.app.redact(text))
-    const place = { confinement, tree: state.workspace, hidden: this.#place.hidden, signal: this.one.signal, redact }
-    const filter = this.one.args.filter
-    const extra = typeof filter === 'string' && filter !== '' ? filter : undefined
-    const run = await this.app.running.inTree(state.workspace, () =>
-      observe(place, 'tests', command, { treeHash: '', extra }),
-    )
-    return this.#finish(testOutcome(run), { unenforced, exitCode: run.exitCode, failing: failingIn(run) })
+    return this.#confined(async (confinement, unenforced) => {
+      const redact = (text: string): string => String(this.app.redact(text))
+      const place = { confinement, tree: state.workspace, hidden: this.#place.hidden, signal: this.one.signal, redact }
+      const filter = this.one.args.filter
+      const extra = typeof filter === 'string' && filter !== '' ? filter : undefined
+      const run = await this.app.running.inTree(state.workspace, () =>
+        observe(place, 'tests', command, { treeHash: '', extra }),
+      )
+      return this.#finish(testOutcome(run), { unenforced, exitCode: run.exitCode, failing: failingIn(run) })
+    })
   }
 
-  async #upstream(): Promise<Result<Ran>> {
-    const confinement = await wallOf(this.app, this.call.contract)
-    const refused = unavailable(this.call, confinement)
-    if (refused !== null) return this.#finish(refused)
-    const unenforced = confinement.missing.map((one) => one.guarantee)
+  async #upstream(unenforced: readonly string[]): Promise<Result<Ran>> {
     const { contract, state } = this.call
     const called = await callUpstream(this.app, { contract, state, signal: this.one.signal }, this.one)
     return called.changes === null
@@ -245,7 +245,6 @@ class OneRun {
     const durationMs = Math.round(performance.now() - this.#startedAt)
     const changed = more.changed ?? (outcome.ok ? outcome.changes : [])
     const unenforced = more.unenforced ?? []
-    const keep = this.one.remember(outcome, { durationMs, unenforced })
     const handled = await applyAs(
       this.app,
       this.call,
@@ -265,7 +264,7 @@ class OneRun {
         ...(more.failing === undefined ? {} : { failing: more.failing }),
         ...reviewerIn(this.call),
       },
-      { isHolding: more.isHolding === true, ...(keep === undefined ? {} : { remember: keep }) },
+      { isHolding: more.isHolding === true, remember: this.one.remember(outcome, { durationMs, unenforced }) },
     )
     if (!handled.ok) return handled
     const dropped = droppedBy(handled.value)

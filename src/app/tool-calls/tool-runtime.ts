@@ -4,7 +4,7 @@ import type { Confinement } from '../../confinement/confinement.js'
 import { openConfinement } from '../../confinement/open-confinement.js'
 import { Upstream } from '../../tools/upstream/upstream.js'
 import { Library } from '../knowledge.js'
-import type { OrchestratorOptions } from '../orchestrator.js'
+import type { OrchestratorOptions } from '../orchestrator-options.js'
 import { TaskViews } from '../test-runs/task-views.js'
 import { excludesOf } from '../trees/git-excludes.js'
 import { Trees } from '../trees/trees.js'
@@ -12,7 +12,7 @@ import { PROGRAM_VERSION } from '../version.js'
 import { Running } from './running-tools.js'
 
 /** Where tools run. Its parts are opened when they are first needed. */
-export interface Workshop {
+interface Workshop {
   readonly running: Running
   readonly confinement: (place?: 'walled' | 'open') => Promise<Confinement>
   readonly upstream: () => Upstream

@@ -1,13 +1,12 @@
-import { sha256Hex } from '../../base/sha256.js'
-import { canonicalJson } from '../../contract/fingerprint.js'
 import type { Contract } from '../../core/contract/contract.js'
 import type { JsonObject } from '../../core/json.js'
-import type { UpstreamRef } from '../../core/task/command.js'
+import type { UpstreamRef } from '../../core/task/fact-parts.js'
 import type { TaskState } from '../../core/task/state.js'
 import type { Blob } from '../../store/store.js'
 import type { UpstreamResult } from '../../tools/upstream/calling.js'
 import { type ListedTool, neededTools, type Pins, pinTools, serverOf, toolName } from '../../tools/upstream/pins.js'
 import type { App } from '../app.js'
+import { blobOf } from '../blobs.js'
 import { ok, type Result, refuse } from '../result.js'
 import { reservedIn } from './contract-paths.js'
 import { unavailable, wallOf } from './contract-sandbox.js'
@@ -17,7 +16,7 @@ const CALL_MS_MAX = 600_000
 const KEPT_MAX = 100
 
 /** Accepted tools of a task, and the content that their hash stands for. */
-export interface Pinned {
+interface Pinned {
   readonly ref: UpstreamRef
   readonly blob: Blob
 }
@@ -48,10 +47,9 @@ export async function pinUpstream(app: App, contract: Contract, tree: string): P
 }
 
 function pinned(pins: Pins): Pinned {
-  const content = canonicalJson(pins as unknown as JsonObject)
-  const sha256 = sha256Hex(content)
+  const blob = blobOf(pins)
   const tools = Object.fromEntries(Object.values(pins).map((one) => [toolName(one), one.pin]))
-  return { ref: { sha256, tools }, blob: { sha256, content } }
+  return { ref: { sha256: blob.sha256, tools }, blob }
 }
 
 const kept = new Map<string, Pins>()

@@ -2,21 +2,23 @@ import type { Bearer } from '../../core/identity/admit.js'
 import type { JsonObject } from '../../core/json.js'
 import { REVIEW_TOOLS } from '../../core/reviews/review-tool.js'
 import type { TaskEvent } from '../../core/task/event.js'
+import type { Violation } from '../../core/task/fact-parts.js'
 import { describeCall } from '../../tools/describe-call.js'
-import type { App, Once } from '../app.js'
+import type { App } from '../app.js'
 import { type AgentCall, admitCall, applyAs, helpOf, helpOfReviewer, reviewerIn } from '../identity/agent-call.js'
 import { grantOf } from '../identity/grant.js'
+import { keepUnder, type Once } from '../kept-answer.js'
 import { ok, type Problem, type Result, refuse } from '../result.js'
 import { interruptView } from '../tasks/interrupts.js'
 import { allowedTools } from '../tasks/views.js'
 import { wantAdvance, withAdvance } from '../transitions/auto-advance.js'
 import { isChecking } from '../transitions/long-gates.js'
 import { droppedBy } from './dropped-changes.js'
-import { runSoon } from './long-tools.js'
+import { runSoon } from './run-soon.js'
 import { type Ran, type RememberAs, runTool } from './run-tool.js'
 import { pinsOf } from './upstream.js'
 
-export interface ToolRequest {
+interface ToolRequest {
   readonly bearer: Bearer
   readonly taskId: string | undefined
   readonly tool: string
@@ -30,9 +32,17 @@ export interface ToolRequest {
 export async function checkTool(app: App, request: ToolRequest): Promise<Result<JsonObject>> {
   const call = await admitCall(app, request.bearer, request.taskId)
   if (!call.ok) return call
-  return (
-    refuseWhileChecking(app, call.value, request.tool) ?? decideCall(app, call.value, { ...request, execute: false })
-  )
+  const decided = await decideTool(app, call.value, request)
+  return decided.ok ? ok(checkAnswer(call.value, decided.value)) : decided
+}
+
+export function decideTool(
+  app: App,
+  call: AgentCall<Bearer>,
+  request: Pick<ToolRequest, 'tool' | 'args' | 'once'>,
+): Promise<Result<ToolVerdict>> {
+  const refused = refuseWhileChecking(app, call, request.tool)
+  return refused === null ? decideCall(app, call, { ...request, execute: false }) : Promise.resolve(refused)
 }
 
 /** Decides a tool call, records the decision, runs the tool and records what came of it. */
@@ -63,29 +73,18 @@ async function decideAndRun(
 ): Promise<Result<JsonObject>> {
   const decided = await decideCall(app, call, { ...request, execute: true })
   if (!decided.ok) return decided
-  if (decided.value.allowed !== true) return { ok: false, problem: denial(call, decided.value) }
-  const violation = decided.value.violation as JsonObject | undefined
+  if (decided.value.kind === 'denied') return { ok: false, problem: denial(call, decided.value) }
+  const { violation } = decided.value.event
   const untold = untoldIn(app, call)
   const { once } = request
-  const ran = call.bearer.kind === 'review' ? null : { ...grantOf(call.state, call.bearer.agentId) }
-  const answerAs: RememberAs = (outcome, about) =>
-    once === undefined
-      ? undefined
-      : (done) => {
-          const answer = answered(app, call, {
-            outcome: droppedBy(done) ?? outcome,
-            ...about,
-            events: done.events,
-            ...{ violation, untold },
-          })
-          return {
-            ...once,
-            status: 200,
-            answer: answer.ok
-              ? { body: answer.value, ...(ran === null ? {} : { ran }) }
-              : { problem: { ...answer.problem } },
-          }
-        }
+  const ran = call.bearer.kind === 'review' ? null : grantOf(call.state, call.bearer.agentId)
+  const answerAs: RememberAs = (outcome, about) => (done) =>
+    keepUnder(once, 200, () => {
+      const seen = { outcome: droppedBy(done) ?? outcome, ...about, events: done.events }
+      const answer = answered(app, call, { ...seen, violation, untold })
+      if (!answer.ok) return { problem: answer.problem }
+      return ran === null ? { body: answer.value } : { body: answer.value, ran }
+    })
   const done = await runTool(app, call, { ...request, remember: answerAs })
   if (!done.ok) return done
   if (done.value.events.some((event) => event.type === 'tool_finished' && (event.changeCount ?? 0) > 0)) {
@@ -96,7 +95,7 @@ async function decideAndRun(
 }
 
 // What is being checked must not change meanwhile.
-function refuseWhileChecking(app: App, call: AgentCall<Bearer>, tool: string): Result<never> | null {
+function refuseWhileChecking(app: App, call: AgentCall<Bearer>, tool: string): ReturnType<typeof refuse> | null {
   if (!app.checking.has(call.state.id) || call.bearer.kind === 'review' || !changesThings(call, tool)) return null
   return refuse('conflict', `The gates of task ${call.state.id} are being checked.`, {
     next_step: 'Wait for the answer of the running transition request.',
@@ -115,7 +114,7 @@ const READERS: ReadonlySet<string> = new Set([
 function answered(
   app: App,
   call: AgentCall<Bearer>,
-  ran: Ran & { readonly violation: JsonObject | undefined; readonly untold: JsonObject },
+  ran: Ran & { readonly violation: Violation | null; readonly untold: JsonObject },
 ): Result<JsonObject> {
   const interrupt = { ...ran.untold, ...interruptIn(call, ran.events) }
   const unenforced = ran.unenforced.length === 0 ? {} : { unenforced: ran.unenforced }
@@ -135,14 +134,13 @@ function answered(
         recorded: true,
       },
     }
-  const finished = ran.events.find((event) => event.type === 'tool_finished')
-  const violation = (finished?.type === 'tool_finished' ? finished.violation : null) ?? ran.violation
+  const violation = ran.events.find((event) => event.type === 'tool_finished')?.violation ?? ran.violation
   return ok({
     result: app.redact(outcome.result),
     logged: true,
     decision: 'allowed',
     duration_ms: ran.durationMs,
-    ...(violation === undefined || violation === null ? {} : { violation: { ...violation } }),
+    ...(violation === null ? {} : { violation: { ...violation } }),
     ...unenforced,
     ...interrupt,
   })
@@ -151,8 +149,7 @@ function answered(
 // Once for each violation: with the answer of the call that led to it.
 function interruptIn(call: AgentCall<Bearer>, events: readonly TaskEvent[]): JsonObject {
   const violated = events.find((event) => event.type === 'rule_violated' && !event.shadow)
-  if (violated?.type !== 'rule_violated') return {}
-  return { interrupt: interruptView(call.state, violated.violation) }
+  return violated?.type === 'rule_violated' ? { interrupt: interruptView(call.state, violated.violation) } : {}
 }
 
 // A budget that was passed by what a model took was noticed when nobody was there to be told.
@@ -162,9 +159,9 @@ function untoldIn(app: App, { bearer, state }: AgentCall<Bearer>): JsonObject {
   return { interrupt: interruptView(state, open.violation) }
 }
 
-function denial(call: AgentCall<Bearer>, answer: JsonObject): Problem {
-  const { code, detail, retry } = answer as { code: Problem['code']; detail: string; retry: JsonObject }
-  return { code, detail, extra: { ...helpFor(call), retry }, recorded: true }
+function denial(call: AgentCall<Bearer>, { event }: Extract<ToolVerdict, { readonly kind: 'denied' }>): Problem {
+  const { code, detail, retry } = event
+  return { code, detail, extra: { ...helpFor(call), retry: { ...retry } }, recorded: true }
 }
 
 function helpFor(call: AgentCall<Bearer>): JsonObject {
@@ -201,7 +198,7 @@ export async function batchTools(app: App, request: BatchRequest): Promise<Resul
   return admitted?.ok === true ? withAdvance(app, admitted.value, { answer: ok({ results }), since }) : ok({ results })
 }
 
-export interface BatchRequest {
+interface BatchRequest {
   readonly bearer: Bearer
   readonly taskId: string | undefined
   readonly calls: readonly { readonly tool: string; readonly args: JsonObject }[]
@@ -219,48 +216,40 @@ const STOPS_BATCH: ReadonlySet<string> = new Set([
   'agents_paused',
 ])
 
+/** What was decided of a call. */
+export type ToolVerdict =
+  | { readonly kind: 'allowed'; readonly event: Extract<TaskEvent, { readonly type: 'tool_allowed' }> }
+  | { readonly kind: 'denied'; readonly event: Extract<TaskEvent, { readonly type: 'tool_denied' }> }
+
 async function decideCall(
   app: App,
   call: AgentCall<Bearer>,
-  request: ToolRequest & { readonly execute: boolean },
-): Promise<Result<JsonObject>> {
+  { tool, args, once, execute }: Pick<ToolRequest, 'tool' | 'args' | 'once'> & { readonly execute: boolean },
+): Promise<Result<ToolVerdict>> {
   const pins = call.state.upstream === null ? {} : await pinsOf(app, call.state)
-  const facts = describeCall(call.contract, request.tool, request.args, pins)
-  const { once } = request
-  const handled = await applyAs(
-    app,
-    call,
-    {
-      type: 'use_tool',
-      tool: request.tool,
-      args: request.args,
-      call: facts,
-      execute: request.execute,
-      ...reviewerIn(call),
+  const facts = describeCall(call.contract, tool, args, pins)
+  const command = { type: 'use_tool', tool, args, call: facts, execute, ...reviewerIn(call) } as const
+  const handled = await applyAs(app, call, command, {
+    remember: ({ events }) => {
+      const verdict = verdictOf(events)
+      if (!execute) return keepUnder(once, 200, () => ({ body: checkAnswer(call, verdict) }))
+      return verdict.kind === 'denied' ? keepUnder(once, 200, () => ({ problem: denial(call, verdict) })) : undefined
     },
-    {
-      remember: (done) => {
-        const answer = checkAnswer(call, done.events)
-        if (once === undefined || (request.execute && answer.allowed === true)) return undefined
-        return {
-          ...once,
-          status: 200,
-          answer: request.execute ? { problem: { ...denial(call, answer) } } : { body: answer },
-        }
-      },
-    },
-  )
-  return handled.ok ? ok(checkAnswer(call, handled.value.events)) : handled
+  })
+  return handled.ok ? ok(verdictOf(handled.value.events)) : handled
 }
 
-function checkAnswer(call: AgentCall<Bearer>, events: readonly TaskEvent[]): JsonObject {
+function verdictOf(events: readonly TaskEvent[]): ToolVerdict {
+  for (const event of events) {
+    if (event.type === 'tool_denied') return { kind: 'denied', event }
+    if (event.type === 'tool_allowed') return { kind: 'allowed', event }
+  }
+  throw new Error('a tool call was neither allowed nor denied')
+}
+
+function checkAnswer(call: AgentCall<Bearer>, { kind, event }: ToolVerdict): JsonObject {
   const allowed_tools = call.bearer.kind === 'review' ? REVIEW_TOOLS : allowedTools(call.contract, call.state)
-  const denied = events.find((event) => event.type === 'tool_denied')
-  if (denied?.type === 'tool_denied')
-    return { allowed: false, code: denied.code, detail: denied.detail, allowed_tools, retry: { ...denied.retry } }
-  const allowed = events.find((event) => event.type === 'tool_allowed')
-  if (allowed?.type !== 'tool_allowed') throw new Error('a tool call was neither allowed nor denied')
-  return allowed.violation === null
-    ? { allowed: true, allowed_tools }
-    : { allowed: true, allowed_tools, violation: { ...allowed.violation } }
+  if (kind === 'denied')
+    return { allowed: false, code: event.code, detail: event.detail, allowed_tools, retry: { ...event.retry } }
+  return { allowed: true, allowed_tools, ...(event.violation === null ? {} : { violation: { ...event.violation } }) }
 }

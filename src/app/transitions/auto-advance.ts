@@ -1,20 +1,16 @@
-import type { Contract } from '../../core/contract/contract.js'
 import { autoTarget } from '../../core/gates/auto-advance.js'
 import { needs } from '../../core/gates/needs.js'
 import type { Bearer } from '../../core/identity/admit.js'
 import type { JsonObject } from '../../core/json.js'
-import type { TaskState } from '../../core/task/state.js'
-import { type App, contextOf, StoreUnavailable } from '../app.js'
+import { type App, StoreUnavailable } from '../app.js'
 import type { AgentCall } from '../identity/agent-call.js'
-import { type Grant, grantOf, promptOf, withToken } from '../identity/grant.js'
+import { grantOf, promptOf, withToken } from '../identity/grant.js'
+import type { Grant } from '../kept-answer.js'
 import type { Handled } from '../ledger/ledger.js'
-import { ok, type Result } from '../result.js'
-import { withPathLease } from '../tasks/path-leases.js'
+import { noTask, ok, type Result } from '../result.js'
 import { blockerView } from '../tasks/views.js'
-import { whileChecking } from './checking.js'
-import { evidenceFor } from './checkpoint.js'
-import { gather } from './gather.js'
-import { committedAtOf } from './newest-commit.js'
+import { contextIn } from '../tool-calls/contract-paths.js'
+import { makeTransition } from './make-transition.js'
 
 /** Says that the task's gates are to be looked at once the call that is running now has ended. */
 export function wantAdvance(app: App, call: AgentCall<Bearer>): void {
@@ -50,8 +46,7 @@ async function advancedView(app: App, done: Handled, grant: Grant): Promise<Json
 }
 
 function aboutOf({ state, events }: Handled): JsonObject {
-  const passed = events.find((event) => event.type === 'gate_passed')
-  const warnings = passed?.type === 'gate_passed' ? passed.warnings.map(blockerView) : []
+  const warnings = (events.find((event) => event.type === 'gate_passed')?.warnings ?? []).map(blockerView)
   return { phase: state.phase, status: state.status, warnings }
 }
 
@@ -79,53 +74,30 @@ export async function advance(app: App, taskId: string): Promise<Handled | null>
   // Whichever call ends last looks at the gates: a tool that still runs is not ended for something nobody asked for.
   if (app.checking.has(taskId) || app.running.isBusy(taskId)) return null
   app.advancing.delete(taskId)
+  const needed = needs(contract, state, { target, claims: [] })
+  if (needed === null) return null
+  const wanted = {
+    target,
+    currentPhase: state.phase,
+    claims: [],
+    artifacts: new Map(),
+    evidence: null,
+    auto: true,
+  } as const
   try {
-    return await whileChecking(app, { contract, state }, () => move(app, { contract, state, target }))
+    const made = await makeTransition(app, {
+      ...{ contract, state, wanted, needed },
+      apply: async (command, { blobs }) => {
+        const context = contextIn(app, 'orchestrator', { contract, state })
+        const done = await app.ledger.apply({ taskId, contract }, command, context, { blobs })
+        return done === null ? noTask(taskId) : ok(done)
+      },
+    })
+    return made.ok && made.value.events.length > 0 ? made.value : null
   } catch (error) {
     // The call that led here has its answer: that the store is gone for a moment does not undo it.
     if (!(error instanceof StoreUnavailable)) throw error
     app.advancing.add(taskId)
     return null
   }
-}
-
-async function move(
-  app: App,
-  one: { readonly contract: Contract; readonly state: TaskState; readonly target: string },
-): Promise<Handled | null> {
-  const { contract, state, target } = one
-  const needed = needs(contract, state, { target, claims: [] })
-  if (needed === null) return null
-  const committedAt = await committedAtOf(app, { contract, state })
-  const evidence = await evidenceFor(app, state, { needed, sent: null })
-  const gathered = await gather(app, contract, state, {
-    needed,
-    offer: { artifacts: new Map(), evidence },
-    isAuto: true,
-  })
-  const apply = async (): Promise<Result<Handled | null>> => {
-    const done = await app.ledger.apply(
-      { taskId: state.id, contract },
-      {
-        ...({ type: 'transition', target, claims: [], auto: true } as const),
-        ...{ currentPhase: state.phase, facts: gathered.facts, committedAt },
-      },
-      contextOf(app, 'orchestrator'),
-      { blobs: gathered.blobs },
-    )
-    return ok(done)
-  }
-  const agentId = state.held?.agentId ?? ''
-  const leased = await withPathLease(
-    app,
-    { state, contract, phase: target === state.phase ? '' : target, agentId },
-    apply,
-  )
-  const handled = leased.ok ? leased.value : null
-  if (handled === null || handled.events.length === 0) return null
-  if (gathered.index !== null) {
-    app.trees.settle(state.workspace, gathered.index)
-    app.trees.mark(state.workspace, state.id, handled.state.phase)
-  }
-  return handled
 }

@@ -1,10 +1,5 @@
-import type { Contract } from '../../core/contract/contract.js'
-import type { Refusal } from '../../core/task/refusal.js'
-import type { TaskState } from '../../core/task/state.js'
-import { type App, contextOf } from '../app.js'
-
 /** Why nothing else may change a task now: its gates are checked, or its work tree is put aside or taken back. */
-export type Busy = 'gates' | 'tree'
+type Busy = 'gates' | 'tree'
 
 /** Tasks that are busy in this process. A flag and no event: after a restart nothing is being checked. */
 export class Checking {
@@ -38,37 +33,5 @@ export class Checking {
 
   #tell(taskId: string): void {
     for (const listener of this.#listeners) listener(taskId)
-  }
-}
-
-/** An agent that waits for Phaselock does not lose its lease: it is extended as often as needed, until the returned function is called. */
-export function keepLease(
-  app: App,
-  { contract, state }: { readonly contract: Contract; readonly state: TaskState },
-): () => void {
-  const guard = (now: TaskState): Refusal | null =>
-    now.held !== null && now.epoch === state.epoch ? null : { code: 'token_stale', detail: 'The task moved on.' }
-  const extend = () =>
-    app.ledger.apply({ taskId: state.id, contract }, { type: 'extend_lease' }, contextOf(app, 'orchestrator'), {
-      guard,
-    })
-  // Where the store is gone for a moment the next turn extends it.
-  const timer = setInterval(() => extend().catch(() => undefined), contract.enforcement.leaseSeconds * 500)
-  return () => clearInterval(timer)
-}
-
-/** Does the work while nothing else may change the task. */
-export async function whileChecking<T>(
-  app: App,
-  { contract, state }: { readonly contract: Contract; readonly state: TaskState },
-  work: () => Promise<T>,
-): Promise<T> {
-  const stop = keepLease(app, { contract, state })
-  app.checking.begin(state.id, 'gates')
-  try {
-    return await work()
-  } finally {
-    stop()
-    app.checking.end(state.id)
   }
 }

@@ -1,7 +1,5 @@
-import { sha256Hex } from '../../base/sha256.js'
 import { type EvidenceJudged, judgeEvidence } from '../../checks/evidence.js'
 import { lookAtFiles } from '../../checks/evidence-files.js'
-import { canonicalJson } from '../../contract/fingerprint.js'
 import type { Contract } from '../../core/contract/contract.js'
 import type { ObservedRun } from '../../core/evidence/observed-run.js'
 import type { Needs } from '../../core/gates/needs.js'
@@ -10,9 +8,10 @@ import type { GateFacts } from '../../core/task/command.js'
 import type { TaskState } from '../../core/task/state.js'
 import type { Blob } from '../../store/store.js'
 import type { App } from '../app.js'
+import { blobOf } from '../blobs.js'
 import { isHiddenBy, reservedIn } from '../tool-calls/contract-paths.js'
 
-export interface CheckpointScene {
+interface CheckpointScene {
   readonly contract: Contract
   readonly state: TaskState
   readonly needed: Needs
@@ -44,12 +43,9 @@ export function keptEvidence(judged: EvidenceJudged): {
   const { evidence, problems: evidenceProblems, open: evidenceOpen, proofs } = judged
   const facts = { evidence, evidenceProblems, evidenceOpen, proofs }
   if (Object.keys(evidence).length === 0) return { facts, blobs: [] }
-  const content = canonicalJson(evidence)
-  const sha256 = sha256Hex(content)
-  return {
-    facts: { ...facts, evidenceRef: { sha256, bytes: Buffer.byteLength(content) } },
-    blobs: [{ sha256, content }],
-  }
+  const blob = blobOf(evidence)
+  const evidenceRef = { sha256: blob.sha256, bytes: Buffer.byteLength(blob.content) }
+  return { facts: { ...facts, evidenceRef }, blobs: [blob] }
 }
 
 /** Evidence without what Phaselock fills in itself: that follows from the work tree. */

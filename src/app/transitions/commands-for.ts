@@ -3,13 +3,7 @@ import { CHECKS_OF_TEST_RUN, type Contract, type ObservedCommand } from '../../c
 import { observedSource } from '../../core/evidence/observed-evidence.js'
 import { hasRedGate } from '../../core/evidence/red-gate.js'
 import type { Needs } from '../../core/gates/needs.js'
-
-const GIT_CHECKS: ReadonlySet<string> = new Set(['work_tree_clean', 'committed'])
-
-/** Whether a check looks at what git says. Where trees are not compared, only git sees what was changed beside the tools. */
-export function asksGit({ enforcement }: Contract, check: string): boolean {
-  return GIT_CHECKS.has(check) || (check === 'no_commented_out_code' && enforcement.reconcile === 'off')
-}
+import { asksGit } from '../../core/gates/open-so-far.js'
 
 export function needsGit(contract: Contract, needed: Needs): boolean {
   return needed.checks.some(({ blocker }) => asksGit(contract, blocker.check))

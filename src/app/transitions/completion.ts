@@ -5,37 +5,37 @@ import type { TaskEvent } from '../../core/task/event.js'
 import type { TaskState } from '../../core/task/state.js'
 import { type AgentCall, helpOf } from '../identity/agent-call.js'
 import { grantOf } from '../identity/grant.js'
+import type { Completion, Refused } from '../kept-answer.js'
 import type { Handled } from '../ledger/ledger.js'
 import { interruptOf } from '../tasks/interrupts.js'
 import { blockerView } from '../tasks/views.js'
 import { requiredFormat } from './phase-content.js'
-import { answerOf } from './request-transition.js'
+import { refusedAnswer } from './request-transition.js'
+import { verdictOf } from './verdict.js'
 
 const REFUSED_TEXT = 'Complete checkpoint requirements to proceed'
 const COMPLETE_TEXT = 'All phases complete'
 
-/** What is kept of the answer to a completion: everything but tokens and contents, which are made anew. */
-export function completionOf(call: AgentCall, done: Handled): JsonObject {
+/** What is kept of the answer to a completion: everything but tokens and contents, which are made again. */
+export function completionOf(call: AgentCall, done: Handled): { readonly completion: Completion } | Refused {
   const { contract } = call
   const { state } = done
-  const refused = done.events.find((event) => event.type === 'checkpoint_refused')
-  if (refused?.type === 'checkpoint_refused')
+  const verdict = verdictOf(done)
+  if (verdict.kind === 'refused') return refusedAnswer(call, done)
+  if (verdict.kind === 'incomplete')
     return kept(call, state, {
-      ...refusedBody(contract, state, refused.problems),
-      retry: { ...refused.retry },
+      ...refusedBody(contract, state, verdict.event.problems),
+      retry: { ...verdict.event.retry },
       ...helpOf(contract, state),
     })
-  const blocked = done.events.find((event) => event.type === 'gate_blocked')
-  if (blocked?.type === 'gate_blocked') return kept(call, state, blockedBody(call, state, blocked))
-  const passed = done.events.find((event) => event.type === 'gate_passed')
-  // Whatever else came of it is told in the same words as to a request for a transition.
-  if (passed?.type !== 'gate_passed') return answerOf(call, done)
+  if (verdict.kind === 'blocked') return kept(call, state, blockedBody(call, state, verdict.event))
+  const { event } = verdict
   const body = {
     checkpoint_passed: true,
-    ...incompleteOf(passed.violations),
-    phase_completed: phaseName(contract, passed.phase),
+    ...incompleteOf(event.violations),
+    phase_completed: phaseName(contract, event.phase),
     status: state.status,
-    warnings: passed.warnings.map(blockerView),
+    warnings: event.warnings.map(blockerView),
   }
   if (state.status === 'completed')
     return kept(call, state, { ...body, workflow_complete: true, message: COMPLETE_TEXT, ...NO_TOKEN })
@@ -45,14 +45,14 @@ export function completionOf(call: AgentCall, done: Handled): JsonObject {
       phase: state.phase,
       visit: state.visit,
       task: state.id,
-      grant: { ...grantOf(state, call.bearer.agentId) },
+      grant: grantOf(state, call.bearer.agentId),
     },
   }
 }
 
 const NO_TOKEN = { phase_token: null, expires_at: null, allowed_tools: [] }
 
-function kept(call: AgentCall, state: TaskState, body: JsonObject): JsonObject {
+function kept(call: AgentCall, state: TaskState, body: JsonObject): { readonly completion: Completion } {
   return { completion: { body, phase: call.state.phase, visit: call.state.visit, task: state.id } }
 }
 

@@ -1,17 +1,12 @@
-import { sha256Hex } from '../../base/sha256.js'
-import { examplesOfPlan } from '../../checks/examples/read-examples.js'
-import { gateCommands } from '../../checks/observed-runs/gate-commands.js'
-import { marksOf } from '../../checks/test-files/test-marks.js'
-import { harnessOf } from '../../checks/test-setup/test-setup.js'
-import { canonicalJson } from '../../contract/fingerprint.js'
+import type { EvidenceJudged } from '../../checks/evidence.js'
 import { isAutomatic } from '../../core/approvals/approval.js'
 import type { Contract } from '../../core/contract/contract.js'
-import type { PinnedHarness, PinnedRun } from '../../core/evidence/observed-run.js'
-import { OBSERVED_ARTIFACT } from '../../core/gates/blockers.js'
 import type { Needs } from '../../core/gates/needs.js'
-import type { Json, JsonObject } from '../../core/json.js'
+import { isOpenSoFar } from '../../core/gates/open-so-far.js'
+import type { Json } from '../../core/json.js'
 import { reviewsKey } from '../../core/reviews/review.js'
 import type { ArtifactOffered, GateFacts } from '../../core/task/command.js'
+import type { ArtifactRef } from '../../core/task/fact-parts.js'
 import type { TaskState } from '../../core/task/state.js'
 import type { Blob } from '../../store/store.js'
 import type { TreeIndex } from '../../tree/tree-contents.js'
@@ -23,28 +18,15 @@ import { gatherReviews } from '../reviews/gather-reviews.js'
 import { reviewChanges } from '../reviews/review-changes.js'
 import { ignoredIn } from '../test-runs/compose-view.js'
 import { judgeExamples } from '../test-runs/example-runs.js'
-import { runsExamples } from '../test-runs/held-out.js'
-import { NOT_OBSERVED, observeFor } from '../test-runs/observe-gates.js'
+import { NOT_OBSERVED, type Observed, observeFor } from '../test-runs/observe-gates.js'
 import { keepTests, testFiles } from '../test-runs/pin-tests.js'
-import { pinOfRun } from '../test-runs/pinned-run.js'
+import { aroundTests, pinOfRun } from '../test-runs/pinned-run.js'
 import type { Unledgered } from '../trees/agent-cli-files.js'
 import { compareTree } from '../trees/compare-tree.js'
 import { needsChanges, phaseChanges } from '../trees/phase-changes.js'
-import { type CheckpointScene, judgeCheckpoint, keptEvidence, withoutRuns } from './checkpoint.js'
-import {
-  isOpenSoFar,
-  movedOnWayBack,
-  movedUnderEvidence,
-  observedArtifact,
-  runChecks,
-  withoutObserved,
-} from './run-checks.js'
-
-export interface Offer {
-  /** Redacted already: what is judged is what is stored. */
-  readonly artifacts: ReadonlyMap<string, Json>
-  readonly evidence: JsonObject
-}
+import { judgeCheckpoint, keptEvidence } from './checkpoint.js'
+import { digestOf, judgeOffered, type Offer, readContents, withoutObserved } from './handed-in.js'
+import { movedOnWayBack, movedUnderEvidence, observedArtifact, runChecks } from './run-checks.js'
 
 export interface Gathered {
   readonly facts: GateFacts
@@ -55,224 +37,234 @@ export interface Gathered {
   readonly vote: Vote | null
 }
 
+/** What is known so far of a request to leave a phase. Each stage reads what those before it found. */
+interface Gathering {
+  readonly app: App
+  readonly contract: Contract
+  readonly state: TaskState
+  readonly needed: Needs
+  readonly offer: Offer
+  /** Phaselock asks by itself. */
+  readonly isAuto: boolean
+  readonly tree: WorkTree
+  readonly blobs: Blob[]
+  /** What could not be read, and what was changed meanwhile; each keeps the gate closed. */
+  readonly problems: string[]
+  offered: readonly ArtifactOffered[]
+  /** What an approval is bound to. */
+  bound: readonly ArtifactOffered[]
+  contents: { readonly ofVisit: ReadonlyMap<string, Json>; readonly all: ReadonlyMap<string, Json> }
+  vote: Vote | null
+  reviews: Awaited<ReturnType<typeof gatherReviews>>['seen']
+  treeHash: string | null
+  testFiles: Awaited<ReturnType<typeof testFiles>> | null
+  aroundTests: Awaited<ReturnType<typeof aroundTests>> | null
+  compared: Awaited<ReturnType<typeof compareTree>>
+  changes: Awaited<ReturnType<typeof phaseChanges>> | null
+  evidence: EvidenceJudged | null
+  evidenceFacts: ReturnType<typeof keptEvidence>['facts'] | null
+  checks: GateFacts['checks']
+  observed: Observed
+  pinned: GateFacts['testFiles']
+  pinnedRun: string | null
+  shown: readonly ArtifactRef[]
+}
+
+/** In this order: what costs nothing comes first, and commands are run only where everything else holds. */
+const STAGES: readonly ((gathering: Gathering) => Promise<void>)[] = [
+  judgeArtifacts,
+  readVote,
+  readReviews,
+  hashTree,
+  listTests,
+  compareBefore,
+  listChanges,
+  runCheapChecks,
+  compareSetup,
+  judgeEvidence,
+  runCommands,
+  compareAfter,
+  judgeAgain,
+  keepRun,
+  showChanges,
+  pinTestFiles,
+]
+
 /** Gathers once, outside any transaction, what a transition needs to be decided. Bound to the visit it was gathered in. */
 export async function gather(
   app: App,
   contract: Contract,
   state: TaskState,
-  work: { readonly needed: Needs; readonly offer: Offer; readonly isAuto?: true },
+  work: { readonly needed: Needs; readonly offer: Offer; readonly isAuto: boolean },
 ): Promise<Gathered> {
-  const { all, ...gathered } = await gatherBeforeExamples(app, contract, state, work)
-  const about = { contract, state, needed: work.needed, tree: openWorkTree(state.workspace), all }
-  const scene = { ...about, index: gathered.index, isAuto: work.isAuto === true }
-  return { ...gathered, facts: await judgeExamples(app, scene, gathered.facts) }
+  const { needed, isAuto } = work
+  const gathering: Gathering = {
+    ...{ app, contract, state, needed, isAuto, offer: withoutObserved(contract, needed, work.offer) },
+    ...{ tree: openWorkTree(state.workspace), blobs: [], problems: [], offered: [], bound: [], vote: null },
+    ...{ contents: { ofVisit: new Map(), all: new Map() }, reviews: null, treeHash: null, testFiles: null },
+    ...{ aroundTests: null, compared: null, changes: null, evidence: null, evidenceFacts: null, checks: new Map() },
+    ...{ observed: NOT_OBSERVED, pinned: null, pinnedRun: null, shown: [] },
+  }
+  for (const stage of STAGES) await stage(gathering)
+  // Examples are run last: once nothing else keeps the gate closed.
+  const { blobs, vote, contents } = gathering
+  const index = gathering.compared?.index ?? null
+  const facts = await judgeExamples(app, { ...gathering, all: contents.all, index }, factsOf(gathering))
+  return { facts, blobs, index, vote }
 }
 
-async function gatherBeforeExamples(
-  app: App,
-  contract: Contract,
-  state: TaskState,
-  work: { readonly needed: Needs; readonly offer: Offer },
-): Promise<Gathered & { readonly all: ReadonlyMap<string, Json> }> {
-  const { needed } = work
-  const offer = withoutObserved(contract, needed, work.offer)
-  const handed = await judgeArtifacts(app, contract, { needed, offer })
-  const handedIn = await contentsOf(app, state, { needed, offer })
-  const tree = openWorkTree(state.workspace)
-  const problems: string[] = []
-  const attempt = async <T>(what: string, work: () => Promise<T>): Promise<T | null> => {
-    try {
-      return await work()
-    } catch (error) {
-      problems.push(`${what}: ${error instanceof Error ? error.message : 'unreadable'}`)
-      return null
-    }
-  }
-  const list = async (what: string, work: () => Promise<readonly string[]>) =>
-    problems.push(...((await attempt(what, work)) ?? []))
-  const handedWork = { contract, state, needed, offered: handed.offered, evidence: offer.evidence }
-  const vote = await lookAtVote(app, { ...handedWork, ofVisit: handedIn.ofVisit }, attempt)
-  const reviewed = await gatherReviews(app, contract, state, {
-    ...{ needed, attempt, offered: handed.offered, contents: handedIn, vote: vote?.seen.run ?? null },
-  })
-  const { offered, contents } = reviewed
-  const hashed = await attempt('The work tree cannot be read', () => treeHash(app, state, needed))
-  const { files, around } = await testsToPin(app, state, { contract, tree, needed, attempt })
-  const compare = () => attempt('The work tree cannot be compared', () => compareTree(app, contract, state))
-  const before = await compare()
-  const changes = needsChanges(needed) ? await phaseChanges(app, state, besideIn(before?.unledgered ?? [])) : null
-  const seen = { contract, state, contents, offer, tree, needed, reviews: reviewed.seen, changes }
-  const cheap = await runChecks(app, seen, NOT_OBSERVED)
-  await list('The test setup cannot be compared', () => movedOnWayBack(app, seen))
-  const checkpoint: CheckpointScene = { contract, state, needed, given: offer.evidence }
-  const evidenceHolds = (await judgeCheckpoint(app, checkpoint, null)).problems.length === 0
-  const isWorthIt = problems.length === 0 && isOpenSoFar(state, needed, { offered, cheap, evidenceHolds, contract })
-  const observed = isWorthIt
-    ? await observeFor(app, contract, state, { needed, tree, index: before?.index ?? null })
-    : NOT_OBSERVED
-  problems.push(...observed.problems)
-  if (observed.runs.size > 0)
-    await list('What commands rely on cannot be compared', () => movedUnderEvidence(app, seen))
-  // A run takes its time: what was changed behind it, and maybe changed back, is seen now.
-  const compared = observed.runs.size === 0 ? before : await compare()
-  if (vote !== null && (await attempt(UNSEEN, vote.isUnchanged)) === false) problems.push(CHANGED)
-  const judged = await judgeCheckpoint(app, checkpoint, observed.runs.size === 0 ? null : observed.runs)
-  const evidence = keptEvidence(judged)
-  const final = { ...seen, offer: { ...offer, evidence: judged.evidence } }
-  const checks = observed.runs.size === 0 && observed.git === null ? cheap : await runChecks(app, final, observed)
-  const ran = observed.runs.get('tests')
-  const artifact = ran === undefined ? null : observedArtifact(needed, ran)
-  const pinnedRun = around !== null && ran !== undefined ? pinOfRun(ran, around) : null
-  const review = await reviewChanges(app, contract, state, { needed, index: compared?.index ?? null, checks })
-  const pinned = await attempt('The test files cannot be kept', () =>
-    keepTests(app, state, { contract, files, ran, tree, isIgnored: ignoredIn(app, state.workspace) }),
-  )
+function factsOf(one: Gathering): GateFacts {
+  if (one.evidenceFacts === null) throw new Error('the evidence was not judged')
   return {
-    index: compared?.index ?? null,
-    vote,
-    all: contents.all,
-    blobs: [
-      ...[handed, evidence, reviewed, observed, review].flatMap((one) => one.blobs),
-      ...[artifact?.blob ?? [], pinnedRun ?? []].flat(),
-    ],
-    facts: {
-      visit: needed.visit,
-      artifacts: artifact === null ? offered : [...offered, artifact.offered],
-      checks,
-      ...evidence.facts,
-      digest: digestOf(state, { needed, offer, offered: reviewed.bound, ofVisit: contents.ofVisit, treeHash: hashed }),
-      problems,
-      testFiles: pinned,
-      observed: observed.refs,
-      pinnedRun: pinnedRun?.sha256 ?? null,
-      shown: review.shown,
-      unledgered: compared?.unledgered ?? [],
-      reviewsKey: reviewsKey(state),
-      consensus: vote?.seen ?? null,
-    },
+    visit: one.needed.visit,
+    artifacts: one.offered,
+    checks: one.checks,
+    ...one.evidenceFacts,
+    digest: digestOf(one),
+    problems: one.problems,
+    testFiles: one.pinned,
+    observed: one.observed.refs,
+    pinnedRun: one.pinnedRun,
+    shown: one.shown,
+    unledgered: one.compared?.unledgered ?? [],
+    reviewsKey: reviewsKey(one.state),
+    consensus: one.vote?.seen ?? null,
   }
+}
+
+// What cannot be done keeps the gate closed, and says why.
+async function attempt<T>(one: Gathering, what: string, work: () => Promise<T>): Promise<T | null> {
+  try {
+    return await work()
+  } catch (error) {
+    one.problems.push(`${what}: ${error instanceof Error ? error.message : 'unreadable'}`)
+    return null
+  }
+}
+
+async function judgeArtifacts(one: Gathering): Promise<void> {
+  const handedIn = await judgeOffered(one.app, one.contract, one)
+  one.offered = handedIn.offered
+  one.blobs.push(...handedIn.blobs)
+  one.contents = await readContents(one.app, one.state, one)
+}
+
+async function readVote(one: Gathering): Promise<void> {
+  const { app, offer, contents } = one
+  const scene = { ...one, evidence: offer.evidence, ofVisit: contents.ofVisit }
+  one.vote = await lookAtVote(app, scene, (what, work) => attempt(one, what, work))
+}
+
+async function readReviews(one: Gathering): Promise<void> {
+  const { app, contract, state, needed, offered, contents } = one
+  const reviewed = await gatherReviews(app, contract, state, {
+    ...{ needed, offered, contents, vote: one.vote?.seen.run ?? null },
+    attempt: (what, work) => attempt(one, what, work),
+  })
+  one.offered = reviewed.offered
+  one.bound = reviewed.bound
+  one.contents = reviewed.contents
+  one.reviews = reviewed.seen
+  one.blobs.push(...reviewed.blobs)
+}
+
+async function hashTree(one: Gathering): Promise<void> {
+  if (one.needed.demand.gates.every(isAutomatic)) return
+  one.treeHash = await attempt(one, 'The work tree cannot be read', () => boundTree(one.app, one.state.workspace))
+}
+
+async function listTests(one: Gathering): Promise<void> {
+  const { app, contract, state, tree } = one
+  if (!one.needed.pinsTests) return
+  const isIgnored = ignoredIn(app, state.workspace)
+  one.testFiles = await attempt(one, 'The test files cannot be recorded', () => testFiles(contract, tree, isIgnored))
+  one.aroundTests = await attempt(one, 'How the tests are run cannot be recorded', () => aroundTests(contract, tree))
+}
+
+async function compareBefore(one: Gathering): Promise<void> {
+  one.compared = await attempt(one, 'The work tree cannot be compared', () =>
+    compareTree(one.app, one.contract, one.state),
+  )
+}
+
+async function listChanges(one: Gathering): Promise<void> {
+  if (needsChanges(one.needed))
+    one.changes = await phaseChanges(one.app, one.state, besideIn(one.compared?.unledgered ?? []))
+}
+
+async function runCheapChecks(one: Gathering): Promise<void> {
+  one.checks = await runChecks(one.app, one, NOT_OBSERVED)
+}
+
+async function compareSetup(one: Gathering): Promise<void> {
+  const moved = () => movedOnWayBack(one.app, one)
+  one.problems.push(...((await attempt(one, 'The test setup cannot be compared', moved)) ?? []))
+}
+
+async function judgeEvidence(one: Gathering): Promise<void> {
+  const runs = one.observed.runs.size === 0 ? null : one.observed.runs
+  one.evidence = await judgeCheckpoint(one.app, { ...one, given: one.offer.evidence }, runs)
+}
+
+async function runCommands(one: Gathering): Promise<void> {
+  const { app, contract, state, needed, tree, problems } = one
+  const found = { ...one, evidenceHolds: one.evidence?.problems.length === 0 }
+  if (!isOpenSoFar(contract, state, needed, found)) return
+  one.observed = await observeFor(app, contract, state, { needed, tree, index: one.compared?.index ?? null })
+  one.blobs.push(...one.observed.blobs)
+  problems.push(...one.observed.problems)
+  if (one.observed.runs.size === 0) return
+  const moved = await attempt(one, 'What commands rely on cannot be compared', () => movedUnderEvidence(app, one))
+  problems.push(...(moved ?? []))
+}
+
+// A run takes its time: what was changed behind it, and maybe changed back, is seen now.
+async function compareAfter(one: Gathering): Promise<void> {
+  if (one.observed.runs.size > 0) await compareBefore(one)
+  if (one.vote !== null && (await attempt(one, UNSEEN, one.vote.isUnchanged)) === false) one.problems.push(CHANGED)
 }
 
 const UNSEEN = 'What the reviewers vote on cannot be read'
 const CHANGED = 'The work was changed while the gates were checked. Ask again'
 
-async function testsToPin(
-  app: App,
-  state: TaskState,
-  one: {
-    readonly contract: Contract
-    readonly tree: WorkTree
-    readonly needed: Needs
-    readonly attempt: <T>(what: string, work: () => Promise<T>) => Promise<T | null>
-  },
-) {
-  const { contract, tree, needed, attempt } = one
-  const isIgnored = ignoredIn(app, state.workspace)
-  if (!needed.pinsTests) return { files: null, around: null }
-  const files = await attempt('The test files cannot be recorded', () => testFiles(contract, tree, isIgnored))
-  const around = await attempt('How the tests are run cannot be recorded', () => aroundTests(contract, tree))
-  return { files, around }
+async function judgeAgain(one: Gathering): Promise<void> {
+  const { app, offer, observed } = one
+  await judgeEvidence(one)
+  if (one.evidence === null) return
+  const kept = keptEvidence(one.evidence)
+  one.evidenceFacts = kept.facts
+  one.blobs.push(...kept.blobs)
+  if (observed.runs.size === 0 && observed.git === null) return
+  one.checks = await runChecks(app, { ...one, offer: { ...offer, evidence: one.evidence.evidence } }, observed)
 }
 
-/** What decides how tests and commands of gates are run, as it is recorded at RED. */
-export async function aroundTests(
-  contract: Contract,
-  tree: WorkTree,
-): Promise<Pick<PinnedRun, 'harness' | 'commands' | 'marks'>> {
-  if (!contract.commands.has('tests')) return {}
-  const commands: Record<string, PinnedHarness> = {}
-  for (const [key, command] of gateCommands(contract))
-    commands[key] = await harnessOf(tree, contract, [], { of: 'command', commands: [command] })
-  return { harness: await harnessOf(tree, contract), commands, marks: await marksOf(tree, contract) }
+async function keepRun(one: Gathering): Promise<void> {
+  const ran = one.observed.runs.get('tests')
+  if (ran === undefined) return
+  const artifact = observedArtifact(one.needed, ran)
+  const pin = one.aroundTests === null ? null : pinOfRun(ran, one.aroundTests)
+  if (artifact !== null) one.offered = [...one.offered, artifact.offered]
+  one.pinnedRun = pin?.sha256 ?? null
+  one.blobs.push(...[artifact?.blob ?? [], pin ?? []].flat())
+}
+
+async function showChanges(one: Gathering): Promise<void> {
+  const index = one.compared?.index ?? null
+  const review = await reviewChanges(one.app, one.contract, one.state, { ...one, index })
+  one.shown = review.shown
+  one.blobs.push(...review.blobs)
+}
+
+async function pinTestFiles(one: Gathering): Promise<void> {
+  const { app, contract, state, tree, testFiles: files } = one
+  const ran = one.observed.runs.get('tests')
+  const isIgnored = ignoredIn(app, state.workspace)
+  one.pinned = await attempt(one, 'The test files cannot be kept', () =>
+    keepTests(app, state, { contract, files, ran, tree, isIgnored }),
+  )
 }
 
 // What an agent CLI keeps for itself is no change of the phase.
 function besideIn(unledgered: readonly Unledgered[]): readonly Unledgered[] {
   return unledgered.filter((one) => one.agentCli?.problem !== null)
-}
-
-async function judgeArtifacts(app: App, contract: Contract, work: { readonly needed: Needs; readonly offer: Offer }) {
-  const offered: ArtifactOffered[] = []
-  const blobs: Blob[] = []
-  for (const [type, content] of work.offer.artifacts) {
-    const required = work.needed.artifacts.find((one) => one.type === type)
-    const text = canonicalJson(content)
-    const sha256 = sha256Hex(text)
-    const validate =
-      required?.schema === null || required === undefined
-        ? onlyObject
-        : await app.contracts.validator(contract.hash, required.schema)
-    const problems = [...validate(content), ...exampleProblems(contract, type, content)]
-    offered.push({ type, sha256, bytes: Buffer.byteLength(text), grade: 'reported', problems })
-    if (required !== undefined && problems.length === 0) blobs.push({ sha256, content: text })
-  }
-  return { offered, blobs }
-}
-
-// A contract that runs no examples may mean something else by the word.
-function exampleProblems(contract: Contract, type: string, content: Json): ArtifactOffered['problems'] {
-  return type === 'plan_document' && runsExamples(contract) ? examplesOfPlan(content).problems : []
-}
-
-function onlyObject(value: unknown): readonly { pointer: string; message: string }[] {
-  return value !== null && typeof value === 'object' && !Array.isArray(value)
-    ? []
-    : [{ pointer: '', message: 'must be an object' }]
-}
-
-// Checks judge what was sent even where its schema refuses it: the gate stays closed either way, and the agent learns more.
-async function contentsOf(
-  app: App,
-  state: TaskState,
-  work: { readonly needed: Needs; readonly offer: Offer },
-): Promise<{ ofVisit: Map<string, Json>; all: Map<string, Json> }> {
-  const all = new Map<string, Json>()
-  const ofVisit = new Map<string, Json>()
-  for (const [type, kept] of state.artifacts) {
-    const text = await app.ledger.store.blob(kept.sha256)
-    if (text === null) continue
-    const content = JSON.parse(text) as Json
-    all.set(type, content)
-    if (kept.visit === state.visit) ofVisit.set(type, content)
-  }
-  for (const { type } of work.needed.artifacts) {
-    const content = work.offer.artifacts.get(type)
-    if (content === undefined) continue
-    all.set(type, content)
-    ofVisit.set(type, content)
-  }
-  return { all, ofVisit }
-}
-
-interface Bound {
-  readonly needed: Needs
-  readonly offer: Offer
-  readonly offered: readonly ArtifactOffered[]
-  readonly ofVisit: ReadonlyMap<string, Json>
-  readonly treeHash: string | null
-}
-
-// What an approver sees is what is bound: where it leads, the artifacts and evidence of the visit, and the work tree.
-function digestOf(state: TaskState, { needed, offer, offered, ofVisit, treeHash: tree }: Bound): string {
-  const artifacts: Record<string, Json> = {}
-  for (const type of ofVisit.keys()) {
-    // What a run said follows from the tree, which is bound already; how long it took does not.
-    if (needed.observesTests && type === OBSERVED_ARTIFACT) continue
-    artifacts[type] = offered.find((one) => one.type === type)?.sha256 ?? state.artifacts.get(type)?.sha256 ?? null
-  }
-  const to = needed.demand.transition?.to ?? state.phase
-  return sha256Hex(
-    canonicalJson({
-      task: state.id,
-      visit: state.visit,
-      to,
-      artifacts,
-      evidence: withoutRuns(needed, offer.evidence),
-      tree,
-    }),
-  )
-}
-
-async function treeHash(app: App, state: TaskState, needed: Needs): Promise<string | null> {
-  return needed.demand.gates.every(isAutomatic) ? null : boundTree(app, state.workspace)
 }

@@ -1,14 +1,10 @@
-import { sha256Hex } from '../../base/sha256.js'
-import { canonicalJson } from '../../contract/fingerprint.js'
 import type { AgentBearer } from '../../core/identity/admit.js'
 import type { Json, JsonObject } from '../../core/json.js'
-import type { TaskState } from '../../core/task/state.js'
-import type { App } from '../app.js'
+import { blobOf } from '../blobs.js'
 import { ok, type Result } from '../result.js'
-import { allowedTools } from '../tasks/views.js'
 
 /** Clients and proxies give up after a minute: an answer comes before that. */
-export const ANSWER_WITHIN_MS = 40_000
+const ANSWER_WITHIN_MS = 40_000
 const KEPT_MS = 10 * 60_000
 
 /** A request to leave a phase, as far as it tells one from another. */
@@ -33,7 +29,7 @@ interface Running {
 }
 
 /** How a request is answered. */
-export interface GateWork {
+interface GateWork {
   readonly work: () => Promise<Result<JsonObject>>
   readonly checking: () => Promise<JsonObject>
   /** The task that the agent holds and its epoch; null where it holds none. */
@@ -112,8 +108,7 @@ function ownerOf({ kind, bearer, target }: GateRequest): string {
 }
 
 function digestOf({ artifacts, evidence, claims }: GateRequest): string {
-  const content = { artifacts: Object.fromEntries(artifacts), evidence, claims }
-  return sha256Hex(canonicalJson(content))
+  return blobOf({ artifacts: Object.fromEntries(artifacts), evidence, claims }).sha256
 }
 
 function isBare({ artifacts, evidence, claims }: GateRequest): boolean {
@@ -123,44 +118,4 @@ function isBare({ artifacts, evidence, claims }: GateRequest): boolean {
 /** Whether an answer says no more than that gates are still being checked, or tests still run. */
 export function isChecking(answer: JsonObject): boolean {
   return answer.checking === true && ['allowed', 'checkpoint_passed', 'decision'].some((key) => key in answer)
-}
-
-/** Answers a request to leave a phase. One whose gates take long is told so, and joined when it is sent again. */
-export function answerSoon(
-  app: App,
-  request: GateRequest,
-  work: () => Promise<Result<JsonObject>>,
-): Promise<Result<JsonObject>> {
-  return app.longGates.answer(request, {
-    work,
-    checking: () => checkingAnswer(app, request),
-    positionOf: async () => {
-      const state = await heldState(app, request)
-      return state === null ? null : `${state.id} ${state.epoch}`
-    },
-  })
-}
-
-async function heldState(app: App, { bearer }: GateRequest): Promise<TaskState | null> {
-  const taskId = bearer.kind === 'phase' ? bearer.taskId : (await app.ledger.store.heldBy(bearer.agentId))?.id
-  return taskId === undefined ? null : app.ledger.peek(taskId)
-}
-
-const CHECKING_TEXT = 'The gates are being checked. Send the same request again to wait for the answer.'
-
-/** What is answered while the gates are still being checked. It is no refusal, and nothing is counted. */
-async function checkingAnswer(app: App, request: GateRequest): Promise<JsonObject> {
-  const { kind } = request
-  const state = await heldState(app, request)
-  const contract = state === null ? null : await app.contracts.get(state.contract.hash)
-  const about = {
-    checking: true,
-    phase: state?.phase ?? null,
-    task_id: state?.id ?? null,
-    allowed_tools: state === null || contract === null ? [] : allowedTools(contract, state),
-    next_step: CHECKING_TEXT,
-  }
-  if (kind === 'completion') return { checkpoint_passed: false, ...about, message: CHECKING_TEXT }
-  const answer = { allowed: false, ...about, phase_token: null, blockers: [], warnings: [] }
-  return kind === 'next' ? { ...answer, kind: 'prompt', text: CHECKING_TEXT } : answer
 }

@@ -1,23 +1,13 @@
 import type { JsonObject } from '../../core/json.js'
 import type { App } from '../app.js'
-import { type Grant, withToken } from '../identity/grant.js'
+import { withToken } from '../identity/grant.js'
+import type { Completion } from '../kept-answer.js'
 import { pendingView } from '../tasks/views.js'
 import { outputsOf, phaseContent, tasksView } from './phase-content.js'
-import { moveAnswer } from './request-transition.js'
-
-interface Completion {
-  readonly body: JsonObject
-  /** The phase whose content belongs to the answer, and the visit it was given in. */
-  readonly phase: string
-  readonly visit: number
-  readonly task: string
-  readonly grant?: Grant
-}
 
 /** The answer to a completion; also given again to a client that lost it. Contents are shown while the task is still there. */
-export async function completionAnswer(app: App, answer: JsonObject): Promise<JsonObject> {
-  if (answer.completion === undefined) return moveAnswer(app, answer)
-  const { body, phase, visit, task, grant } = answer.completion as unknown as Completion
+export async function completionAnswer(app: App, completion: Completion): Promise<JsonObject> {
+  const { body, phase, visit, task, grant } = completion
   const state = await app.ledger.read(task)
   if (state === null || body.workflow_complete === true) return body
   const contract = await app.contracts.get(state.contract.hash)

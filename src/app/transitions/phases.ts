@@ -6,18 +6,19 @@ import type { AgentBearer } from '../../core/identity/admit.js'
 import type { Json, JsonObject } from '../../core/json.js'
 import type { TaskState } from '../../core/task/state.js'
 import { phaseOf } from '../../core/tool-calls/offered-tools.js'
-import type { App, Once } from '../app.js'
+import type { App } from '../app.js'
 import { type AgentCall, admitCall, helpOf } from '../identity/agent-call.js'
+import type { Once } from '../kept-answer.js'
 import { ok, type Problem, type Result, refuse } from '../result.js'
+import { answerSoon } from './answer-soon.js'
 import { completionOf } from './completion.js'
-import { answerSoon } from './long-gates.js'
 import { completionAnswer } from './phase-answer.js'
 import { criteriaOf, outputsOf, phaseContent, progressOf, tasksView } from './phase-content.js'
-import { type Move, move } from './request-transition.js'
+import { leavePhase } from './request-transition.js'
 
 const EVIDENCE_BYTES_MAX = 10 * 1024 * 1024
 
-export interface PhaseRequest {
+interface PhaseRequest {
   readonly bearer: AgentBearer
   readonly taskId?: string | undefined
   /** Absent: the current one. */
@@ -43,7 +44,7 @@ export async function getPhase(app: App, request: PhaseRequest): Promise<Result<
   })
 }
 
-export interface CompleteRequest {
+interface CompleteRequest {
   readonly bearer: AgentBearer
   readonly taskId?: string | undefined
   readonly phase: string
@@ -69,10 +70,8 @@ async function completeNow(app: App, request: CompleteRequest): Promise<Result<J
   const way = wayOn(contract, state)
   const target = way.kind === 'one' ? way.target : state.phase
   const claims = way.kind === 'one' ? way.claims : []
-  const one: Move = {
+  const left = await leavePhase(app, call, {
     request: {
-      bearer: request.bearer,
-      taskId: request.taskId,
       currentPhase: request.phase,
       target,
       artifacts: new Map(),
@@ -88,13 +87,12 @@ async function completeNow(app: App, request: CompleteRequest): Promise<Result<J
           ? needs(contract, state, { target, claims })
           : checkpointAlone(contract, state),
     answerOf: completionOf,
-  }
-  const moved = await move(app, call, one)
-  if (moved.ok) return ok(await completionAnswer(app, moved.value))
-  if (moved.problem.code !== 'phase_sequence_violation') return moved
+  })
+  if (left.ok) return ok(await completionAnswer(app, left.value.completion))
+  if (left.problem.code !== 'phase_sequence_violation') return left
   const now = (await app.ledger.read(state.id)) ?? state
   const sequence = await outOfSequence(app, { ...call, state: now }, { id: request.phase, to: 'complete' })
-  return { ok: false, problem: { ...moved.problem, extra: { ...moved.problem.extra, ...sequence.extra } } }
+  return { ok: false, problem: { ...left.problem, extra: { ...left.problem.extra, ...sequence.extra } } }
 }
 
 function wrongEvidence(evidence: Json): Result<JsonObject> | null {

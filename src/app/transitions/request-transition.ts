@@ -1,198 +1,109 @@
-import { matchesPattern } from '../../contract/patterns.js'
 import { type Needs, needs } from '../../core/gates/needs.js'
 import type { AgentBearer } from '../../core/identity/admit.js'
-import type { Json, JsonObject } from '../../core/json.js'
+import type { JsonObject } from '../../core/json.js'
 import type { TaskState } from '../../core/task/state.js'
-import { heldBack } from '../../core/watch/watch.js'
-import type { App, Once } from '../app.js'
-import { openVote } from '../councils/consensus.js'
+import type { App } from '../app.js'
 import { type AgentCall, admitCall, applyAs, helpOf } from '../identity/agent-call.js'
-import { type Grant, grantOf, promptOf, withToken } from '../identity/grant.js'
+import { grantOf, promptOf, withToken } from '../identity/grant.js'
+import { type Completion, keepUnder, type Moved, type Once, type Refused } from '../kept-answer.js'
 import type { Handled } from '../ledger/ledger.js'
-import { ok, type Result, refuse, refusedBy } from '../result.js'
+import { ok, type Result, refusedBy } from '../result.js'
 import { interruptOf } from '../tasks/interrupts.js'
-import { type Entering, pathConflict, withPathLease } from '../tasks/path-leases.js'
 import { artifactView, blockerView } from '../tasks/views.js'
 import { isoTime } from '../wire.js'
-import { whileChecking } from './checking.js'
-import { evidenceFor } from './checkpoint.js'
-import { gather } from './gather.js'
-import { answerSoon } from './long-gates.js'
-import { committedAtOf } from './newest-commit.js'
+import { answerSoon } from './answer-soon.js'
+import { makeTransition, type Wanted } from './make-transition.js'
+import { type Verdict, verdictOf } from './verdict.js'
 
-/** How long a transition waits for tools that still run before it ends them. */
-const TOOLS_WAIT_MS = 10_000
-
-export interface MoveRequest {
+interface TransitionRequest extends Wanted {
   readonly bearer: AgentBearer
   readonly taskId: string | undefined
-  readonly currentPhase: string | null
-  readonly target: string
-  readonly artifacts: ReadonlyMap<string, Json>
-  /** null: what was accepted in this visit of the phase, if anything was. */
-  readonly evidence: JsonObject | null
-  readonly claims: readonly string[]
   readonly once: Once | undefined
-  /** The phase is to be completed, and its evidence judged before anything else. */
-  readonly completes?: true
   /** The request came through `next`: its answer carries `kind` and `text`, also when it is given again. */
   readonly answersPrompt?: true
 }
 
 /** A request to leave the phase. One whose gates take long is told so, and joined when it is sent again. */
-export function requestTransition(app: App, request: MoveRequest): Promise<Result<JsonObject>> {
+export function requestTransition(app: App, request: TransitionRequest): Promise<Result<JsonObject>> {
   return answerSoon(app, { ...request, kind: 'transition' }, () => transitionNow(app, request))
 }
 
 /** Everything that is needed is gathered first, then it is decided once. */
-export async function transitionNow(app: App, request: MoveRequest): Promise<Result<JsonObject>> {
+export async function transitionNow(app: App, request: TransitionRequest): Promise<Result<JsonObject>> {
   const call = await admitCall(app, request.bearer, request.taskId)
   if (!call.ok) return call
   const { contract, state } = call.value
   const sequenceFits = request.currentPhase === null || request.currentPhase === state.phase
   const needed = sequenceFits ? needs(contract, state, request) : null
-  const moved = await move(app, call.value, { request, needed, answerOf })
-  if (!moved.ok) return moved
-  return ok(await moveAnswer(app, moved.value))
+  const left = await leavePhase(app, call.value, { request, needed, answerOf })
+  return left.ok ? ok(await moveAnswer(app, left.value)) : left
 }
 
-export interface Move {
-  readonly request: MoveRequest
+interface Leaving<A> {
+  readonly request: Wanted & Pick<TransitionRequest, 'once' | 'answersPrompt'>
   /** null: it is refused without looking at anything. */
   readonly needed: Needs | null
-  /** What is kept of the answer; a member `problem` makes it a refusal. */
-  readonly answerOf: (call: AgentCall, done: Handled) => JsonObject
+  /** What is kept of the answer. */
+  readonly answerOf: (call: AgentCall, done: Handled) => A | Refused
 }
 
-/** Gathers what the request needs, decides it and gives what is kept of the answer. */
-export async function move(app: App, call: AgentCall, one: Move): Promise<Result<JsonObject>> {
-  const { request, needed } = one
-  const { contract, state } = call
-  if (needed === null) return settle(app, call, { ...one, gathered: null, committedAt: null })
-  // Checks read the work tree: while they run, another request for the same task waits its turn by asking again.
-  if (app.checking.has(state.id))
-    return refuse('conflict', `The gates of task ${state.id} are being checked.`, {
-      next_step: 'Wait for the answer of the running transition request.',
-    })
-  return whileChecking(app, call, async () => {
-    await app.running.settle(state.id, TOOLS_WAIT_MS)
-    // Nothing is run for a transition that another task is in the way of.
-    const taken = await pathConflict(app, enteringOf(call, request.target))
-    if (taken !== null) return taken
-    const committedAt = await committedAtOf(app, call)
-    const held = heldBack(contract, state, { now: app.now(), matches: matchesPattern, committedAt })
-    if (held !== null) return settle(app, call, { ...one, gathered: null, committedAt })
-    const evidence = await evidenceFor(app, state, { needed, sent: request.evidence })
-    const offer = { artifacts: cleaned(app, request.artifacts), evidence }
-    const gathered = await gather(app, contract, state, { needed, offer })
-    return settle(app, call, { ...one, gathered, committedAt })
-  })
-}
-
-// Where it stays in its phase the task has what it needs.
-function enteringOf({ state, contract, bearer }: AgentCall, phase: string): Entering {
-  return { state, contract, phase: phase === state.phase ? '' : phase, agentId: bearer.agentId }
-}
-
-function cleaned(app: App, artifacts: ReadonlyMap<string, Json>): ReadonlyMap<string, Json> {
-  return new Map([...artifacts].map(([type, content]) => [type, app.redact(content)]))
-}
-
-async function settle(
+/** Asks for the transition in the name of the agent, and gives what is kept of the answer. */
+export async function leavePhase<A extends Moved | { readonly completion: Completion }>(
   app: App,
   call: AgentCall,
-  one: Move & {
-    readonly gathered: Awaited<ReturnType<typeof gather>> | null
-    readonly committedAt: number | null
-  },
-): Promise<Result<JsonObject>> {
-  const { request, gathered, committedAt, answerOf } = one
-  const command = {
-    type: 'transition',
-    target: request.target,
-    currentPhase: request.currentPhase,
-    claims: request.claims,
-    facts: gathered?.facts ?? null,
-    committedAt,
-    ...(request.completes === true ? { completes: true as const } : {}),
-  } as const
+  { request, needed, answerOf }: Leaving<A>,
+): Promise<Result<A>> {
   const { once } = request
   const promptOfTask = request.answersPrompt === true ? { prompt_of: call.state.id } : {}
-  const apply = () =>
-    applyAs(app, call, command, {
-      blobs: gathered?.blobs ?? [],
-      remember: (done) =>
-        once === undefined ? undefined : { ...once, status: 200, answer: { ...answerOf(call, done), ...promptOfTask } },
-    })
-  const handled = await (gathered === null ? apply() : withPathLease(app, enteringOf(call, request.target), apply))
+  const handled = await makeTransition(app, {
+    ...{ contract: call.contract, state: call.state, wanted: request, needed },
+    apply: (command, { blobs }) =>
+      applyAs(app, call, command, {
+        blobs,
+        remember: (done) => keepUnder(once, 200, () => ({ ...answerOf(call, done), ...promptOfTask })),
+      }),
+  })
   if (!handled.ok) return handled
-  const hasPassed = handled.value.events.some((event) => event.type === 'gate_passed')
-  if (hasPassed && gathered !== null && gathered.index !== null) {
-    app.trees.settle(call.state.workspace, gathered.index)
-    app.trees.mark(call.state.workspace, call.state.id, handled.value.state.phase)
-  }
-  if (handled.value.events.some((event) => event.type === 'consensus_requested'))
-    await askReviewers(app, handled.value.state, one)
   const answer = answerOf(call, handled.value)
-  if ('problem' in answer) {
-    const refusal = handled.value.refusal
-    return refusal === null
-      ? refuse('internal_error', 'a refusal without a reason')
-      : refusedBy(refusal, helpOf(call.contract, handled.value.state))
-  }
-  return ok(answer)
+  return isRefused(answer) ? { ok: false, problem: answer.problem } : ok(answer)
 }
 
-// What keeps them from being asked now is told when the agent asks again, which tries it once more.
-async function askReviewers(
-  app: App,
-  state: TaskState,
-  { needed, gathered }: Move & { readonly gathered: Awaited<ReturnType<typeof gather>> | null },
-): Promise<void> {
-  const plan = needed?.consensus ?? null
-  if (plan !== null && gathered !== null && gathered.vote !== null)
-    await openVote(app, state, { plan, work: gathered.vote.work })
+function isRefused(answer: object): answer is Refused {
+  return 'problem' in answer
 }
 
-/** What is kept of the answer: everything but tokens and the prompt, which are made anew. */
-export function answerOf(call: AgentCall, done: Handled): JsonObject {
-  const { refusal, state } = done
-  if (refusal !== null && !done.events.some((event) => event.type === 'gate_blocked'))
-    return {
-      problem: {
-        code: refusal.code,
-        detail: refusal.detail,
-        extra: {
-          ...helpOf(call.contract, state),
-          ...(refusal.retry === undefined ? {} : { retry: { ...refusal.retry } }),
-        },
-        recorded: true,
-      },
-    }
-  const blocked = done.events.find((event) => event.type === 'gate_blocked')
-  if (blocked?.type === 'gate_blocked') return { body: blockedAnswer(call, state, blocked) }
-  const passed = done.events.find((event) => event.type === 'gate_passed')
-  if (passed?.type !== 'gate_passed') throw new Error('a transition was neither passed nor blocked')
-  const entered = done.events.find((event) => event.type === 'phase_entered')
+/** What is kept of the answer: everything but tokens and the prompt, which are made again. */
+function answerOf(call: AgentCall, done: Handled): Moved | Refused {
+  const { state } = done
+  const verdict = verdictOf(done)
+  if (verdict.kind === 'blocked') return { body: blockedAnswer(call, state, verdict.event) }
+  if (verdict.kind !== 'passed') return refusedAnswer(call, done)
+  const { warnings, violations } = verdict.event
   const body = {
     allowed: true,
     phase: state.phase,
     status: state.status,
-    warnings: passed.warnings.map(blockerView),
+    warnings: warnings.map(blockerView),
     artifacts: [...state.artifacts.values()].map((one) => ({ ...artifactView(one), phase: one.phase })),
-    ...(passed.violations.length === 0
+    ...(violations.length === 0
       ? {}
-      : { violation: { code: 'gate_blocked', detail: passed.violations.map((one) => one.message).join('; ') } }),
+      : { violation: { code: 'gate_blocked', detail: violations.map((one) => one.message).join('; ') } }),
   }
   if (state.status === 'completed')
     return { body: { ...body, phase_token: null, expires_at: null, allowed_tools: [], prompt: null, completed: true } }
-  return { body, grant: { ...grantOf(state, call.bearer.agentId) }, entered: entered !== undefined }
+  return { body, grant: grantOf(state, call.bearer.agentId), entered: verdict.isEntered }
+}
+
+/** A request that was refused without looking at anything. */
+export function refusedAnswer(call: AgentCall, { refusal, state }: Handled): Refused {
+  if (refusal === null) throw new Error('a refusal without a reason')
+  return { problem: refusedBy(refusal, helpOf(call.contract, state)).problem }
 }
 
 function blockedAnswer(
   call: AgentCall,
   state: TaskState,
-  blocked: Extract<Handled['events'][number], { type: 'gate_blocked' }>,
+  blocked: Extract<Verdict, { readonly kind: 'blocked' }>['event'],
 ): JsonObject {
   const waitsFor = blocked.blockers.find((one) => one.approvalId !== undefined)?.approvalId
   const pending = waitsFor === undefined ? undefined : state.approvals.get(waitsFor)
@@ -219,10 +130,8 @@ function pendingVote(state: TaskState, code: string): JsonObject {
 }
 
 /** The answer to a transition; also given again to a client that lost it. */
-export async function moveAnswer(app: App, answer: JsonObject): Promise<JsonObject> {
-  const body = answer.body as JsonObject
-  if (answer.grant === undefined) return body
-  const grant = answer.grant as unknown as Grant
+export async function moveAnswer(app: App, { body, grant }: Moved): Promise<JsonObject> {
+  if (grant === undefined) return body
   const state = await app.ledger.read(grant.taskId)
   const contract = await app.contracts.get(grant.contract)
   const prompt = state === null || state.phase !== grant.phase ? null : await promptOf(app, contract, state)

@@ -1,8 +1,6 @@
-import { sha256Hex } from '../../base/sha256.js'
 import type { PhaseChanges, ReviewSeen } from '../../checks/check-inputs.js'
 import { runCheck } from '../../checks/run-check.js'
 import { movedBeforeRed, movedSetup } from '../../checks/test-setup/moved-setup.js'
-import { canonicalJson } from '../../contract/fingerprint.js'
 import type { Contract } from '../../core/contract/contract.js'
 import { gradeOfRun, isObserved } from '../../core/evidence/inverted-run.js'
 import { observedSource } from '../../core/evidence/observed-evidence.js'
@@ -10,13 +8,12 @@ import type { ObservedRun } from '../../core/evidence/observed-run.js'
 import type { Needs } from '../../core/gates/needs.js'
 import { isRed } from '../../core/gates/ways-back.js'
 import type { Json } from '../../core/json.js'
-import { comesOfReviews } from '../../core/reviews/consensus-plan.js'
-import { REVIEW_ARTIFACTS } from '../../core/reviews/review.js'
 import type { ArtifactOffered, CheckOutcome } from '../../core/task/command.js'
 import type { TaskState } from '../../core/task/state.js'
 import type { Blob } from '../../store/store.js'
 import type { WorkTree } from '../../tree/work-tree.js'
 import type { App } from '../app.js'
+import { blobOf } from '../blobs.js'
 import { taskView } from '../tasks/views.js'
 import { ignoredIn } from '../test-runs/compose-view.js'
 import { inlineView } from '../test-runs/inline-view.js'
@@ -25,8 +22,7 @@ import { pinnedRunOf } from '../test-runs/pinned-run.js'
 import { needsRedAgain } from '../test-runs/red-again.js'
 import { startOfWork } from '../test-runs/start-of-work.js'
 import { contentAtStart } from '../trees/content-at-start.js'
-import { asksGit, commandsFor, needsGit } from './commands-for.js'
-import type { Offer } from './gather.js'
+import type { Offer } from './handed-in.js'
 
 interface Scene {
   readonly contract: Contract
@@ -139,74 +135,13 @@ function withRun(contents: Scene['contents'], run: ObservedRun): Scene['contents
   }
 }
 
-/** Whether everything that costs nothing holds: only then is it worth running the project's tests. */
-export function isOpenSoFar(
-  state: TaskState,
-  needed: Needs,
-  found: {
-    readonly contract: Contract
-    readonly offered: readonly ArtifactOffered[]
-    readonly cheap: ReadonlyMap<string, CheckOutcome>
-    readonly evidenceHolds: boolean
-  },
-): boolean {
-  const { contract, offered, cheap } = found
-  if (commandsFor(contract, needed).size === 0 && !needsGit(contract, needed)) return false
-  const isObserved = (type: string): boolean => type === 'test_run_result' && contract.commands.has('tests')
-  const artifactsFit = needed.artifacts.every(({ type }) => {
-    if (isObserved(type) || (needed.isReviewedByVote && REVIEW_ARTIFACTS.includes(type))) return true
-    const sent = offered.find((one) => one.type === type)
-    const kept = state.artifacts.get(type)
-    return sent === undefined ? kept?.visit === state.visit : sent.problems.length === 0
-  })
-  if (!artifactsFit || !found.evidenceHolds) return false
-  const fillsEvidence = [...needed.evidence.values()].some((field) => field.grade === 'observed')
-  return needed.checks.every(({ key, blocker, artifact }) => {
-    if (needed.isReviewedByVote && comesOfReviews(blocker, artifact)) return true
-    if (blocker.severity !== 'blocking' || needsRun(contract, blocker.check, blocker.params.when)) return true
-    if (fillsEvidence && blocker.check === 'expression' && /\bevidence\b/.test(String(blocker.params.when ?? '')))
-      return true
-    return cheap.get(key)?.result === 'holds'
-  })
-}
-
-const RUN_CHECKS: ReadonlySet<string> = new Set([
-  ...['work_tree_clean', 'committed', 'examples_hold', 'tests_can_fail'],
-  ...['tests_are_failing', 'all_tests_pass', 'no_skipped_tests', 'coverage_threshold_met', 'command_succeeds'],
-])
-
-const READS_OBSERVED = /\bobserved\b/
-const READS_RUN = /\b(observed|test_run_result)\b/
-const TEST_CHECKS: ReadonlySet<string> = new Set(['tests_are_failing', 'all_tests_pass', 'no_skipped_tests'])
-
-function needsRun(contract: Contract, check: string, when: Json | undefined): boolean {
-  // Where Phaselock runs the tests, it also makes the result that an expression reads.
-  if (check === 'expression')
-    return (contract.commands.has('tests') ? READS_RUN : READS_OBSERVED).test(String(when ?? ''))
-  if (asksGit(contract, check)) return true
-  if (!RUN_CHECKS.has(check)) return false
-  return !TEST_CHECKS.has(check) || contract.commands.has('tests')
-}
-
 /** The observed run as the artifact that the phase asks for. The agent's own words about a run that was observed do not count. */
 export function observedArtifact(
   needed: Needs,
   run: ObservedRun,
 ): { readonly offered: ArtifactOffered; readonly blob: Blob } | null {
   if (!needed.artifacts.some((one) => one.type === 'test_run_result')) return null
-  const content = canonicalJson(runView(run))
-  const sha256 = sha256Hex(content)
-  const bytes = Buffer.byteLength(content)
-  return {
-    offered: { type: 'test_run_result', sha256, bytes, grade: gradeOfRun(run), problems: [] },
-    blob: { sha256, content },
-  }
-}
-
-/** What the agent sends, without what Phaselock sees for itself or hears from reviewers. */
-export function withoutObserved(contract: Contract, needed: Needs, offer: Offer): Offer {
-  const isOthers = (type: string): boolean =>
-    (type === 'test_run_result' && contract.commands.has('tests')) ||
-    (needed.reviews !== null && REVIEW_ARTIFACTS.includes(type))
-  return { ...offer, artifacts: new Map([...offer.artifacts].filter(([type]) => !isOthers(type))) }
+  const blob = blobOf(runView(run))
+  const about = { sha256: blob.sha256, bytes: Buffer.byteLength(blob.content), grade: gradeOfRun(run) }
+  return { offered: { type: 'test_run_result', ...about, problems: [] }, blob }
 }

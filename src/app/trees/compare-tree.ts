@@ -5,13 +5,13 @@ import type { JsonObject } from '../../core/json.js'
 import { unledgeredBlockers } from '../../core/task/reconcile.js'
 import type { TaskState } from '../../core/task/state.js'
 import type { TreeIndex } from '../../tree/tree-contents.js'
-import { type App, contextOf } from '../app.js'
+import type { App } from '../app.js'
 import { blockerView } from '../tasks/views.js'
 import { redAgainWarnings } from '../test-runs/red-again.js'
-import { reservedIn } from '../tool-calls/contract-paths.js'
+import { contextIn } from '../tool-calls/contract-paths.js'
 import { judgeAgentCliFiles, type Unledgered } from './agent-cli-files.js'
 
-export interface ComparedTree {
+interface ComparedTree {
   readonly index: TreeIndex
   /** What no allowed call explains, without what the contract ignores. */
   readonly unledgered: readonly Unledgered[]
@@ -56,7 +56,7 @@ export async function warningsOfResumed(
 
 async function findUnledgered(app: App, contract: Contract, state: TaskState) {
   const actor = `agent:${state.held?.agentId ?? ''}`
-  const context = contextOf(app, actor, reservedIn(app, contract, state.workspace).kept)
+  const context = contextIn(app, actor, { contract, state })
   try {
     const changed = (await compareTree(app, contract, state))?.unledgered ?? []
     return { changed, context, warnings: unledgeredBlockers(contract, state, changed, context) }

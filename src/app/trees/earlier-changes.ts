@@ -4,10 +4,8 @@ import { within } from '../../core/paths/commit-scope.js'
 import type { TaskState } from '../../core/task/state.js'
 import { openWorkTree } from '../../tree/work-tree.js'
 import type { App } from '../app.js'
+import type { EarlierChanges } from '../test-runs/task-views.js'
 import { eventsSince } from './phase-changes.js'
-
-/** What stood at paths that differed from the last commit when work began: a hash, or null where nothing did. */
-export type EarlierChanges = readonly (readonly [string, string | null])[]
 
 /** Which of the paths of that list are still as they were, and which the task has changed. */
 export async function earlierChangesOf(

@@ -4,7 +4,7 @@ import type { Composition, ViewEntry } from '../../confinement/confinement.js'
 import type { Contract } from '../../core/contract/contract.js'
 import type { TaskState } from '../../core/task/state.js'
 import type { TreeIndex } from '../../tree/tree-contents.js'
-import type { App } from '../app.js'
+import type { Resources } from '../resources.js'
 import { startOfWork } from '../test-runs/start-of-work.js'
 
 /**
@@ -12,7 +12,7 @@ import { startOfWork } from '../test-runs/start-of-work.js'
  * task began. `unknown` names the files whose content was not kept.
  */
 export async function filesAtStart(
-  app: App,
+  app: Resources,
   contract: Contract,
   state: TaskState,
   { start, paths }: { readonly start: TreeIndex; readonly paths: readonly string[] },

@@ -1,10 +1,11 @@
 import { lstatSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import type { Contract } from '../../core/contract/contract.js'
 import { demandsCommits } from '../../core/paths/commit-scope.js'
 import type { Command } from '../../core/task/command.js'
+import type { TaskState } from '../../core/task/state.js'
 import { BUILT_IN_TOOLS } from '../../core/tool-calls/built-in-tools.js'
-import type { App } from '../app.js'
-import type { AgentCall } from '../identity/agent-call.js'
+import type { Resources } from '../resources.js'
 import { ignoredBy } from '../tool-calls/ignored-paths.js'
 
 const MODULES_BYTES_MAX = 256 * 1024
@@ -16,8 +17,8 @@ const GIT = '.git'
  * began is not demanded. Agents cannot make or remove a `.git`, and one that edits `.gitmodules`, where a phase opens it, stops at the gate.
  */
 export function innerRepositories(
-  app: Pick<App, 'trees'>,
-  { contract, state }: Pick<AgentCall, 'contract' | 'state'>,
+  app: Pick<Resources, 'trees'>,
+  { contract, state }: { readonly contract: Contract; readonly state: TaskState },
   command: Command,
 ): readonly string[] {
   const paths = changedBy(command)

@@ -6,9 +6,10 @@ import { commitScope, usesCommits } from '../../core/paths/commit-scope.js'
 import type { TaskState } from '../../core/task/state.js'
 import { openWorkTree } from '../../tree/work-tree.js'
 import type { App } from '../app.js'
+import type { EarlierChanges } from '../test-runs/task-views.js'
 import { unavailable, wallOf } from '../tool-calls/contract-sandbox.js'
 import { commitRulesOf } from './commit-rules.js'
-import { type EarlierChanges, isThere } from './earlier-changes.js'
+import { isThere } from './earlier-changes.js'
 
 const PATHS_MAX = 10_000
 

@@ -3,8 +3,8 @@ import type { Needs } from '../../core/gates/needs.js'
 import type { TaskEvent } from '../../core/task/event.js'
 import type { TaskState } from '../../core/task/state.js'
 import type { Difference } from '../../tree/tree-contents.js'
-import type { App } from '../app.js'
 import { streamOf } from '../ledger/entries.js'
+import type { Resources } from '../resources.js'
 import { toTaskEvent } from '../wire.js'
 
 const PAGE = 500
@@ -23,7 +23,7 @@ export function needsChanges(needed: Needs): boolean {
 
 /** What changed since the visit or the task began: by the calls of the ledger, and beside them. */
 export async function phaseChanges(
-  app: App,
+  app: Resources,
   state: TaskState,
   beside: readonly Difference[],
   since: 'visit' | 'task' = 'visit',
@@ -58,7 +58,7 @@ function note(changes: Map<string, PhaseChange['change']>, path: string, kind: P
 
 /** The events of the visit or the task, from the end of the stream back to where it began. */
 export async function eventsSince(
-  app: Pick<App, 'ledger'>,
+  app: Pick<Resources, 'ledger'>,
   state: TaskState,
   since: 'visit' | 'task',
 ): Promise<{ readonly events: readonly TaskEvent[]; readonly isWhole: boolean }> {

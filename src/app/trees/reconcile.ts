@@ -12,15 +12,17 @@ import type { Difference } from '../../tree/tree-contents.js'
 import { openWorkTree } from '../../tree/work-tree.js'
 import type { TreeStep } from '../../tree/write/tree-steps.js'
 import { openTreeWriter } from '../../tree/write/tree-writer.js'
-import { type App, contextOf, type Once } from '../app.js'
-import { noTask, ok, type Result, refuse, refusedBy } from '../result.js'
+import { applyTo } from '../find-task.js'
+import { keepBody, type Once } from '../kept-answer.js'
+import type { Resources } from '../resources.js'
+import { noTask, ok, type Result, refuse } from '../result.js'
 import { taskView } from '../tasks/views.js'
 import { KEPT_BYTES_MAX } from './kept-contents.js'
 
 const GIT_MS_MAX = 30_000
 const PATHS_TOLD_MAX = 200
 
-export interface TreeRequest {
+interface TreeRequest {
   readonly taskId: string
   /** Those to be accepted or reverted; null: all that differ. */
   readonly paths: readonly string[] | null
@@ -30,7 +32,7 @@ export interface TreeRequest {
 }
 
 /** Takes over changes that no allowed call explains, with a reason. */
-export async function acceptTree(app: App, request: TreeRequest): Promise<Result<JsonObject>> {
+export async function acceptTree(app: Resources, request: TreeRequest): Promise<Result<JsonObject>> {
   const found = await changedPaths(app, request, 'with dependencies')
   if (!found.ok) return found
   const { state, differences, index } = found.value
@@ -52,7 +54,7 @@ export async function acceptTree(app: App, request: TreeRequest): Promise<Result
 }
 
 /** Puts back what was changed without an allowed call. All of it or nothing. */
-export async function revertTree(app: App, request: TreeRequest): Promise<Result<JsonObject>> {
+export async function revertTree(app: Resources, request: TreeRequest): Promise<Result<JsonObject>> {
   const found = await changedPaths(app, request)
   if (!found.ok) return found
   const { state, differences } = found.value
@@ -81,12 +83,12 @@ export async function revertTree(app: App, request: TreeRequest): Promise<Result
 interface Found {
   readonly state: TaskState
   readonly differences: readonly Difference[]
-  readonly index: Awaited<ReturnType<App['trees']['compare']>>['index']
+  readonly index: Awaited<ReturnType<Resources['trees']['compare']>>['index']
 }
 
 // Installed packages and ignored files have no expected content: they can be accepted as they are, and not be put back.
 async function changedPaths(
-  app: App,
+  app: Resources,
   { taskId, paths }: TreeRequest,
   which: 'tree' | 'with dependencies' = 'tree',
 ): Promise<Result<Found>> {
@@ -106,7 +108,7 @@ async function changedPaths(
 
 /** What came or was changed among dependencies and ignored files since work began; of those asked for, by folders too. */
 async function ignoredPaths(
-  app: App,
+  app: Resources,
   { id, workspace }: TaskState,
   paths: readonly string[] | null,
 ): Promise<readonly Difference[]> {
@@ -117,7 +119,7 @@ async function ignoredPaths(
 }
 
 async function record(
-  app: App,
+  app: Resources,
   state: TaskState,
   one: {
     readonly type: 'tree_accepted' | 'tree_reverted'
@@ -130,22 +132,14 @@ async function record(
   const paths = differences.slice(0, PATHS_TOLD_MAX).map((each) => each.path)
   const answerOf = (done: TaskState): JsonObject => ({ ...taskView(done), paths, path_count: differences.length })
   const command = { type: one.type, paths, pathCount: differences.length, reason: request.reason } as const
-  const { once } = request
-  const handled = await app.ledger.apply({ taskId: state.id, contract }, command, contextOf(app, request.actor), {
-    isHolding: one.type === 'tree_reverted',
-    remember: (done) =>
-      once === undefined || done.refusal !== null
-        ? undefined
-        : { ...once, status: 200, answer: { body: answerOf(done.state) } },
-  })
-  if (handled === null) return noTask(state.id)
-  return handled.refusal === null
-    ? ok(answerOf(handled.state))
-    : refusedBy(handled.refusal, {}, handled.events.length > 0)
+  const { once, actor } = request
+  const by = { actor, isHolding: one.type === 'tree_reverted', remember: keepBody(once, 200, answerOf) }
+  const handled = await applyTo(app, { state, contract }, command, by)
+  return handled.ok ? ok(answerOf(handled.value.state)) : handled
 }
 
 /** Keeps what allowed calls wrote, so that it can be put back later. What is large is not kept. */
-export async function keepContents(app: App, tree: string, changes: readonly Change[]): Promise<void> {
+export async function keepContents(app: Resources, tree: string, changes: readonly Change[]): Promise<void> {
   if (!app.trees.isKnown(tree)) return
   for (const { path, type, sha256, bytes } of changes) {
     if (type !== 'file' || sha256 === null || (bytes ?? KEPT_BYTES_MAX) >= KEPT_BYTES_MAX) continue
@@ -155,7 +149,7 @@ export async function keepContents(app: App, tree: string, changes: readonly Cha
 }
 
 /** Keeps what is about to be replaced or deleted, so that the tree can be taken back to an earlier phase. */
-export async function keepPrevious(app: App, tree: string, paths: readonly string[]): Promise<void> {
+export async function keepPrevious(app: Resources, tree: string, paths: readonly string[]): Promise<void> {
   if (!app.trees.isKnown(tree)) return
   for (const path of paths) {
     const opened = openFile(tree, path)
@@ -170,7 +164,7 @@ export async function keepPrevious(app: App, tree: string, paths: readonly strin
 
 /** What a file held that had this hash, from what was kept or from git; null when neither has it. */
 export async function contentWith(
-  app: Pick<App, 'trees' | 'confinement'>,
+  app: Pick<Resources, 'trees' | 'confinement'>,
   one: { readonly tree: string; readonly path: string; readonly sha256: string },
 ): Promise<Buffer | null> {
   const kept = app.trees.contents.get(one.sha256)
@@ -187,7 +181,7 @@ const FIND = `for at in HEAD "" $(git --literal-pathspecs rev-list -n 50 --all -
 done; exit 1`
 
 async function fromGit(
-  app: Pick<App, 'confinement'>,
+  app: Pick<Resources, 'confinement'>,
   { tree, path, sha256 }: { readonly tree: string; readonly path: string; readonly sha256: string },
 ): Promise<Buffer | null> {
   const run = await runCommand(await app.confinement(), {

@@ -7,7 +7,9 @@ import { TREE_PROBLEMS } from '../../tree/problems.js'
 import { type Difference, differences, type TreeIndex } from '../../tree/tree-contents.js'
 import type { TreeStep } from '../../tree/write/tree-steps.js'
 import { openTreeWriter } from '../../tree/write/tree-writer.js'
-import { type App, contextOf, type Once } from '../app.js'
+import type { App } from '../app.js'
+import { applyTo } from '../find-task.js'
+import { keepBody, type Once } from '../kept-answer.js'
 import { noTask, ok, type Result, refuse, refusedBy } from '../result.js'
 import { taskView } from '../tasks/views.js'
 import { contentWith } from './reconcile.js'
@@ -18,7 +20,7 @@ const NAMED_MAX = 20
 const OTHERS_MAX = 500
 const TOOLS_WAIT_MS = 10_000
 
-export interface RewindRequest {
+interface RewindRequest {
   readonly taskId: string
   readonly to: string
   readonly reason: string
@@ -93,29 +95,21 @@ async function record(
   app: App,
   one: Omit<Work, 'then'> & { readonly paths: readonly string[] },
 ): Promise<Result<JsonObject>> {
-  const { state, contract, request, paths } = one
-  const { once } = request
-  const target = { taskId: state.id, contract }
-  const context = contextOf(app, request.actor)
+  const { state, request, paths } = one
+  const { once, actor } = request
   const told = { paths: paths.slice(0, PATHS_TOLD_MAX), pathCount: paths.length }
   const answerOf = (done: TaskState): JsonObject => ({
     ...taskView(done),
     restored: told.paths,
     restored_count: told.pathCount,
   })
-  const handled = await app.ledger.apply(target, commandOf(request), context, {
-    isHolding: true,
-    remember: (done) =>
-      once === undefined || done.refusal !== null
-        ? undefined
-        : { ...once, status: 200, answer: { body: answerOf(done.state) } },
-  })
-  if (handled === null) return noTask(state.id)
-  if (handled.refusal !== null) return refusedBy(handled.refusal, {}, handled.events.length > 0)
+  const by = { actor, isHolding: true, remember: keepBody(once, 200, answerOf) }
+  const handled = await applyTo(app, one, commandOf(request), by)
+  if (!handled.ok) return handled
   const reverted = { type: 'tree_reverted', ...told, reason: request.reason } as const
-  if (paths.length > 0) await app.ledger.apply(target, reverted, context, { isHolding: true })
+  if (paths.length > 0) await applyTo(app, one, reverted, { actor, isHolding: true })
   app.trees.mark(state.workspace, state.id, request.to)
-  return ok(answerOf(handled.state))
+  return ok(answerOf(handled.value.state))
 }
 
 function commandOf({ to, reason, agentIsFree }: RewindRequest) {

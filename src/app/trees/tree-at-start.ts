@@ -9,7 +9,7 @@ import { openFile } from '../../tree/lookup.js'
 import { readBytes } from '../../tree/read-bytes.js'
 import type { TreeIndex } from '../../tree/tree-contents.js'
 import { isTargetInside } from '../../tree/write/tree-steps.js'
-import type { App } from '../app.js'
+import type { Resources } from '../resources.js'
 import { isHiddenBy, type Places, reservedIn } from '../tool-calls/contract-paths.js'
 import { contentWith } from './reconcile.js'
 import { WORK_BEGAN } from './trees.js'
@@ -19,7 +19,7 @@ const BYTES_MAX = 512 * 1024 * 1024
 // Rights are not recorded, and whether a program of the tree may be run is not for the implementer to say.
 const RIGHTS = 0o755
 
-type StartApp = Pick<App, 'trees' | 'confinement'> & Places
+type StartApp = Pick<Resources, 'trees' | 'confinement'> & Places
 
 /** The work tree of a task as it was when work began, without what agents are not shown. */
 export function treeAtStart(app: StartApp, contract: Contract, state: TaskState): TreeAtStart {

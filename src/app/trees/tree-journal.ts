@@ -28,8 +28,8 @@ export function linesOf({ path, kind, type, sha256 }: Change): readonly Line[] {
 /** A line of the journal; null when it is none. */
 export function parsedLine(line: string): Line | null {
   try {
-    const parsed = JSON.parse(line) as unknown
-    return Array.isArray(parsed) && typeof parsed[0] === 'string' ? (parsed as unknown as Line) : null
+    const parsed = JSON.parse(line) as Line
+    return Array.isArray(parsed) && typeof parsed[0] === 'string' ? parsed : null
   } catch {
     return null
   }

@@ -41,7 +41,7 @@ interface Expected {
   sources?: ReadonlySet<string>
 }
 
-export interface Compared {
+interface Compared {
   readonly differences: readonly Difference[]
   readonly index: TreeIndex
   /** Whether a path is what tools leave behind, which never counts. */

@@ -9,7 +9,7 @@ export interface LaneMark {
   readonly after: number
 }
 
-export interface Cursors {
+interface Cursors {
   /** Events up to here were looked at for addresses that are new. */
   readonly discovered: number
   readonly lanes: readonly LaneMark[]

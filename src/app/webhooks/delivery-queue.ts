@@ -16,7 +16,7 @@ export interface LaneLimits {
 /** Twelve attempts over about forty minutes. */
 export const LANE_LIMITS: LaneLimits = { attemptsMax: 12, backoffMs: 1000 }
 
-export interface LaneParts {
+interface LaneParts {
   readonly app: Pick<App, 'ledger' | 'now'>
   /** What may be asked to send the event to this address; null: it does not go there. */
   readonly reachOf: (event: StoredEvent) => Promise<DeliveryOptions['reach'] | null>

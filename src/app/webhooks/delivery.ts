@@ -15,7 +15,7 @@ export interface Receiver {
 }
 
 /** Why the receiver did not take an event; the reason never holds the address. */
-export interface DeliveryProblem {
+interface DeliveryProblem {
   readonly reason: string
   /** No further attempt can succeed. */
   readonly isFinal: boolean
@@ -86,6 +86,6 @@ async function postPublic(url: string, post: Post): Promise<number> {
 }
 
 /** `v1=` and the HMAC-SHA256 of the timestamp, a dot and the body, in hexadecimal digits. */
-export function signature(secret: string, timestamp: string, body: string): string {
+function signature(secret: string, timestamp: string, body: string): string {
   return `v1=${createHmac('sha256', secret).update(`${timestamp}.${body}`).digest('hex')}`
 }

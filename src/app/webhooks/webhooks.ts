@@ -11,7 +11,7 @@ const SAVE_MS = 500
 /** Addresses over all contracts. */
 const LANES_MAX = 100
 
-export type WebhooksApp = Pick<App, 'ledger' | 'feed' | 'contracts' | 'stateDir' | 'now'>
+type WebhooksApp = Pick<App, 'ledger' | 'feed' | 'contracts' | 'stateDir' | 'now'>
 
 /**
  * Notices of contracts: events of tasks, sent to the addresses that their contract names, signed, in order, at least

@@ -2,13 +2,15 @@ import { existsSync } from 'node:fs'
 import type { JsonObject } from '../../core/json.js'
 import type { TaskState } from '../../core/task/state.js'
 import { worktreeRefusal } from '../../core/task/worktree.js'
-import { type App, contextOf, type Once } from '../app.js'
+import type { App } from '../app.js'
+import { applyTo } from '../find-task.js'
+import { keepBody, type Once } from '../kept-answer.js'
 import { noTask, ok, type Result, refuse, refusedBy } from '../result.js'
 import { taskView } from '../tasks/views.js'
 import { committedSource, fetchInto, sourceOf } from './repository-source.js'
 import { placeOf, removePlace } from './worktree-place.js'
 
-export interface EndRequest {
+interface EndRequest {
   readonly taskId: string
   readonly end: 'hand_over' | 'discard'
   /** Discards also what is completed. */
@@ -55,15 +57,9 @@ async function ended(
   const { once, end, force, reason } = request
   const contract = await app.contracts.get(state.contract.hash)
   const command = { type: 'end_worktree', end, force, reason, ...(commit === '' ? {} : { commit }) } as const
-  const handled = await app.ledger.apply({ taskId: state.id, contract }, command, contextOf(app, request.actor), {
-    isHolding: true,
-    remember: (done) =>
-      once === undefined || done.refusal !== null
-        ? undefined
-        : { ...once, status: 200, answer: { body: taskView(done.state) } },
-  })
-  if (handled === null) return noTask(state.id)
-  if (handled.refusal !== null) return refusedBy(handled.refusal, {}, false)
+  const by = { actor: request.actor, isHolding: true, remember: keepBody(once, 200, taskView) }
+  const handled = await applyTo(app, { state, contract }, command, by)
+  if (!handled.ok) return handled
   removePlace(placeOf(app.stateDir, state.id))
-  return ok(taskView(handled.state))
+  return ok(taskView(handled.value.state))
 }

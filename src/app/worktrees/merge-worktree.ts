@@ -1,7 +1,8 @@
 import { existsSync } from 'node:fs'
 import type { JsonObject } from '../../core/json.js'
 import { worktreeRefusal } from '../../core/task/worktree.js'
-import type { App, Once } from '../app.js'
+import type { App } from '../app.js'
+import type { Once } from '../kept-answer.js'
 import { noTask, ok, type Result, refuse, refusedBy } from '../result.js'
 import { taskView } from '../tasks/views.js'
 import { type HeldIndex, holdIndex } from './main-tree.js'
@@ -11,7 +12,7 @@ import { finishMerge, recordEnd } from './recover-worktrees.js'
 import { committedSource, fetchInto, type Source, sourceOf } from './repository-source.js'
 import { type GitPlace, runGit } from './run-git.js'
 
-export interface MergeRequest {
+interface MergeRequest {
   readonly taskId: string
   /** Also what is not completed. */
   readonly force: boolean

@@ -1,7 +1,10 @@
 import { existsSync, rmSync } from 'node:fs'
 import type { JsonObject } from '../../core/json.js'
-import { type App, contextOf, type Once } from '../app.js'
-import { noTask, ok, type Result, refusedBy } from '../result.js'
+import type { TaskState } from '../../core/task/state.js'
+import type { App } from '../app.js'
+import { applyTo, findTask } from '../find-task.js'
+import { keepBody, type Once } from '../kept-answer.js'
+import { ok, type Result } from '../result.js'
 import { taskView } from '../tasks/views.js'
 import { outlastGit } from './left-git.js'
 import { holdIndex, undoHalf } from './main-tree.js'
@@ -78,22 +81,17 @@ export async function recordEnd(
   shown: JsonObject = {},
 ): Promise<Result<JsonObject>> {
   const { taskId, into, tip, after, force, reason } = plan
-  const state = await app.ledger.peek(taskId)
-  if (state === null) return noTask(taskId)
-  const contract = await app.contracts.get(state.contract.hash)
+  const task = await findTask(app, taskId)
+  if (!task.ok) return task
   const command = { type: 'end_worktree', end: 'merge', commit: tip, into, result: after, force, reason } as const
-  const handled = await app.ledger.apply({ taskId, contract }, command, contextOf(app, plan.actor), {
-    isHolding: true,
-    remember: (done) =>
-      once === undefined || done.refusal !== null
-        ? undefined
-        : { ...once, status: 200, answer: { body: { ...taskView(done.state), ...shown } } },
-  })
-  if (handled === null) return noTask(taskId)
-  if (handled.refusal !== null) return refusedBy(handled.refusal, {}, false)
+  const answerOf = (state: TaskState): JsonObject => ({ ...taskView(state), ...shown })
+  const by = { actor: plan.actor, isHolding: true, remember: keepBody(once, 200, answerOf) }
+  const handled = await applyTo(app, task.value, command, by)
+  if (!handled.ok) return handled
+  const { state } = handled.value
   if (plan.isShown && app.trees.isKnown(plan.repository)) await app.trees.reread(plan.repository, await changedBy(plan))
-  if (handled.state.worktree?.status !== 'open') removePlace(placeOf(app.stateDir, taskId))
-  return ok({ ...taskView(handled.state), ...shown })
+  if (state.worktree?.status !== 'open') removePlace(placeOf(app.stateDir, taskId))
+  return ok(answerOf(state))
 }
 
 async function changedBy(plan: MergePlan): Promise<readonly string[]> {

@@ -8,7 +8,7 @@ const SAID_CHARS_MAX = 2000
 /** Whose name commits of ours carry, and by which a git of ours is known. */
 export const COMMITTER = { name: 'Phaselock', email: 'phaselock@localhost' } as const
 
-export interface GitRun {
+interface GitRun {
   readonly code: number
   readonly stdout: string
   /** What it said on its way, shortened. */

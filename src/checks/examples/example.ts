@@ -44,3 +44,15 @@ export const EXAMPLE_LIMITS = {
   patternChars: 1000,
   headers: 20,
 } as const
+
+/** What became of one example; `difference` is null when it holds. */
+export interface ExampleOutcome {
+  readonly example: Example
+  readonly difference: string | null
+}
+
+/** What was seen of the examples of a gate. */
+export interface ExamplesSeen {
+  readonly visible: readonly ExampleOutcome[]
+  readonly heldOut: readonly ExampleOutcome[]
+}

@@ -1,22 +1,10 @@
 import type { CheckOutcome } from '../../core/task/command.js'
 import { type CheckInputs, fails, holds, postponed } from '../check-inputs.js'
 import { shown } from './compare.js'
-import type { Example } from './example.js'
+import type { ExampleOutcome } from './example.js'
 import { examplesOfPlan } from './read-examples.js'
 
 const NAMED_MAX = 3
-
-/** What became of one example; `difference` is null when it holds. */
-export interface ExampleOutcome {
-  readonly example: Example
-  readonly difference: string | null
-}
-
-/** What was seen of the examples of a gate. */
-export interface ExamplesSeen {
-  readonly visible: readonly ExampleOutcome[]
-  readonly heldOut: readonly ExampleOutcome[]
-}
 
 /** Examples are run last: before that, the check only says that there are some. */
 export const examplesHold = ({

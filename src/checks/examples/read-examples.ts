@@ -5,12 +5,12 @@ import { asObject, field } from '../check-inputs.js'
 import { oneLine } from '../reports/text.js'
 import { EXAMPLE_LIMITS, type Example, type Expected, type HttpExpected } from './example.js'
 
-export interface ExampleProblem {
+interface ExampleProblem {
   readonly pointer: string
   readonly message: string
 }
 
-export interface ReadExamples {
+interface ReadExamples {
   readonly examples: readonly Example[]
   readonly problems: readonly ExampleProblem[]
 }

@@ -1,5 +1,5 @@
 /** How the tests are run without linters and formatters, which refuse rewritten tests. */
-export interface TestLine {
+interface TestLine {
   /** What has to come before the line: programs of the project are found as a script of package.json finds them. */
   readonly before: string
   readonly line: string

@@ -18,7 +18,7 @@ export async function observeRepeatedly(
 }
 
 /** The run with the most failures, with the failures of the others added to it. */
-export function mergeRuns(runs: readonly ObservedRun[]): ObservedRun {
+function mergeRuns(runs: readonly ObservedRun[]): ObservedRun {
   const [first, ...others] = [...runs].sort((a, b) => (b.counts?.failed ?? 0) - (a.counts?.failed ?? 0))
   if (first === undefined) throw new Error('there is no run')
   if (others.length === 0) return first

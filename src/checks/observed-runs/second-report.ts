@@ -22,7 +22,7 @@ export interface ToldTest {
 }
 
 /** A socket for one run. Whoever connects can tell of tests; nobody can take back what was told. */
-export interface SecondChannel {
+interface SecondChannel {
   readonly socket: JobSocket
   /** To be asked when everything that the command started is gone. */
   told(): Promise<readonly SecondReport[]>

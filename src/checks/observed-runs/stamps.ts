@@ -6,7 +6,7 @@ import type { TreeIndex } from '../../tree/tree-contents.js'
 const ENTRIES_PER_TURN = 500
 
 /** When each file of a tree that counts, and each folder that holds one, was last touched. */
-export type Stamps = ReadonlyMap<string, string>
+type Stamps = ReadonlyMap<string, string>
 
 export async function stampsOf(root: string, index: TreeIndex): Promise<Stamps> {
   const stamps = new Map<string, string>()

@@ -9,7 +9,7 @@ const NAMES_MAX = 20_000
 /** Where Python looks for the modules of a project. */
 const PYTHON_ROOTS = ['', 'src/', 'lib/', 'python/'] as const
 
-export interface Added {
+interface Added {
   readonly tree: Pick<WorkTree, 'read'>
   readonly root: string
   /** Paths that were not there when work began. */

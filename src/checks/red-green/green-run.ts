@@ -9,7 +9,7 @@ import { rustUnit } from './red-files.js'
 const NAMED_MAX = 5
 
 /** What a GREEN run is held against. */
-export interface GreenAgainst {
+interface GreenAgainst {
   readonly pinned: PinnedRun | null
   /** Null: none is known, or the contract holds every failure against the task. */
   readonly baseline: Baseline | null

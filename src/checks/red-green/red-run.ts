@@ -23,7 +23,7 @@ export async function observedFailing(run: ObservedRun, inputs: RedInputs): Prom
 }
 
 /** Whether the run failed because of tests that fail or code that is not there yet, whichever tests these are. */
-export function failingTests(run: ObservedRun, before: BaselineTests | null): CheckOutcome {
+function failingTests(run: ObservedRun, before: BaselineTests | null): CheckOutcome {
   const loads = run.loadFailures.filter((one) => before?.didNotLoad(one) !== true)
   const broken = loads.find((one) => one.kind === 'syntax')
   if (broken !== undefined)

@@ -74,7 +74,7 @@ export function causeOfLine(line: string): Cause | null {
 const ERROR_LINE = /^(?:Uncaught )?(?:[A-Z]\w{0,80})?(?:Error|Exception)(?: \[\w{1,80}\])?: /
 
 /** An error that a runtime printed by itself, with the lines around it: one of them names the file. */
-export interface Printed {
+interface Printed {
   readonly cause: Cause
   readonly around: string
 }

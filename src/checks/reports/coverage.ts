@@ -4,14 +4,14 @@ import { type Attributes, readXml } from './xml.js'
 
 export const COVERAGE_FORMATS = ['lcov', 'cobertura'] as const
 
-export interface CoverageInput {
+interface CoverageInput {
   readonly format: (typeof COVERAGE_FORMATS)[number]
   readonly text: string
   /** Whether a file of the report lies outside the project: such files do not count. */
   readonly isOutside?: (file: string) => boolean
 }
 
-export interface Coverage {
+interface Coverage {
   readonly linesFound: number
   readonly linesHit: number
   /** Rounded down to a hundredth: 79.999 does not meet 80. */

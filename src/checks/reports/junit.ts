@@ -5,10 +5,6 @@ import { isScriptPath, noTests } from './tap.js'
 import { linesOf, relativePath, wholeNumber } from './text.js'
 import { type Attributes, readXml, type XmlReader } from './xml.js'
 
-export function isJunit(text: string): boolean {
-  return /^\s{0,200}(?:<\?xml[^>]{0,200}\?>\s{0,200})?<testsuites?[\s>/]/.test(text.replace(/^\ufeff/, ''))
-}
-
 /** The document in what a command printed: some reporters write it to the output, among other words. */
 export function junitIn(text: string): string | null {
   const start = /(?:^|\n)(?=(?:<\?xml[^>\n]{0,200}\?>\s{0,200})?<testsuites?[\s>/])/.exec(text)

@@ -75,7 +75,7 @@ export type ReportReading =
   /** Counts are not known, or disagree with each other: only the exit code is known. */
   | { readonly result: 'unreadable'; readonly reason: string }
 
-export type Unreadable = Extract<ReportReading, { result: 'unreadable' }>
+type Unreadable = Extract<ReportReading, { result: 'unreadable' }>
 
 export function unreadable(reason: string): Unreadable {
   return { result: 'unreadable', reason }

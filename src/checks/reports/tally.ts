@@ -14,7 +14,7 @@ import {
 import { oneLine, relativePath } from './text.js'
 
 /** One test as a reader saw it. */
-export interface Seen {
+interface Seen {
   /** From the outside in; what is empty is left out. */
   readonly path: readonly string[]
   readonly status: TestStatus

@@ -3,7 +3,7 @@ import type { ObservedRun, ObservedTest } from '../../core/evidence/observed-run
 import type { FoundTest } from '../../inverter/types.js'
 
 /** A test file of Go or Rust, and the tests that its text declares. */
-export interface DeclaringFile {
+interface DeclaringFile {
   readonly path: string
   readonly text: string
   readonly tests: readonly Pick<FoundTest, 'name' | 'line'>[]

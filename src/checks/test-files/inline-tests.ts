@@ -88,7 +88,7 @@ function filesOfModule(path: string, one: InlineItems['modules'][number]): reado
 }
 
 /** How the tests in a file differ from what RED recorded. */
-export interface InlineDifference {
+interface InlineDifference {
   /** Changed or gone, by name. */
   readonly changed: readonly string[]
   /** Not there at RED. */

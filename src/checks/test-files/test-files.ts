@@ -12,7 +12,7 @@ const TEXT_CHARS_MAX = 1024 * 1024
 const FILES_MAX = 20_000
 
 /** The test files that a phase is judged by: those it names, and those it changed without naming them. */
-export interface TestsOfPhase {
+interface TestsOfPhase {
   readonly named: readonly string[]
   readonly changed: readonly string[]
 }

@@ -4,7 +4,7 @@ import { NOT_THE_PROJECT, type WorkTree } from '../../tree/work-tree.js'
 import { codeOf } from './test-code.js'
 import { isSource, isTestPath, textOf } from './test-files.js'
 
-export type Marks = NonNullable<PinnedRun['marks']>
+type Marks = NonNullable<PinnedRun['marks']>
 
 const FILES_MAX = 20_000
 

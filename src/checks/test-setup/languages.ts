@@ -3,7 +3,7 @@ import { compiledFrom, perlFiles, pythonFiles, withSuffixes } from './command-wo
 const NAMED_MAX = 2000
 
 /** A module that a script loads by its name. */
-export interface Module {
+interface Module {
   /** The files that it may be, relative to a folder in which modules are searched. */
   readonly files: readonly string[]
   /** Its folder is that of the script, whatever else is searched. */

@@ -9,7 +9,7 @@ const LINE_CHARS_MAX = 4096
 const NAMED_MAX = 2000
 
 /** What is known around a script: the folders of the tree, and those in which modules are searched. */
-export interface Around {
+interface Around {
   isFolder(path: string): boolean
   readonly searched: readonly string[]
 }

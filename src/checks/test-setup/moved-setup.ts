@@ -4,16 +4,17 @@ import type { PinnedHarness, PinnedRun } from '../../core/evidence/observed-run.
 import { isTestName } from '../../core/paths/test-setup-names.js'
 import { writableOf } from '../../core/paths/writable.js'
 import type { CheckInputs } from '../check-inputs.js'
+import type { Scope } from '../harness/scope.js'
 import { gateCommands } from '../observed-runs/gate-commands.js'
 import { isTestPath } from '../test-files/test-files.js'
 import type { Parts } from './file-parts.js'
 import { counts, type SetupChange, setupChanges } from './setup-changes.js'
-import { harnessOf, readHarness, type Scope, testScope } from './test-setup.js'
+import { harnessOf, readHarness, testScope } from './test-setup.js'
 
 const NAMED_MAX = 5
 
 /** What has to be known to compare. */
-export type SetupInputs = Pick<CheckInputs, 'contract' | 'tree' | 'pinnedRun' | 'pinnedTests' | 'start' | 'task'>
+type SetupInputs = Pick<CheckInputs, 'contract' | 'tree' | 'pinnedRun' | 'pinnedTests' | 'start' | 'task'>
 
 /**
  * What decides how the tests are run and is not as it was at RED, in words. Without a RED run it is compared with the start of

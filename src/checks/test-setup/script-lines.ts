@@ -2,13 +2,13 @@ import { posix } from 'node:path'
 import { matchesGlob } from '../../contract/glob.js'
 import type { Contract } from '../../core/contract/contract.js'
 import { harnessKind } from '../../core/paths/test-setup-names.js'
+import type { Scope } from '../harness/scope.js'
 import { isTestPath } from '../test-files/test-files.js'
 import { runWordsOf, variableWords } from './command-lines.js'
 import { judgesIn, namedInConfig, pathsOf, scriptsReached, type Word, wordsOf } from './command-words.js'
 import { scriptsIn } from './file-parts.js'
 import { isGlob, type Listing, pathFrom } from './listing.js'
 import { isFree, loadedBy } from './loaded-files.js'
-import type { Scope } from './test-setup.js'
 
 const CANDIDATES_MAX = 20_000
 const FOLDERS_MAX = 50

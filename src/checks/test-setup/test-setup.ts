@@ -1,5 +1,5 @@
 import { posix } from 'node:path'
-import type { Contract, ObservedCommand } from '../../core/contract/contract.js'
+import type { Contract } from '../../core/contract/contract.js'
 import type { PinnedHarness } from '../../core/evidence/observed-run.js'
 import {
   type HarnessKind,
@@ -9,7 +9,8 @@ import {
   isTestName,
   runsTests,
 } from '../../core/paths/test-setup-names.js'
-import { NOT_THE_PROJECT, type WorkTree } from '../../tree/work-tree.js'
+import { NOT_THE_PROJECT } from '../../tree/work-tree.js'
+import type { ReadTree, Scope } from '../harness/scope.js'
 import { extendedBy, type Parts, partsOf } from './file-parts.js'
 import { isNodeScript, languageOf } from './languages.js'
 import { type Listing, listingOf } from './listing.js'
@@ -31,15 +32,6 @@ const FILES_MAX = 5000
 const QUEUE_MAX = 21_000
 const EXTENDED_MAX = 200
 
-/** A tree of which files can be looked at. */
-export type ReadTree = Pick<WorkTree, 'list' | 'hash' | 'read'>
-
-/** Commands of a contract, and what is asked about them: how tests are run, or what one other command does. */
-export interface Scope {
-  readonly of: 'tests' | 'command'
-  readonly commands: readonly Pick<ObservedCommand, 'run' | 'env'>[]
-}
-
 /** The commands that run the tests of a contract. */
 export function testScope(contract: Contract): Scope {
   return { of: 'tests', commands: TESTING.flatMap((name) => contract.commands.get(name) ?? []) }
@@ -48,7 +40,7 @@ export function testScope(contract: Contract): Scope {
 const TESTING = ['tests', 'coverage'] as const
 
 /** The files that decide what commands do, and whether the command itself names a path. */
-export interface Harness {
+interface Harness {
   readonly pins: PinnedHarness
   isNamed(path: string): boolean
 }

@@ -10,7 +10,7 @@ import { isTargetInside } from '../../tree/write/tree-steps.js'
 import type { Aside } from '../confinement.js'
 import { SCRATCH_BYTES_MAX, SCRATCH_ENTRIES_MAX } from './scratch-layers.js'
 
-export const CHANGES_MAX = 20_000
+const CHANGES_MAX = 20_000
 /** A file may be large and take no room until it is written to the tree: this is what counts there. */
 const CHANGED_BYTES_MAX = 1024 ** 3
 const DEPTH_MAX = 256
@@ -18,7 +18,7 @@ const DEPTH_MAX = 256
 const ASIDE_MAX = 2 * SCRATCH_ENTRIES_MAX
 
 /** Where a tree is seen as it was, as it is now, and, with an overlay, the layer that holds whatever was touched. */
-export interface Views {
+interface Views {
   readonly before: string
   /** What was laid over it: where both have something, this was seen. */
   readonly layer: string | null
@@ -235,7 +235,7 @@ async function opened<T>(path: string, bits: number, work: () => Promise<T>): Pr
   }
 }
 
-export function typeOf(stats: Stats): Change['type'] | null {
+function typeOf(stats: Stats): Change['type'] | null {
   if (stats.isFile()) return 'file'
   if (stats.isDirectory()) return 'directory'
   return stats.isSymbolicLink() ? 'link' : null

@@ -27,7 +27,7 @@ interface About {
 }
 
 /** What the layer will be when the changes of a command are saved. */
-export interface ScratchPlan {
+interface ScratchPlan {
   readonly taskId: string
   readonly changes: readonly Change[]
   readonly entries: About['entries']

@@ -15,7 +15,7 @@ export interface Filters {
 }
 
 /** What every starter of a server is made of. */
-export interface StarterParts {
+interface StarterParts {
   readonly dir: string
   /** Files of the seccomp filters; null when none is used. */
   readonly filters: Filters | null

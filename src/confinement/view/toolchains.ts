@@ -16,7 +16,7 @@ export interface Toolchain {
   readonly programs: readonly string[]
 }
 
-export interface Surroundings {
+interface Surroundings {
   readonly environment: NodeJS.ProcessEnv
   readonly home: string
   /** The folders of the PATH that exist. */

@@ -18,7 +18,7 @@ const NOT_LOOKED_AT: ReadonlySet<string> = new Set(['.git', 'node_modules', '.ve
 type Stamp = string
 
 /** Where a command writes: its whole view, and with an overlay the layer that holds whatever was touched. */
-export interface Watched {
+interface Watched {
   readonly view: string
   readonly touched: string | null
 }

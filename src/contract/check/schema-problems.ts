@@ -1,7 +1,6 @@
 import type { Json, JsonObject } from '../../core/json.js'
 import { compilePattern } from '../patterns.js'
-import type { SchemaError } from '../schemas.js'
-import { compileSchema, isDraft07, schemaErrors } from '../schemas.js'
+import { compileSchema, isDraft07, type SchemaError, schemaErrors } from '../schemas.js'
 
 interface SchemaProblem {
   readonly code: 'contract.invalid_schema' | 'contract.invalid_regex'

@@ -1,5 +1,5 @@
+import type { ConsensusPlan } from '../../core/contract/contract-parts.js'
 import { type RunOptions, runOptions } from '../../core/councils/options.js'
-import type { ConsensusPlan } from '../../core/reviews/consensus-plan.js'
 import { camelKeys } from '../camel-keys.js'
 import type { AgentDocument, ConsensusDocument } from '../document.js'
 

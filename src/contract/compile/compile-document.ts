@@ -12,10 +12,10 @@ import type {
   ToolConstraint,
   Transition,
 } from '../../core/contract/contract.js'
+import type { AlertCondition } from '../../core/contract/contract-parts.js'
 import type { TestRules } from '../../core/contract/test-rules.js'
 import type { JsonObject } from '../../core/json.js'
 import { compileRule } from '../../core/rules/rule.js'
-import type { AlertCondition } from '../../core/task/alerts.js'
 import { camelKeys } from '../camel-keys.js'
 import { extraTools } from '../check/check-tools.js'
 import { phasesBeforeRed } from '../check/demands.js'

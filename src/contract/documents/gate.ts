@@ -1,6 +1,5 @@
 import type { Json, JsonObject } from '../../core/json.js'
-import type { Place, Report } from '../diagnostic.js'
-import { diagnosticOf } from '../diagnostic.js'
+import { diagnosticOf, type Place, type Report } from '../diagnostic.js'
 import type { Requirement } from './field.js'
 import { checkBoxFields, namedItem, namedItemFields, tableFields } from './listed-fields.js'
 import type { Block, Heading } from './markdown.js'

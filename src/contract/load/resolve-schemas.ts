@@ -6,8 +6,7 @@ import type { Place } from '../diagnostic.js'
 import type { ArtifactDocument } from '../document.js'
 import type { ReadContract } from '../read/read-contract.js'
 import type { Reading } from '../read/reading.js'
-import type { FileLookup, FileText } from './bounded-files.js'
-import { filesBelow } from './bounded-files.js'
+import { type FileLookup, type FileText, filesBelow } from './bounded-files.js'
 import type { SourceNode } from './yaml.js'
 
 const DEPTH_MAX = 64

@@ -1,6 +1,5 @@
 import type { Json, JsonObject } from '../../core/json.js'
-import type { ContractCode, Diagnostic, Place, Report } from '../diagnostic.js'
-import { diagnosticOf } from '../diagnostic.js'
+import { type ContractCode, type Diagnostic, diagnosticOf, type Place, type Report } from '../diagnostic.js'
 import type { MapNode, SourceNode } from '../load/yaml.js'
 
 const DIAGNOSTICS_MAX = 500

@@ -3,12 +3,13 @@ import { blocker } from '../gates/blockers.js'
 import { isMachineRole } from '../identity/permissions.js'
 import { approverName, deniedTo, isReviewerApprover, refusedTo } from '../reviews/review.js'
 import type { Approver, Command, Context, GateFacts } from '../task/command.js'
-import type { ArtifactRef, BlockerFound, TaskFact } from '../task/event.js'
+import type { TaskFact } from '../task/event.js'
+import type { ArtifactRef, BlockerFound } from '../task/fact-parts.js'
 import { type Decision, decided, numbered, unrecorded, withBudget } from '../task/refusal.js'
 import type { Approval, TaskState } from '../task/state.js'
 
 /** What the approval gates of a transition say. */
-export type ApprovalAnswer =
+type ApprovalAnswer =
   | { readonly kind: 'open'; readonly approvalId: string | null }
   | {
       readonly kind: 'blocked'

@@ -1,4 +1,4 @@
-import type { Refused } from '../task/event.js'
+import type { Refused } from '../task/fact-parts.js'
 
 /** What agents ask the operators. */
 export type QuestionFact =

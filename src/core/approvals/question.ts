@@ -7,8 +7,8 @@ import type { Question, TaskState } from '../task/state.js'
 export const QUESTION_CHARS_MAX = 4000
 export const ANSWER_CHARS_MAX = 4000
 export const OPTIONS_MAX = 10
-export const OPTION_CHARS_MAX = 200
-export const OPEN_QUESTIONS_MAX = 5
+const OPTION_CHARS_MAX = 200
+const OPEN_QUESTIONS_MAX = 5
 
 type Ask = Command & { type: 'ask_question' }
 type Answer = Command & { type: 'answer_question' }

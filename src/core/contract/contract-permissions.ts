@@ -5,7 +5,7 @@ import type { Contract, Enforcement, Phase } from './contract.js'
  * How far a permission reaches. `sandbox`: commands and programs in the sandbox, without network. `outside`: agent
  * CLIs, public addresses. `operator`: only for contracts that count by an operator's word. (REQ-TRUST-3)
  */
-export type Reach = 'sandbox' | 'outside' | 'operator'
+type Reach = 'sandbox' | 'outside' | 'operator'
 
 export const PERMISSION_KINDS = [
   'commands',
@@ -18,7 +18,7 @@ export const PERMISSION_KINDS = [
 ] as const
 
 /** One thing that a contract asks for, in words for the operator who decides. */
-export interface Permission {
+interface Permission {
   readonly kind: (typeof PERMISSION_KINDS)[number]
   readonly text: string
   readonly reach: Reach

@@ -1,10 +1,7 @@
 import type { Json, JsonObject } from '../json.js'
-import type { ConsensusPlan } from '../reviews/consensus-plan.js'
-import type { Places } from '../reviews/reviewer-slots.js'
 import type { Rule } from '../rules/rule.js'
-import type { Alert } from '../task/alerts.js'
-import type { AgentCrash } from '../task/crash.js'
 import type { Programs } from './agent-programs.js'
+import type { AgentCrash, Alert, ConsensusPlan, Places } from './contract-parts.js'
 import type { DocumentPlace, EvidenceGrade, PhaseDocument } from './phase-document.js'
 import type { TestRules } from './test-rules.js'
 import type { Webhook } from './webhook.js'
@@ -51,7 +48,7 @@ export interface Contract extends Programs {
   readonly agentStartable?: boolean
 }
 
-export interface NotEnforced {
+interface NotEnforced {
   /** Path of the field in the document, such as `phases.IMPL.rules`. */
   readonly path: string
   readonly feature: string

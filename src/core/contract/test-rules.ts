@@ -1,5 +1,5 @@
 /** How the inverted run of new and changed tests is made. */
-export interface InvertedRules {
+interface InvertedRules {
   /** Seconds for all of it; missing: three times the plain run, at least 60. */
   readonly maxSeconds?: number
   /** Whether criteria whose language or assertion library has no rules stay closed too. */

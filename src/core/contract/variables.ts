@@ -10,7 +10,7 @@ const HELD_BY_SHELL: ReadonlySet<string> = new Set([
   'UID',
 ])
 /** The kernel starts no program with a longer `NAME=value`; the byte that ends it counts as well. */
-export const VARIABLE_BYTES_MAX = 128 * 1024 - 1
+const VARIABLE_BYTES_MAX = 128 * 1024 - 1
 
 /** True when a shell, the kernel and every program agree that this is the name of an environment variable. */
 export function isVariableName(name: string): boolean {

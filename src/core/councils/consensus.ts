@@ -2,7 +2,7 @@ import { counted } from '../text.js'
 import type { CoordinationRun } from './council.js'
 
 /** What a run says about the gate that it stands for. */
-export interface Consensus {
+interface Consensus {
   readonly status: 'pending' | 'holds' | 'fails'
   readonly message: string
 }

@@ -12,7 +12,7 @@ export type Judgement =
   | { readonly kind: 'bad'; readonly problem: Problem }
 
 export const ANSWER_CHARS_MAX = 100_000
-export const RESPONSE_CALLS_MAX = 1000
+const RESPONSE_CALLS_MAX = 1000
 
 type Good = Exclude<Judgement, { kind: 'bad' }>
 type Workflow = 'vote' | 'new_answer'

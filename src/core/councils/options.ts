@@ -29,10 +29,10 @@ export const DEFAULT_OPTIONS: RunOptions = {
 }
 
 export const AGENTS_MAX = 64
-export const ANSWERS_PER_AGENT_MAX = 100
-export const ANSWERS_GLOBAL_MAX = AGENTS_MAX * ANSWERS_PER_AGENT_MAX
-export const ATTEMPTS_MAX = 20
-export const TIMEOUT_SECONDS_MAX = 7 * 86_400
+const ANSWERS_PER_AGENT_MAX = 100
+const ANSWERS_GLOBAL_MAX = AGENTS_MAX * ANSWERS_PER_AGENT_MAX
+const ATTEMPTS_MAX = 20
+const TIMEOUT_SECONDS_MAX = 7 * 86_400
 export const QUESTION_CHARS_MAX = 100_000
 
 /** The options with the defaults in place of what is not given. */

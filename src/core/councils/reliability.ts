@@ -1,10 +1,10 @@
-import type { Retry } from '../task/event.js'
+import type { Retry } from '../task/fact-parts.js'
 import { charCount, firstChars } from './code-points.js'
 import { toolName } from './messages.js'
 import { type Handled, WORKFLOW_ERRORS } from './reason.js'
 
 /** One enforcement event of an agent, as `status.json` shows it. */
-export interface EnforcementAttempt {
+type EnforcementAttempt = {
   readonly round: number
   readonly attempt: number
   readonly max_attempts: number
@@ -18,7 +18,7 @@ export interface EnforcementAttempt {
   readonly timestamp: number
 }
 
-interface RoundTally {
+type RoundTally = {
   readonly count: number
   readonly reasons: readonly string[]
 }
@@ -37,7 +37,7 @@ export interface Reliability {
 export type ReliabilityOutcome = 'ok' | 'non_compliant' | 'dropped'
 
 /** The record as `status.json` has it. */
-export interface ReliabilityRecord {
+export type ReliabilityRecord = {
   readonly enforcement_attempts: readonly EnforcementAttempt[]
   readonly by_round: Readonly<Record<string, RoundTally>>
   readonly unknown_tools: readonly string[]
@@ -47,11 +47,11 @@ export interface ReliabilityRecord {
   readonly outcome: ReliabilityOutcome
 }
 
-export const BUFFER_PREVIEW_CHARS = 500
+const BUFFER_PREVIEW_CHARS = 500
 export const ATTEMPTS_KEPT_MAX = 1000
 export const TOOL_CALLS_KEPT_MAX = 100
 export const UNKNOWN_TOOLS_KEPT_MAX = 100
-export const ROUNDS_KEPT_MAX = 1000
+const ROUNDS_KEPT_MAX = 1000
 
 export const NO_RELIABILITY: Reliability = {
   attempts: [],

@@ -2,9 +2,9 @@ import type { Answer, CoordinationRun } from './council.js'
 import type { Novelty } from './options.js'
 
 /** Above this share of common words, in percent, an answer is too similar; null: whatever is no duplicate is new. */
-export const NOVELTY_LIMITS: Readonly<Record<Novelty, number | null>> = { lenient: null, balanced: 70, strict: 50 }
+const NOVELTY_LIMITS: Readonly<Record<Novelty, number | null>> = { lenient: null, balanced: 70, strict: 50 }
 
-export interface Likeness {
+interface Likeness {
   readonly label: string
   /** From 0 to 1. */
   readonly similarity: number

@@ -2,9 +2,9 @@ import type { StartRun } from './command.js'
 import type { RunFact } from './event.js'
 import { AGENTS_MAX, optionProblem, QUESTION_CHARS_MAX, quorumProblem } from './options.js'
 
-export const PARTICIPANT_ID = '^[A-Za-z0-9_.-]{1,64}$'
+const PARTICIPANT_ID = '^[A-Za-z0-9_.-]{1,64}$'
 /** Runs have folders: no id is a name like `..` */
-export const RUN_ID = '^[A-Za-z0-9][A-Za-z0-9_.-]{0,99}$'
+const RUN_ID = '^[A-Za-z0-9][A-Za-z0-9_.-]{0,99}$'
 
 /** The first fact of a run, or what is wrong with it. */
 export function startFact(command: StartRun): RunFact | string {

@@ -14,7 +14,7 @@ export type AgentStatusWord =
   | 'error'
   | 'completed'
 
-export interface AgentStatus {
+export type AgentStatus = {
   readonly status: AgentStatusWord
   readonly answer_count: number
   readonly latest_answer_label: string | null
@@ -30,7 +30,7 @@ export interface AgentStatus {
 }
 
 /** `status.json` of a run. Times are Unix seconds with a fraction. */
-export interface RunStatus {
+export type RunStatus = {
   /** `parked` is for tasks: a run never is. */
   readonly finish_reason: 'in_progress' | FinishReason | 'parked'
   readonly finish_reason_details: string | null

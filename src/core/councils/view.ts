@@ -1,10 +1,10 @@
 import { type CoordinationRun, isAwaited, isPresenting, type Participant, type Verdict, votable } from './council.js'
 
 /** What an agent must do now. `wait`: nothing, unless another answer comes. */
-export type Duty = 'new_answer' | 'vote' | 'new_answer_or_vote' | 'present' | 'wait' | 'none'
+type Duty = 'new_answer' | 'vote' | 'new_answer_or_vote' | 'present' | 'wait' | 'none'
 
 /** All that a participant may see: no id but anonymous ones, no vote, nothing of what others are refused. */
-export interface ParticipantView {
+export type ParticipantView = {
   readonly question: string
   readonly anonymous_id: string
   readonly round: number
@@ -20,7 +20,7 @@ export interface ParticipantView {
   readonly needs_verdict: boolean
 }
 
-export interface ShownAnswer {
+export type ShownAnswer = {
   readonly agent_id: string
   readonly label: string
   readonly content: string

@@ -1,5 +1,5 @@
 import type { JsonObject } from '../json.js'
-import type { Refused } from '../task/event.js'
+import type { Refused } from '../task/fact-parts.js'
 
 /** Why a field counts for more than the agent's word: the file that was read, or the command that was run. */
 export type EvidenceProof =

@@ -2,21 +2,8 @@ import type { TaskEvent } from '../task/event.js'
 import { type Decision, decided } from '../task/refusal.js'
 import type { TaskState } from '../task/state.js'
 
-/** Held-out examples of a task: how many, and where they are stored. The store is salted: nobody can guess them by the hash. */
-export interface HeldOutRef {
-  readonly sha256: string
-  readonly count: number
-}
-
-export interface HeldOut extends HeldOutRef {
-  /** How often they failed since an operator last looked at the task. */
-  readonly failures: number
-  /** Where the outcome of the last failure is stored. */
-  readonly run: string | null
-}
-
 /** Each failure tells the agent a little: after so many a person looks at the task. */
-export const HELD_OUT_FAILURES_MAX = 5
+const HELD_OUT_FAILURES_MAX = 5
 
 export function heldOutFailed(state: TaskState, event: TaskEvent & { type: 'held_out_failed' }): TaskState {
   if (state.heldOut === undefined) return state

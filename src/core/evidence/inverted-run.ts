@@ -1,8 +1,8 @@
 import type { JsonObject } from '../json.js'
-import type { Grade } from '../task/event.js'
+import type { Grade } from '../task/fact-parts.js'
 
 /** What the inverted run shows of a test. `docs/inverted-run.md` explains each. */
-export type TestVerdict = 'proved' | 'survived' | 'not_judged' | 'no_evidence'
+type TestVerdict = 'proved' | 'survived' | 'not_judged' | 'no_evidence'
 
 /** One new or changed test with what its inverted run shows. */
 export interface JudgedTest {
@@ -65,7 +65,7 @@ export function invertedView({ tests, problem, durationMs }: InvertedRun, testsM
 }
 
 /** How many tests have each verdict. */
-export function countVerdicts(tests: readonly JudgedTest[]): Readonly<Record<TestVerdict, number>> {
+function countVerdicts(tests: readonly JudgedTest[]): Readonly<Record<TestVerdict, number>> {
   const counts = { proved: 0, survived: 0, not_judged: 0, no_evidence: 0 }
   for (const { verdict } of tests) counts[verdict] += 1
   return counts

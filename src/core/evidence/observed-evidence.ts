@@ -10,7 +10,7 @@ export interface ObservedSource {
 
 /** What can be said of a run: `<command>_<member>` names it; the bare name of a command stands for `succeeded` or its percentage. */
 export const OBSERVED_MEMBERS = ['succeeded', 'exit_code', 'passed', 'failed', 'skipped', 'total', 'coverage'] as const
-export type ObservedMember = (typeof OBSERVED_MEMBERS)[number]
+type ObservedMember = (typeof OBSERVED_MEMBERS)[number]
 
 const TYPE_OF: Readonly<Record<ObservedMember, 'boolean' | 'integer' | 'number'>> = {
   succeeded: 'boolean',

@@ -2,7 +2,7 @@ import type { JsonObject } from '../json.js'
 import type { InvertedRun } from './inverted-run.js'
 
 /** One test of an observed run. */
-export interface ObservedTest {
+export type ObservedTest = {
   readonly id: string
   readonly status: 'passed' | 'failed' | 'skipped' | 'todo'
   readonly file: string | null
@@ -11,7 +11,7 @@ export interface ObservedTest {
 }
 
 /** Something that kept tests from running. */
-export interface ObservedLoadFailure {
+export type ObservedLoadFailure = {
   readonly file: string | null
   readonly kind: 'missing_module' | 'syntax' | 'other'
   /** The module or the symbol that is not there; missing where an older version recorded it. */
@@ -72,7 +72,7 @@ export interface ObservedRun {
 }
 
 /** What the tests said of the tree that work on a task began with. */
-export interface Baseline {
+export type Baseline = {
   readonly tests: readonly Pick<ObservedTest, 'id' | 'status' | 'file'>[]
   /** Ids of tests whose result differed between runs of the tree. */
   readonly flaky: readonly string[]
@@ -86,7 +86,7 @@ export interface Baseline {
 }
 
 /** The tests of a RED run that a GREEN run must have run. */
-export interface PinnedRun {
+export type PinnedRun = {
   readonly ids: readonly string[]
   /** Files that did not load at RED: their tests are first known at GREEN, and there must be some. */
   readonly unloaded: readonly string[]

@@ -5,7 +5,7 @@ import { type Decision, decided, unrecorded } from '../task/refusal.js'
 import type { Approval, TaskState } from '../task/state.js'
 
 /** Stands where other approvals name their gate. */
-export const SETUP_GATE = 'request_setup_change'
+const SETUP_GATE = 'request_setup_change'
 const ANSWER_MS_MAX = 24 * 60 * 60 * 1000
 
 type Ask = Command & { type: 'ask_setup_change' }

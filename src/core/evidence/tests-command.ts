@@ -1,5 +1,5 @@
 import type { JsonObject } from '../json.js'
-import type { ArtifactRef } from '../task/event.js'
+import type { ArtifactRef } from '../task/fact-parts.js'
 
 /** What is recorded of runs of the tests, and of changes of their setup. */
 export type TestsCommand =

@@ -4,7 +4,7 @@ import { isObserved } from '../evidence/inverted-run.js'
 import { comesOfReviews } from '../reviews/consensus-plan.js'
 import { REVIEW_ARTIFACTS, reviewsKey } from '../reviews/review.js'
 import { type CheckOutcome, checkKey, type GateFacts } from '../task/command.js'
-import type { BlockerFound } from '../task/event.js'
+import type { BlockerFound } from '../task/fact-parts.js'
 import { remedyOf } from '../task/refusal.js'
 import type { TaskState } from '../task/state.js'
 import { CHECK_REMEDIES, POSTPONED_REMEDY } from './check-remedies.js'
@@ -14,7 +14,7 @@ const PROBLEMS_PER_ARTIFACT_MAX = 20
 /** The artifact that Phaselock makes itself where the contract says how tests are run; its checks say what is wrong with it. */
 export const OBSERVED_ARTIFACT = 'test_run_result'
 
-export interface Findings {
+interface Findings {
   readonly blockers: readonly BlockerFound[]
   readonly warnings: readonly BlockerFound[]
   /** Blockers that a mode other than strict let through. */

@@ -14,7 +14,7 @@ const PROBLEMS_KEPT_MAX = 200
 const PROBLEMS_IN_TEXT_MAX = 3
 
 /** How a completed phase is left. */
-export type WayOn =
+type WayOn =
   /** The only legal transition, or the phase itself when it is the last; with the claim that completing it makes. */
   | { readonly kind: 'one'; readonly target: string; readonly claims: readonly string[] }
   /** Completing the phase does not say where to go. */

@@ -1,6 +1,7 @@
 import type { Blocker, Contract, EvidenceField, Phase, RequiredArtifact } from '../contract/contract.js'
+import type { ConsensusPlan } from '../contract/contract-parts.js'
 import type { PhaseTask } from '../contract/phase-document.js'
-import { type ConsensusPlan, onlyVotersReview, reviewsNeeded } from '../reviews/consensus-plan.js'
+import { onlyVotersReview, reviewsNeeded } from '../reviews/consensus-plan.js'
 import { slotChecks } from '../reviews/reviewer-slots.js'
 import { checkKey } from '../task/command.js'
 import type { TaskState } from '../task/state.js'
@@ -9,7 +10,7 @@ import { openTasks } from './phase-tasks.js'
 import { type Demand, demandOf, findTransition, isFinal } from './transition-rules.js'
 
 /** A check to run, and where its outcome goes. */
-export interface CheckNeeded {
+interface CheckNeeded {
   readonly key: string
   readonly blocker: Blocker
   /** The artifact whose `validation` asks for it; null for a check of a gate. */

@@ -1,6 +1,7 @@
 import { REVIEW_ARTIFACTS } from '../reviews/review.js'
 import type { GateFacts } from '../task/command.js'
-import type { ArtifactRef, TaskFact } from '../task/event.js'
+import type { TaskFact } from '../task/event.js'
+import type { ArtifactRef } from '../task/fact-parts.js'
 import type { Decision } from '../task/refusal.js'
 import type { TaskState } from '../task/state.js'
 import type { Needs } from './needs.js'

@@ -10,8 +10,9 @@ import { isWaitingForReviews } from '../reviews/review.js'
 import { slotFacts } from '../reviews/reviewer-slots.js'
 import type { Violation as RuleViolation } from '../rules/evaluate.js'
 import type { Command, Context, GateFacts } from '../task/command.js'
-import type { ArtifactRef, BlockerFound, TaskFact } from '../task/event.js'
+import type { TaskFact } from '../task/event.js'
 import { bytesHandedIn } from '../task/evolve.js'
+import type { ArtifactRef, BlockerFound } from '../task/fact-parts.js'
 import { unledgeredBlockers } from '../task/reconcile.js'
 import { type Decision, decided, modeOf, numbered, withBudget } from '../task/refusal.js'
 import type { TaskState } from '../task/state.js'
@@ -34,8 +35,9 @@ export function transition(contract: Contract, state: TaskState, request: Reques
   const agentId = state.held?.agentId ?? ''
   if (request.auto === true && (autoTarget(contract, state) !== request.target || request.claims.length > 0))
     return decided([])
+  // What nobody asked for is not held against the agent.
   const refuse = (code: Code, detail: string): Decision =>
-    refusedTransition(contract, state, { to: request.target, code, detail })
+    request.auto === true ? decided([]) : refusedTransition(contract, state, { to: request.target, code, detail })
   if (request.currentPhase !== null && request.currentPhase !== state.phase)
     return refuse('phase_sequence_violation', `The task is in ${state.phase}, not in ${request.currentPhase}`)
   const needed = needs(contract, state, request)

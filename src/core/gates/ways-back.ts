@@ -1,5 +1,6 @@
 import type { Contract, Phase } from '../contract/contract.js'
-import type { BlockerFound, TaskFact } from '../task/event.js'
+import type { TaskFact } from '../task/event.js'
+import type { BlockerFound } from '../task/fact-parts.js'
 import type { Decision } from '../task/refusal.js'
 import type { TaskState } from '../task/state.js'
 import { blocker } from './blockers.js'

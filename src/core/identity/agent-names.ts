@@ -1,19 +1,27 @@
 import type { Contract } from '../contract/contract.js'
 import { reviewsNeeded } from '../reviews/consensus-plan.js'
-import type { Registry } from './registry.js'
 
 /** Words of the ledger and of `approvers` that stand for people, machines or Phaselock itself. */
 const WORDS = ['human', 'orchestrator', 'admin', 'system', 'operator', 'phaselock', 'ci', 'stranger']
 
+interface KnownAgents {
+  readonly agents: ReadonlyMap<string, { readonly revokedAt: number | null }>
+  readonly spawns: ReadonlyMap<string, unknown>
+}
+
+interface KnownNames extends KnownAgents {
+  readonly operators: ReadonlyMap<string, { readonly name: string; readonly role: string | null }>
+}
+
 /** A name without what people overlook: case, separators, width and invisible characters. */
-export function foldName(name: string): string {
+function foldName(name: string): string {
   const folded = name.normalize('NFKC').toLowerCase()
   const letters = folded.replace(/[^\p{L}\p{N}]/gu, '')
   return letters === '' ? folded : letters
 }
 
 /** Those whom the contract names in approvals, reviews and votes. */
-export function namesInContract(contract: Contract): readonly string[] {
+function namesInContract(contract: Contract): readonly string[] {
   const phases = [...contract.phases.values()]
   return phases.flatMap((phase) => [
     ...phase.gates.flatMap((gate) => gate.approvers),
@@ -23,7 +31,7 @@ export function namesInContract(contract: Contract): readonly string[] {
 }
 
 /** Why no agent may have this name; null when one may. A registered agent keeps its name. (REQ-ROLES-7) */
-export function reservedName(id: string, registry: Registry, contracts: readonly Contract[]): string | null {
+export function reservedName(id: string, registry: KnownNames, contracts: readonly Contract[]): string | null {
   if (registry.agents.get(id)?.revokedAt === null) return null
   const folded = foldName(id)
   const isSame = (name: string | null): boolean => name !== null && foldName(name) === folded
@@ -35,7 +43,7 @@ export function reservedName(id: string, registry: Registry, contracts: readonly
 }
 
 /** Whether an agent was ever known under this name, or under one that looks like it. */
-export function isKnownAgent(id: string, { agents, spawns }: Registry): boolean {
+export function isKnownAgent(id: string, { agents, spawns }: KnownAgents): boolean {
   const folded = foldName(id)
   return [...agents.keys(), ...spawns.keys()].some((known) => foldName(known) === folded)
 }

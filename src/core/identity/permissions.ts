@@ -166,7 +166,7 @@ export function describeCallers(id: CallId): string {
   return names.length === 0 ? last : `${names.join(', ')} and ${last}`
 }
 
-export interface CiScene {
+interface CiScene {
   /** Whether the body names the server's own work tree, or none. */
   readonly isOwnTree: boolean
   /** The contract that the body names; null: none, or the server's own. */

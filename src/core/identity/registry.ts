@@ -50,7 +50,7 @@ export type RegistryFact =
 
 export type RegistryEvent = RegistryFact & { readonly at: number; readonly actor: string }
 
-export interface Operator {
+interface Operator {
   readonly name: string
   readonly role: string | null
   /** SHA-256 of the token: it proves the token and does not give it away. */
@@ -59,7 +59,7 @@ export interface Operator {
   readonly revokedAt: number | null
 }
 
-export interface Agent {
+interface Agent {
   readonly id: string
   /** The one agent token that is alive carries this. */
   readonly instance: string
@@ -175,7 +175,7 @@ function withoutAgent(
 }
 
 /** So many runs are listed; older ones that are over stay in the ledger. */
-export const COORDINATIONS_LISTED_MAX = 1000
+const COORDINATIONS_LISTED_MAX = 1000
 
 function withRun(known: Registry['coordinations'], id: string, openedAt: number): Registry['coordinations'] {
   const runs = new Map(known).set(id, { openedAt, isOpen: true })

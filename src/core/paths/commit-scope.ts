@@ -36,7 +36,7 @@ export interface CommitRules {
 }
 
 /** What of a listing is the task's to commit. */
-export interface CommitScope {
+interface CommitScope {
   readonly changed: readonly StatusEntry[]
   /** What differs and is not committed, and the submodules. A folder stands for everything in it. */
   readonly leftOut: readonly string[]

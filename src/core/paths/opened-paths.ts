@@ -5,7 +5,7 @@ import { harnessKind } from './test-setup-names.js'
 import { writableOf } from './writable.js'
 
 /** A path that agents could not change, or that gates hold as it was, and that a phase opens by naming it. */
-export interface OpenedPath {
+interface OpenedPath {
   readonly phase: string
   /** The glob of the contract. */
   readonly pattern: string

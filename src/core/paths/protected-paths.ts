@@ -1,10 +1,10 @@
 import { foldedName, foldPath } from './fold-path.js'
 
 /** Why agents may not change a path. */
-export type ProtectedFor = 'agents' | 'git' | 'machines' | 'pipelines'
+type ProtectedFor = 'agents' | 'git' | 'machines' | 'pipelines'
 
 /** A path that agents may not change unless a phase of the contract names it. */
-export interface ProtectedPath {
+interface ProtectedPath {
   /** As people know it, such as `.vscode` or `AGENTS.md`. */
   readonly name: string
   readonly why: ProtectedFor

@@ -1,5 +1,6 @@
 import type { Contract, Phase } from '../contract/contract.js'
 import type { Context } from '../task/command.js'
+import type { ChangedPath, GitAccess } from '../task/fact-parts.js'
 import type { TaskState } from '../task/state.js'
 import { BUILT_IN_TOOLS } from '../tool-calls/built-in-tools.js'
 import { isOffered, phaseOf } from '../tool-calls/offered-tools.js'
@@ -25,24 +26,12 @@ export function writableOf(phase: Phase): Writable {
   }
 }
 
-/** One path that a call changed or would change. */
-export interface ChangedPath {
-  readonly path: string
-  readonly kind: 'created' | 'modified' | 'deleted'
-  readonly type: 'file' | 'directory' | 'link'
-  /** Why it can never reach the tree, whatever the contract says; null otherwise. */
-  readonly problem: string | null
-}
-
 export interface RefusedPath {
   readonly path: string
   readonly reason: string
   /** No mode lets it through. */
   readonly isFinal: boolean
 }
-
-/** How a tool stands to the git directory, which is exempt from `writable` and belongs to the git tools alone. */
-export type GitAccess = 'none' | 'tool'
 
 /** The paths that may not change in the task's phase, each with its reason. Folders follow what is in them. */
 export function refusedPaths(
@@ -110,7 +99,7 @@ function foldersOf(changed: readonly ChangedPath[]): ReadonlySet<string> {
 const CONTRACT_PATH = /^(agent_workflow(\.(ya?ml|json|md|markdown))?|agent_~\d+(\.(ya?ml?|jso|md|mar))?)(\/|$)/
 
 /** Every form in which a work tree can hold a contract, whether it is in use or not: the next start would find it. */
-export function isContractPath(path: string): boolean {
+function isContractPath(path: string): boolean {
   return CONTRACT_PATH.test(foldPath(path))
 }
 

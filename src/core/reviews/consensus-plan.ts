@@ -1,42 +1,6 @@
 import type { Blocker, Phase } from '../contract/contract.js'
-import type { CoordinationRun } from '../councils/council.js'
-import type { RunOptions } from '../councils/options.js'
 import type { TaskState } from '../task/state.js'
 import { REVIEW_ARTIFACTS, REVIEW_CHECKS, reviewsAsked } from './review.js'
-
-/** A reviewer that votes: a program that Phaselock starts, or whoever an operator hands the token of this name. */
-export interface Voter {
-  readonly id: string
-  readonly program: {
-    readonly harness: 'claude-code' | 'codex' | 'gemini' | 'opencode' | 'command'
-    readonly command: string | null
-    readonly args: readonly string[]
-    readonly model: string | null
-  } | null
-}
-
-/** Who must agree before a phase is left, on what, and how they vote. */
-export interface ConsensusPlan {
-  readonly voters: readonly Voter[]
-  readonly question: string
-  readonly options: RunOptions
-}
-
-/** What the shell found of the vote over exactly the work that there is now. */
-export interface ConsensusSeen {
-  /** The one run that there can be for this subject. */
-  readonly runId: string
-  /** Hash of all that is voted on. */
-  readonly subject: string
-  /** `workKey` of the task before it was looked at. */
-  readonly workKey: string
-  /** Null: it was not opened. */
-  readonly run: CoordinationRun | null
-  /** Its last event in the ledger. */
-  readonly last: { readonly seq: number; readonly hash: string } | null
-  /** A run over other work of this visit that goes on. */
-  readonly replaces: string | null
-}
 
 /** Another one after every call that may have changed the work: what was looked at before is not what there is now. */
 export function workKey({ visit, watch }: TaskState): string {

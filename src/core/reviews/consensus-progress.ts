@@ -1,7 +1,7 @@
 import { type CoordinationRun, isPresenting } from '../councils/council.js'
 
 /** How far the reviewers are: who, never what they said. */
-export interface ConsensusProgress {
+interface ConsensusProgress {
   readonly voters: readonly string[]
   /** Those whose vote stands. */
   readonly voted: readonly string[]

@@ -1,12 +1,14 @@
+import type { ConsensusPlan } from '../contract/contract-parts.js'
 import { firstChars } from '../councils/code-points.js'
 import { consensusOf } from '../councils/consensus.js'
 import type { CoordinationRun } from '../councils/council.js'
 import { blocker } from '../gates/blockers.js'
 import type { GateFacts } from '../task/command.js'
-import type { BlockerFound, TaskFact } from '../task/event.js'
+import type { TaskFact } from '../task/event.js'
+import type { BlockerFound } from '../task/fact-parts.js'
 import type { TaskState } from '../task/state.js'
-import type { ConsensusProof } from './consensus-event.js'
-import { type ConsensusPlan, type ConsensusSeen, workKey } from './consensus-plan.js'
+import type { ConsensusProof, ConsensusSeen } from './consensus-event.js'
+import { workKey } from './consensus-plan.js'
 import { consensusProgress } from './consensus-progress.js'
 import { HOLDERS_MAX } from './review.js'
 
@@ -16,7 +18,7 @@ export const CONSENSUS_RUNS_TASK_MAX = 200
 const ANSWER_SHOWN_CHARS = 1000
 
 /** What the reviewers of a phase say to leaving it. */
-export type ConsensusAnswer =
+type ConsensusAnswer =
   | { readonly kind: 'holds'; readonly proof: ConsensusProof | null }
   | {
       readonly kind: 'blocked'

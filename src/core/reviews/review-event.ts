@@ -1,5 +1,4 @@
-import type { ReviewStatus } from '../task/command.js'
-import type { Refused } from '../task/event.js'
+import type { Refused, ReviewStatus } from '../task/fact-parts.js'
 
 /** Who looks at a task besides its agent, and what they say. */
 export type ReviewFact =

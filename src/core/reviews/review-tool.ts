@@ -1,6 +1,6 @@
 import type { Contract } from '../contract/contract.js'
 import type { Command, Context } from '../task/command.js'
-import type { Violation } from '../task/event.js'
+import type { Violation } from '../task/fact-parts.js'
 import { type Decision, decided } from '../task/refusal.js'
 import type { TaskState } from '../task/state.js'
 import { phaseOf } from '../tool-calls/offered-tools.js'

@@ -1,6 +1,7 @@
 import type { CheckName, Contract, Phase } from '../contract/contract.js'
-import type { Command, Context, ReviewStatus } from '../task/command.js'
-import type { BlockerFound, TaskFact, Violation } from '../task/event.js'
+import type { Command, Context } from '../task/command.js'
+import type { TaskFact } from '../task/event.js'
+import type { BlockerFound, ReviewStatus, Violation } from '../task/fact-parts.js'
 import { type Decision, decided, type Refused, unrecorded } from '../task/refusal.js'
 import type { Reviewer, TaskState } from '../task/state.js'
 
@@ -8,11 +9,11 @@ import type { Reviewer, TaskState } from '../task/state.js'
 export const REVIEW_ARTIFACTS: readonly string[] = ['review_report', 'review_results']
 /** What reviews and reviewers may be called. A leading `_` is left out: `__proto__` is no name. */
 export const REVIEWER_NAME = '^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$'
-export const REPORT_BYTES_MAX = 256 * 1024
+const REPORT_BYTES_MAX = 256 * 1024
 /** How often one reviewer may report in one visit: every report is kept. */
-export const REPORTS_MAX = 100
+const REPORTS_MAX = 100
 /** Where the contract names no reviews, so many identities may send one in a visit. */
-export const REVIEWERS_MAX = 50
+const REVIEWERS_MAX = 50
 /** How often Phaselock starts one reviewer in one visit, and reviewers of one task at all: whoever made it do so would not pay for it. */
 export const REVIEW_STARTS_MAX = 20
 export const REVIEW_STARTS_TASK_MAX = 200

@@ -1,26 +1,11 @@
-import type { AutoSpawn } from '../contract/agent-programs.js'
 import type { Blocker, Contract, Phase } from '../contract/contract.js'
+import type { Slot } from '../contract/contract-parts.js'
 import type { TaskFact } from '../task/event.js'
 import type { TaskState } from '../task/state.js'
 import { isFinished, reviewersOf, reviewsAsked } from './review.js'
 
-/** A place for a reviewer, opened on entering a phase and filled by whoever is let in under its name. */
-export interface Slot {
-  readonly name: string
-  /** The phase is not left before this one has finished. */
-  readonly isAwaited: boolean
-}
-
-/** What a phase does for its reviewers when it is entered. */
-export interface Places {
-  /** Places for reviewers that open. */
-  readonly slots?: readonly Slot[]
-  /** Agents of the contract that are started to fill some of them. */
-  readonly autoSpawn?: readonly AutoSpawn[]
-}
-
 /** The places that open with a phase: those of its own, and with `opensReviews` one for each review it asks for. */
-export function slotsOf(phase: Phase, opensReviews: boolean): readonly Slot[] {
+function slotsOf(phase: Phase, opensReviews: boolean): readonly Slot[] {
   const own = phase.slots ?? []
   const asked = opensReviews ? (reviewsAsked(phase) ?? []) : []
   const more = asked.filter((name) => own.every((slot) => slot.name !== name))
@@ -45,7 +30,7 @@ export function slotChecks(phase: Phase): readonly Blocker[] {
   return [{ check: 'all_review_models_completed', severity: 'blocking', message, params }]
 }
 
-export type SlotStatus = 'wanted' | 'registered' | 'finished'
+type SlotStatus = 'wanted' | 'registered' | 'finished'
 
 /** How far each place of this visit is. */
 export function slotStatuses(state: TaskState): readonly (Slot & { readonly status: SlotStatus })[] {

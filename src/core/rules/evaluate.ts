@@ -1,8 +1,7 @@
 import type { JsonObject } from '../json.js'
 import { clock, counted, duration, oneLine, span, thousands } from '../text.js'
 import { unreachable } from '../unreachable.js'
-import type { Facts } from './facts.js'
-import { totals } from './facts.js'
+import { type Facts, totals } from './facts.js'
 import type { Matches } from './memo.js'
 import { findRepeats } from './repeats.js'
 import type { CommitRule, RepeatRule, Rule, RuleType, TimeoutRule, TokenRule } from './rule.js'
@@ -23,7 +22,7 @@ export interface RuleContext {
   readonly commitSince: boolean | null
 }
 
-export interface RecentEvent {
+interface RecentEvent {
   readonly at: number
   readonly text: string
   readonly tool: string | null

@@ -14,7 +14,7 @@ export interface Spine {
   readonly runStart: number
 }
 
-export interface Indexed {
+interface Indexed {
   readonly newest: Spine | null
   /** The newest link of each text. */
   readonly latest: Layers<Link>

@@ -14,7 +14,7 @@ export interface CommandFact {
   readonly mark: number
 }
 
-export interface EditFact {
+interface EditFact {
   readonly at: number
   readonly path: string
   readonly tool: string
@@ -29,7 +29,7 @@ export interface Facts {
   readonly turns: number
 }
 
-export interface Totals {
+interface Totals {
   readonly commands: number
   readonly edits: number
   readonly turns: number
@@ -43,8 +43,8 @@ export interface Totals {
   readonly usage: 'observed' | 'reported' | 'none'
 }
 
-export const COMMAND_CHARS_MAX = 2000
-export const PATH_CHARS_MAX = 4096
+const COMMAND_CHARS_MAX = 2000
+const PATH_CHARS_MAX = 4096
 const TOOL_CHARS_MAX = 100
 
 export const NO_FACTS: Facts = { commands: NO_LOG, edits: NO_LOG, usage: NO_USAGE, turns: 0 }

@@ -8,7 +8,7 @@ import type { Matches } from './memo.js'
 import { latestRepeat, matching } from './memo.js'
 import type { RepeatRule } from './rule.js'
 
-export interface Repeats {
+interface Repeats {
   /** Of everything that counts. */
   readonly count: number
   /** The most frequent texts, at most three; equally frequent ones in the order they came. */

@@ -12,7 +12,7 @@ export interface UsageFact {
   readonly grade: 'observed' | 'reported'
 }
 
-export interface Tokens {
+interface Tokens {
   readonly input: number
   readonly output: number
   readonly cacheRead: number

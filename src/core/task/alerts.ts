@@ -1,30 +1,13 @@
 import type { Contract } from '../contract/contract.js'
+import type { AlertCondition } from '../contract/contract-parts.js'
 import { unreachable } from '../unreachable.js'
 import type { Context } from './command.js'
 import type { TaskFact } from './event.js'
 import { type Decision, decided } from './refusal.js'
 import type { TaskState } from './state.js'
 
-export type AlertCondition = 'gate_block_rate' | 'task_stuck_in_phase' | 'approval_waiting'
-
-/** When somebody is told: a share between 0 and 1 for a rate, seconds for everything that lasts. */
-export interface Alert {
-  readonly condition: AlertCondition
-  readonly limit: number
-  /** The contract's own words; '' when it gives none. */
-  readonly message: string
-}
-
-/** An alert that was raised and has not cleared. */
-export interface RaisedAlert {
-  readonly condition: AlertCondition
-  readonly limit: number
-  readonly message: string
-  readonly since: number
-}
-
 /** With fewer gate decisions than this a task has no rate: one closed gate is no trend. */
-export const RATE_DECISIONS_MIN = 4
+const RATE_DECISIONS_MIN = 4
 
 const WAITS: ReadonlySet<TaskState['status']> = new Set<TaskState['status']>([
   ...(['active', 'awaiting_approval', 'interrupted', 'queued'] as const),
@@ -44,7 +27,7 @@ export function checkAlerts(contract: Contract, state: TaskState, context: Conte
   return decided(facts)
 }
 
-export function alertName(condition: AlertCondition, limit: number): string {
+function alertName(condition: AlertCondition, limit: number): string {
   return `${condition} > ${limit}`
 }
 

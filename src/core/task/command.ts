@@ -1,15 +1,12 @@
 import type { Code } from '../codes.js'
-import type { CheckName, Mode } from '../contract/contract.js'
+import type { CheckName } from '../contract/contract.js'
 import type { EvidenceProof } from '../evidence/checkpoint-event.js'
-import type { HeldOutRef } from '../evidence/held-out.js'
 import type { TestsCommand } from '../evidence/tests-command.js'
 import type { JsonObject } from '../json.js'
 import type { AgentCliFile } from '../paths/agent-cli-files.js'
-import type { ChangedPath, GitAccess } from '../paths/writable.js'
-import type { ConsensusSeen } from '../reviews/consensus-plan.js'
+import type { ConsensusSeen } from '../reviews/consensus-event.js'
 import type { CallFacts } from '../tool-calls/call-facts.js'
-import type { ArtifactRef, Grade } from './event.js'
-import type { NewWorktree } from './tree-event.js'
+import type { ArtifactRef, ChangedPath, GitAccess, Grade, ReviewStatus, UpstreamRef, UsageSaid } from './fact-parts.js'
 
 /** Who asks, when, and the functions the core is lent because it has none of its own. */
 export interface Context {
@@ -48,7 +45,7 @@ export type CheckOutcome =
     }
   | { readonly result: 'error'; readonly found: string; readonly grade: Grade }
 
-export interface UnledgeredPath {
+interface UnledgeredPath {
   readonly path: string
   readonly kind: 'created' | 'modified' | 'deleted'
   /** Where an agent CLI writes the file for itself: what its change does. */
@@ -142,17 +139,7 @@ export type Command =
     }
   | { readonly type: 'acknowledge' }
   | { readonly type: 'finish_task'; readonly task: string }
-  | {
-      readonly type: 'record_usage'
-      readonly input: number
-      readonly output: number
-      readonly cacheRead: number
-      readonly cacheWrite: number
-      readonly model: string | null
-      readonly usageId: string | null
-      readonly grade: 'observed' | 'reported'
-      readonly occurredAt: number
-    }
+  | (UsageSaid & { readonly type: 'record_usage' })
   | {
       readonly type: 'record_fact'
       readonly source: string
@@ -257,38 +244,11 @@ export type Command =
       readonly priority?: number
     }
 
-/** What a reviewer says of its review. `completed` and `approved` finish it. */
-export const REVIEW_STATUSES = ['in_progress', 'changes_requested', 'completed', 'approved'] as const
-export type ReviewStatus = (typeof REVIEW_STATUSES)[number]
-
 /** Who answers an approval or a question. Agents are named too, so that their attempt is refused and recorded. */
 export type Approver =
   | { readonly kind: 'operator'; readonly name: string; readonly role: string | null }
   | { readonly kind: 'agent'; readonly name: string }
   | { readonly kind: 'reviewer'; readonly name: string }
-
-/** The upstream tools a task accepted: where their definitions are stored, and the hash of each. */
-export interface UpstreamRef {
-  readonly sha256: string
-  readonly tools: Readonly<Record<string, string>>
-}
-
-export interface NewTask {
-  readonly id: string
-  readonly title: string
-  readonly description: string
-  readonly workspace: string
-  readonly dependsOn: readonly string[]
-  readonly requires: readonly string[]
-  readonly metadata: JsonObject
-  readonly mode: Mode | null
-  readonly priority: number
-  readonly upstream?: UpstreamRef | null
-  readonly worktree?: NewWorktree
-  /** Only this agent may claim it. */
-  readonly reservedFor?: string | null
-  readonly heldOut?: HeldOutRef
-}
 
 /** Where the outcome of one check of one gate (or of one artifact) is found in `GateFacts.checks`. */
 export function checkKey(place: {

@@ -1,16 +1,9 @@
 import type { Contract } from '../contract/contract.js'
+import type { AgentCrash } from '../contract/contract-parts.js'
 import type { Command } from './command.js'
 import type { TaskFact } from './event.js'
 import { type Decision, decided } from './refusal.js'
 import type { TaskState } from './state.js'
-
-/** What becomes of a task whose agent lost its lease. */
-export interface AgentCrash {
-  readonly action: 'retry' | 'park'
-  readonly maxRetries: number
-  /** Times the number of the crash: the second one waits twice as long. */
-  readonly backoffSeconds: number
-}
 
 // Longer than that nobody means, and a time far enough away cannot be written as a date.
 const BACKOFF_SECONDS_MAX = 30 * 24 * 3600

@@ -13,10 +13,11 @@ import { unreachable } from '../unreachable.js'
 import { acknowledge, watch } from '../watch/watch.js'
 import { checkAlerts } from './alerts.js'
 import { claim } from './claim.js'
-import type { Command, Context, NewTask } from './command.js'
+import type { Command, Context } from './command.js'
 import { dropAgent } from './crash.js'
 import type { TaskEvent, TaskFact } from './event.js'
 import { evolve } from './evolve.js'
+import type { NewTask } from './fact-parts.js'
 import {
   acceptTools,
   cancel,
@@ -42,6 +43,7 @@ export function decide(contract: Contract, state: TaskState, command: Command, c
   return withdrawQuestions(state, follows(contract, state, command, context))
 }
 
+// biome-ignore lint/complexity/noExcessiveLinesPerFunction: one switch over all commands
 function follows(contract: Contract, state: TaskState, command: Command, context: Context): Decision {
   switch (command.type) {
     case 'claim':
@@ -104,40 +106,6 @@ function follows(contract: Contract, state: TaskState, command: Command, context
       return expireApproval(contract, state, context)
     case 'check_alerts':
       return checkAlerts(contract, state, context)
-    default:
-      return steered(contract, state, command)
-  }
-}
-
-// The first one counts: there is only one tree that work began with.
-function recordBaseline(state: TaskState, command: Command & { type: 'record_baseline' }): Decision {
-  if (state.baseline !== null) return decided([])
-  const { run, counts, flaky, reason } = command
-  return decided([{ type: 'baseline_recorded', run, ...counts, flaky, reason }])
-}
-
-/** What operators say becomes of a task. */
-type Steering = Extract<
-  Command,
-  {
-    type:
-      | 'park'
-      | 'cancel'
-      | 'resume'
-      | 'stash'
-      | 'drop_stash'
-      | 'rewind'
-      | 'reassign'
-      | 'tree_accepted'
-      | 'tree_reverted'
-      | 'end_worktree'
-      | 'accept_tools'
-      | 'update'
-  }
->
-
-function steered(contract: Contract, state: TaskState, command: Steering): Decision {
-  switch (command.type) {
     case 'park':
       return park(state, command)
     case 'cancel':
@@ -166,6 +134,13 @@ function steered(contract: Contract, state: TaskState, command: Steering): Decis
   }
 }
 
+// The first one counts: there is only one tree that work began with.
+function recordBaseline(state: TaskState, command: Command & { type: 'record_baseline' }): Decision {
+  if (state.baseline !== null) return decided([])
+  const { run, counts, flaky, reason } = command
+  return decided([{ type: 'baseline_recorded', run, ...counts, flaky, reason }])
+}
+
 /** A new task under this contract, unless the contract asks for what this version cannot enforce. */
 export function createTask(contract: Contract, task: NewTask): Decision {
   if (contract.notEnforced.length > 0) {
@@ -187,7 +162,7 @@ export function createTask(contract: Contract, task: NewTask): Decision {
   ])
 }
 
-export interface Stamped {
+interface Stamped {
   readonly events: readonly TaskEvent[]
   readonly state: TaskState
 }

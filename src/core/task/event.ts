@@ -1,72 +1,20 @@
 import type { QuestionFact } from '../approvals/question-event.js'
 import type { Code } from '../codes.js'
-import type { Mode, Severity } from '../contract/contract.js'
+import type { AlertCondition } from '../contract/contract-parts.js'
 import type { CheckpointFact } from '../evidence/checkpoint-event.js'
-import type { HeldOutRef } from '../evidence/held-out.js'
 import type { TestsFact } from '../evidence/tests-event.js'
 import type { JsonObject } from '../json.js'
 import type { ConsensusFact, ConsensusProof } from '../reviews/consensus-event.js'
 import type { ReviewFact } from '../reviews/review-event.js'
 import type { WatchFact } from '../watch/watch-event.js'
-import type { AlertCondition } from './alerts.js'
-import type { UpstreamRef } from './command.js'
-import type { NewWorktree, TreeFact } from './tree-event.js'
-
-/** How strongly a fact is known: the agent said so, Phaselock read a file, Phaselock ran it. */
-export type Grade = 'reported' | 'artifact' | 'observed' | 'proved'
-
-/** One reason why a gate stays closed, or, among warnings, what was found but does not close it. */
-export interface BlockerFound {
-  readonly code: Code
-  readonly gate: string | null
-  readonly check: string | null
-  readonly artifact: string | null
-  readonly message: string
-  readonly remedy: string
-  readonly severity: Severity
-  readonly grade: Grade | null
-  /** The request that `approval_pending` waits for. */
-  readonly approvalId?: string
-  /** Of a run that cannot be used: `cause`, `mended_by`, `remedy` and `last_lines`. */
-  readonly run?: JsonObject
-}
-
-/** A stored artifact: its content lies in the store under `sha256`. */
-export interface ArtifactRef {
-  readonly type: string
-  readonly sha256: string
-  readonly bytes: number
-  readonly grade: Grade
-  /** A review by the agent whose work it is. */
-  readonly selfReview?: true
-}
-
-export interface Retry {
-  readonly attempt: number
-  readonly max: number
-  readonly text: string
-}
-
-/** What a mode other than strict let through. */
-export interface Violation {
-  readonly code: Code
-  readonly detail: string
-}
+import type { ArtifactRef, BlockerFound, NewTask, Refused, UpstreamRef, Violation } from './fact-parts.js'
+import type { TreeFact } from './tree-event.js'
 
 /** A path that a tool changed. */
-export interface ChangeRef {
+interface ChangeRef {
   readonly path: string
   readonly kind: 'created' | 'modified' | 'deleted'
   readonly sha256: string | null
-}
-
-export interface Refused {
-  readonly code: Code
-  readonly detail: string
-  readonly success: false
-  readonly retry: Retry
-  /** Whether it counts toward the denial budget. */
-  readonly counted: boolean
 }
 
 /** Whose call it was: the agent's, or a reviewer's. */
@@ -91,26 +39,13 @@ interface ToolCall extends Caller {
 
 /** What each kind of event says, besides when, by whom and in which phase and epoch. */
 export type TaskFact =
-  | {
+  | (NewTask & {
       readonly type: 'task_created'
-      readonly id: string
-      readonly title: string
-      readonly description: string
       readonly contractHash: string
       readonly contractName: string
       readonly contractVersion: string
       readonly start: string
-      readonly workspace: string
-      readonly dependsOn: readonly string[]
-      readonly requires: readonly string[]
-      readonly metadata: JsonObject
-      readonly mode: Mode | null
-      readonly priority: number
-      readonly upstream?: UpstreamRef | null
-      readonly worktree?: NewWorktree
-      readonly reservedFor?: string | null
-      readonly heldOut?: HeldOutRef
-    }
+    })
   | { readonly type: 'tools_accepted'; readonly upstream: UpstreamRef; readonly reason: string }
   | {
       readonly type: 'task_updated'

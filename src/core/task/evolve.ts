@@ -17,7 +17,7 @@ import { consensusRequested } from '../reviews/evolve-consensus.js'
 import { refusedToReviewer, reviewChanged, withHolder } from '../reviews/evolve-review.js'
 import { unreachable } from '../unreachable.js'
 import { bypassUsed, newVisit, watched, withCall, withProgress } from '../watch/evolve-watch.js'
-import type { ArtifactRef, TaskEvent } from './event.js'
+import type { TaskEvent } from './event.js'
 import { created } from './evolve-created.js'
 import {
   alertsAfter,
@@ -29,6 +29,7 @@ import {
   stashAfter,
   withPhase,
 } from './evolve-lifecycle.js'
+import type { ArtifactRef } from './fact-parts.js'
 import { isRefusal } from './refusal.js'
 import type { KeptArtifact, TaskState } from './state.js'
 import { worktreeAfter } from './worktree.js'
@@ -46,6 +47,7 @@ export function evolve(state: TaskState | null, event: TaskEvent): TaskState {
   return own
 }
 
+// biome-ignore lint/complexity/noExcessiveLinesPerFunction: one switch over all events
 function changed(state: TaskState, event: Exclude<TaskEvent, { type: 'task_created' }>): TaskState {
   switch (event.type) {
     case 'task_updated':
@@ -100,39 +102,6 @@ function changed(state: TaskState, event: Exclude<TaskEvent, { type: 'task_creat
       return { ...extended(state, event), tasksDone: [...state.tasksDone, event.task] }
     case 'phase_entered':
       return entered(state, event)
-    default:
-      return lifecycle(state, event)
-  }
-}
-
-type Handled =
-  | 'task_created'
-  | 'task_updated'
-  | 'task_claimed'
-  | 'lease_extended'
-  | 'token_renewed'
-  | 'tool_allowed'
-  | 'tool_denied'
-  | 'transition_refused'
-  | 'gate_blocked'
-  | 'approval_refused'
-  | 'question_refused'
-  | 'tool_finished'
-  | 'changes_dropped'
-  | 'token_refused'
-  | 'unledgered_change_found'
-  | 'transition_requested'
-  | 'gate_passed'
-  | 'tests_pinned'
-  | 'baseline_recorded'
-  | 'held_out_failed'
-  | 'checkpoint_passed'
-  | 'checkpoint_refused'
-  | 'phase_task_finished'
-  | 'phase_entered'
-
-function lifecycle(state: TaskState, event: Exclude<TaskEvent, { type: Handled }>): TaskState {
-  switch (event.type) {
     case 'lease_lapsed':
     case 'agent_dropped':
       return leaseLost(state, event)

@@ -2,7 +2,7 @@ import type { Contract } from '../contract/contract.js'
 import { blocker } from '../gates/blockers.js'
 import { type RefusedPath, refusedPaths } from '../paths/writable.js'
 import type { Command, Context, GateFacts } from './command.js'
-import type { BlockerFound } from './event.js'
+import type { BlockerFound } from './fact-parts.js'
 import { type Decision, decided } from './refusal.js'
 import type { TaskState } from './state.js'
 

@@ -1,6 +1,7 @@
 import { CODES, type Code } from '../codes.js'
 import type { Contract, Mode } from '../contract/contract.js'
-import type { Retry, TaskFact } from './event.js'
+import type { TaskFact } from './event.js'
+import type { Retry } from './fact-parts.js'
 import type { TaskState } from './state.js'
 
 /** A refusal as the caller sees it. A refusal is a normal answer, never an exception. */

@@ -1,13 +1,62 @@
 import type { Mode } from '../contract/contract.js'
+import type { AlertCondition, Slot } from '../contract/contract-parts.js'
 import type { EvidenceProof } from '../evidence/checkpoint-event.js'
-import type { HeldOut } from '../evidence/held-out.js'
 import type { JsonObject } from '../json.js'
-import type { Slot } from '../reviews/reviewer-slots.js'
-import type { Watch } from '../watch/watch.js'
-import type { RaisedAlert } from './alerts.js'
-import type { ReviewStatus, UpstreamRef } from './command.js'
-import type { ArtifactRef, BlockerFound } from './event.js'
-import type { Worktree } from './worktree.js'
+import type { Violation as RuleViolation } from '../rules/evaluate.js'
+import type { Facts } from '../rules/facts.js'
+import type { Rule } from '../rules/rule.js'
+import type { ArtifactRef, BlockerFound, HeldOutRef, ReviewStatus, UpstreamRef } from './fact-parts.js'
+import type { NewWorktree } from './tree-event.js'
+
+/** An alert that was raised and has not cleared. */
+interface RaisedAlert {
+  readonly condition: AlertCondition
+  readonly limit: number
+  readonly message: string
+  readonly since: number
+}
+
+interface HeldOut extends HeldOutRef {
+  /** How often they failed since an operator last looked at the task. */
+  readonly failures: number
+  /** Where the outcome of the last failure is stored. */
+  readonly run: string | null
+}
+
+/** A work tree of a task's own, and what became of it. */
+export interface Worktree extends NewWorktree {
+  readonly status: 'open' | 'merged' | 'handed_over' | 'discarded'
+  /** What its branch was at when its work was last taken over; null: never. */
+  readonly commit: string | null
+}
+
+/** What the rules of a phase look at, for one visit; nothing of it outlives the visit. */
+export interface Watch {
+  readonly facts: Facts
+  /** Counts progress: another one when the work tree or the set of failing tests changed. */
+  readonly mark: number
+  /** Digest of the tests that failed in the newest run; null before the first. */
+  readonly failing: string | null
+  /** The violation that was shown and not acknowledged. */
+  readonly open: OpenViolation | null
+  /** Rules whose violation the agent was told about and that it has not acknowledged. */
+  readonly reported: ReadonlySet<string>
+  /** Rules whose violation was acknowledged: when. */
+  readonly acknowledged: ReadonlyMap<string, number>
+  /** How often each rule was acknowledged. */
+  readonly continues: ReadonlyMap<string, number>
+  /** Rules in shadow that were recorded. */
+  readonly shadowed: ReadonlySet<string>
+  /** Ids of facts that harnesses reported, newest last. */
+  readonly seen: ReadonlySet<string>
+}
+
+interface OpenViolation {
+  readonly rule: string
+  readonly action: Rule['onViolation']
+  readonly violation: RuleViolation
+  readonly at: number
+}
 
 export type TaskStatus =
   | 'queued'
@@ -18,7 +67,7 @@ export type TaskStatus =
   | 'completed'
   | 'cancelled'
 
-export interface ApprovalDecision {
+interface ApprovalDecision {
   readonly by: string
   readonly decision: 'approve' | 'reject'
   readonly comment: string
@@ -61,7 +110,7 @@ export interface Question {
 }
 
 /** What a reviewer sent; its words lie in the store under `sha256`. */
-export interface ReviewReport {
+interface ReviewReport {
   readonly status: ReviewStatus
   readonly sha256: string
   readonly bytes: number
@@ -111,7 +160,7 @@ export interface KeptArtifact extends ArtifactRef {
 }
 
 /** Checkpoint evidence that was accepted. It counts for the visit it was handed in. */
-export interface Checkpoint {
+interface Checkpoint {
   readonly visit: number
   readonly at: number
   /** Where the whole evidence lies; null: what the event says is all of it. */

@@ -2,14 +2,7 @@ import { unreachable } from '../unreachable.js'
 import type { Command } from './command.js'
 import { type Decision, decided, unrecorded } from './refusal.js'
 import type { TaskState } from './state.js'
-import type { NewWorktree, TreeFact } from './tree-event.js'
-
-/** A work tree of a task's own, and what became of it. */
-export interface Worktree extends NewWorktree {
-  readonly status: 'open' | 'merged' | 'handed_over' | 'discarded'
-  /** What its branch was at when its work was last taken over; null: never. */
-  readonly commit: string | null
-}
+import type { TreeFact } from './tree-event.js'
 
 type EndWorktree = Command & { type: 'end_worktree' }
 

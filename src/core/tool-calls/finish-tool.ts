@@ -1,7 +1,7 @@
 import type { Contract } from '../contract/contract.js'
 import { type RefusedPath, refusedPaths } from '../paths/writable.js'
 import type { Command, Context } from '../task/command.js'
-import type { Violation } from '../task/event.js'
+import type { Violation } from '../task/fact-parts.js'
 import { type Decision, decided, modeOf, numbered, withBudget } from '../task/refusal.js'
 import type { TaskState } from '../task/state.js'
 import { findBytesProblem } from '../task/task-bytes.js'

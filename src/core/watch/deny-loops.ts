@@ -8,7 +8,7 @@ import { phaseOf } from '../tool-calls/offered-tools.js'
 import { violatedBy } from './watch.js'
 
 /** What a call would do, as far as rules look at it. */
-export interface Touched {
+interface Touched {
   readonly commands: readonly string[]
   readonly edits: readonly string[]
 }

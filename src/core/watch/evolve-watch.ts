@@ -1,9 +1,9 @@
 import type { JsonObject } from '../json.js'
 import { addCommand, addEdit, addUsage, type Facts } from '../rules/facts.js'
 import type { TaskEvent } from '../task/event.js'
-import type { TaskState } from '../task/state.js'
+import type { TaskState, Watch } from '../task/state.js'
 import { BUILT_IN_TOOLS } from '../tool-calls/built-in-tools.js'
-import { NOTHING_WATCHED, type Watch } from './watch.js'
+import { NOTHING_WATCHED } from './watch.js'
 
 const VISIT_STARTS_MAX = 64
 const SEEN_MAX = 1000

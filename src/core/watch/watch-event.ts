@@ -1,5 +1,6 @@
 import type { Violation as RuleViolation } from '../rules/evaluate.js'
 import type { RuleAction } from '../rules/rule.js'
+import type { UsageSaid } from '../task/fact-parts.js'
 
 /** What rules found, and what they look at besides calls of Phaselock's own tools. */
 export type WatchFact =
@@ -23,19 +24,7 @@ export type WatchFact =
       readonly count: number
     }
   | { readonly type: 'rule_cleared'; readonly rule: string }
-  | {
-      readonly type: 'usage_recorded'
-      readonly agentId: string
-      readonly input: number
-      readonly output: number
-      readonly cacheRead: number
-      readonly cacheWrite: number
-      readonly model: string | null
-      /** Usage with the same id counts once. */
-      readonly usageId: string | null
-      readonly grade: 'observed' | 'reported'
-      readonly occurredAt: number
-    }
+  | (UsageSaid & { readonly type: 'usage_recorded'; readonly agentId: string })
   /** What a harness did with a tool of its own. */
   | {
       readonly type: 'fact_recorded'

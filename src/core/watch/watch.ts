@@ -1,39 +1,11 @@
 import type { Contract } from '../contract/contract.js'
 import { type Evaluation, evaluateRules, type Violation as RuleViolation } from '../rules/evaluate.js'
-import { type Facts, NO_FACTS } from '../rules/facts.js'
+import { NO_FACTS } from '../rules/facts.js'
 import type { Rule } from '../rules/rule.js'
 import type { Command, Context } from '../task/command.js'
 import type { TaskFact } from '../task/event.js'
 import { type Decision, decided, modeOf } from '../task/refusal.js'
-import type { TaskState } from '../task/state.js'
-
-/** What the rules of a phase look at, for one visit; nothing of it outlives the visit. */
-export interface Watch {
-  readonly facts: Facts
-  /** Counts progress: another one when the work tree or the set of failing tests changed. */
-  readonly mark: number
-  /** Digest of the tests that failed in the newest run; null before the first. */
-  readonly failing: string | null
-  /** The violation that was shown and not acknowledged. */
-  readonly open: OpenViolation | null
-  /** Rules whose violation the agent was told about and that it has not acknowledged. */
-  readonly reported: ReadonlySet<string>
-  /** Rules whose violation was acknowledged: when. */
-  readonly acknowledged: ReadonlyMap<string, number>
-  /** How often each rule was acknowledged. */
-  readonly continues: ReadonlyMap<string, number>
-  /** Rules in shadow that were recorded. */
-  readonly shadowed: ReadonlySet<string>
-  /** Ids of facts that harnesses reported, newest last. */
-  readonly seen: ReadonlySet<string>
-}
-
-export interface OpenViolation {
-  readonly rule: string
-  readonly action: Rule['onViolation']
-  readonly violation: RuleViolation
-  readonly at: number
-}
+import type { TaskState, Watch } from '../task/state.js'
 
 export const NOTHING_WATCHED: Watch = {
   facts: NO_FACTS,
@@ -50,9 +22,9 @@ export const NOTHING_WATCHED: Watch = {
 const CONTINUES_MAX = 3
 
 /** When the newest commit of the tree was made; null: no git repository, or not asked. */
-export type CommittedAt = number | null
+type CommittedAt = number | null
 
-export interface Moment {
+interface Moment {
   readonly now: number
   readonly matches: Context['matches']
   readonly leaving: boolean

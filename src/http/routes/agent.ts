@@ -1,5 +1,6 @@
 import { admitCall, applyAs } from '../../app/identity/agent-call.js'
 import { grantOf, renewedAnswer } from '../../app/identity/grant.js'
+import { type KeptAnswer, keepUnder } from '../../app/kept-answer.js'
 import { recall } from '../../app/ledger/idempotency.js'
 import { ok, refuse } from '../../app/result.js'
 import { reviewSnapshot } from '../../app/reviews/review-snapshot.js'
@@ -202,12 +203,12 @@ async function agentCommand(
   const admitted = await admitCall(call.app, bearerOf(call), call.body.task_id as string | undefined)
   if (!admitted.ok) return admitted
   const { once } = call
-  const answerOf = (state: TaskState): JsonObject => {
-    if (command.type === 'renew_token') return { renewed: { ...grantOf(state, bearerOf(call).agentId) } }
+  const answerOf = (state: TaskState): KeptAnswer => {
+    if (command.type === 'renew_token') return { renewed: grantOf(state, bearerOf(call).agentId) }
     return { body: command.type === 'release' ? { task: taskView(state) } : leaseView(state) }
   }
   const handled = await applyAs(call.app, admitted.value, command, {
-    remember: (done) => (once === undefined ? undefined : { ...once, status: 200, answer: answerOf(done.state) }),
+    remember: (done) => keepUnder(once, 200, () => answerOf(done.state)),
   })
   return handled.ok ? ok(handled.value.state) : handled
 }

@@ -123,7 +123,7 @@ export const COORDINATION_ROUTES: readonly Route[] = [
     ),
     answer: '`{accepted, action?, label?, reason?, message?, attempt, max_attempts, round, view}`',
     handle: async (call) => {
-      const calls = (call.body.tool_calls ?? []) as unknown as readonly { name: string; arguments?: Json }[]
+      const calls = (call.body.tool_calls ?? []) as readonly { name: string; arguments?: Json }[]
       const toolCalls = calls.map((one) => ({ name: one.name, arguments: one.arguments ?? {} }))
       const response = { text: (call.body.text as string | undefined) ?? '', toolCalls }
       return respondToRun(call.app, participantOf(call), { id: call.params.id ?? '', response, once: call.once })

@@ -1,4 +1,5 @@
-import { RESULTS_MAX, searchKnowledge } from '../../app/knowledge.js'
+import { RESULTS_MAX } from '../../app/knowledge.js'
+import { searchKnowledge } from '../../app/search-knowledge.js'
 import { agentShape, FIELD } from '../fields.js'
 import { partyOf, type Route } from '../route.js'
 

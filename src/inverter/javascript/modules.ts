@@ -2,7 +2,7 @@ import type { Syntax } from '../parse.js'
 import { fieldOf, namedChildren, walk } from '../syntax.js'
 
 /** What a module gives a test file to assert with. */
-export type Role = 'assert' | 'expect' | 'chai' | 'test' | 'supertest' | 'unknown'
+type Role = 'assert' | 'expect' | 'chai' | 'test' | 'supertest' | 'unknown'
 
 interface KnownModule {
   readonly module: RegExp

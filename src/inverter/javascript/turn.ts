@@ -22,7 +22,7 @@ export interface Assertion {
   readonly rename: ((method: string) => readonly Edit[]) | null
 }
 
-export type Turn = { readonly rule: RuleName; readonly edits: readonly Edit[] } | { readonly left: LeftReason }
+type Turn = { readonly rule: RuleName; readonly edits: readonly Edit[] } | { readonly left: LeftReason }
 
 const EQUALITY = new Set(['toBe', 'toEqual', 'toStrictEqual', 'equal', 'equals', 'eq', 'eql', 'eqls'])
 

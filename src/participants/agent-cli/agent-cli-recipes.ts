@@ -11,7 +11,7 @@ export interface Door {
   readonly token: string
 }
 
-export interface RecipePlan {
+interface RecipePlan {
   /** The home folder of the agent, absolute. */
   readonly home: string
   readonly door: Door

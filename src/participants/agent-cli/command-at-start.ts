@@ -9,7 +9,7 @@ export interface TreeAtStart {
   copyTo(folder: string): Promise<string | null>
 }
 
-export interface ReviewerCommand {
+interface ReviewerCommand {
   readonly name: string
   readonly args: readonly string[]
 }

@@ -24,7 +24,7 @@ export interface CommandParticipant extends Participant {
   close(): Promise<void>
 }
 
-export interface CommandLimits extends ProcessLimits {
+interface CommandLimits extends ProcessLimits {
   /** Calls that come this close together are one response. */
   readonly gatherMs: number
   /** The longest that a message is waited for that its model has not finished. */

@@ -46,7 +46,7 @@ export interface ChatFailure {
   readonly attempts: number
 }
 
-export interface FailureFacts {
+interface FailureFacts {
   readonly detail?: string
   readonly status?: number | null
   readonly attempts?: number

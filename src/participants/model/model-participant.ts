@@ -13,7 +13,7 @@ export interface ModelLimits extends WireLimits, AnswerLimits, RetryLimits {
   readonly totalMs: number
 }
 
-export interface ModelOptions {
+interface ModelOptions {
   readonly id: string
   readonly provider: Provider
   readonly baseUrl: string
@@ -28,7 +28,7 @@ export interface ModelOptions {
   readonly chance?: () => number
 }
 
-export const MODEL_LIMITS: ModelLimits = {
+const MODEL_LIMITS: ModelLimits = {
   firstByteMs: 180_000,
   silenceMs: 120_000,
   totalMs: 600_000,

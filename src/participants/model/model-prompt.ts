@@ -3,7 +3,7 @@ import type { Json, JsonObject } from '../../core/json.js'
 import type { Message, Reasoning, ToolSpec } from '../participant.js'
 
 export type ChatModel = ReturnType<OpenAICompatibleProvider['chatModel']>
-export type ChatRequest = Parameters<ChatModel['doStream']>[0]
+type ChatRequest = Parameters<ChatModel['doStream']>[0]
 type PromptMessage = ChatRequest['prompt'][number]
 type AssistantPart = Extract<PromptMessage, { role: 'assistant' }>['content'][number]
 type ToolMessage = Extract<PromptMessage, { role: 'tool' }>

@@ -8,7 +8,7 @@ export interface WireLimits {
 }
 
 /** An answer that is not 2xx. */
-export interface WireRefusal {
+interface WireRefusal {
   readonly status: number
   readonly retryAfter: string | null
   /** What the server said about it: its own words, not yet safe to show. */

@@ -10,7 +10,7 @@ import { digestLine, EXPORT_FORMAT, type ExportClosing, FIRST_DIGEST } from './e
 
 const PAGE_EVENTS = 200
 
-export interface ExportSummary {
+interface ExportSummary {
   readonly events: number
   readonly streams: number
   readonly sha256: string

@@ -3,7 +3,7 @@ import { type StreamWalk, startStreamWalk } from '../verify/verify-streams.js'
 import { FIRST_PREV_HASH } from '../write/chain.js'
 import { checkLine, EXPORT_FORMAT, type ExportClosing, FIRST_DIGEST } from './export-format.js'
 
-export interface ExportProblem {
+interface ExportProblem {
   /** `bad_header`, `changed_line`, `bad_order`, `closing_missing`, `bad_closing`, `bad_signature`, `after_closing` */
   readonly code: string
   readonly detail: string
@@ -12,7 +12,7 @@ export interface ExportProblem {
   readonly seq: number | null
 }
 
-export interface ExportReport {
+interface ExportReport {
   readonly ok: boolean
   readonly events: number
   readonly streams: number

@@ -3,7 +3,7 @@ import { boundData } from './bound-data.js'
 import { makeRedactor } from './redact.js'
 
 /** Data that may be stored, with its JSON text. `isChanged` is false only when the very object that was given is returned. */
-export interface Clean {
+interface Clean {
   readonly data: JsonObject
   readonly text: string
   readonly isChanged: boolean

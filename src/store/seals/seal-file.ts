@@ -28,7 +28,7 @@ export function writeCheckpointFile(dir: string, checkpoint: Checkpoint, key: Ke
   return { hash: sha256Hex(text) }
 }
 
-export type FoundCheckpoint =
+type FoundCheckpoint =
   | { readonly state: 'missing' }
   | { readonly state: 'invalid'; readonly detail: string }
   | { readonly state: 'valid'; readonly checkpoint: Checkpoint; readonly fileHash: string }
@@ -38,23 +38,22 @@ export function readCheckpointFile(dir: string, seq: number, key: KeyObject): Fo
   if (text === undefined) return { state: 'missing' }
   const parsed = parseObject(text)
   if (parsed === null) return { state: 'invalid', detail: 'it is not a JSON object' }
-  const { signature, ...rest } = parsed
+  const { signature, ...checkpoint } = parsed
   const isSigned =
     typeof signature === 'string' &&
-    verify(null, Buffer.from(JSON.stringify(rest)), key, Buffer.from(signature, 'base64'))
+    verify(null, Buffer.from(JSON.stringify(checkpoint)), key, Buffer.from(signature, 'base64'))
   if (!isSigned) return { state: 'invalid', detail: 'its signature does not fit' }
-  // The signature vouches for the shape: only this program's key signs, and it signs checkpoints.
-  const checkpoint = rest as unknown as Checkpoint
   if (checkpoint.format !== 'phaselock-checkpoint/1' || checkpoint.seq !== seq) {
     return { state: 'invalid', detail: 'it is not the checkpoint of the event that its name says' }
   }
   return { state: 'valid', checkpoint, fileHash: sha256Hex(text) }
 }
 
-function parseObject(text: string): Record<string, unknown> | null {
+// The signature vouches for the shape: only this program's key signs, and it signs checkpoints.
+function parseObject(text: string): (Checkpoint & { readonly signature?: unknown }) | null {
   try {
-    const value: unknown = JSON.parse(text)
-    return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : null
+    const value = JSON.parse(text)
+    return typeof value === 'object' ? value : null
   } catch (error) {
     if (error instanceof SyntaxError) return null
     throw error

@@ -4,7 +4,7 @@ import { createHmac, type KeyObject } from 'node:crypto'
 export const FIRST_PREV_HASH = '0'.repeat(64)
 
 /** The columns of an event that its hash covers. `dataText` is the exact text that is stored. */
-export interface ChainedColumns {
+interface ChainedColumns {
   readonly seq: number
   readonly stream: string
   readonly version: number

@@ -4,11 +4,12 @@ import { type CommandRun, type Kept, OUTPUT_BYTES_MAX, runCommand } from '../../
 import type { Contract, Phase } from '../../core/contract/contract.js'
 import type { JsonObject } from '../../core/json.js'
 import type { CommitRules } from '../../core/paths/commit-scope.js'
-import type { GitAccess } from '../../core/paths/writable.js'
+import type { GitAccess } from '../../core/task/fact-parts.js'
 import { openDirectory, partsOf } from '../../tree/lookup.js'
 import { refused, TREE_PROBLEMS } from '../../tree/problems.js'
 import { readPath } from '../read-path.js'
 import { failed, type ToolOutcome, type ToolPlace } from '../tool-place.js'
+import type { CommandCall } from './command-call.js'
 import { linkedGitDirectory } from './git-directory.js'
 import { commitCall, GIT_TOOLS, gitCall, LISTING } from './git-tools.js'
 import { ownToolCommand } from './own-tool.js'
@@ -17,30 +18,21 @@ const TIMEOUT_SECONDS_DEFAULT = 60
 const TIMEOUT_SECONDS_MAX = 600
 const CHANGES_TOLD_MAX = 200
 
-/** A tool that runs a command: what it runs, and how its output becomes a result. */
-export interface CommandCall {
-  readonly job: Pick<Job, 'argv' | 'cwd' | 'network' | 'timeoutMs' | 'writes' | 'git' | 'env'>
-  /** How much of the output is kept, where it is more than an agent is shown. */
-  readonly kept?: Kept
-  readonly git: GitAccess
-  readonly outcome: (run: CommandRun) => ToolOutcome
-}
-
 /** A command that ended, and what it changed; not yet in the tree. */
-export interface CommandDone {
+interface CommandDone {
   readonly outcome: ToolOutcome
   readonly exitCode: number
   readonly changes: ChangeSet
   readonly git: GitAccess
 }
 
-export interface CommandPlace extends ToolPlace {
+interface CommandPlace extends ToolPlace {
   readonly hidden: readonly string[]
   /** What of the tree the task commits; asked for by the git tools alone. */
   readonly commitRules: () => Promise<CommitRules>
 }
 
-export interface CommandRequest {
+interface CommandRequest {
   readonly contract: Contract
   readonly phase: Phase
   readonly tool: string

@@ -11,7 +11,7 @@ import type { CommandRun } from '../../confinement/run-command.js'
 import type { JsonObject } from '../../core/json.js'
 import { type CommitRules, commitScope, within } from '../../core/paths/commit-scope.js'
 import { failed, type ToolOutcome } from '../tool-place.js'
-import type { CommandCall } from './command-tools.js'
+import type { CommandCall } from './command-call.js'
 
 /** git runs inside the confinement only: a repository can make it run whatever its settings say. */
 export const GIT_TOOLS: ReadonlySet<string> = new Set(['git_status', 'git_diff', 'git_log', 'git_commit'])

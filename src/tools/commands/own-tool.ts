@@ -6,7 +6,7 @@ import { ownArg, ownArgPaths, ownArgProblems } from './own-tool-args.js'
 
 const TIMEOUT_SECONDS_DEFAULT = 60
 
-export interface OwnToolCommand {
+interface OwnToolCommand {
   /** The program and its words. There is no shell: each word reaches the program as it is. */
   readonly argv: readonly string[]
   readonly network: boolean

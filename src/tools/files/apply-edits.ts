@@ -8,7 +8,7 @@ const DIFF_EDITS_MAX = 2_000
 /** Lines times edits: what comparing costs at most, on a busy machine too. */
 const DIFF_STEPS_MAX = 20_000_000
 
-export interface Edit {
+export type Edit = {
   readonly old: string
   readonly new: string
   readonly replace_all?: boolean
@@ -56,7 +56,7 @@ function replaced(text: string, edit: Edit, places: readonly number[]): string {
 }
 
 /** Where a text stands in another one, without overlaps. */
-export function placesOf(wanted: string, text: string): readonly number[] {
+function placesOf(wanted: string, text: string): readonly number[] {
   return wanted.length * text.length <= COMPARISONS_MAX ? placesByEngine(wanted, text) : placesInOnePass(wanted, text)
 }
 

@@ -19,7 +19,7 @@ const INLINE_GROWTH_MAX = 200_000
 /** `edit_files {path, edits: [{old, new, replace_all?}]}`: exact text, in order, every edit or none. */
 export async function editFiles(place: ToolPlace, args: JsonObject): Promise<ToolOutcome> {
   return answering(async () => {
-    const edits = args.edits as unknown as readonly Edit[]
+    const edits = args.edits as readonly Edit[]
     // Seen before written: a hidden file answers like a missing one.
     const seen = askedPath(place, args.path as string)
     if (!seen.ok) return seen.outcome

@@ -19,17 +19,17 @@ export interface SearchPlace {
   readonly start: string
 }
 
-export interface GlobFound {
+export type GlobFound = {
   readonly paths: readonly string[]
   readonly truncated: boolean
 }
 
-export interface GrepFound {
+export type GrepFound = {
   readonly matches: readonly { readonly path: string; readonly line: number; readonly text: string }[]
   readonly truncated: boolean
 }
 
-export interface Snippet {
+export type Snippet = {
   readonly path: string
   readonly line: number
   readonly end_line: number
@@ -37,7 +37,7 @@ export interface Snippet {
   readonly snippet: string
 }
 
-export interface SearchFound {
+export type SearchFound = {
   readonly results: readonly Snippet[]
   readonly truncated: boolean
 }

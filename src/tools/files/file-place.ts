@@ -6,7 +6,7 @@ import { failed, type ToolOutcome, type ToolPlace } from '../tool-place.js'
 const QUOTED_CHARS_MAX = 200
 
 /** A path that a tool may look at, or the answer to one that it may not. */
-export type Asked = { readonly ok: true; readonly path: string } | { readonly ok: false; readonly outcome: ToolOutcome }
+type Asked = { readonly ok: true; readonly path: string } | { readonly ok: false; readonly outcome: ToolOutcome }
 
 /** What is hidden answers exactly like what is not there. */
 export function askedPath(place: ToolPlace, given: string): Asked {

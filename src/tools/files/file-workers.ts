@@ -15,7 +15,7 @@ const THREAD_MEMORY = { maxOldGenerationSizeMb: 384, maxYoungGenerationSizeMb: 3
 // A thread can only run the built file, also when tests run the sources.
 const WORKER_FILE = new URL('dist/tools/files/file-worker.js', PACKAGE_ROOT)
 
-export type Answer =
+type Answer =
   | { readonly ok: true; readonly value: Found }
   | { readonly ok: false; readonly detail: string; readonly code: 'tool_failed' | 'invalid_regex' }
 

@@ -18,7 +18,7 @@ export async function globFiles(place: ToolPlace, args: JsonObject): Promise<Too
     const limit = bounded(args.limit, { usual: LIMIT_DEFAULT, max: LIMIT_MAX })
     const answer = await runFileJob(place, { type: 'glob', root: place.root, start: start.path, pattern, limit })
     if (!answer.ok) return failed(answer.detail, answer.code)
-    return { ok: true, result: answer.value as unknown as JsonObject, changes: [] }
+    return { ok: true, result: answer.value, changes: [] }
   })
 }
 

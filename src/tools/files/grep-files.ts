@@ -25,6 +25,6 @@ export async function grepFiles(place: ToolPlace, args: JsonObject): Promise<Too
       limit: bounded(args.limit, { usual: LIMIT_DEFAULT, max: LIMIT_MAX }),
     })
     if (!answer.ok) return failed(answer.detail, answer.code)
-    return { ok: true, result: answer.value as unknown as JsonObject, changes: [] }
+    return { ok: true, result: answer.value, changes: [] }
   })
 }

@@ -22,7 +22,7 @@ export async function globTree(search: Search, job: GlobJob): Promise<GlobFound>
   return { paths, truncated: search.isCut }
 }
 
-export type Compiled = { readonly ok: true; readonly regex: RE2JS } | { readonly ok: false; readonly detail: string }
+type Compiled = { readonly ok: true; readonly regex: RE2JS } | { readonly ok: false; readonly detail: string }
 
 /** Linear time by construction; what that cannot take is refused. */
 export function compileRegex(pattern: string, ignoresCase: boolean): Compiled {

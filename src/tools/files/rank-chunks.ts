@@ -14,7 +14,7 @@ const STOP_WORDS = new Set(
   ),
 )
 
-export interface Term {
+interface Term {
   /** Lower case, without the s of a plural. */
   readonly stem: string
   readonly weight: number

@@ -19,6 +19,6 @@ export async function searchCodebase(place: ToolPlace, args: JsonObject): Promis
     const limit = bounded(args.limit, { usual: LIMIT_DEFAULT, max: LIMIT_MAX })
     const answer = await runFileJob(place, { type: 'search', root: place.root, start: start.path, query, limit })
     if (!answer.ok) return failed(answer.detail, answer.code)
-    return { ok: true, result: answer.value as unknown as JsonObject, changes: [] }
+    return { ok: true, result: answer.value, changes: [] }
   })
 }

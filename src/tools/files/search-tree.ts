@@ -19,13 +19,13 @@ export interface Search {
 }
 
 /** A file or a link that may be seen. Its descriptor is closed when the next one is asked for. */
-export interface Candidate {
+interface Candidate {
   readonly path: string
   /** null for links, and when content was not asked for. */
   readonly fd: number | null
 }
 
-export interface Wanted {
+interface Wanted {
   /** By the path relative to where the search began. */
   readonly isWanted: (below: string) => boolean
   readonly needsContent: boolean

@@ -36,13 +36,13 @@ export async function writeFiles(place: ToolPlace, args: JsonObject): Promise<To
   })
 }
 
-interface Wanted {
+type Wanted = {
   readonly path: string
   readonly content: string
 }
 
 function wanted(args: JsonObject): readonly Wanted[] {
-  if (args.files !== undefined) return args.files as unknown as readonly Wanted[]
+  if (args.files !== undefined) return args.files as readonly Wanted[]
   return [{ path: args.path as string, content: args.content as string }]
 }
 

@@ -90,7 +90,7 @@ function writeProblem({ tool }: UpstreamCall, server: StdioServer, changes: read
 }
 
 /** Changed paths that the globs do not let a server change. A folder that was made for an allowed file counts as allowed. */
-export function pathsOutside(writable: readonly string[], changes: readonly Change[]): readonly string[] {
+function pathsOutside(writable: readonly string[], changes: readonly Change[]): readonly string[] {
   const isAllowed = ({ path, problem }: Change): boolean =>
     problem === null && writable.some((glob) => matchesGlob(glob, path))
   const isOnTheWay = ({ path, kind, type, problem }: Change): boolean =>

@@ -7,7 +7,7 @@ import type { Json, JsonObject } from '../../core/json.js'
 const PROBLEMS_MAX = 20
 
 /** A tool as its server lists it. Nothing else of the listing is kept, shown or hashed. */
-export interface ListedTool {
+export type ListedTool = {
   readonly server: string
   readonly name: string
   readonly description: string
@@ -17,7 +17,7 @@ export interface ListedTool {
 }
 
 /** A tool as it was accepted. Agents are shown this description and this schema, never what is listed later. */
-export interface PinnedTool extends ListedTool {
+type PinnedTool = ListedTool & {
   /** SHA-256 (hex) of the definition. */
   readonly pin: string
 }

@@ -14,13 +14,13 @@ export interface PoolLimits {
 }
 
 /** Which server in which tree; servers of one key are one server. */
-export interface Slot {
+interface Slot {
   readonly key: string
   readonly tree: string
 }
 
 /** A connection for one call. `release` must be called once; `broken` servers are ended and not used again. */
-export interface Lease {
+interface Lease {
   readonly connection: Connection
   /** It was there before this call. */
   readonly isReused: boolean

@@ -4,7 +4,7 @@ import { UpstreamFailure } from './failure.js'
 /** A variable of Phaselock's own environment; undefined when it is not set, or is not for servers. */
 export type Environment = (name: string) => string | undefined
 
-export interface ServerEnvironment {
+interface ServerEnvironment {
   readonly env: Readonly<Record<string, string>>
   /** The values that were taken from Phaselock's environment. */
   readonly secrets: readonly string[]

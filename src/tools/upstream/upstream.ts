@@ -32,7 +32,7 @@ const LIMITS: UpstreamLimits = {
 const ONCE_EXTRA_MS = 30_000
 const TRIES_MAX = 2
 
-export interface UpstreamOptions {
+interface UpstreamOptions {
   /** How servers are started: behind the wall. */
   readonly start: Confinement['start']
   /** What `${env:NAME}` is taken from. It must not know the variable that holds the signing secret. */
@@ -42,7 +42,7 @@ export interface UpstreamOptions {
   readonly limits?: Partial<UpstreamLimits>
 }
 
-export type Listing =
+type Listing =
   | { readonly ok: true; readonly tools: readonly ListedTool[] }
   | { readonly ok: false; readonly code: Code; readonly detail: string }
 

@@ -33,7 +33,7 @@ export class Refused extends Error {
   }
 }
 
-export interface PublicRequest {
+interface PublicRequest {
   readonly method: 'GET' | 'POST'
   readonly headers: Readonly<Record<string, string>>
   readonly body?: string

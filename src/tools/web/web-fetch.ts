@@ -16,7 +16,7 @@ const REDIRECTS: ReadonlySet<number> = new Set([301, 302, 303, 307, 308])
 const TEXT_TYPE =
   /^(text\/[\w.+-]+|application\/(json|xml|javascript|ecmascript|yaml|x-yaml|toml|x-ndjson|[\w.-]+\+(json|xml|yaml)))$/
 
-export interface WebRequest {
+interface WebRequest {
   readonly url: string
   /** The contract's `web.allowed_hosts`. */
   readonly allowedHosts: readonly string[]

@@ -1,7 +1,7 @@
 const URL_CHARS_MAX = 4096
 const DEFAULT_PORTS: Readonly<Record<string, string>> = { 'http:': '80', 'https:': '443' }
 
-export type Target =
+type Target =
   | { readonly ok: true; readonly url: URL }
   /** `isMalformed`: it is no address at all; otherwise it is one that the contract does not allow. */
   | { readonly ok: false; readonly isMalformed: boolean; readonly problem: string }

@@ -9,7 +9,7 @@ const SWEPT_MAX = 10_000
 const KEPT_BYTES_MAX = 1024 * 1024
 const NAME = /^(?:.*\/)?\.phaselock-[0-9a-f]{32}(?=\/|$)/
 
-export interface Leftovers {
+interface Leftovers {
   readonly paths: readonly string[]
   /** What was touched before this moment belongs to no commit that is under way. */
   readonly before: number

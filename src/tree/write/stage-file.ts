@@ -29,7 +29,7 @@ export interface Staged {
   readonly sha256: string
 }
 
-export interface ToStage {
+interface ToStage {
   readonly directoryFd: number
   /** Written one after the other. */
   readonly contents: readonly Content[]

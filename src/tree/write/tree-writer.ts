@@ -16,7 +16,7 @@ const STEPS_MAX = 200_000
 const STAGED_AT_ONCE = 4
 
 /** Changes a work tree and never anything outside of it, whatever links or renames are in the way. */
-export interface TreeWriter {
+interface TreeWriter {
   /**
    * Every step, in order, or none. Files are written whole and made durable beside their place first and renamed when all are there;
    * when a later step is refused the earlier ones are taken back. A process that is killed in between leaves files named

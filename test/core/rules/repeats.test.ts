@@ -1,8 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import type { JsonObject } from '../../../src/core/json.js'
 import type { RuleContext } from '../../../src/core/rules/evaluate.js'
-import type { Facts } from '../../../src/core/rules/facts.js'
-import { addCommand, addEdit, NO_FACTS } from '../../../src/core/rules/facts.js'
+import { addCommand, addEdit, type Facts, NO_FACTS } from '../../../src/core/rules/facts.js'
 import { cpuMs } from '../../cpu-time.js'
 import { commands, ENTERED, each, edits, evaluate, matches, rule, second, violation } from './visit.js'
 

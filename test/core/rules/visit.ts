@@ -1,11 +1,8 @@
 import { compilePattern } from '../../../src/contract/patterns.js'
 import type { JsonObject } from '../../../src/core/json.js'
-import type { Evaluation, RuleContext, Violation } from '../../../src/core/rules/evaluate.js'
-import { evaluateRules } from '../../../src/core/rules/evaluate.js'
-import type { Facts, UsageFact } from '../../../src/core/rules/facts.js'
-import { addCommand, addEdit, addUsage, NO_FACTS } from '../../../src/core/rules/facts.js'
-import type { Rule } from '../../../src/core/rules/rule.js'
-import { compileRule } from '../../../src/core/rules/rule.js'
+import { type Evaluation, evaluateRules, type RuleContext, type Violation } from '../../../src/core/rules/evaluate.js'
+import { addCommand, addEdit, addUsage, type Facts, NO_FACTS, type UsageFact } from '../../../src/core/rules/facts.js'
+import { compileRule, type Rule } from '../../../src/core/rules/rule.js'
 import { pure } from '../world.js'
 
 /** 04:26:00 UTC. */

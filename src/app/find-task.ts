@@ -1,0 +1,29 @@
+import type { Contract } from '../core/contract/contract.js'
+import type { Command } from '../core/task/command.js'
+import type { TaskState } from '../core/task/state.js'
+import type { Handled, With } from './ledger/ledger.js'
+import { contextOf, type Resources } from './resources.js'
+import { noTask, ok, type Result, refusedBy } from './result.js'
+
+export interface Task {
+  readonly state: TaskState
+  readonly contract: Contract
+}
+
+/** The task as the next command on it would find it, with its contract. */
+export async function findTask(app: Resources, taskId: string): Promise<Result<Task>> {
+  const state = await app.ledger.peek(taskId)
+  return state === null ? noTask(taskId) : ok({ state, contract: await app.contracts.get(state.contract.hash) })
+}
+
+/** Decides a command on the task in the name of somebody who needs no token for it. */
+export async function applyTo(
+  app: Resources,
+  { state, contract }: Task,
+  command: Command,
+  { actor, ...options }: With & { readonly actor: string },
+): Promise<Result<Handled>> {
+  const handled = await app.ledger.apply({ taskId: state.id, contract }, command, contextOf(app, actor), options)
+  if (handled === null) return noTask(state.id)
+  return handled.refusal === null ? ok(handled) : refusedBy(handled.refusal, {}, handled.events.length > 0)
+}

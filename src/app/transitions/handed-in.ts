@@ -1,0 +1,111 @@
+import { examplesOfPlan } from '../../checks/examples/read-examples.js'
+import type { Contract } from '../../core/contract/contract.js'
+import { OBSERVED_ARTIFACT } from '../../core/gates/blockers.js'
+import type { Needs } from '../../core/gates/needs.js'
+import type { Json, JsonObject } from '../../core/json.js'
+import { REVIEW_ARTIFACTS } from '../../core/reviews/review.js'
+import type { ArtifactOffered } from '../../core/task/command.js'
+import type { TaskState } from '../../core/task/state.js'
+import type { Blob } from '../../store/store.js'
+import type { App } from '../app.js'
+import { blobOf } from '../blobs.js'
+import { runsExamples } from '../test-runs/held-out.js'
+import { withoutRuns } from './checkpoint.js'
+
+export interface Offer {
+  /** Redacted already: what is judged is what is stored. */
+  readonly artifacts: ReadonlyMap<string, Json>
+  readonly evidence: JsonObject
+}
+
+/** What the agent sends, without what Phaselock sees for itself or hears from reviewers. */
+export function withoutObserved(contract: Contract, needed: Needs, offer: Offer): Offer {
+  const isOthers = (type: string): boolean =>
+    (type === 'test_run_result' && contract.commands.has('tests')) ||
+    (needed.reviews !== null && REVIEW_ARTIFACTS.includes(type))
+  return { ...offer, artifacts: new Map([...offer.artifacts].filter(([type]) => !isOthers(type))) }
+}
+
+/** Judges each artifact that was sent against its schema; those that fit are kept. */
+export async function judgeOffered(
+  app: App,
+  contract: Contract,
+  work: { readonly needed: Needs; readonly offer: Offer },
+): Promise<{ readonly offered: readonly ArtifactOffered[]; readonly blobs: readonly Blob[] }> {
+  const offered: ArtifactOffered[] = []
+  const blobs: Blob[] = []
+  for (const [type, content] of work.offer.artifacts) {
+    const required = work.needed.artifacts.find((one) => one.type === type)
+    const blob = blobOf(content)
+    const validate =
+      required?.schema === null || required === undefined
+        ? onlyObject
+        : await app.contracts.validator(contract.hash, required.schema)
+    const problems = [...validate(content), ...exampleProblems(contract, type, content)]
+    const bytes = Buffer.byteLength(blob.content)
+    offered.push({ type, sha256: blob.sha256, bytes, grade: 'reported', problems })
+    if (required !== undefined && problems.length === 0) blobs.push(blob)
+  }
+  return { offered, blobs }
+}
+
+// A contract that runs no examples may mean something else by the word.
+function exampleProblems(contract: Contract, type: string, content: Json): ArtifactOffered['problems'] {
+  return type === 'plan_document' && runsExamples(contract) ? examplesOfPlan(content).problems : []
+}
+
+function onlyObject(value: unknown): readonly { pointer: string; message: string }[] {
+  return value !== null && typeof value === 'object' && !Array.isArray(value)
+    ? []
+    : [{ pointer: '', message: 'must be an object' }]
+}
+
+/**
+ * The artifacts of the task by type. Checks judge what was sent even where its schema refuses it: the gate stays closed either
+ * way, and the agent learns more.
+ */
+export async function readContents(
+  app: App,
+  state: TaskState,
+  work: { readonly needed: Needs; readonly offer: Offer },
+): Promise<{ ofVisit: Map<string, Json>; all: Map<string, Json> }> {
+  const all = new Map<string, Json>()
+  const ofVisit = new Map<string, Json>()
+  for (const [type, kept] of state.artifacts) {
+    const text = await app.ledger.store.blob(kept.sha256)
+    if (text === null) continue
+    const content = JSON.parse(text) as Json
+    all.set(type, content)
+    if (kept.visit === state.visit) ofVisit.set(type, content)
+  }
+  for (const { type } of work.needed.artifacts) {
+    const content = work.offer.artifacts.get(type)
+    if (content === undefined) continue
+    all.set(type, content)
+    ofVisit.set(type, content)
+  }
+  return { all, ofVisit }
+}
+
+interface Bound {
+  readonly state: TaskState
+  readonly needed: Needs
+  readonly offer: Offer
+  /** The artifacts that an approval is bound to. */
+  readonly bound: readonly ArtifactOffered[]
+  readonly contents: { readonly ofVisit: ReadonlyMap<string, Json> }
+  readonly treeHash: string | null
+}
+
+/** What an approver sees is what is bound: where it leads, the artifacts and evidence of the visit, and the work tree. */
+export function digestOf({ state, needed, offer, bound, contents, treeHash: tree }: Bound): string {
+  const artifacts: Record<string, Json> = {}
+  for (const type of contents.ofVisit.keys()) {
+    // What a run said follows from the tree, which is bound already; how long it took does not.
+    if (needed.observesTests && type === OBSERVED_ARTIFACT) continue
+    artifacts[type] = bound.find((one) => one.type === type)?.sha256 ?? state.artifacts.get(type)?.sha256 ?? null
+  }
+  const to = needed.demand.transition?.to ?? state.phase
+  const evidence = withoutRuns(needed, offer.evidence)
+  return blobOf({ task: state.id, visit: state.visit, to, artifacts, evidence, tree }).sha256
+}

@@ -1,0 +1,107 @@
+import { matchesPattern } from '../../contract/patterns.js'
+import type { Contract } from '../../core/contract/contract.js'
+import type { Needs } from '../../core/gates/needs.js'
+import type { Json, JsonObject } from '../../core/json.js'
+import type { Command } from '../../core/task/command.js'
+import type { TaskState } from '../../core/task/state.js'
+import { heldBack } from '../../core/watch/watch.js'
+import type { App } from '../app.js'
+import { openVote } from '../councils/consensus.js'
+import type { Handled } from '../ledger/ledger.js'
+import { type Result, refuse } from '../result.js'
+import { pathConflict, withPathLease } from '../tasks/path-leases.js'
+import { evidenceFor } from './checkpoint.js'
+import { type Gathered, gather } from './gather.js'
+import { whileChecking } from './keep-lease.js'
+import { committedAtOf } from './newest-commit.js'
+
+/** How long a transition waits for tools that still run before it ends them. */
+const TOOLS_WAIT_MS = 10_000
+
+/** What is asked for, by the agent that holds the task or by Phaselock itself. */
+export interface Wanted {
+  readonly target: string
+  /** Where the caller thinks the task is; null: it does not say. */
+  readonly currentPhase: string | null
+  readonly claims: readonly string[]
+  readonly artifacts: ReadonlyMap<string, Json>
+  /** null: what was accepted in this visit of the phase, if anything was. */
+  readonly evidence: JsonObject | null
+  /** The phase is to be completed, and its evidence judged before anything else. */
+  readonly completes?: true
+  /** Phaselock asks by itself: unless the task moves, nothing happened. */
+  readonly auto?: true
+}
+
+interface Transition {
+  readonly contract: Contract
+  readonly state: TaskState
+  readonly wanted: Wanted
+  /** null: it is refused without looking at anything. */
+  readonly needed: Needs | null
+  /** Decides the command in the name of the caller. */
+  readonly apply: (command: Command, gathered: Pick<Gathered, 'blobs'>) => Promise<Result<Handled>>
+}
+
+/**
+ * The one way from a phase to the next, whoever asks: gathers what the gates need, lets the core decide, and does what follows. A
+ * transition that is blocked or refused is an answer, not a failure.
+ */
+export async function makeTransition(app: App, one: Transition): Promise<Result<Handled>> {
+  const { contract, state, needed } = one
+  if (needed === null) return decideTransition(app, one, { gathered: null, committedAt: null })
+  // Checks read the work tree: while they run, another request for the same task waits its turn by asking again.
+  if (app.checking.has(state.id))
+    return refuse('conflict', `The gates of task ${state.id} are being checked.`, {
+      next_step: 'Wait for the answer of the running transition request.',
+    })
+  return whileChecking(app, one, async () => {
+    await app.running.settle(state.id, TOOLS_WAIT_MS)
+    // Nothing is run for a transition that another task is in the way of.
+    const taken = await pathConflict(app, enteringOf(one))
+    if (taken !== null) return taken
+    const committedAt = await committedAtOf(app, one)
+    const held = heldBack(contract, state, { now: app.now(), matches: matchesPattern, committedAt })
+    const gathered = held === null ? await gatherFor(app, one, needed) : null
+    return decideTransition(app, one, { gathered, committedAt })
+  })
+}
+
+async function gatherFor(app: App, { contract, state, wanted }: Transition, needed: Needs): Promise<Gathered> {
+  const evidence = await evidenceFor(app, state, { needed, sent: wanted.evidence })
+  const artifacts = new Map([...wanted.artifacts].map(([type, content]) => [type, app.redact(content)]))
+  return gather(app, contract, state, { needed, offer: { artifacts, evidence }, isAuto: wanted.auto === true })
+}
+
+async function decideTransition(
+  app: App,
+  one: Transition,
+  found: { readonly gathered: Gathered | null; readonly committedAt: number | null },
+): Promise<Result<Handled>> {
+  const { state, needed } = one
+  const { gathered, committedAt } = found
+  const { target, currentPhase, claims, completes, auto } = one.wanted
+  const command: Command = {
+    ...{ type: 'transition', target, currentPhase, claims, facts: gathered?.facts ?? null, committedAt },
+    ...(completes === true ? { completes } : {}),
+    ...(auto === true ? { auto } : {}),
+  }
+  const apply = () => one.apply(command, gathered ?? { blobs: [] })
+  const handled = await (gathered === null ? apply() : withPathLease(app, enteringOf(one), apply))
+  if (!handled.ok || gathered === null) return handled
+  const { events, state: after } = handled.value
+  if (gathered.index !== null && events.some((event) => event.type === 'gate_passed')) {
+    app.trees.settle(state.workspace, gathered.index)
+    app.trees.mark(state.workspace, state.id, after.phase)
+  }
+  // What keeps the reviewers from being asked now is told when the agent asks again, which tries it once more.
+  const plan = needed?.consensus ?? null
+  if (plan !== null && gathered.vote !== null && events.some((event) => event.type === 'consensus_requested'))
+    await openVote(app, after, { plan, work: gathered.vote.work })
+  return handled
+}
+
+// Where it stays in its phase the task has what it needs.
+function enteringOf({ state, contract, wanted: { target } }: Transition) {
+  return { state, contract, phase: target === state.phase ? '' : target, agentId: state.held?.agentId ?? '' }
+}

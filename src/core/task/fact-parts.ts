@@ -1,0 +1,112 @@
+import type { Code } from '../codes.js'
+import type { Mode, Severity } from '../contract/contract.js'
+import type { JsonObject } from '../json.js'
+import type { NewWorktree } from './tree-event.js'
+
+/** How strongly a fact is known: the agent said so, Phaselock read a file, Phaselock ran it. */
+export type Grade = 'reported' | 'artifact' | 'observed' | 'proved'
+
+/** One reason why a gate stays closed, or, among warnings, what was found but does not close it. */
+export interface BlockerFound {
+  readonly code: Code
+  readonly gate: string | null
+  readonly check: string | null
+  readonly artifact: string | null
+  readonly message: string
+  readonly remedy: string
+  readonly severity: Severity
+  readonly grade: Grade | null
+  /** The request that `approval_pending` waits for. */
+  readonly approvalId?: string
+  /** Of a run that cannot be used: `cause`, `mended_by`, `remedy` and `last_lines`. */
+  readonly run?: JsonObject
+}
+
+/** A stored artifact: its content lies in the store under `sha256`. */
+export interface ArtifactRef {
+  readonly type: string
+  readonly sha256: string
+  readonly bytes: number
+  readonly grade: Grade
+  /** A review by the agent whose work it is. */
+  readonly selfReview?: true
+}
+
+export interface Retry {
+  readonly attempt: number
+  readonly max: number
+  readonly text: string
+}
+
+/** What a mode other than strict let through. */
+export interface Violation {
+  readonly code: Code
+  readonly detail: string
+}
+
+export interface Refused {
+  readonly code: Code
+  readonly detail: string
+  readonly success: false
+  readonly retry: Retry
+  /** Whether it counts toward the denial budget. */
+  readonly counted: boolean
+}
+
+/** What a reviewer says of its review. `completed` and `approved` finish it. */
+export const REVIEW_STATUSES = ['in_progress', 'changes_requested', 'completed', 'approved'] as const
+export type ReviewStatus = (typeof REVIEW_STATUSES)[number]
+
+/** The upstream tools a task accepted: where their definitions are stored, and the hash of each. */
+export interface UpstreamRef {
+  readonly sha256: string
+  readonly tools: Readonly<Record<string, string>>
+}
+
+/** Held-out examples of a task: how many, and where they are stored. The store is salted: nobody can guess them by the hash. */
+export interface HeldOutRef {
+  readonly sha256: string
+  readonly count: number
+}
+
+/** One path that a call changed or would change. */
+export interface ChangedPath {
+  readonly path: string
+  readonly kind: 'created' | 'modified' | 'deleted'
+  readonly type: 'file' | 'directory' | 'link'
+  /** Why it can never reach the tree, whatever the contract says; null otherwise. */
+  readonly problem: string | null
+}
+
+/** How a tool stands to the git directory, which is exempt from `writable` and belongs to the git tools alone. */
+export type GitAccess = 'none' | 'tool'
+
+export interface NewTask {
+  readonly id: string
+  readonly title: string
+  readonly description: string
+  readonly workspace: string
+  readonly dependsOn: readonly string[]
+  readonly requires: readonly string[]
+  readonly metadata: JsonObject
+  readonly mode: Mode | null
+  readonly priority: number
+  readonly upstream?: UpstreamRef | null
+  readonly worktree?: NewWorktree
+  /** Only this agent may claim it. */
+  readonly reservedFor?: string | null
+  readonly heldOut?: HeldOutRef
+}
+
+/** Tokens that were used. */
+export interface UsageSaid {
+  readonly input: number
+  readonly output: number
+  readonly cacheRead: number
+  readonly cacheWrite: number
+  readonly model: string | null
+  /** Usage with the same id counts once. */
+  readonly usageId: string | null
+  readonly grade: 'observed' | 'reported'
+  readonly occurredAt: number
+}

@@ -1,0 +1,13 @@
+import type { Job } from '../../confinement/confinement.js'
+import type { CommandRun, Kept } from '../../confinement/run-command.js'
+import type { GitAccess } from '../../core/task/fact-parts.js'
+import type { ToolOutcome } from '../tool-place.js'
+
+/** A tool that runs a command: what it runs, and how its output becomes a result. */
+export interface CommandCall {
+  readonly job: Pick<Job, 'argv' | 'cwd' | 'network' | 'timeoutMs' | 'writes' | 'git' | 'env'>
+  /** How much of the output is kept, where it is more than an agent is shown. */
+  readonly kept?: Kept
+  readonly git: GitAccess
+  readonly outcome: (run: CommandRun) => ToolOutcome
+}
