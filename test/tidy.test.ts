@@ -135,9 +135,9 @@ describe('the architecture', () => {
   it('[REQ-TIDY-3] one module knows where the package lies; the others ask it or load packages from a folder of src', () => {
     const placed = sources.filter((source) => source.text.includes('import.meta') && source.folder !== 'sdk')
     expect(placed.map((source) => source.path).toSorted()).toEqual([
+      'base/package-root.ts',
       'inverter/parse.ts',
       'knowledge/minilm.ts',
-      'base/package-root.ts',
       'store/database.ts',
     ])
     expect(placed.filter((source) => source.text.includes("'../../")).map((source) => source.path)).toEqual([
