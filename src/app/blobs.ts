@@ -1,10 +1,10 @@
 import { sha256Hex } from '../base/sha256.js'
-import { canonicalJson } from '../contract/fingerprint.js'
+import { toCanonicalJson } from '../contract/fingerprint.js'
 import type { Json } from '../core/json.js'
 import type { Blob } from '../store/store.js'
 
 /** A value as the store keeps it: its canonical text under the hash of it. */
 export function blobOf(value: Json): Blob {
-  const content = canonicalJson(value)
+  const content = toCanonicalJson(value)
   return { sha256: sha256Hex(content), content }
 }

@@ -1,9 +1,9 @@
 import type { Contract } from '../core/contract/contract.js'
 import type { Command } from '../core/task/command.js'
 import type { TaskState } from '../core/task/state.js'
-import type { Handled, With } from './ledger/ledger.js'
+import type { ApplyOptions, CommandResult } from './ledger/ledger.js'
 import { contextOf, type Resources } from './resources.js'
-import { noTask, ok, type Result, refusedBy } from './result.js'
+import { noTask, ok, type Result, toProblem } from './result.js'
 
 export interface Task {
   readonly state: TaskState
@@ -21,9 +21,9 @@ export async function applyTo(
   app: Resources,
   { state, contract }: Task,
   command: Command,
-  { actor, ...options }: With & { readonly actor: string },
-): Promise<Result<Handled>> {
+  { actor, ...options }: ApplyOptions & { readonly actor: string },
+): Promise<Result<CommandResult>> {
   const handled = await app.ledger.apply({ taskId: state.id, contract }, command, contextOf(app, actor), options)
   if (handled === null) return noTask(state.id)
-  return handled.refusal === null ? ok(handled) : refusedBy(handled.refusal, {}, handled.events.length > 0)
+  return handled.refusal === null ? ok(handled) : toProblem(handled.refusal, {}, handled.events.length > 0)
 }

@@ -6,17 +6,17 @@ import type { JsonObject } from '../core/json.js'
 import type { Command } from '../core/task/command.js'
 import type { Violation } from '../core/task/fact-parts.js'
 import { nextStep } from '../core/task/next-step.js'
-import { modeOf } from '../core/task/refusal.js'
+import { getMode } from '../core/task/refusal.js'
 import { type App, contextOf } from './app.js'
 import { type AgentCall, admitCall, applyAs } from './identity/agent-call.js'
 import { ok, type Result, refuse } from './result.js'
-import { interruptOf, interruptView } from './tasks/interrupts.js'
+import { findInterrupt, toInterruptView } from './tasks/interrupts.js'
 import { decideTool } from './tool-calls/use-tool.js'
 
 const DEPTH_MAX = 256
 
 /** The task that a harness works on, for a token that is alive. */
-export async function hookedTask(app: App, bearer: AgentBearer): Promise<Result<AgentCall>> {
+export async function admitHookCall(app: App, bearer: AgentBearer): Promise<Result<AgentCall>> {
   return admitCall(app, bearer, undefined)
 }
 
@@ -38,21 +38,21 @@ export async function decideHook(app: App, call: AgentCall, calls: readonly Hook
   for (const { tool, args, opens } of calls) {
     // Our own tools never go through a link; a harness does, and would change another file than the one it named.
     for (const path of opens)
-      if (await leadsElsewhere(call.state.workspace, path))
+      if (await passesThroughLink(call.state.workspace, path))
         return refuse('constraint_violation', `${tool}: path ${JSON.stringify(path)} goes through a link`)
     const admitted = await admitCall(app, call.bearer, call.state.id)
     if (!admitted.ok) return admitted
     const decided = await decideTool(app, admitted.value, { tool, args })
     if (!decided.ok) return decided
-    if (decided.value.kind === 'denied') return ok({ allowed: false, reason: denialOf(call, decided.value.event) })
+    if (decided.value.kind === 'denied') return ok({ allowed: false, reason: formatDenial(call, decided.value.event) })
     const { violation } = decided.value.event
     if (violation !== null) reason = `Let through in ${call.state.phase}, and recorded: ${violation.detail}`
   }
   return ok({ allowed: true, reason })
 }
 
-function denialOf(call: AgentCall, { code, detail }: Violation): string {
-  const interrupt = code === 'rule_interrupt' ? interruptOf(call.state) : null
+function formatDenial(call: AgentCall, { code, detail }: Violation): string {
+  const interrupt = code === 'rule_interrupt' ? findInterrupt(call.state) : null
   return [
     `${detail} [${code}]`,
     interrupt === null ? CODES[code].remedy : String(interrupt.text),
@@ -60,7 +60,7 @@ function denialOf(call: AgentCall, { code, detail }: Violation): string {
   ].join('\n')
 }
 
-async function leadsElsewhere(tree: string, path: string): Promise<boolean> {
+async function passesThroughLink(tree: string, path: string): Promise<boolean> {
   if (path.startsWith('/')) return false
   const parts = path.split('/').slice(0, DEPTH_MAX)
   for (let count = 1; count <= parts.length; count += 1) {
@@ -93,7 +93,8 @@ export async function recordHook(
   if (!handled.ok) return handled
   const { state, events } = handled.value
   const violated = events.find((event) => event.type === 'rule_violated' && !event.shadow)
-  const told = violated?.type === 'rule_violated' ? interruptView(state, violated.violation) : untold(app, state)
+  const told =
+    violated?.type === 'rule_violated' ? toInterruptView(state, violated.violation) : takeUntoldInterrupt(app, state)
   return ok({ interrupt: told === null ? null : String(told.text), note: readOn(app, call, given.transcripts) })
 }
 
@@ -106,7 +107,7 @@ export async function followOwnTool(
   const call = await admitCall(app, bearer, undefined, { isOnlyLooking: true })
   // It may have given the task back, or have found none.
   if (!call.ok) return ok({ interrupt: null, note: null })
-  const told = untold(app, call.value.state)
+  const told = takeUntoldInterrupt(app, call.value.state)
   return ok({ interrupt: told === null ? null : String(told.text), note: readOn(app, call.value, transcripts) })
 }
 
@@ -123,7 +124,7 @@ export async function parkForImpostor(
   const call = await admitCall(app, bearer, undefined, { isOnlyLooking: true })
   if (!call.ok) return { interrupt: said, note: said, isParked: false }
   const { state, contract } = call.value
-  if (modeOf(contract, state) === 'advisory') return { interrupt: said, note: said, isParked: false }
+  if (getMode(contract, state) === 'advisory') return { interrupt: said, note: said, isParked: false }
   const remedy = `Correct the MCP entry, look at what was changed, then: phaselock task resume ${state.id} --reason TEXT`
   const context = contextOf(app, 'system')
   await app.ledger.apply({ taskId: state.id, contract }, { type: 'park', reason: `${said} ${remedy}` }, context)
@@ -136,7 +137,7 @@ function readOn(app: App, { state, bearer }: AgentCall, paths: readonly string[]
 }
 
 // A budget that was passed by what a transcript said was noticed when nobody was there to be told.
-function untold(app: App, state: AgentCall['state']): JsonObject | null {
+function takeUntoldInterrupt(app: App, state: AgentCall['state']): JsonObject | null {
   const { open } = state.watch
-  return open !== null && app.transcripts.takeUntold(state.id, open.rule) ? interruptOf(state) : null
+  return open !== null && app.transcripts.takeUntold(state.id, open.rule) ? findInterrupt(state) : null
 }

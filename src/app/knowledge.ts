@@ -3,7 +3,7 @@ import type { EmbedderChoice } from '../knowledge/embedder.js'
 import { INSTALL_COMMAND } from '../knowledge/install-model.js'
 import { type Knowledge, openKnowledge } from '../knowledge/knowledge.js'
 import type { SearchAnswer } from '../knowledge/protocol.js'
-import { type Places, reservedIn } from './tool-calls/contract-paths.js'
+import { getReserved, type Places } from './tool-calls/contract-paths.js'
 
 export const RESULTS_MAX = 50
 const OPEN_MAX = 8
@@ -20,12 +20,12 @@ export class Library {
 
   constructor(places: Places, environment: NodeJS.ProcessEnv, onNotice: (text: string) => void) {
     this.#places = places
-    this.#embedder = embedderOf(environment)
+    this.#embedder = chooseEmbedder(environment)
     this.#onNotice = onNotice
   }
 
   /** How to install the model: said in one answer and one line of the log for each run of the server. */
-  hintFor(answer: SearchAnswer): string | null {
+  takeInstallHint(answer: SearchAnswer): string | null {
     if (this.#isHinted || !answer.isModelMissing) return null
     this.#isHinted = true
     this.#onNotice(MODEL_HINT)
@@ -33,11 +33,11 @@ export class Library {
   }
 
   /** null when the contract names no documents. */
-  of(contract: Contract, workspace: string): Knowledge | null {
+  openFor(contract: Contract, workspace: string): Knowledge | null {
     const sources = contract.knowledge ?? []
     if (sources.length === 0 || this.#isClosed) return null
-    const owners = ownersIn(contract)
-    const { hidden } = reservedIn(this.#places, contract, workspace)
+    const owners = listOwners(contract)
+    const { hidden } = getReserved(this.#places, contract, workspace)
     // Versions of a contract that name the same documents share one.
     const key = JSON.stringify([workspace, sources, owners, hidden])
     const known = this.#open.get(key)
@@ -65,13 +65,13 @@ export class Library {
 
   async close(): Promise<void> {
     this.#isClosed = true
-    await Promise.all([...this.#open.values()].map((one) => one.close()))
+    await Promise.all([...this.#open.values()].map((knowledge) => knowledge.close()))
     this.#open.clear()
   }
 }
 
 // What a phase is given to read from is that phase's, wherever the file lies.
-function ownersIn(contract: Contract): Readonly<Record<string, readonly string[]>> {
+function listOwners(contract: Contract): Readonly<Record<string, readonly string[]>> {
   const owners = new Map<string, Set<string>>()
   for (const phase of contract.phases.values())
     for (const { file } of phase.document?.sources ?? [])
@@ -80,7 +80,7 @@ function ownersIn(contract: Contract): Readonly<Record<string, readonly string[]
 }
 
 /** What the environment asks for. */
-export function embedderOf(environment: NodeJS.ProcessEnv): EmbedderChoice {
+export function chooseEmbedder(environment: NodeJS.ProcessEnv): EmbedderChoice {
   const url = environment.PHASELOCK_EMBEDDINGS_URL
   if (environment.PHASELOCK_EMBEDDINGS === 'none') return { type: 'none' }
   if (url === undefined || url === '') return { type: 'packaged', folder: null }

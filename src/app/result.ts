@@ -30,7 +30,7 @@ export function noTask(id: string): { readonly ok: false; readonly problem: Prob
 }
 
 /** A refusal of the core, which has been recorded unless the core said otherwise. */
-export function refusedBy(
+export function toProblem(
   refusal: Refusal,
   extra: JsonObject = {},
   recorded = true,

@@ -26,7 +26,7 @@ export async function searchKnowledge(app: App, party: Party, request: Knowledge
   const place = await placeOf(app, party, request.taskId)
   if (!place.ok) return place
   const { contract, workspace, visible } = place.value
-  const knowledge = app.library.of(contract, workspace)
+  const knowledge = app.library.openFor(contract, workspace)
   if (knowledge === null)
     return refuse('not_found', `The contract ${contract.name} names no documents (knowledge.sources).`)
   try {
@@ -38,7 +38,7 @@ export async function searchKnowledge(app: App, party: Party, request: Knowledge
       limit: request.results ?? RESULTS_DEFAULT,
       visible,
     })
-    return ok(answerView(answer, app.library.hintFor(answer)))
+    return ok(answerView(answer, app.library.takeInstallHint(answer)))
   } catch (error) {
     if (!(error instanceof KnowledgeUnavailable)) throw error
     return refuse('knowledge_unavailable', 'The index of the documents does not answer.')
@@ -70,15 +70,15 @@ async function placeOf(app: App, party: Party, taskId: string | undefined): Prom
 
 function answerView(answer: SearchAnswer, hint: string | null): JsonObject {
   return {
-    results: answer.results.map((one) => ({
-      content: one.content,
-      file: one.file,
-      section: one.section,
-      start_line: one.startLine,
-      score: one.score,
-      tokens: one.tokens,
-      tags: one.tags,
-      phase: one.phase,
+    results: answer.results.map((result) => ({
+      content: result.content,
+      file: result.file,
+      section: result.section,
+      start_line: result.startLine,
+      score: result.score,
+      tokens: result.tokens,
+      tags: result.tags,
+      phase: result.phase,
     })),
     total_tokens: answer.totalTokens,
     retrieval_method: answer.method,

@@ -26,7 +26,7 @@ export function startSweep(app: App, onFault: (error: unknown) => void): () => v
 }
 
 export async function sweep(app: App): Promise<void> {
-  const rows = await app.ledger.store.overdue({ now: app.now(), limit: PER_SWEEP_MAX })
+  const rows = await app.ledger.store.listOverdue({ now: app.now(), limit: PER_SWEEP_MAX })
   for (const row of rows) {
     const contract = await app.contracts.get(row.contract).catch(() => null)
     // A task whose contract cannot be had must not keep all others from being swept.
@@ -49,7 +49,7 @@ class AlertTour {
   async next(): Promise<void> {
     const status = TOURED[this.#status % TOURED.length] ?? 'active'
     const cursor = this.#cursor
-    const page = await this.app.ledger.store.tasks({
+    const page = await this.app.ledger.store.queryTasks({
       status,
       limit: PER_SWEEP_MAX,
       ...(cursor === null ? {} : { cursor }),

@@ -13,7 +13,7 @@ export function toNewEvent(event: TaskEvent | RegistryEvent | Plain, clean: Clea
   const named: Record<string, Json> = {}
   for (const key in rest) {
     const value = (rest as Record<string, Json | undefined>)[key]
-    if (value !== undefined) named[snake(key)] = value
+    if (value !== undefined) named[toSnakeCase(key)] = value
   }
   const { data, text, isChanged } = clean(named)
   const row = { type, at, actor, epoch: epoch ?? 0, phase: phase ?? null, contract: contract ?? null, data, text }
@@ -28,12 +28,12 @@ interface CleanEvent {
 
 /** The event as the core knows it. What the ledger holds is what the core made, so the shape is trusted here. */
 export function toTaskEvent(stored: NewEvent): TaskEvent {
-  return { ...camelData(stored.data), ...envelope(stored) } as TaskEvent
+  return { ...toCamelData(stored.data), ...pickEnvelope(stored) } as TaskEvent
 }
 
 export function toRegistryEvent(stored: NewEvent): RegistryEvent {
   return {
-    ...camelData(stored.data),
+    ...toCamelData(stored.data),
     type: stored.type,
     at: stored.at,
     actor: stored.actor,
@@ -41,13 +41,13 @@ export function toRegistryEvent(stored: NewEvent): RegistryEvent {
 }
 
 /** An event as people and programs see it. */
-export function eventView(stored: StoredEvent): JsonObject {
+export function toEventView(stored: StoredEvent): JsonObject {
   return {
     seq: stored.seq,
     stream: stored.stream,
     version: stored.version,
     type: stored.type,
-    at: isoTime(stored.at),
+    at: toIsoTime(stored.at),
     actor: stored.actor,
     epoch: stored.epoch,
     phase: stored.phase,
@@ -58,29 +58,29 @@ export function eventView(stored: StoredEvent): JsonObject {
   }
 }
 
-export function isoTime(ms: number): string {
+export function toIsoTime(ms: number): string {
   return new Date(ms).toISOString()
 }
 
-export function isoTimeOrNull(ms: number | null): string | null {
-  return ms === null ? null : isoTime(ms)
+export function toIsoTimeOrNull(ms: number | null): string | null {
+  return ms === null ? null : toIsoTime(ms)
 }
 
-function envelope(stored: NewEvent) {
+function pickEnvelope(stored: NewEvent) {
   const { type, at, actor, epoch, phase, contract } = stored
   return { type, at, actor, epoch, phase, contract }
 }
 
-function camelData(data: JsonObject): Record<string, Json> {
+function toCamelData(data: JsonObject): Record<string, Json> {
   const out: Record<string, Json> = {}
-  for (const [key, value] of Object.entries(data)) out[camel(key)] = value
+  for (const [key, value] of Object.entries(data)) out[toCamelCase(key)] = value
   return out
 }
 
 // The keys of events are few and come back with every event.
 const KEYS_MAX = 1000
-const snake = cached((key) => key.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`))
-const camel = cached((key) => key.replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase()))
+const toSnakeCase = cached((key) => key.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`))
+const toCamelCase = cached((key) => key.replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase()))
 
 function cached(convert: (key: string) => string): (key: string) => string {
   const known = new Map<string, string>()

@@ -35,16 +35,16 @@ export async function lookAtFiles(
   const seen = new Map<string, FileSeen>()
   let bytes = 0
   for (const path of [...paths].slice(0, FILES_MAX)) {
-    const stamp = bytes > BYTES_MAX ? null : await stampOf(scene, path)
+    const stamp = bytes > BYTES_MAX ? null : await readStamp(scene, path)
     if (stamp?.ok === true) bytes += stamp.bytes
-    seen.set(path, stamp === null ? TOO_MUCH : judged(scene, stamp))
+    seen.set(path, stamp === null ? TOO_MUCH : judgeStamp(scene, stamp))
   }
   return seen
 }
 
 const TOO_MUCH: FileSeen = { ok: false, why: `was not looked at: the files are more than ${BYTES_MAX} bytes` }
 
-async function stampOf(scene: FileScene, path: string): Promise<Stamped> {
+async function readStamp(scene: FileScene, path: string): Promise<StampResult> {
   const parts = path.split('/')
   if (parts.includes('.git')) return { ok: false, why: 'belongs to git, not to the work' }
   if (scene.isHidden(parts.filter((part) => part !== '' && part !== '.').join('/')))
@@ -53,9 +53,9 @@ async function stampOf(scene: FileScene, path: string): Promise<Stamped> {
   return stamp.ok ? stamp : { ok: false, why: TREE_PROBLEMS[stamp.problem] }
 }
 
-type Stamped = ({ readonly ok: true } & FileStamp) | { readonly ok: false; readonly why: string }
+type StampResult = ({ readonly ok: true } & FileStamp) | { readonly ok: false; readonly why: string }
 
-function judged(scene: FileScene, stamp: Stamped): FileSeen {
+function judgeStamp(scene: FileScene, stamp: StampResult): FileSeen {
   if (!stamp.ok) return stamp
   if (stamp.bytes === 0) return { ok: false, why: 'is empty' }
   // The time of the content can be set to anything; together with the time of the last change it says when it was written.

@@ -1,7 +1,7 @@
 import type { RunTrouble } from '../core/evidence/observed-run.js'
 import { isTestName } from '../core/paths/test-setup-names.js'
 import { NOT_THE_PROJECT, openWorkTree } from '../tree/work-tree.js'
-import { isSource, textOf } from './test-files/test-files.js'
+import { isSource, readText } from './test-files/test-files.js'
 
 const FILES_MAX = 2000
 const REFUSED = /\bEPERM\b|\boperation not permitted\b/i
@@ -22,8 +22,8 @@ export async function findRefusedSignal(
   const tree = openWorkTree(root)
   const sources = (await tree.list(NOT_THE_PROJECT)).map(({ path }) => path).filter(isSource)
   const tests = sources.filter(isTest)
-  for (const path of [...tests, ...sources.filter((one) => !isTest(one))].slice(0, FILES_MAX)) {
-    const text = (await textOf(tree, path).catch(() => null)) ?? ''
+  for (const path of [...tests, ...sources.filter((source) => !isTest(source))].slice(0, FILES_MAX)) {
+    const text = (await readText(tree, path).catch(() => null)) ?? ''
     if (NAMES_SIGNAL.test(text)) return `${path} names SIGUSR1, which observed runs refuse with EPERM`
     if (isTest(path) && STARTS_DATABASE.test(text))
       return `${path} starts PostgreSQL, whose processes send each other SIGUSR1; observed runs refuse it with EPERM`

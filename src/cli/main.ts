@@ -2,7 +2,7 @@ import { CommanderError } from 'commander'
 import { plainJson, plainText } from '../core/plain-text.js'
 import { EXIT, Stop } from './exit.js'
 import { buildProgram } from './program.js'
-import { paint, tell, tolerateClosedPipes } from './terminal/terminal.js'
+import { paintText, tell, tolerateClosedPipes } from './terminal/terminal.js'
 
 /** Runs the program with these arguments and sets the exit code. */
 export async function main(args: readonly string[]): Promise<void> {
@@ -24,7 +24,7 @@ function report(error: unknown, asJson: boolean): number {
   if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT.ok : EXIT.usage
   if (error instanceof Stop) {
     if (asJson) tell(plainJson({ error: error.message, exit: error.exit, ...error.details }))
-    else if (error.message !== '') tell(paint('red', plainText(error.message), process.stderr))
+    else if (error.message !== '') tell(paintText('red', plainText(error.message), process.stderr))
     return error.exit
   }
   tell(error instanceof Error ? plainText(error.stack ?? error.message) : String(error))

@@ -29,25 +29,25 @@ export function gather(value: string, before: readonly string[] = []): readonly 
   return [...before, value]
 }
 
-export function portNumber(value: string): number {
-  return integerIn(value, 0, PORT_MAX)
+export function parsePortNumber(value: string): number {
+  return parseIntegerIn(value, 0, PORT_MAX)
 }
 
-export function positiveNumber(value: string): number {
-  return integerIn(value, 1, 1000)
+export function parsePositiveNumber(value: string): number {
+  return parseIntegerIn(value, 1, 1000)
 }
 
 const SECONDS_MAX = 30 * 24 * 3600
 
-export function seconds(value: string): number {
-  return integerIn(value, 1, SECONDS_MAX)
+export function parseSeconds(value: string): number {
+  return parseIntegerIn(value, 1, SECONDS_MAX)
 }
 
-export function integer(value: string): number {
-  return integerIn(value, -1000, 1000)
+export function parseInteger(value: string): number {
+  return parseIntegerIn(value, -1000, 1000)
 }
 
-function integerIn(value: string, min: number, max: number): number {
+function parseIntegerIn(value: string, min: number, max: number): number {
   const number = Number(value)
   if (!/^-?\d+$/.test(value) || number < min || number > max)
     throw new InvalidArgumentError(`Give a whole number from ${min} to ${max}.`)
@@ -55,7 +55,7 @@ function integerIn(value: string, min: number, max: number): number {
 }
 
 /** The number of an event, as text. */
-export function sequence(value: string): string {
+export function parseSequence(value: string): string {
   if (!/^\d{1,15}$/.test(value)) throw new InvalidArgumentError('Give the number of an event.')
   return value
 }

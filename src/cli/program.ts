@@ -24,8 +24,8 @@ import { addTopCommand } from './commands/top-commands.js'
 import { addTreeCommands } from './commands/tree-commands.js'
 import { addTrustCommands } from './commands/trust-command.js'
 import { addDemoCommand } from './demo/demo-command.js'
-import { width } from './terminal/terminal.js'
-import { programVersion } from './version.js'
+import { getWidth } from './terminal/terminal.js'
+import { readProgramVersion } from './version.js'
 
 const HELP_WIDTH_MAX = 100
 
@@ -37,10 +37,10 @@ reached, 4 interrupted.`
 export function buildProgram(): CliCommand {
   const program = new CliCommand('phaselock')
     .description('Makes it impossible for coding agents to skip steps.')
-    .version(programVersion(), '-V, --version', 'print the version')
+    .version(readProgramVersion(), '-V, --version', 'print the version')
     .helpOption('-h, --help', 'print this help')
     .helpCommand('help [command]', 'print help for a command')
-    .configureHelp({ helpWidth: Math.min(width(), HELP_WIDTH_MAX) })
+    .configureHelp({ helpWidth: Math.min(getWidth(), HELP_WIDTH_MAX) })
     .exitOverride()
     .examples(
       ['phaselock init', 'write a contract for this repository'],

@@ -1,10 +1,10 @@
 import { CHECKS_NOT_ENFORCED } from '../core/contract/contract.js'
-import { checksOf } from './check/check-gates.js'
+import { listChecks } from './check/check-gates.js'
 import { haveEnvironment } from './compile/compile-consensus.js'
 import type { ContractDocument, PhaseDocument } from './document.js'
 
 /** One thing that this version understands and cannot enforce; `made` and `key` say where it stands in the document. */
-interface Unenforced {
+interface UnenforcedFeature {
   readonly path: string
   readonly feature: string
   readonly made: object
@@ -12,25 +12,25 @@ interface Unenforced {
 }
 
 /** Everything in a canonical document that this version does not enforce. */
-export function findUnenforced(document: ContractDocument): Unenforced[] {
-  return [...inRoot(document), ...document.phases.flatMap(inPhase)]
+export function findUnenforced(document: ContractDocument): UnenforcedFeature[] {
+  return [...listInRoot(document), ...document.phases.flatMap(listInPhase)]
 }
 
-function inRoot(document: ContractDocument): Unenforced[] {
+function listInRoot(document: ContractDocument): UnenforcedFeature[] {
   const votes = document.phases.flatMap((phase) => phase.consensus ?? [])
   if (!haveEnvironment(document.agents ?? {}, votes)) return []
   return [{ path: 'agents', feature: 'env of agents that vote', made: document, key: 'agents' }]
 }
 
-function inPhase(phase: PhaseDocument): Unenforced[] {
+function listInPhase(phase: PhaseDocument): UnenforcedFeature[] {
   const base = `phases.${phase.id}`
   const { checkpoint } = phase
   const source = { path: `${base}.checkpoint.source`, feature: 'checkpoint.source', key: 'source' }
-  return [...(checkpoint?.source === undefined ? [] : [{ ...source, made: checkpoint }]), ...inChecks(phase, base)]
+  return [...(checkpoint?.source === undefined ? [] : [{ ...source, made: checkpoint }]), ...listInChecks(phase, base)]
 }
 
-function inChecks(phase: PhaseDocument, base: string): Unenforced[] {
-  return checksOf(phase).flatMap(({ owner, check }) => {
+function listInChecks(phase: PhaseDocument, base: string): UnenforcedFeature[] {
+  return listChecks(phase).flatMap(({ owner, check }) => {
     const gate = phase.gates.find((candidate) => candidate.blockers.some((blocker) => blocker === owner))
     const artifact = phase.required_artifacts.find((candidate) => candidate.validation.some((rule) => rule === owner))
     const path =

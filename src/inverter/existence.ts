@@ -32,7 +32,7 @@ const IMPORTS: Readonly<Record<'python' | 'javascript', readonly RegExp[]>> = {
 /** Tells whether an assertion of a file only says that something imported is there. */
 export function readExistence(language: Language, file: string): (assertion: string) => boolean {
   if (language === 'go' || language === 'rust') return () => false
-  const statements = IMPORTS[language === 'python' ? 'python' : 'javascript'].flatMap((one) => [...file.matchAll(one)])
+  const statements = IMPORTS[language === 'python' ? 'python' : 'javascript'].flatMap((exp) => [...file.matchAll(exp)])
   const imported = new Set(statements.flatMap(([, names]) => names?.match(/[\w$]+/g) ?? []))
   return (assertion) => {
     if (assertion.length > TEXT_CHARS_MAX) return false

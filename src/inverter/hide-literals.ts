@@ -1,6 +1,6 @@
 import type { LanguageRules, SourceFile } from './languages.js'
 import type { Syntax } from './parse.js'
-import { fieldOf, findAround, namedChildren, overlap, replace, walk } from './syntax.js'
+import { findAround, getField, isOverlapping, listNamedChildren, replace, walk } from './syntax.js'
 import type { TestRange } from './test-range.js'
 import type { Edit, Site } from './types.js'
 
@@ -35,7 +35,7 @@ export function hideLiterals(
     if (!isInSite(node, sites, starts) && (isTyped || !isDirectlyIn(node, tests, rules.functions))) continue
     const edit = replace(node, text)
     while ((changed[at]?.end ?? Number.POSITIVE_INFINITY) <= node.start) at += 1
-    if (!changed.slice(at, at + 2).some((other) => overlap(other, edit))) edits.push(edit)
+    if (!changed.slice(at, at + 2).some((other) => isOverlapping(other, edit))) edits.push(edit)
   }
   return edits
 }
@@ -77,8 +77,9 @@ function isValue(node: Syntax, isTyped: boolean): boolean {
   if (parent.type === 'pair') return node.field === 'value'
   if (!PLACES.has(parent.type) && (isTyped || !UNTYPED_PLACES.has(parent.type))) return false
   if (parent.type !== 'arguments' && parent.type !== 'argument_list') return true
-  const names = namedChildren(parent)[0] === node && namedChildren(parent).some(({ type }) => /function/.test(type))
-  return !names && !READ_EARLY.test(fieldOf(parent.parent, 'function')?.text ?? '')
+  const names =
+    listNamedChildren(parent)[0] === node && listNamedChildren(parent).some(({ type }) => /function/.test(type))
+  return !names && !READ_EARLY.test(getField(parent.parent, 'function')?.text ?? '')
 }
 
 // The place of `expect(actual).toBe(expected)` ends before the parentheses of the matcher.

@@ -8,7 +8,7 @@ export class Chance {
   constructor(private readonly seed: string) {}
 
   /** An integer from 0 to `below`, which is not included. */
-  below(below: number): number {
+  drawBelow(below: number): number {
     if (this.bytes.length < 4) {
       this.bytes = createHash('sha256').update(`${this.seed}\0${this.count}`).digest()
       this.count += 1
@@ -20,12 +20,12 @@ export class Chance {
 
   shuffled(text: readonly string[]): string {
     const signs = [...text]
-    for (let left = signs.length; left > 1; left -= 1) signs.push(...signs.splice(this.below(left), 1))
+    for (let left = signs.length; left > 1; left -= 1) signs.push(...signs.splice(this.drawBelow(left), 1))
     return signs.join('')
   }
 
-  word(length: number): string {
-    return Array.from({ length }, () => String.fromCharCode(97 + this.below(26))).join('')
+  drawWord(length: number): string {
+    return Array.from({ length }, () => String.fromCharCode(97 + this.drawBelow(26))).join('')
   }
 }
 
@@ -45,8 +45,8 @@ export class Names {
     const known = this.given.get(name)
     if (known !== undefined) return known
     const taken = new Set(this.given.values())
-    let fresh = `_${this.chance.word(7)}`
-    while (this.source.includes(fresh) || taken.has(fresh)) fresh = `_${this.chance.word(7)}`
+    let fresh = `_${this.chance.drawWord(7)}`
+    while (this.source.includes(fresh) || taken.has(fresh)) fresh = `_${this.chance.drawWord(7)}`
     this.given.set(name, fresh)
     return fresh
   }
@@ -78,10 +78,10 @@ export function drawNumbers(
   chance: Chance,
   { outerOnly = false, namesLines = false }: { readonly outerOnly?: boolean; readonly namesLines?: boolean },
 ): Omit<HelperNumbers, 'constant'> {
-  const step = chance.below(3) + 1
+  const step = chance.drawBelow(3) + 1
   return {
-    ...{ multiplier: 32_769 + 2 * chance.below(16_000), rounds: 40 + chance.below(40) },
-    ...{ step: chance.below(2) === 0 ? step : -step, place: chance.below(1000), word: chance.word(7) },
+    ...{ multiplier: 32_769 + 2 * chance.drawBelow(16_000), rounds: 40 + chance.drawBelow(40) },
+    ...{ step: chance.drawBelow(2) === 0 ? step : -step, place: chance.drawBelow(1000), word: chance.drawWord(7) },
     signs: chance.shuffled(SIGNS),
     ...{ retry: outerOnly ? 1 : 0, names: namesLines ? 1 : 0, failures: FAILURES_MAX },
   }
@@ -90,7 +90,7 @@ export function drawNumbers(
 /** A constant that stands for turned or unturned. Which of the two can only be found out by computing the hash. */
 export function drawConstant(chance: Chance, numbers: Omit<HelperNumbers, 'constant'>, isTurned: boolean): number {
   for (;;) {
-    const constant = chance.below(2 ** 32)
+    const constant = chance.drawBelow(2 ** 32)
     if (isTurnedConstant(constant, numbers) === isTurned) return constant
   }
 }

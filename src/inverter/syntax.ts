@@ -12,11 +12,11 @@ export function walk(node: Syntax): readonly Syntax[] {
   return found
 }
 
-export function fieldOf(node: Syntax | null | undefined, name: string): Syntax | null {
+export function getField(node: Syntax | null | undefined, name: string): Syntax | null {
   return node?.children.find((child) => child.field === name) ?? null
 }
 
-export function namedChildren(node: Syntax | null | undefined): readonly Syntax[] {
+export function listNamedChildren(node: Syntax | null | undefined): readonly Syntax[] {
   return (node?.children ?? []).filter((child) => child.isNamed && !/comment/.test(child.type))
 }
 
@@ -29,8 +29,8 @@ export function findAround(node: Syntax, types: readonly string[]): Syntax | nul
 /** Whether two expressions are the same call of a function: what they give says nothing of each other. Values may be made alike. */
 export function areSameCall(one: Syntax | null | undefined, other: Syntax | null | undefined): boolean {
   if (one == null || other == null || one.text.replace(/\s+/g, '') !== other.text.replace(/\s+/g, '')) return false
-  const call = /^await/.test(one.type) ? namedChildren(one)[0] : one
-  const callee = /^call(?:_expression)?$/.test(call?.type ?? '') ? fieldOf(call, 'function') : null
+  const call = /^await/.test(one.type) ? listNamedChildren(one)[0] : one
+  const callee = /^call(?:_expression)?$/.test(call?.type ?? '') ? getField(call, 'function') : null
   return callee?.type === 'identifier' && /^[a-z_$]/.test(callee.text)
 }
 
@@ -84,6 +84,6 @@ function comparePlaces(a: PlacedEdit, b: PlacedEdit): number {
 }
 
 /** Whether two edits change the same characters. Insertions at the edge of a replacement do not. */
-export function overlap(a: Edit, b: Edit): boolean {
+export function isOverlapping(a: Edit, b: Edit): boolean {
   return a.start < b.end && b.start < a.end
 }

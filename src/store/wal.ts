@@ -1,6 +1,6 @@
 import { closeSync, constants, fsyncSync, openSync, readSync, writeSync } from 'node:fs'
 import { syncDirectory } from '../base/atomic-file.js'
-import { ledgerFiles } from './ledger-files.js'
+import { listLedgerFiles } from './ledger-files.js'
 
 const CHUNK_BYTES = 1024 * 1024
 
@@ -13,7 +13,7 @@ const CHUNK_BYTES = 1024 * 1024
  * Only for the one writer, between two transactions. The -wal file carries no locks that closing it could drop.
  */
 export function settleWal(dir: string): void {
-  const file = openIfPresent(`${ledgerFiles(dir).database}-wal`)
+  const file = openIfPresent(`${listLedgerFiles(dir).database}-wal`)
   if (file !== null) {
     try {
       rewrite(file)

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import { observedPassing } from '../../src/checks/red-green/green-run.js'
+import { judgePassing } from '../../src/checks/red-green/green-run.js'
 import { readReport } from '../../src/checks/reports/read-report.js'
-import { commandFailed, explainRun, noCounts } from '../../src/checks/reports/run-trouble.js'
+import { explainCommandFailed, explainNoCounts, explainRun } from '../../src/checks/reports/run-trouble.js'
 import type { ObservedLoadFailure, ObservedRun } from '../../src/core/evidence/observed-run.js'
 
 const RUN: ObservedRun = {
@@ -32,7 +32,7 @@ describe('what agents are told of test files without results', () => {
       '2 test files did not run their tests: a.test.js, b.test.js',
     ],
   ])('[REQ-BYHAND-2] %j is told by name and number', (loadFailures, message) => {
-    expect(observedPassing({ ...RUN, loadFailures }, { pinned: null, baseline: null })).toMatchObject({
+    expect(judgePassing({ ...RUN, loadFailures }, { pinned: null, baseline: null })).toMatchObject({
       result: 'fails',
       found: message,
     })
@@ -42,7 +42,7 @@ describe('what agents are told of test files without results', () => {
 it('[REQ-DEADEND-2] without counts the remedy names -json for go test, and a step before the tests for everything else', () => {
   const remedyOf = (stdout: string): string => {
     const reading = readReport({ format: 'auto', stdout, stderr: '', reportText: null, exitCode: 0 })
-    return noCounts(reading.result === 'unreadable' ? reading.reason : '').remedy
+    return explainNoCounts(reading.result === 'unreadable' ? reading.reason : '').remedy
   }
   expect(remedyOf('ok  \texample.org/adder\t0.01s\n')).toContain('go test -json')
   expect(remedyOf('[warn] tests/a.test.ts\n')).toContain('If a step before the tests failed')
@@ -67,12 +67,12 @@ describe('a linter before the tests', () => {
     ],
   ])('[REQ-DEADEND-2] %s is told as such, and the agent can mend it', (_, stdout) => {
     const run = { exitCode: 1, stopped: null, timeoutSeconds: 60, stdout, stderr: '', redact: String } as const
-    expect(explainRun(run, noCounts('nothing'))).toMatchObject({ cause: 'a linter failed', mendedBy: 'agent' })
+    expect(explainRun(run, explainNoCounts('nothing'))).toMatchObject({ cause: 'a linter failed', mendedBy: 'agent' })
   })
 
   it('[REQ-DEADEND-2] other output is not taken for one', () => {
     const run = { exitCode: 1, stopped: null, timeoutSeconds: 60, stderr: '', redact: String } as const
     const stdout = '> adder@1.0.0 lint\n> eslint .\n> adder@1.0.0 test\n> own-runner\n3 wrong\n'
-    expect(explainRun({ ...run, stdout }, commandFailed(1)).cause).toBe('the command failed')
+    expect(explainRun({ ...run, stdout }, explainCommandFailed(1)).cause).toBe('the command failed')
   })
 })

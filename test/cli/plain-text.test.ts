@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { columnsOf, table } from '../../src/cli/terminal/table.js'
+import { countColumns, formatTable } from '../../src/cli/terminal/table.js'
 import { plainJson, plainLine, plainText } from '../../src/core/plain-text.js'
 import { cpuMs } from '../cpu-time.js'
 
@@ -57,7 +57,7 @@ test('[REQ-CLI-10] many unfinished sequences cost little', () => {
 
 test('[REQ-CLI-11] a table is cut in its flexible columns and keeps ids whole', () => {
   const rows = [{ id: 'x'.repeat(40), text: '長い'.repeat(60) }]
-  const text = table(
+  const text = formatTable(
     rows,
     [
       { title: 'ID', text: (row) => row.id },
@@ -66,7 +66,7 @@ test('[REQ-CLI-11] a table is cut in its flexible columns and keeps ids whole', 
     { room: 80 },
   )
   const [, line = ''] = text.split('\n')
-  expect(columnsOf(line)).toBeLessThanOrEqual(80)
+  expect(countColumns(line)).toBeLessThanOrEqual(80)
   expect(line).toContain('x'.repeat(40))
   expect(line).toMatch(/…$/)
 })

@@ -2,11 +2,11 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Activity, TaskDetails, TaskRow } from 'phaselock/sdk'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { type Status, statusText } from '../../src/cli/terminal/status-text.js'
-import { showTask, taskTable } from '../../src/cli/terminal/task-text.js'
-import { frameOf } from '../../src/cli/terminal/top-frame.js'
+import { formatStatus, type Status } from '../../src/cli/terminal/status-text.js'
+import { formatTaskTable, showTask } from '../../src/cli/terminal/task-text.js'
+import { renderFrame } from '../../src/cli/terminal/top-frame.js'
 import type { JsonObject } from '../../src/core/json.js'
-import { workflowState } from '../../src/mcp/workflow-state.js'
+import { buildWorkflowState } from '../../src/mcp/workflow-state.js'
 import { admitted } from './asking.js'
 import { type Running, start } from './harness.js'
 
@@ -47,7 +47,7 @@ describe('while the gates of a task are checked', () => {
       activity: ((await look('/activity')).tasks as JsonObject[])[0]?.checking,
       status: ((await look('/status?run=t')).coordination as JsonObject).checking,
       file: existsSync(file) && JSON.parse(readFileSync(file, 'utf8')).coordination.checking,
-      mcp: (await workflowState(run.app, await admitted(run, token))).checking,
+      mcp: (await buildWorkflowState(run.app, await admitted(run, token))).checking,
     }
   }
   const all = (value: boolean) =>
@@ -84,10 +84,10 @@ describe('while the gates of a task are checked', () => {
     const texts = async (): Promise<readonly string[]> => {
       const { agents } = await look('/state/snapshot')
       return [
-        statusText({ ...EMPTY, active: agents } as unknown as Status),
-        taskTable((await look('/tasks')).tasks as unknown as TaskRow[]),
+        formatStatus({ ...EMPTY, active: agents } as unknown as Status),
+        formatTaskTable((await look('/tasks')).tasks as unknown as TaskRow[]),
         showTask((await look('/tasks/t')) as TaskDetails, { events: [], reviews: [] }, 5),
-        frameOf((await look('/activity')) as unknown as Activity, { columns: 120, rows: 20 }).join('\n'),
+        renderFrame((await look('/activity')) as unknown as Activity, { columns: 120, rows: 20 }).join('\n'),
       ]
     }
     for (const text of await texts()) expect(text).not.toContain('checking')

@@ -1,10 +1,10 @@
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, describe, expect, it } from 'vitest'
-import { problemText } from '../../src/cli/terminal/problem-text.js'
-import { answerText } from '../../src/cli/workflow/run-text.js'
+import { formatProblem } from '../../src/cli/terminal/problem-text.js'
+import { formatAnswer } from '../../src/cli/workflow/run-text.js'
 import type { JsonObject } from '../../src/core/json.js'
-import { toolResult } from '../../src/mcp/results.js'
+import { toToolResult } from '../../src/mcp/results.js'
 import { type Answer, type Running, start } from './harness.js'
 
 const contract = (command: string, seconds = 60): string => `
@@ -161,9 +161,9 @@ describe('a run of the tests that could not be read', () => {
       last_lines: ['begun'],
     })
     const problem = { code: 'tool_failed', detail: 'run_tests', recorded: true, extra: body as JsonObject } as const
-    const [content] = toolResult({ ok: false, problem }).content
+    const [content] = toToolResult({ ok: false, problem }).content
     expect((content as { text: string }).text).toContain('\n    | begun')
-    expect(problemText(body as JsonObject)).toContain('\n  | begun')
+    expect(formatProblem(body as JsonObject)).toContain('\n  | begun')
     const [blocker] = await blockers(token)
     expect(blocker).toMatchObject({
       message: 'The tests must fail: no failing test was seen: the command timed out after 1 s',
@@ -241,8 +241,8 @@ describe('a command that does not succeed', () => {
     const token = await begin(LINT)
     const [first] = await blockers(token)
     const answer = { allowed: false, phase: 'WORK', blockers: [first] } as never
-    const [content] = toolResult({ ok: true, value: answer }).content
+    const [content] = toToolResult({ ok: true, value: answer }).content
     expect((content as { text: string }).text).toContain('    | src/a.js has 2 problems')
-    expect(answerText(answer)).toContain('      | src/a.js has 2 problems')
+    expect(formatAnswer(answer)).toContain('      | src/a.js has 2 problems')
   })
 })

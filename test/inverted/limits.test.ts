@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { heldOutExamples } from '../../src/checks/examples/read-examples.js'
+import { readHeldOutExamples } from '../../src/checks/examples/read-examples.js'
 import { runExample } from '../../src/checks/examples/run-example.js'
 import { openConfinement } from '../../src/confinement/open-confinement.js'
 import { invertTests } from '../../src/inverter/invert-tests.js'
@@ -77,7 +77,7 @@ describe('what the inverter does not go beyond', () => {
 
 describe('what an example does not go beyond', () => {
   it('[REQ-EXAMPLES-2] its time, its output, and the time of all of them', async () => {
-    const { examples } = heldOutExamples({
+    const { examples } = readHeldOutExamples({
       examples: ['sleep 30', 'head -c 1100000 /dev/zero', 'true'].map((run) => ({ run, expect: { exit_code: 0 } })),
     } as never)
     const [slow, loud, quick] = examples

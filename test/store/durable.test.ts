@@ -112,7 +112,7 @@ test('REQ-LEDGER-12 checkpoints are written on request, every so many events and
   const files = () => readdirSync(join(dir, 'checkpoints')).toSorted()
   const append = (version: number) => store.append({ stream: 'task:a', expectedVersion: version, events: [newEvent()] })
   await append(0)
-  await Promise.all([store.checkpoint(), store.checkpoint(), store.checkpoint()])
+  await Promise.all([store.writeSeal(), store.writeSeal(), store.writeSeal()])
   expect(files()).toEqual(['000000000001.json'])
   for (let version = 1; version < 7; version += 1) await append(version)
   await expect.poll(files).toHaveLength(2)

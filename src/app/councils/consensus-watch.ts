@@ -1,4 +1,4 @@
-import { autoTarget } from '../../core/gates/auto-advance.js'
+import { findAutoTarget } from '../../core/gates/auto-advance.js'
 import type { App } from '../app.js'
 import { votedTask } from '../coordinations/vote-id.js'
 import { advance } from '../transitions/auto-advance.js'
@@ -24,7 +24,7 @@ async function goOn(app: App, taskId: string): Promise<void> {
   const state = await app.ledger.peek(taskId)
   if (state === null) return
   const contract = await app.contracts.get(state.contract.hash)
-  if (autoTarget(contract, state) === null) return
+  if (findAutoTarget(contract, state) === null) return
   app.advancing.add(taskId)
   await advance(app, taskId)
 }

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { writeFileAtomically } from '../../base/atomic-file.js'
-import { newOperatorToken } from './identity.js'
+import { generateOperatorToken } from './identity.js'
 
 const SECRET_VARIABLE = 'ORCHESTRATOR_JWT_SECRET'
 const PREVIOUS_MAX = 3
@@ -34,7 +34,7 @@ export function openSecrets(
   const source = fromEnvironment !== undefined && fromEnvironment !== '' ? 'environment' : 'file'
   if (source === 'file' && !existsSync(file)) writeFileAtomically(file, `${newSecret()}\n`)
   const signing = (): readonly string[] =>
-    source === 'environment' ? [fromEnvironment ?? '', ...previous] : [...linesOf(file), ...previous]
+    source === 'environment' ? [fromEnvironment ?? '', ...previous] : [...readLines(file), ...previous]
   const operatorTokenFile = join(stateDir, 'operator.token')
   return {
     source,
@@ -42,13 +42,13 @@ export function openSecrets(
     signing,
     rotate: () => {
       if (source === 'environment') return null
-      writeFileAtomically(file, `${[newSecret(), ...linesOf(file).slice(0, PREVIOUS_MAX)].join('\n')}\n`)
+      writeFileAtomically(file, `${[newSecret(), ...readLines(file).slice(0, PREVIOUS_MAX)].join('\n')}\n`)
       return signing()
     },
     operatorTokenFile,
-    readOperatorToken: () => (existsSync(operatorTokenFile) ? (linesOf(operatorTokenFile)[0] ?? null) : null),
+    readOperatorToken: () => (existsSync(operatorTokenFile) ? (readLines(operatorTokenFile)[0] ?? null) : null),
     writeOperatorToken: () => {
-      const token = newOperatorToken()
+      const token = generateOperatorToken()
       writeFileAtomically(operatorTokenFile, `${token}\n`)
       return token
     },
@@ -59,7 +59,7 @@ function newSecret(): string {
   return randomBytes(48).toString('base64url')
 }
 
-function linesOf(file: string): readonly string[] {
+function readLines(file: string): readonly string[] {
   return readFileSync(file, 'utf8')
     .split('\n')
     .map((line) => line.trim())

@@ -1,27 +1,27 @@
 import type { JsonObject } from '../../core/json.js'
 import type { TaskState } from '../../core/task/state.js'
 import type { App } from '../app.js'
-import { startedAnswer } from '../councils/operate-councils.js'
-import { agentAnswer, operatorAgain } from '../identity/administer.js'
-import { renewedAnswer } from '../identity/grant.js'
+import { buildStartedAnswer } from '../councils/operate-councils.js'
+import { buildAgentAnswer, repeatOperatorAnswer } from '../identity/administer.js'
+import { buildRenewedAnswer } from '../identity/grant.js'
 import type { Grant, KeptAnswer, Once } from '../kept-answer.js'
 import { ok, type Result, refuse } from '../result.js'
-import { reviewerAnswer } from '../reviews/reviews.js'
+import { buildReviewerAnswer } from '../reviews/reviews.js'
 import { claimAnswer } from '../tasks/claim-task.js'
-import { asPrompt } from '../tasks/prompts.js'
-import { spawnView } from '../tasks/spawn-view.js'
-import { advancedSince } from '../transitions/auto-advance.js'
-import { completionAnswer } from '../transitions/phase-answer.js'
+import { addPrompt } from '../tasks/prompts.js'
+import { toSpawnView } from '../tasks/spawn-view.js'
+import { repeatAdvancedAnswer } from '../transitions/auto-advance.js'
+import { buildCompletionAnswer } from '../transitions/phase-answer.js'
 import { moveAnswer } from '../transitions/request-transition.js'
-import { warningsOfResumed } from '../trees/compare-tree.js'
+import { repeatResumeWarnings } from '../trees/compare-tree.js'
 
-interface Recalled {
+interface RecalledAnswer {
   readonly status: number
   readonly result: Result<JsonObject>
 }
 
 /** The answer that was given to the same call before; null when it is new. Tokens in it are minted again. */
-export async function recall(app: App, once: Once): Promise<Recalled | 'again' | null> {
+export async function recall(app: App, once: Once): Promise<RecalledAnswer | 'again' | null> {
   const kept = await app.ledger.store.recall({ principal: once.principal, key: once.key })
   if (kept === null) return null
   if (kept.bodyHash !== once.bodyHash)
@@ -35,48 +35,51 @@ export async function recall(app: App, once: Once): Promise<Recalled | 'again' |
 
 async function rebuild(app: App, answer: Exclude<KeptAnswer, { readonly again: true }>): Promise<Result<JsonObject>> {
   if ('problem' in answer) return { ok: false, problem: answer.problem }
-  if ('claim' in answer) return claimedBefore(app, answer)
-  if ('renewed' in answer) return renewedBefore(app, answer.renewed)
-  if ('operator' in answer) return operatorAgain(app, answer.operator)
-  if ('agent' in answer) return ok(agentAnswer(app, answer.agent))
-  if ('reviewer' in answer) return ok(reviewerAnswer(app, answer.reviewer))
-  if ('spawn' in answer) return spawnedBefore(app, answer.spawn)
-  if ('coordination' in answer) return startedAnswer(app, answer.coordination)
-  if ('completion' in answer) return ok(await completionAnswer(app, answer.completion))
-  if ('ran' in answer) return ok({ ...answer.body, ...(await advancedSince(app, answer.ran)) })
+  if ('claim' in answer) return repeatClaimAnswer(app, answer)
+  if ('renewed' in answer) return repeatRenewedAnswer(app, answer.renewed)
+  if ('operator' in answer) return repeatOperatorAnswer(app, answer.operator)
+  if ('agent' in answer) return ok(buildAgentAnswer(app, answer.agent))
+  if ('reviewer' in answer) return ok(buildReviewerAnswer(app, answer.reviewer))
+  if ('spawn' in answer) return repeatSpawnAnswer(app, answer.spawn)
+  if ('coordination' in answer) return buildStartedAnswer(app, answer.coordination)
+  if ('completion' in answer) return ok(await buildCompletionAnswer(app, answer.completion))
+  if ('ran' in answer) return ok({ ...answer.body, ...(await repeatAdvancedAnswer(app, answer.ran)) })
   const moved = await moveAnswer(app, answer)
-  return ok(answer.prompt_of === undefined ? moved : await asPrompt(app, moved, answer.prompt_of))
+  return ok(answer.prompt_of === undefined ? moved : await addPrompt(app, moved, answer.prompt_of))
 }
 
 // The answer shows the task as it is now: it is for the agent that still holds it at that epoch, and for nobody else.
-async function claimedBefore(
+async function repeatClaimAnswer(
   app: App,
   { claim: grant, resumed }: Extract<KeptAnswer, { readonly claim: Grant }>,
 ): Promise<Result<JsonObject>> {
-  const state = await heldAt(app, grant)
+  const state = await findHeldAtEpoch(app, grant)
   if (state === null) return refuse('token_stale', `The claim of task ${grant.taskId} was superseded; claim again.`)
   const contract = await app.contracts.get(state.contract.hash)
-  return ok(await claimAnswer(app, grant, resumed ? await warningsOfResumed(app, contract, state) : []))
+  return ok(await claimAnswer(app, grant, resumed ? await repeatResumeWarnings(app, contract, state) : []))
 }
 
-async function renewedBefore(app: App, grant: Grant): Promise<Result<JsonObject>> {
-  return (await heldAt(app, grant)) === null
+async function repeatRenewedAnswer(app: App, grant: Grant): Promise<Result<JsonObject>> {
+  return (await findHeldAtEpoch(app, grant)) === null
     ? refuse('token_stale', `The token of task ${grant.taskId} was superseded; claim again.`)
-    : ok(await renewedAnswer(app, grant))
+    : ok(await buildRenewedAnswer(app, grant))
 }
 
-async function heldAt(app: App, grant: Grant): Promise<TaskState | null> {
+async function findHeldAtEpoch(app: App, grant: Grant): Promise<TaskState | null> {
   const state = await app.ledger.read(grant.taskId)
   return state?.epoch === grant.epoch && state.held?.agentId === grant.agentId ? state : null
 }
 
 // It is written down before the agent has its task: one that never got it was refused, and still is. (REQ-SPAWNATTACK-3)
-function spawnedBefore(app: App, kept: { readonly agent_id: string; readonly task_id: string }): Result<JsonObject> {
+function repeatSpawnAnswer(
+  app: App,
+  kept: { readonly agent_id: string; readonly task_id: string },
+): Result<JsonObject> {
   const spawn = app.ledger.registry.spawns.get(kept.agent_id)
   if (spawn === undefined || spawn.taskId !== kept.task_id) return ok(kept)
   if (spawn.starts === 0 && spawn.ended?.outcome === 'failed')
     return refuse('conflict', `Agent ${spawn.agentId} was not started: ${spawn.ended.reason}`)
-  return ok({ agent_id: spawn.agentId, ...spawnView(spawn) })
+  return ok({ agent_id: spawn.agentId, ...toSpawnView(spawn) })
 }
 
 /** Makes concurrent calls under one key wait for each other, so that the second finds what the first did. */

@@ -9,7 +9,7 @@ import { blobOf } from '../blobs.js'
  * Hash of what there is to review: what was handed in during this visit, and the work tree. A report is bound to it, so
  * that nobody changes the work after it was looked at. What Phaselock made itself follows from the rest.
  */
-export async function subjectOf(
+export async function hashReviewSubject(
   app: App,
   state: TaskState,
   offered: readonly ArtifactOffered[] = [],

@@ -1,20 +1,20 @@
 import { randomBytes } from 'node:crypto'
 import type { ReviewBearer } from '../../core/identity/admit.js'
 import type { Json, JsonObject } from '../../core/json.js'
-import { countsAs, reviewersOf, reviewsAsked } from '../../core/reviews/review.js'
+import { judgeReport, listAskedReviews, listReviewers } from '../../core/reviews/review.js'
 import type { ReviewStatus } from '../../core/task/fact-parts.js'
 import type { Reviewer, TaskState } from '../../core/task/state.js'
 import type { App } from '../app.js'
 import { blobOf } from '../blobs.js'
 import { applyTo, findTask } from '../find-task.js'
-import { admitCall, applyAs, helpOfReviewer } from '../identity/agent-call.js'
+import { admitCall, applyAs, buildReviewerHelp } from '../identity/agent-call.js'
 import type { Party } from '../identity/identity.js'
 import { keepBody, keepUnder, type Once, type ReviewGrant } from '../kept-answer.js'
-import { noTask, ok, type Result, refuse, refusedBy } from '../result.js'
+import { noTask, ok, type Result, refuse, toProblem } from '../result.js'
 import { advance } from '../transitions/auto-advance.js'
-import { isoTime, isoTimeOrNull } from '../wire.js'
+import { toIsoTime, toIsoTimeOrNull } from '../wire.js'
 import { type Remark, type Report, reportOf } from './review-report.js'
-import { subjectOf } from './review-subject.js'
+import { hashReviewSubject } from './review-subject.js'
 
 // No grant has a dot by chance. It is signed with the token, so that every server knows whom the token is for.
 const CONFINED = 'wall.'
@@ -54,13 +54,13 @@ export async function addReviewer(
     remember: (done) =>
       done.refusal === null ? keepUnder(once, 201, () => ({ reviewer: grantIn(done.state) })) : undefined,
   })
-  return handled.ok ? ok(reviewerAnswer(app, grantIn(handled.value.state))) : handled
+  return handled.ok ? ok(buildReviewerAnswer(app, grantIn(handled.value.state))) : handled
 }
 
 /** The answer with a token; also given again to a client that lost it. */
-export function reviewerAnswer(app: App, grant: ReviewGrant): JsonObject {
+export function buildReviewerAnswer(app: App, grant: ReviewGrant): JsonObject {
   const { token, expiresAt } = app.tokens.reviewToken(grant, app.now())
-  return { reviewer: grant.reviewer, review_token: token, expires_at: isoTime(expiresAt) }
+  return { reviewer: grant.reviewer, review_token: token, expires_at: toIsoTime(expiresAt) }
 }
 
 /** Takes the report of a reviewer and binds it to what there is to review at this moment. */
@@ -77,7 +77,7 @@ export async function submitReview(
   const admitted = await admitCall(app, bearer, given.taskId)
   if (!admitted.ok) return admitted
   const { state } = admitted.value
-  const subject = await readable(() => subjectOf(app, state))
+  const subject = await tryRead(() => hashReviewSubject(app, state))
   if (subject === null) return refuse('tool_failed', 'The work tree cannot be read; nothing was taken.')
   const report = readReport(app, given.report)
   const blob = blobOf(report)
@@ -89,7 +89,7 @@ export async function submitReview(
     blockingIssues: report.blocking_issues.length,
   }
   const { once } = given
-  const answerOf = (done: TaskState): JsonObject => submittedView(done, bearer.reviewer)
+  const answerOf = (done: TaskState): JsonObject => toSubmittedView(done, bearer.reviewer)
   const handled = await applyAs(
     app,
     admitted.value,
@@ -101,13 +101,13 @@ export async function submitReview(
   )
   if (!handled.ok) return handled
   const { refusal } = handled.value
-  if (refusal !== null) return refusedBy(refusal, helpOfReviewer(state))
+  if (refusal !== null) return toProblem(refusal, buildReviewerHelp(state))
   // The last review may be what a gate that advances by itself was waiting for. The token of the new phase is not the reviewer's.
   await app.longGates.soon(advance(app, state.id))
   return ok(answerOf(handled.value.state))
 }
 
-function submittedView(state: TaskState, name: string): JsonObject {
+function toSubmittedView(state: TaskState, name: string): JsonObject {
   const reviewer = state.reviewers.get(name)
   return {
     task_id: state.id,
@@ -159,30 +159,33 @@ export async function listReviews(app: App, principal: Party, taskId: string): P
   const contract = await app.contracts.get(state.contract.hash)
   const phase = contract.phases.get(state.phase)
   const isOpen = state.status !== 'completed' && state.status !== 'cancelled'
-  const subject = isOpen && state.reviewers.size > 0 ? await readable(() => subjectOf(app, state)) : null
+  const subject = isOpen && state.reviewers.size > 0 ? await tryRead(() => hashReviewSubject(app, state)) : null
   const reviews: JsonObject[] = []
   for (const reviewer of state.reviewers.values()) {
     const report = reviewer.report === null ? null : await reportOf(app, reviewer.report.sha256)
-    reviews.push({ ...reviewerView(app, state, reviewer, subject), ...(report === null ? {} : wordsOf(report)) })
+    reviews.push({
+      ...toReviewerView(app, state, reviewer, subject),
+      ...(report === null ? {} : toReportTexts(report)),
+    })
   }
   return ok({
     task_id: state.id,
     phase: state.phase,
     visit: state.visit,
-    required_reviews: phase === undefined || !isOpen ? null : reviewsAsked(phase),
+    required_reviews: phase === undefined || !isOpen ? null : listAskedReviews(phase),
     reviews,
   })
 }
 
-function wordsOf({ summary, comments, blocking_issues }: Report): JsonObject {
+function toReportTexts({ summary, comments, blocking_issues }: Report): JsonObject {
   return {
     ...(summary === undefined ? {} : { summary }),
-    comments: comments.map((one) => ({ ...one })),
-    blocking_issues: blocking_issues.map((one) => ({ ...one })),
+    comments: comments.map((comment) => ({ ...comment })),
+    blocking_issues: blocking_issues.map((issue) => ({ ...issue })),
   }
 }
 
-function reviewerView(app: App, state: TaskState, reviewer: Reviewer, subject: string | null): JsonObject {
+function toReviewerView(app: App, state: TaskState, reviewer: Reviewer, subject: string | null): JsonObject {
   const isPast = reviewer.visit !== state.visit
   const hasLapsed = reviewer.status === 'open' && reviewer.expiresAt <= app.now()
   return {
@@ -191,20 +194,20 @@ function reviewerView(app: App, state: TaskState, reviewer: Reviewer, subject: s
     visit: reviewer.visit,
     token_status: isPast ? 'ended' : hasLapsed ? 'expired' : reviewer.status,
     status: reviewer.report?.status ?? null,
-    counts_as: isPast || subject === null ? null : countsAs(state, reviewer, subject),
-    added_at: isoTime(reviewer.addedAt),
-    expires_at: isoTime(reviewer.expiresAt),
-    submitted_at: isoTimeOrNull(reviewer.report?.at ?? null),
+    counts_as: isPast || subject === null ? null : judgeReport(state, reviewer, subject),
+    added_at: toIsoTime(reviewer.addedAt),
+    expires_at: toIsoTime(reviewer.expiresAt),
+    submitted_at: toIsoTimeOrNull(reviewer.report?.at ?? null),
   }
 }
 
 /** Statuses of the reviews of this visit, without their words: reviewers judge on their own. */
 export function reviewStatuses(state: TaskState): readonly JsonObject[] {
-  return reviewersOf(state).map((one) => ({ reviewer: one.name, status: one.report?.status ?? null }))
+  return listReviewers(state).map((reviewer) => ({ reviewer: reviewer.name, status: reviewer.report?.status ?? null }))
 }
 
 /** A tree can be unreadable while it is being changed: then there is no answer, and no fault. */
-export async function readable<T>(work: () => Promise<T>): Promise<T | null> {
+export async function tryRead<T>(work: () => Promise<T>): Promise<T | null> {
   try {
     return await work()
   } catch {

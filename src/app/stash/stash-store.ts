@@ -92,7 +92,7 @@ export class StashShelf {
   }
 
   /** The file that holds a content; null when it is not there or not what it was. */
-  content(id: string, sha256: string): string | null {
+  findContent(id: string, sha256: string): string | null {
     const file = join(this.#dir, id, sha256)
     return existsSync(file) && sha256Hex(readFileSync(file)) === sha256 ? file : null
   }

@@ -8,15 +8,15 @@ import type { TaskState } from '../../core/task/state.js'
 import { type App, contextOf } from '../app.js'
 import { applyTo, findTask, type Task } from '../find-task.js'
 import { keepBody, type Once } from '../kept-answer.js'
-import { AgentBusy, type Handled, type With } from '../ledger/ledger.js'
-import { ok, type Result, refuse, refusedBy } from '../result.js'
+import { AgentBusy, type ApplyOptions, type CommandResult } from '../ledger/ledger.js'
+import { ok, type Result, refuse, toProblem } from '../result.js'
 import { readHeldOut } from '../test-runs/held-out.js'
 import { pinUpstream } from '../tool-calls/upstream.js'
-import { rewoundTo } from '../trees/content-at-start.js'
-import { type Made, makeWorktree } from '../worktrees/make-worktree.js'
-import { placeOf, removePlace } from '../worktrees/worktree-place.js'
-import { withPathLease } from './path-leases.js'
-import { taskView } from './views.js'
+import { formatRewindMark } from '../trees/content-at-start.js'
+import { type MadeWorktree, makeWorktree } from '../worktrees/make-worktree.js'
+import { getPlace, removePlace } from '../worktrees/worktree-place.js'
+import { runWithPathLease } from './path-leases.js'
+import { toTaskView } from './views.js'
 
 export interface TaskRequest {
   readonly id: string | undefined
@@ -55,7 +55,7 @@ export async function createTask(
   if (!isAbsolute(wanted) || !(await isDirectory(wanted)))
     return refuse('invalid_request', `workspace: ${JSON.stringify(wanted)} is not an absolute path of a directory.`)
   const given = await realpath(wanted)
-  if (holds(given, app.stateDir))
+  if (containsPath(given, app.stateDir))
     return refuse('invalid_request', 'workspace: the state directory, which holds every key, must not lie inside it.')
   for (const id of request.dependsOn)
     if ((await app.ledger.store.task(id)) === null)
@@ -66,7 +66,7 @@ export async function createTask(
   if (app.ledger.registry.coordinations.has(id))
     return refuse('conflict', `There is a coordination ${JSON.stringify(id)} already.`)
   if ((await app.ledger.peek(id)) !== null) return refuse('conflict', `There is a task ${JSON.stringify(id)} already.`)
-  const tree = await treeFor(app, { taskId: id, given, isOwn: request.worktree === true, take: request.take ?? [] })
+  const tree = await prepareTree(app, { taskId: id, given, isOwn: request.worktree === true, take: request.take ?? [] })
   if (!tree.ok) return tree
   let isCreated = false
   try {
@@ -74,7 +74,7 @@ export async function createTask(
     isCreated = created.ok
     return created
   } finally {
-    const place = tree.value.made === null ? null : placeOf(app.stateDir, id)
+    const place = tree.value.made === null ? null : getPlace(app.stateDir, id)
     if (place !== null && isCreated) await rm(place.unused, { force: true })
     else if (place !== null) removePlace(place)
   }
@@ -112,7 +112,7 @@ async function create(
   const { once } = by
   const newTask = made === null ? fresh : { ...fresh, worktree: made.worktree }
   const answerOf = (state: TaskState): JsonObject => ({
-    ...taskView(state),
+    ...toTaskView(state),
     ...(made === null ? {} : { uncommitted: { paths: made.uncommitted.paths, count: made.uncommitted.count } }),
   })
   const created = await app.ledger.create(contract, newTask, contextOf(app, by.actor), {
@@ -122,19 +122,19 @@ async function create(
   if (!('state' in created)) {
     const extra =
       created.code === 'contract.not_enforced_yet'
-        ? { not_enforced: contract.notEnforced.map((one) => ({ ...one })) }
+        ? { not_enforced: contract.notEnforced.map((enforced) => ({ ...enforced })) }
         : {}
-    return refusedBy(created, extra, false)
+    return toProblem(created, extra, false)
   }
   return ok(answerOf(created.state))
 }
 
 interface TaskTree {
   readonly workspace: string
-  readonly made: Made | null
+  readonly made: MadeWorktree | null
 }
 
-async function treeFor(
+async function prepareTree(
   app: App,
   one: {
     readonly taskId: string
@@ -151,7 +151,7 @@ async function treeFor(
   return made.ok ? ok({ workspace: made.value.workspace, made: made.value }) : made
 }
 
-function holds(folder: string, path: string): boolean {
+function containsPath(folder: string, path: string): boolean {
   const way = relative(folder, path)
   return way === '' || !(way === '..' || way.startsWith('../') || isAbsolute(way))
 }
@@ -160,7 +160,7 @@ function holds(folder: string, path: string): boolean {
 export function findContract(app: App, named: string): string | null {
   const known = app.ledger.registry.contracts
   if (known.has(named)) return named
-  const ofName = [...known.values()].filter((one) => one.name === named)
+  const ofName = [...known.values()].filter((contract) => contract.name === named)
   return ofName.at(-1)?.hash ?? null
 }
 
@@ -173,7 +173,7 @@ async function isDirectory(path: string): Promise<boolean> {
 }
 
 /** An operator's command on one task. */
-export async function operate(
+export async function applyOperatorCommand(
   app: App,
   taskId: string,
   command: Command,
@@ -183,19 +183,19 @@ export async function operate(
   if (!task.ok) return task
   const { state, contract } = task.value
   const apply = () =>
-    applyUnlessBusy(app, task.value, command, { actor: by.actor, remember: keepBody(by.once, 200, taskView) })
-  const goesOn = goesOnIn(state, command)
+    applyUnlessBusy(app, task.value, command, { actor: by.actor, remember: keepBody(by.once, 200, toTaskView) })
+  const goesOn = findResumedPhase(state, command)
   const agentId = state.held?.agentId ?? ''
   const handled =
-    goesOn === null ? await apply() : await withPathLease(app, { state, contract, phase: goesOn, agentId }, apply)
+    goesOn === null ? await apply() : await runWithPathLease(app, { state, contract, phase: goesOn, agentId }, apply)
   if (!handled.ok) return handled
   const { state: after } = handled.value
-  if (command.type === 'rewind') app.trees.mark(state.workspace, taskId, rewoundTo(after.visit))
-  return ok(taskView(after))
+  if (command.type === 'rewind') app.trees.mark(state.workspace, taskId, formatRewindMark(after.visit))
+  return ok(toTaskView(after))
 }
 
 // The phase that the agent of a task goes on in; null: nobody does.
-function goesOnIn(state: TaskState, command: Command): string | null {
+function findResumedPhase(state: TaskState, command: Command): string | null {
   if (state.held === null) return null
   if (command.type === 'resume') return command.agentIsFree ? state.phase : null
   return command.type === 'rewind' ? command.to : null
@@ -214,7 +214,7 @@ export async function acceptTools(
   if (!pinned.ok) return pinned
   if (pinned.value === null) return refuse('conflict', `The contract of task ${taskId} names no upstream tools.`)
   const { ref, blob } = pinned.value
-  const answerOf = (done: TaskState): JsonObject => ({ ...taskView(done), accepted_tools: { ...ref.tools } })
+  const answerOf = (done: TaskState): JsonObject => ({ ...toTaskView(done), accepted_tools: { ...ref.tools } })
   const command = { type: 'accept_tools', upstream: ref, reason: by.reason } as const
   const remember = keepBody(by.once, 200, answerOf)
   const handled = await applyTo(app, task.value, command, { actor: by.actor, blobs: [blob], remember })
@@ -226,8 +226,8 @@ async function applyUnlessBusy(
   app: App,
   task: Task,
   command: Command,
-  by: With & { readonly actor: string },
-): Promise<Result<Handled>> {
+  by: ApplyOptions & { readonly actor: string },
+): Promise<Result<CommandResult>> {
   try {
     return await applyTo(app, task, command, by)
   } catch (error) {
@@ -237,10 +237,10 @@ async function applyUnlessBusy(
 }
 
 /** Whether the agent that worked on a parked task works on nothing else now. */
-export async function agentIsFree(app: App, taskId: string): Promise<boolean> {
+export async function isAgentFree(app: App, taskId: string): Promise<boolean> {
   const agentId = (await app.ledger.peek(taskId))?.held?.agentId
   // Whoever was revoked does not go on, and neither does an agent whose process Phaselock has ended.
   if (agentId === undefined || app.ledger.registry.agents.get(agentId)?.revokedAt !== null) return false
-  const held = await app.ledger.store.heldBy(agentId)
+  const held = await app.ledger.store.findHeldBy(agentId)
   return held === null || held.id === taskId
 }

@@ -45,7 +45,7 @@ export class Baselines {
   }
 
   /** Joins the run that goes on, or makes one. Called while nothing else changes the tree. */
-  async of(app: Resources, contract: Contract, state: TaskState): Promise<Baseline | NoBaseline> {
+  async getOrRun(app: Resources, contract: Contract, state: TaskState): Promise<Baseline | NoBaseline> {
     const joined = await this.#running.get(state.id)?.catch(() => null)
     return (
       joined ??

@@ -1,13 +1,13 @@
 import { randomBytes } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { errs } from '../../checks/check-inputs.js'
+import { abortCheck } from '../../checks/check-inputs.js'
 import type { Example, ExampleOutcome, ExamplesSeen } from '../../checks/examples/example.js'
-import { examplesHold } from '../../checks/examples/examples-hold.js'
-import { examplesOfPlan } from '../../checks/examples/read-examples.js'
+import { checkExamplesHold } from '../../checks/examples/examples-hold.js'
+import { readPlanExamples } from '../../checks/examples/read-examples.js'
 import { type ExamplePlace, runExample } from '../../checks/examples/run-example.js'
-import { stampsOf, touchedSince } from '../../checks/observed-runs/stamps.js'
+import { findTouched, readStamps } from '../../checks/observed-runs/stamps.js'
 import type { Contract } from '../../core/contract/contract.js'
-import { needsALook } from '../../core/evidence/held-out.js'
+import { needsReview } from '../../core/evidence/held-out.js'
 import type { Needs } from '../../core/gates/needs.js'
 import { isOpenButForExamples } from '../../core/gates/open-so-far.js'
 import type { Json } from '../../core/json.js'
@@ -17,12 +17,12 @@ import type { TreeIndex } from '../../tree/tree-contents.js'
 import type { WorkTree } from '../../tree/work-tree.js'
 import { type App, contextOf } from '../app.js'
 import { blobOf } from '../blobs.js'
-import { contextIn, reservedIn } from '../tool-calls/contract-paths.js'
-import { unavailable, wallOf } from '../tool-calls/contract-sandbox.js'
-import { leftOutText } from '../transitions/run-checks.js'
+import { contextIn, getReserved } from '../tool-calls/contract-paths.js'
+import { openSandbox, refuseWithoutConfinement } from '../tool-calls/contract-sandbox.js'
+import { formatLeftOut } from '../transitions/run-checks.js'
 import { composeViewOf } from './compose-view.js'
-import { heldOutOf } from './held-out.js'
-import { pinnedRunOf } from './pinned-run.js'
+import { loadHeldOutExamples } from './held-out.js'
+import { readPinnedRun } from './pinned-run.js'
 
 /** How long all examples of a gate may take. */
 const EXAMPLES_MS_MAX = 600_000
@@ -45,34 +45,34 @@ export async function judgeExamples(app: App, scene: Scene, facts: GateFacts): P
   const { contract, state, needed } = scene
   const context = contextIn(app, 'system', scene)
   const keys = needed.checks.filter(({ blocker }) => blocker.check === 'examples_hold').map(({ key }) => key)
-  const visible = examplesOfPlan(scene.all.get('plan_document')).examples
+  const visible = readPlanExamples(scene.all.get('plan_document')).examples
   const isNothing = visible.length === 0 && state.heldOut === undefined
   if (keys.length === 0 || isNothing || !isOpenButForExamples(contract, state, { needed, facts, context })) return facts
-  const outcome = await judgedBy(app, scene, visible)
+  const outcome = await runAndJudgeExamples(app, scene, visible)
   const checks = new Map(facts.checks)
   for (const key of keys) checks.set(key, outcome)
   return { ...facts, checks }
 }
 
-async function judgedBy(app: App, scene: Scene, visible: readonly Example[]): Promise<CheckOutcome> {
+async function runAndJudgeExamples(app: App, scene: Scene, visible: readonly Example[]): Promise<CheckOutcome> {
   const { contract, state, all } = scene
-  const confinement = await wallOf(app, contract)
-  const refused = unavailable({ contract }, confinement)
-  if (refused !== null && !refused.ok) return errs(refused.detail)
+  const confinement = await openSandbox(app, contract)
+  const refused = refuseWithoutConfinement({ contract }, confinement)
+  if (refused !== null && !refused.ok) return abortCheck(refused.detail)
   const needsSandbox = state.heldOut !== undefined || visible.some(({ expect }) => expect.http !== null)
   if (needsSandbox && confinement.provider === 'none')
-    return errs('held-out examples and those with http need the sandbox')
+    return abortCheck('held-out examples and those with http need the sandbox')
   if (scene.isAuto && state.heldOut !== undefined)
-    return errs('held-out examples are run when the transition is asked for')
-  if (needsALook(state)) return errs('held-out examples failed too often. An operator looks at the task')
+    return abortCheck('held-out examples are run when the transition is asked for')
+  if (needsReview(state)) return abortCheck('held-out examples failed too often. An operator looks at the task')
   try {
-    const composed = await composeViewOf(app, contract, state, { ...scene, pinnedRun: await pinnedRunOf(app, state) })
+    const composed = await composeViewOf(app, contract, state, { ...scene, pinnedRun: await readPinnedRun(app, state) })
     const index = scene.index ?? (await app.trees.compare(state.workspace)).index
-    const before = await stampsOf(state.workspace, index)
+    const before = await readStamps(state.workspace, index)
     const place: ExamplePlace = {
       confinement,
       tree: state.workspace,
-      hidden: reservedIn(app, contract, state.workspace).hidden,
+      hidden: getReserved(app, contract, state.workspace).hidden,
       signal: new AbortController().signal,
       redact: (text) => String(app.redact(text)),
       view: composed,
@@ -80,12 +80,15 @@ async function judgedBy(app: App, scene: Scene, visible: readonly Example[]): Pr
       deadline: performance.now() + EXAMPLES_MS_MAX,
     }
     const seen = await seeExamples(app, scene, { place, visible })
-    const touched = touchedSince(before, await stampsOf(state.workspace, index))
-    if (touched.length > 0) return errs(`${touched[0]} was touched while the examples ran. Ask again`)
-    const outcome = examplesHold({ all, examples: seen, hasHeldOut: true })
-    return { ...outcome, found: String(app.redact(`${outcome.found}${leftOutOf(outcome, seen, composed.leftOut)}`)) }
+    const touched = findTouched(before, await readStamps(state.workspace, index))
+    if (touched.length > 0) return abortCheck(`${touched[0]} was touched while the examples ran. Ask again`)
+    const outcome = checkExamplesHold({ all, examples: seen, hasHeldOut: true })
+    return {
+      ...outcome,
+      found: String(app.redact(`${outcome.found}${formatLeftOutNote(outcome, seen, composed.leftOut)}`)),
+    }
   } catch (error) {
-    return errs(`the examples could not be run: ${error instanceof Error ? error.message : 'unknown error'}`)
+    return abortCheck(`the examples could not be run: ${error instanceof Error ? error.message : 'unknown error'}`)
   }
 }
 
@@ -100,8 +103,8 @@ async function seeExamples(
   const begun = performance.now()
   const heldOut: ExampleOutcome[] = []
   // What code under test can break counts as a failure, and is told like one.
-  for (const example of await heldOutOf(app, state))
-    heldOut.push({ example, difference: await runExample(place, example).catch(brokenText) })
+  for (const example of await loadHeldOutExamples(app, state))
+    heldOut.push({ example, difference: await runExample(place, example).catch(formatFailure) })
   if (heldOut.some(isFailed)) {
     await recordFailure(app, { contract, state }, heldOut)
     await sleep(waitAfter(performance.now() - begun))
@@ -109,7 +112,7 @@ async function seeExamples(
   return { visible: seen, heldOut }
 }
 
-function brokenText(error: unknown): string {
+function formatFailure(error: unknown): string {
   return `could not be run: ${error instanceof Error ? error.message : 'unknown error'}`
 }
 
@@ -136,6 +139,6 @@ async function recordFailure(
 }
 
 // What a held-out example did is told to nobody, and neither is what it lacked.
-function leftOutOf(outcome: CheckOutcome, { heldOut }: ExamplesSeen, leftOut: readonly string[]): string {
-  return outcome.result === 'holds' || heldOut.length > 0 ? '' : leftOutText(leftOut)
+function formatLeftOutNote(outcome: CheckOutcome, { heldOut }: ExamplesSeen, leftOut: readonly string[]): string {
+  return outcome.result === 'holds' || heldOut.length > 0 ? '' : formatLeftOut(leftOut)
 }

@@ -2,14 +2,14 @@ import {
   heldLines,
   isWaiting,
   judgeTwins,
+  listSubjects,
   type Subject,
-  subjectsOf,
   type TurnedFile,
   type TwinRuns,
 } from '../../checks/inverted/judge-twins.js'
 import { narrowCommand } from '../../checks/inverted/narrow-command.js'
-import { withoutLinters } from '../../checks/inverted/without-linters.js'
-import { observedPassing } from '../../checks/red-green/green-run.js'
+import { dropLinters } from '../../checks/inverted/without-linters.js'
+import { judgePassing } from '../../checks/red-green/green-run.js'
 import type { Composition } from '../../confinement/confinement.js'
 import type { Contract } from '../../core/contract/contract.js'
 import type { InvertedRun, JudgedTest } from '../../core/evidence/inverted-run.js'
@@ -19,14 +19,14 @@ import type { TaskState } from '../../core/task/state.js'
 import { openWorkTree } from '../../tree/work-tree.js'
 import type { App } from '../app.js'
 import type { ComposedView } from './compose-view.js'
-import { FILES_MAX, namedFiles, type TestTexts, testTexts, turnAround } from './inverted-files.js'
-import { pinnedRunOf } from './pinned-run.js'
+import { FILES_MAX, namedFiles, readTestTexts, type TestTexts, turnAround } from './inverted-files.js'
+import { readPinnedRun } from './pinned-run.js'
 import { COMPILED, countRounds, type InvertedInputs, Twins } from './twin-runs.js'
 
 const SECONDS_MIN = 60
 const PLAIN_RUNS = 3
 
-export interface Inverted {
+export interface InvertedResult {
   readonly run: InvertedRun
   readonly isFresh: boolean
   /** Remembers it: the same tests, code and setup are not run again in this visit. */
@@ -34,7 +34,7 @@ export interface Inverted {
 }
 
 /** The inverted run that a gate asks for; null where none does, or the tests do not pass yet. */
-export async function invertedFor(
+export async function gatherInvertedRun(
   app: App,
   contract: Contract,
   state: TaskState,
@@ -45,18 +45,18 @@ export async function invertedFor(
     /** What the plain run depends on; null where that cannot be told. */
     readonly key: string | null
   },
-): Promise<Inverted | null> {
+): Promise<InvertedResult | null> {
   const { plain, composed, needed } = work
   if (composed === null || !needed.checks.some(({ blocker }) => blocker.check === 'tests_can_fail')) return null
   const baseline = contract.tests.baseline === 'forbid' ? null : work.baseline
-  const pinned = await pinnedRunOf(app, state)
-  if (observedPassing(plain, { pinned, baseline }).result !== 'holds') return null
+  const pinned = await readPinnedRun(app, state)
+  if (judgePassing(plain, { pinned, baseline }).result !== 'holds') return null
   const tests = state.artifacts.get('test_files')?.sha256
   const key = JSON.stringify([work.key, state.id, state.visit, tests, contract.hash])
-  const before = work.key === null ? undefined : app.observations.inverted(key)
+  const before = work.key === null ? undefined : app.observations.getInverted(key)
   if (before !== undefined) return { run: before, isFresh: false, keep: () => undefined }
   const run = await runInverted(app, contract, state, { ...work, composed })
-  if (run.tests.some(isDoubtful)) app.observations.doubt(state.id)
+  if (run.tests.some(isDoubtful)) app.observations.addDoubt(state.id)
   // One that was too slow or disturbed may be luckier next time.
   const isSettled = work.key !== null && run.isUnsettled !== true
   return { run, isFresh: true, keep: () => (isSettled ? app.observations.setInverted(key, run) : undefined) }
@@ -70,21 +70,21 @@ async function runInverted(app: App, contract: Contract, state: TaskState, work:
   const started = performance.now()
   if (work.place.confinement.provider === 'none') return { tests: [], problem: NEEDS_SANDBOX, durationMs: 0 }
   const named = await namedFiles(app, state)
-  const texts = await testTexts(app, contract, state, { composition: work.composed.composition, named })
+  const texts = await readTestTexts(app, contract, state, { composition: work.composed.composition, named })
   if (texts.tests.length > FILES_MAX) {
     const problem = `${texts.tests.length} test files are new or changed, and at most ${FILES_MAX} are judged`
     return { tests: [], problem, blocks: true, durationMs: 0 }
   }
-  const msMax = (contract.tests.inverted?.maxSeconds ?? secondsFor(work.plain)) * 1000
-  const scripts = await scriptsIn(state, work.composed.composition)
-  const { before, line } = withoutLinters(work.command.run, scripts)
+  const msMax = (contract.tests.inverted?.maxSeconds ?? computeTimeout(work.plain)) * 1000
+  const scripts = await readScripts(state, work.composed.composition)
+  const { before, line } = dropLinters(work.command.run, scripts)
   const some = narrowCommand(
     line,
     texts.tests.map(({ path }) => path),
     scripts,
   )
   const narrow = some === null ? null : `${before}${some}`
-  const rounds = countRounds(Math.max(app.observations.doubts(state.id), state.testsDoubted ?? 0))
+  const rounds = countRounds(Math.max(app.observations.countDoubts(state.id), state.testsDoubted ?? 0))
   const twins = new Twins(work, { msMax, narrow, whole: `${before}${line}`, rounds })
   const { files, tests: judged } = await judgeInRounds(texts, twins, work.plain)
   const tests = await nameLines(judged, { texts, twins, plain: work.plain })
@@ -104,7 +104,7 @@ function isCutShort({ inversion }: TurnedFile): boolean {
 
 const NEEDS_SANDBOX = 'the inverted run needs the sandbox, and commands run without it here'
 
-function secondsFor({ durationMs }: ObservedRun): number {
+function computeTimeout({ durationMs }: ObservedRun): number {
   return Math.max(SECONDS_MIN, Math.ceil((PLAIN_RUNS * durationMs) / 1000))
 }
 
@@ -128,7 +128,7 @@ async function judgeInRounds(texts: TestTexts, twins: Twins, plain: ObservedRun)
 
 async function judgeOnce(texts: TestTexts, twins: Twins, plain: ObservedRun): Promise<Round> {
   const turned = await turnAround(texts, { outerOnly: twins.isOuterOnly })
-  const subjects = subjectsOf(plain, turned.files, texts.others)
+  const subjects = listSubjects(plain, turned.files, texts.others)
   const runs = await twins.run(turned, subjects)
   const judged = judgeTwins(subjects, runs, plain)
   if (twins.isOuterOnly) return { ...turned, tests: judged }
@@ -176,7 +176,7 @@ async function nameLines(
   const survivors = tests.filter(({ verdict, file }) => verdict === 'survived' && !COMPILED.test(file))
   if (survivors.length === 0) return tests
   const turned = await turnAround(texts, { namesLines: true })
-  const lines = heldLines(subjectsOf(plain, turned.files, texts.others), await twins.runTurned(turned))
+  const lines = heldLines(listSubjects(plain, turned.files, texts.others), await twins.runTurned(turned))
   return tests.map((test) => (survivors.includes(test) ? { ...test, heldLine: lines.get(test.id) ?? null } : test))
 }
 
@@ -184,7 +184,7 @@ function isProved({ verdict }: JudgedTest): boolean {
   return verdict === 'proved'
 }
 
-async function scriptsIn({ workspace }: TaskState, { put }: Composition): Promise<Readonly<Record<string, unknown>>> {
+async function readScripts({ workspace }: TaskState, { put }: Composition): Promise<Readonly<Record<string, unknown>>> {
   const entry = put.find(({ path }) => path === 'package.json')
   const file = await openWorkTree(workspace)
     .read('package.json')

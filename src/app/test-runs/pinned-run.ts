@@ -1,6 +1,6 @@
-import { gateCommands } from '../../checks/observed-runs/gate-commands.js'
-import { marksOf } from '../../checks/test-files/test-marks.js'
-import { harnessOf } from '../../checks/test-setup/test-setup.js'
+import { listGateCommands } from '../../checks/observed-runs/gate-commands.js'
+import { readMarks } from '../../checks/test-files/test-marks.js'
+import { readTestSetup } from '../../checks/test-setup/test-setup.js'
 import type { Contract } from '../../core/contract/contract.js'
 import type { ObservedRun, PinnedHarness, PinnedRun } from '../../core/evidence/observed-run.js'
 import type { TaskState } from '../../core/task/state.js'
@@ -23,9 +23,9 @@ export function pinOfRun(run: ObservedRun, around: Pick<PinnedRun, 'harness' | '
 }
 
 /** What the RED run of this task pinned; null when none was observed. */
-export async function pinnedRunOf(app: App, state: TaskState): Promise<PinnedRun | null> {
+export async function readPinnedRun(app: App, state: TaskState): Promise<PinnedRun | null> {
   if (state.pinnedRun === null) return null
-  const content = await app.ledger.store.blob(state.pinnedRun)
+  const content = await app.ledger.store.readBlob(state.pinnedRun)
   if (content === null) throw new Error('the tests that were recorded at RED are not in the store')
   return JSON.parse(content) as PinnedRun
 }
@@ -37,7 +37,7 @@ export async function aroundTests(
 ): Promise<Pick<PinnedRun, 'harness' | 'commands' | 'marks'>> {
   if (!contract.commands.has('tests')) return {}
   const commands: Record<string, PinnedHarness> = {}
-  for (const [key, command] of gateCommands(contract))
-    commands[key] = await harnessOf(tree, contract, [], { of: 'command', commands: [command] })
-  return { harness: await harnessOf(tree, contract), commands, marks: await marksOf(tree, contract) }
+  for (const [key, command] of listGateCommands(contract))
+    commands[key] = await readTestSetup(tree, contract, [], { of: 'command', commands: [command] })
+  return { harness: await readTestSetup(tree, contract), commands, marks: await readMarks(tree, contract) }
 }

@@ -6,7 +6,7 @@ import type { Composition, Confinement, ViewEntry } from '../../confinement/conf
 import type { ObservedCommand } from '../../core/contract/contract.js'
 import type { ObservedRun } from '../../core/evidence/observed-run.js'
 import type { ComposedView } from './compose-view.js'
-import type { Turned } from './inverted-files.js'
+import type { TurnedFiles } from './inverted-files.js'
 
 const REST_MS_MIN = 1000
 export const COMPILED = /\.(?:go|rs)$/
@@ -58,7 +58,7 @@ export class Twins {
   }
 
   /** Null where nothing could be turned around. */
-  async run(files: Turned, subjects: readonly Subject[]): Promise<TwinRuns | null> {
+  async run(files: TurnedFiles, subjects: readonly Subject[]): Promise<TwinRuns | null> {
     if (files.turned.length === 0 || subjects.length === 0) return null
     const some = this.#narrow === null ? null : await this.#runBoth(files, this.#narrow)
     if (some !== null && (some.isTurnedLate === true || haveAll(subjects, some))) return some
@@ -68,11 +68,11 @@ export class Twins {
     return this.#runBoth(files, null)
   }
 
-  runTurned({ turned }: Turned): Promise<ObservedRun> {
+  runTurned({ turned }: TurnedFiles): Promise<ObservedRun> {
     return this.#observe(turned, this.#narrow)
   }
 
-  async #runBoth(files: Turned, narrow: string | null): Promise<TwinRuns> {
+  async #runBoth(files: TurnedFiles, narrow: string | null): Promise<TwinRuns> {
     const isNarrow = narrow !== null
     // Code under test that counts its runs must not learn from their order which twin this is.
     const isTurnedFirst = randomInt(2) === 1

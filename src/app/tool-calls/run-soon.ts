@@ -1,10 +1,10 @@
-import { canonicalJson } from '../../contract/fingerprint.js'
+import { toCanonicalJson } from '../../contract/fingerprint.js'
 import type { Bearer } from '../../core/identity/admit.js'
 import type { JsonObject } from '../../core/json.js'
 import type { App } from '../app.js'
 import type { AgentCall } from '../identity/agent-call.js'
 import { ok, type Result } from '../result.js'
-import { allowedTools } from '../tasks/views.js'
+import { listAllowedTools } from '../tasks/views.js'
 import { keepLease } from '../transitions/keep-lease.js'
 
 /** Tools that run the tests of the project, which may take longer than clients wait. */
@@ -26,7 +26,7 @@ export async function runSoon(
 
 function keyOf({ bearer, state }: AgentCall<Bearer>, tool: string, args: JsonObject): string {
   const who = bearer.kind === 'review' ? ['reviewer', bearer.reviewer] : ['agent', bearer.agentId]
-  return canonicalJson([...who, state.id, state.epoch, tool, args])
+  return toCanonicalJson([...who, state.id, state.epoch, tool, args])
 }
 
 async function whileLeased<T>(app: App, call: AgentCall<Bearer>, work: () => Promise<T>): Promise<T> {
@@ -46,7 +46,7 @@ function checkingAnswer({ bearer, contract, state }: AgentCall<Bearer>, tool: st
     logged: true,
     task_id: state.id,
     phase: state.phase,
-    ...(bearer.kind === 'review' ? {} : { allowed_tools: allowedTools(contract, state) }),
+    ...(bearer.kind === 'review' ? {} : { allowed_tools: listAllowedTools(contract, state) }),
     next_step: `The tests are still running. Call ${tool} again with the same arguments to wait for the answer; change nothing meanwhile, or they are run again.`,
   }
 }

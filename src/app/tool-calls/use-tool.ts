@@ -5,18 +5,25 @@ import type { TaskEvent } from '../../core/task/event.js'
 import type { Violation } from '../../core/task/fact-parts.js'
 import { describeCall } from '../../tools/describe-call.js'
 import type { App } from '../app.js'
-import { type AgentCall, admitCall, applyAs, helpOf, helpOfReviewer, reviewerIn } from '../identity/agent-call.js'
-import { grantOf } from '../identity/grant.js'
+import {
+  type AgentCall,
+  admitCall,
+  applyAs,
+  buildAgentHelp,
+  buildReviewerHelp,
+  getReviewerField,
+} from '../identity/agent-call.js'
+import { makeGrant } from '../identity/grant.js'
 import { keepUnder, type Once } from '../kept-answer.js'
 import { ok, type Problem, type Result, refuse } from '../result.js'
-import { interruptView } from '../tasks/interrupts.js'
-import { allowedTools } from '../tasks/views.js'
-import { wantAdvance, withAdvance } from '../transitions/auto-advance.js'
+import { toInterruptView } from '../tasks/interrupts.js'
+import { listAllowedTools } from '../tasks/views.js'
+import { advanceAfterCall, wantAdvance } from '../transitions/auto-advance.js'
 import { isChecking } from '../transitions/long-gates.js'
-import { droppedBy } from './dropped-changes.js'
+import { findDroppedOutcome } from './dropped-changes.js'
 import { runSoon } from './run-soon.js'
-import { type Ran, type RememberAs, runTool } from './run-tool.js'
-import { pinsOf } from './upstream.js'
+import { type RememberAs, runTool, type ToolRunResult } from './run-tool.js'
+import { readPins } from './upstream.js'
 
 interface ToolRequest {
   readonly bearer: Bearer
@@ -59,7 +66,7 @@ export async function executeTool(
   // Running from here on: a transition that begins now waits for it.
   const work = () => app.running.run(call.state.id, (signal) => decideAndRun(app, call, { ...request, signal }))
   const answer = await runSoon(app, { ...request, call }, { work, since })
-  return request.isPart === true || isLater(answer) ? answer : withAdvance(app, call, { answer, since })
+  return request.isPart === true || isLater(answer) ? answer : advanceAfterCall(app, call, { answer, since })
 }
 
 function isLater(answer: Result<JsonObject>): boolean {
@@ -73,15 +80,15 @@ async function decideAndRun(
 ): Promise<Result<JsonObject>> {
   const decided = await decideCall(app, call, { ...request, execute: true })
   if (!decided.ok) return decided
-  if (decided.value.kind === 'denied') return { ok: false, problem: denial(call, decided.value) }
+  if (decided.value.kind === 'denied') return { ok: false, problem: toDenial(call, decided.value) }
   const { violation } = decided.value.event
-  const untold = untoldIn(app, call)
+  const untold = takeUntoldInterrupt(app, call)
   const { once } = request
-  const ran = call.bearer.kind === 'review' ? null : grantOf(call.state, call.bearer.agentId)
+  const ran = call.bearer.kind === 'review' ? null : makeGrant(call.state, call.bearer.agentId)
   const answerAs: RememberAs = (outcome, about) => (done) =>
     keepUnder(once, 200, () => {
-      const seen = { outcome: droppedBy(done) ?? outcome, ...about, events: done.events }
-      const answer = answered(app, call, { ...seen, violation, untold })
+      const seen = { outcome: findDroppedOutcome(done) ?? outcome, ...about, events: done.events }
+      const answer = buildAnswer(app, call, { ...seen, violation, untold })
       if (!answer.ok) return { problem: answer.problem }
       return ran === null ? { body: answer.value } : { body: answer.value, ran }
     })
@@ -91,19 +98,19 @@ async function decideAndRun(
     app.longTools.forget(call.state.id)
     wantAdvance(app, call)
   }
-  return answered(app, call, { ...done.value, violation, untold })
+  return buildAnswer(app, call, { ...done.value, violation, untold })
 }
 
 // What is being checked must not change meanwhile.
 function refuseWhileChecking(app: App, call: AgentCall<Bearer>, tool: string): ReturnType<typeof refuse> | null {
-  if (!app.checking.has(call.state.id) || call.bearer.kind === 'review' || !changesThings(call, tool)) return null
+  if (!app.checking.has(call.state.id) || call.bearer.kind === 'review' || !isChangingTool(call, tool)) return null
   return refuse('conflict', `The gates of task ${call.state.id} are being checked.`, {
     next_step: 'Wait for the answer of the running transition request.',
   })
 }
 
 // What only looks at the tree may go on while gates are checked.
-function changesThings(call: AgentCall<Bearer>, tool: string): boolean {
+function isChangingTool(call: AgentCall<Bearer>, tool: string): boolean {
   return !READERS.has(tool) || call.contract.tools.has(tool)
 }
 
@@ -111,10 +118,10 @@ const READERS: ReadonlySet<string> = new Set([
   ...['read_files', 'glob', 'grep', 'search_codebase', 'git_status', 'git_diff', 'git_log', 'web_fetch'],
 ])
 
-function answered(
+function buildAnswer(
   app: App,
   call: AgentCall<Bearer>,
-  ran: Ran & { readonly violation: Violation | null; readonly untold: JsonObject },
+  ran: ToolRunResult & { readonly violation: Violation | null; readonly untold: JsonObject },
 ): Result<JsonObject> {
   const interrupt = { ...ran.untold, ...interruptIn(call, ran.events) }
   const unenforced = ran.unenforced.length === 0 ? {} : { unenforced: ran.unenforced }
@@ -126,7 +133,7 @@ function answered(
         code: outcome.code,
         detail: app.redact(outcome.detail) as string,
         extra: {
-          ...helpFor(call),
+          ...buildHelp(call),
           ...unenforced,
           ...interrupt,
           ...(app.redact(outcome.extra ?? {}) as JsonObject),
@@ -149,30 +156,30 @@ function answered(
 // Once for each violation: with the answer of the call that led to it.
 function interruptIn(call: AgentCall<Bearer>, events: readonly TaskEvent[]): JsonObject {
   const violated = events.find((event) => event.type === 'rule_violated' && !event.shadow)
-  return violated?.type === 'rule_violated' ? { interrupt: interruptView(call.state, violated.violation) } : {}
+  return violated?.type === 'rule_violated' ? { interrupt: toInterruptView(call.state, violated.violation) } : {}
 }
 
 // A budget that was passed by what a model took was noticed when nobody was there to be told.
-function untoldIn(app: App, { bearer, state }: AgentCall<Bearer>): JsonObject {
+function takeUntoldInterrupt(app: App, { bearer, state }: AgentCall<Bearer>): JsonObject {
   const { open } = state.watch
   if (bearer.kind === 'review' || open === null || !app.transcripts.takeUntold(state.id, open.rule)) return {}
-  return { interrupt: interruptView(state, open.violation) }
+  return { interrupt: toInterruptView(state, open.violation) }
 }
 
-function denial(call: AgentCall<Bearer>, { event }: Extract<ToolVerdict, { readonly kind: 'denied' }>): Problem {
+function toDenial(call: AgentCall<Bearer>, { event }: Extract<ToolVerdict, { readonly kind: 'denied' }>): Problem {
   const { code, detail, retry } = event
-  return { code, detail, extra: { ...helpFor(call), retry: { ...retry } }, recorded: true }
+  return { code, detail, extra: { ...buildHelp(call), retry: { ...retry } }, recorded: true }
 }
 
-function helpFor(call: AgentCall<Bearer>): JsonObject {
-  return call.bearer.kind === 'review' ? helpOfReviewer(call.state) : helpOf(call.contract, call.state)
+function buildHelp(call: AgentCall<Bearer>): JsonObject {
+  return call.bearer.kind === 'review' ? buildReviewerHelp(call.state) : buildAgentHelp(call.contract, call.state)
 }
 
 /**
  * Up to 32 calls, each decided on its own, in order; each has its own place under the key of the whole. After one that is answered
  * with `checking` none is made: the client sends it and the rest again.
  */
-export async function batchTools(app: App, request: BatchRequest): Promise<Result<JsonObject>> {
+export async function executeToolBatch(app: App, request: BatchRequest): Promise<Result<JsonObject>> {
   const since = performance.now()
   const results: JsonObject[] = []
   for (const [index, { tool, args }] of request.calls.entries()) {
@@ -195,7 +202,9 @@ export async function batchTools(app: App, request: BatchRequest): Promise<Resul
     })
   }
   const admitted = app.advancing.size === 0 ? null : await admitCall(app, request.bearer, request.taskId)
-  return admitted?.ok === true ? withAdvance(app, admitted.value, { answer: ok({ results }), since }) : ok({ results })
+  return admitted?.ok === true
+    ? advanceAfterCall(app, admitted.value, { answer: ok({ results }), since })
+    : ok({ results })
 }
 
 interface BatchRequest {
@@ -226,14 +235,14 @@ async function decideCall(
   call: AgentCall<Bearer>,
   { tool, args, once, execute }: Pick<ToolRequest, 'tool' | 'args' | 'once'> & { readonly execute: boolean },
 ): Promise<Result<ToolVerdict>> {
-  const pins = call.state.upstream === null ? {} : await pinsOf(app, call.state)
+  const pins = call.state.upstream === null ? {} : await readPins(app, call.state)
   const facts = describeCall(call.contract, tool, args, pins)
-  const command = { type: 'use_tool', tool, args, call: facts, execute, ...reviewerIn(call) } as const
+  const command = { type: 'use_tool', tool, args, call: facts, execute, ...getReviewerField(call) } as const
   const handled = await applyAs(app, call, command, {
     remember: ({ events }) => {
       const verdict = verdictOf(events)
       if (!execute) return keepUnder(once, 200, () => ({ body: checkAnswer(call, verdict) }))
-      return verdict.kind === 'denied' ? keepUnder(once, 200, () => ({ problem: denial(call, verdict) })) : undefined
+      return verdict.kind === 'denied' ? keepUnder(once, 200, () => ({ problem: toDenial(call, verdict) })) : undefined
     },
   })
   return handled.ok ? ok(verdictOf(handled.value.events)) : handled
@@ -248,7 +257,7 @@ function verdictOf(events: readonly TaskEvent[]): ToolVerdict {
 }
 
 function checkAnswer(call: AgentCall<Bearer>, { kind, event }: ToolVerdict): JsonObject {
-  const allowed_tools = call.bearer.kind === 'review' ? REVIEW_TOOLS : allowedTools(call.contract, call.state)
+  const allowed_tools = call.bearer.kind === 'review' ? REVIEW_TOOLS : listAllowedTools(call.contract, call.state)
   if (kind === 'denied')
     return { allowed: false, code: event.code, detail: event.detail, allowed_tools, retry: { ...event.retry } }
   return { allowed: true, allowed_tools, ...(event.violation === null ? {} : { violation: { ...event.violation } }) }

@@ -2,7 +2,7 @@ import type { JsonObject } from '../../core/json.js'
 import type { TaskState } from '../../core/task/state.js'
 import type { App } from '../app.js'
 import type { Result } from '../result.js'
-import { allowedTools } from '../tasks/views.js'
+import { listAllowedTools } from '../tasks/views.js'
 import type { GateRequest } from './long-gates.js'
 
 /** Answers a request to leave a phase. One whose gates take long is told so, and joined when it is sent again. */
@@ -22,7 +22,7 @@ export function answerSoon(
 }
 
 async function heldState(app: App, { bearer }: GateRequest): Promise<TaskState | null> {
-  const taskId = bearer.kind === 'phase' ? bearer.taskId : (await app.ledger.store.heldBy(bearer.agentId))?.id
+  const taskId = bearer.kind === 'phase' ? bearer.taskId : (await app.ledger.store.findHeldBy(bearer.agentId))?.id
   return taskId === undefined ? null : app.ledger.peek(taskId)
 }
 
@@ -37,7 +37,7 @@ async function checkingAnswer(app: App, request: GateRequest): Promise<JsonObjec
     checking: true,
     phase: state?.phase ?? null,
     task_id: state?.id ?? null,
-    allowed_tools: state === null || contract === null ? [] : allowedTools(contract, state),
+    allowed_tools: state === null || contract === null ? [] : listAllowedTools(contract, state),
     next_step: CHECKING_TEXT,
   }
   if (kind === 'completion') return { checkpoint_passed: false, ...about, message: CHECKING_TEXT }

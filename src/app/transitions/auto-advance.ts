@@ -1,24 +1,24 @@
-import { autoTarget } from '../../core/gates/auto-advance.js'
+import { findAutoTarget } from '../../core/gates/auto-advance.js'
 import { needs } from '../../core/gates/needs.js'
 import type { Bearer } from '../../core/identity/admit.js'
 import type { JsonObject } from '../../core/json.js'
 import { type App, StoreUnavailable } from '../app.js'
 import type { AgentCall } from '../identity/agent-call.js'
-import { grantOf, promptOf, withToken } from '../identity/grant.js'
+import { buildPrompt, issuePhaseToken, makeGrant } from '../identity/grant.js'
 import type { Grant } from '../kept-answer.js'
-import type { Handled } from '../ledger/ledger.js'
+import type { CommandResult } from '../ledger/ledger.js'
 import { noTask, ok, type Result } from '../result.js'
-import { blockerView } from '../tasks/views.js'
+import { toBlockerView } from '../tasks/views.js'
 import { contextIn } from '../tool-calls/contract-paths.js'
 import { makeTransition } from './make-transition.js'
 
 /** Says that the task's gates are to be looked at once the call that is running now has ended. */
 export function wantAdvance(app: App, call: AgentCall<Bearer>): void {
-  if (autoTarget(call.contract, call.state) !== null) app.advancing.add(call.state.id)
+  if (findAutoTarget(call.contract, call.state) !== null) app.advancing.add(call.state.id)
 }
 
 /** The answer of an agent's call and, where that call made the gates open, the phase that Phaselock took the task to; `since`: when the call came. */
-export async function withAdvance(
+export async function advanceAfterCall(
   app: App,
   call: AgentCall<Bearer>,
   { answer, since }: { readonly answer: Result<JsonObject>; readonly since: number },
@@ -27,46 +27,49 @@ export async function withAdvance(
   const done = await app.longGates.soon(advance(app, call.state.id), since)
   // The next call of the agent finds the task where Phaselock took it.
   if (done === 'later') return { ok: true, value: { ...answer.value, advancing: true } }
-  if (done === null || done.state.held?.agentId !== call.bearer.agentId) return completed(answer, done)
-  const grant = grantOf(done.state, call.bearer.agentId)
-  return { ok: true, value: { ...answer.value, ...(await advancedView(app, done, grant)) } }
+  if (done === null || done.state.held?.agentId !== call.bearer.agentId) return addCompletion(answer, done)
+  const grant = makeGrant(done.state, call.bearer.agentId)
+  return { ok: true, value: { ...answer.value, ...(await buildAdvancedAnswer(app, done, grant)) } }
 }
 
-function completed(answer: Result<JsonObject> & { ok: true }, done: Handled | null): Result<JsonObject> {
+function addCompletion(answer: Result<JsonObject> & { ok: true }, done: CommandResult | null): Result<JsonObject> {
   if (done?.state.status !== 'completed') return answer
   const token = { phase_token: null, expires_at: null, allowed_tools: [] }
-  return { ok: true, value: { ...answer.value, ...token, advanced: { ...aboutOf(done), ...token, prompt: null } } }
+  return {
+    ok: true,
+    value: { ...answer.value, ...token, advanced: { ...describeAdvance(done), ...token, prompt: null } },
+  }
 }
 
-async function advancedView(app: App, done: Handled, grant: Grant): Promise<JsonObject> {
+async function buildAdvancedAnswer(app: App, done: CommandResult, grant: Grant): Promise<JsonObject> {
   const contract = await app.contracts.get(grant.contract)
-  const token = await withToken(app, grant)
-  const prompt = await promptOf(app, contract, done.state)
-  return { ...token, advanced: { ...aboutOf(done), ...token, prompt } }
+  const token = await issuePhaseToken(app, grant)
+  const prompt = await buildPrompt(app, contract, done.state)
+  return { ...token, advanced: { ...describeAdvance(done), ...token, prompt } }
 }
 
-function aboutOf({ state, events }: Handled): JsonObject {
-  const warnings = (events.find((event) => event.type === 'gate_passed')?.warnings ?? []).map(blockerView)
+function describeAdvance({ state, events }: CommandResult): JsonObject {
+  const warnings = (events.find((event) => event.type === 'gate_passed')?.warnings ?? []).map(toBlockerView)
   return { phase: state.phase, status: state.status, warnings }
 }
 
 /** What an answer that was lost has to say of the phase: the token is for the agent that Phaselock took along, and for nobody else. */
-export async function advancedSince(app: App, ran: Grant): Promise<JsonObject> {
+export async function repeatAdvancedAnswer(app: App, ran: Grant): Promise<JsonObject> {
   const state = await app.ledger.read(ran.taskId)
   const isSame = state?.advancedTo === ran.epoch + 1 && state.epoch === ran.epoch + 1
   if (state === null || !isSame || state.held?.agentId !== ran.agentId) return {}
-  return advancedView(app, { state, events: [], refusal: null }, grantOf(state, ran.agentId))
+  return buildAdvancedAnswer(app, { state, events: [], refusal: null }, makeGrant(state, ran.agentId))
 }
 
 /**
  * Makes the transition itself where every gate advances by itself and all its checks hold; null: nothing happened,
  * and nothing is held against the agent.
  */
-export async function advance(app: App, taskId: string): Promise<Handled | null> {
+export async function advance(app: App, taskId: string): Promise<CommandResult | null> {
   const state = await app.ledger.peek(taskId)
   if (state === null || app.ledger.registry.paused !== null) return null
   const contract = await app.contracts.get(state.contract.hash)
-  const target = autoTarget(contract, state)
+  const target = findAutoTarget(contract, state)
   if (target === null) {
     app.advancing.delete(taskId)
     return null

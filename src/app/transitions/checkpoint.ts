@@ -9,7 +9,7 @@ import type { TaskState } from '../../core/task/state.js'
 import type { Blob } from '../../store/store.js'
 import type { App } from '../app.js'
 import { blobOf } from '../blobs.js'
-import { isHiddenBy, reservedIn } from '../tool-calls/contract-paths.js'
+import { getReserved, isHiddenBy } from '../tool-calls/contract-paths.js'
 
 interface CheckpointScene {
   readonly contract: Contract
@@ -26,7 +26,7 @@ export async function judgeCheckpoint(
 ): Promise<EvidenceJudged> {
   const { contract, state, needed, given } = scene
   const { workspace: root, visitStartedAt } = state
-  const isHidden = isHiddenBy(reservedIn(app, contract, root))
+  const isHidden = isHiddenBy(getReserved(app, contract, root))
   const files = await lookAtFiles({ root, visitStartedAt, isHidden }, needed.evidence, given)
   const { evidence: fields, minVerified, tasksOpen } = needed
   return judgeEvidence({ fields, minVerified, tasksOpen, commands: [...contract.commands.keys()] }, given, {
@@ -36,7 +36,7 @@ export async function judgeCheckpoint(
 }
 
 /** What is kept of judged evidence: the facts of the request, and its whole content apart from them. */
-export function keptEvidence(judged: EvidenceJudged): {
+export function packEvidence(judged: EvidenceJudged): {
   readonly facts: Pick<GateFacts, 'evidence' | 'evidenceProblems' | 'evidenceOpen' | 'evidenceRef' | 'proofs'>
   readonly blobs: readonly Blob[]
 } {
@@ -49,26 +49,26 @@ export function keptEvidence(judged: EvidenceJudged): {
 }
 
 /** Evidence without what Phaselock fills in itself: that follows from the work tree. */
-export function withoutRuns(needed: Needs, evidence: JsonObject): JsonObject {
+export function omitObservedFields(needed: Needs, evidence: JsonObject): JsonObject {
   return Object.fromEntries(
     Object.entries(evidence).filter(([name]) => needed.evidence.get(name)?.grade !== 'observed'),
   )
 }
 
 /** The evidence to judge: what was sent or, where nothing was, what this visit of the phase has had accepted. */
-export async function evidenceFor(
+export async function gatherEvidence(
   app: App,
   state: TaskState,
   one: { readonly needed: Needs; readonly sent: JsonObject | null },
 ): Promise<JsonObject> {
   if (one.sent !== null) return app.redact(one.sent) as JsonObject
   if (one.needed.evidence.size === 0 || state.checkpoints.get(state.phase)?.visit !== state.visit) return {}
-  return withoutRuns(one.needed, await evidenceOf(app, state, state.phase))
+  return omitObservedFields(one.needed, await readAcceptedEvidence(app, state, state.phase))
 }
 
 /** The evidence that was accepted for a phase, whole. */
-export async function evidenceOf(app: App, state: TaskState, phase: string): Promise<JsonObject> {
+export async function readAcceptedEvidence(app: App, state: TaskState, phase: string): Promise<JsonObject> {
   const sha256 = state.checkpoints.get(phase)?.sha256 ?? null
-  const content = sha256 === null ? null : await app.ledger.store.blob(sha256)
+  const content = sha256 === null ? null : await app.ledger.store.readBlob(sha256)
   return content === null ? (state.evidence.get(phase) ?? {}) : (JSON.parse(content) as JsonObject)
 }

@@ -4,7 +4,7 @@ import type { Contract } from '../../core/contract/contract.js'
 import type { Needs } from '../../core/gates/needs.js'
 import { isOpenSoFar } from '../../core/gates/open-so-far.js'
 import type { Json } from '../../core/json.js'
-import { reviewsKey } from '../../core/reviews/review.js'
+import { formatReviewsKey } from '../../core/reviews/review.js'
 import type { ArtifactOffered, GateFacts } from '../../core/task/command.js'
 import type { ArtifactRef } from '../../core/task/fact-parts.js'
 import type { TaskState } from '../../core/task/state.js'
@@ -16,17 +16,17 @@ import { boundTree } from '../approvals/approval-tree-hash.js'
 import { lookAtVote, type Vote } from '../councils/consensus.js'
 import { gatherReviews } from '../reviews/gather-reviews.js'
 import { reviewChanges } from '../reviews/review-changes.js'
-import { ignoredIn } from '../test-runs/compose-view.js'
+import { makeIgnoredMatcher } from '../test-runs/compose-view.js'
 import { judgeExamples } from '../test-runs/example-runs.js'
-import { NOT_OBSERVED, type Observed, observeFor } from '../test-runs/observe-gates.js'
-import { keepTests, testFiles } from '../test-runs/pin-tests.js'
+import { NOT_OBSERVED, type ObservedRuns, observeFor } from '../test-runs/observe-gates.js'
+import { findTestFiles, keepTests } from '../test-runs/pin-tests.js'
 import { aroundTests, pinOfRun } from '../test-runs/pinned-run.js'
-import type { Unledgered } from '../trees/agent-cli-files.js'
+import type { UnledgeredChange } from '../trees/agent-cli-files.js'
 import { compareTree } from '../trees/compare-tree.js'
-import { needsChanges, phaseChanges } from '../trees/phase-changes.js'
-import { judgeCheckpoint, keptEvidence } from './checkpoint.js'
+import { needsChanges, readChanges } from '../trees/phase-changes.js'
+import { judgeCheckpoint, packEvidence } from './checkpoint.js'
 import { digestOf, judgeOffered, type Offer, readContents, withoutObserved } from './handed-in.js'
-import { movedOnWayBack, movedUnderEvidence, observedArtifact, runChecks } from './run-checks.js'
+import { buildObservedArtifact, findChangedUnderEvidence, findSetupToRestore, runChecks } from './run-checks.js'
 
 export interface Gathered {
   readonly facts: GateFacts
@@ -57,14 +57,14 @@ interface Gathering {
   vote: Vote | null
   reviews: Awaited<ReturnType<typeof gatherReviews>>['seen']
   treeHash: string | null
-  testFiles: Awaited<ReturnType<typeof testFiles>> | null
+  testFiles: Awaited<ReturnType<typeof findTestFiles>> | null
   aroundTests: Awaited<ReturnType<typeof aroundTests>> | null
   compared: Awaited<ReturnType<typeof compareTree>>
-  changes: Awaited<ReturnType<typeof phaseChanges>> | null
+  changes: Awaited<ReturnType<typeof readChanges>> | null
   evidence: EvidenceJudged | null
-  evidenceFacts: ReturnType<typeof keptEvidence>['facts'] | null
+  evidenceFacts: ReturnType<typeof packEvidence>['facts'] | null
   checks: GateFacts['checks']
-  observed: Observed
+  observed: ObservedRuns
   pinned: GateFacts['testFiles']
   pinnedRun: string | null
   shown: readonly ArtifactRef[]
@@ -127,7 +127,7 @@ function factsOf(one: Gathering): GateFacts {
     pinnedRun: one.pinnedRun,
     shown: one.shown,
     unledgered: one.compared?.unledgered ?? [],
-    reviewsKey: reviewsKey(one.state),
+    reviewsKey: formatReviewsKey(one.state),
     consensus: one.vote?.seen ?? null,
   }
 }
@@ -176,8 +176,10 @@ async function hashTree(one: Gathering): Promise<void> {
 async function listTests(one: Gathering): Promise<void> {
   const { app, contract, state, tree } = one
   if (!one.needed.pinsTests) return
-  const isIgnored = ignoredIn(app, state.workspace)
-  one.testFiles = await attempt(one, 'The test files cannot be recorded', () => testFiles(contract, tree, isIgnored))
+  const isIgnored = makeIgnoredMatcher(app, state.workspace)
+  one.testFiles = await attempt(one, 'The test files cannot be recorded', () =>
+    findTestFiles(contract, tree, isIgnored),
+  )
   one.aroundTests = await attempt(one, 'How the tests are run cannot be recorded', () => aroundTests(contract, tree))
 }
 
@@ -189,7 +191,7 @@ async function compareBefore(one: Gathering): Promise<void> {
 
 async function listChanges(one: Gathering): Promise<void> {
   if (needsChanges(one.needed))
-    one.changes = await phaseChanges(one.app, one.state, besideIn(one.compared?.unledgered ?? []))
+    one.changes = await readChanges(one.app, one.state, omitCliFiles(one.compared?.unledgered ?? []))
 }
 
 async function runCheapChecks(one: Gathering): Promise<void> {
@@ -197,7 +199,7 @@ async function runCheapChecks(one: Gathering): Promise<void> {
 }
 
 async function compareSetup(one: Gathering): Promise<void> {
-  const moved = () => movedOnWayBack(one.app, one)
+  const moved = () => findSetupToRestore(one.app, one)
   one.problems.push(...((await attempt(one, 'The test setup cannot be compared', moved)) ?? []))
 }
 
@@ -214,7 +216,7 @@ async function runCommands(one: Gathering): Promise<void> {
   one.blobs.push(...one.observed.blobs)
   problems.push(...one.observed.problems)
   if (one.observed.runs.size === 0) return
-  const moved = await attempt(one, 'What commands rely on cannot be compared', () => movedUnderEvidence(app, one))
+  const moved = await attempt(one, 'What commands rely on cannot be compared', () => findChangedUnderEvidence(app, one))
   problems.push(...(moved ?? []))
 }
 
@@ -231,7 +233,7 @@ async function judgeAgain(one: Gathering): Promise<void> {
   const { app, offer, observed } = one
   await judgeEvidence(one)
   if (one.evidence === null) return
-  const kept = keptEvidence(one.evidence)
+  const kept = packEvidence(one.evidence)
   one.evidenceFacts = kept.facts
   one.blobs.push(...kept.blobs)
   if (observed.runs.size === 0 && observed.git === null) return
@@ -241,7 +243,7 @@ async function judgeAgain(one: Gathering): Promise<void> {
 async function keepRun(one: Gathering): Promise<void> {
   const ran = one.observed.runs.get('tests')
   if (ran === undefined) return
-  const artifact = observedArtifact(one.needed, ran)
+  const artifact = buildObservedArtifact(one.needed, ran)
   const pin = one.aroundTests === null ? null : pinOfRun(ran, one.aroundTests)
   if (artifact !== null) one.offered = [...one.offered, artifact.offered]
   one.pinnedRun = pin?.sha256 ?? null
@@ -258,13 +260,13 @@ async function showChanges(one: Gathering): Promise<void> {
 async function pinTestFiles(one: Gathering): Promise<void> {
   const { app, contract, state, tree, testFiles: files } = one
   const ran = one.observed.runs.get('tests')
-  const isIgnored = ignoredIn(app, state.workspace)
+  const isIgnored = makeIgnoredMatcher(app, state.workspace)
   one.pinned = await attempt(one, 'The test files cannot be kept', () =>
     keepTests(app, state, { contract, files, ran, tree, isIgnored }),
   )
 }
 
 // What an agent CLI keeps for itself is no change of the phase.
-function besideIn(unledgered: readonly Unledgered[]): readonly Unledgered[] {
-  return unledgered.filter((one) => one.agentCli?.problem !== null)
+function omitCliFiles(unledgered: readonly UnledgeredChange[]): readonly UnledgeredChange[] {
+  return unledgered.filter((change) => change.agentCli?.problem !== null)
 }

@@ -1,4 +1,4 @@
-import { examplesOfPlan } from '../../checks/examples/read-examples.js'
+import { readPlanExamples } from '../../checks/examples/read-examples.js'
 import type { Contract } from '../../core/contract/contract.js'
 import { OBSERVED_ARTIFACT } from '../../core/gates/blockers.js'
 import type { Needs } from '../../core/gates/needs.js'
@@ -9,8 +9,8 @@ import type { TaskState } from '../../core/task/state.js'
 import type { Blob } from '../../store/store.js'
 import type { App } from '../app.js'
 import { blobOf } from '../blobs.js'
-import { runsExamples } from '../test-runs/held-out.js'
-import { withoutRuns } from './checkpoint.js'
+import { hasExampleGate } from '../test-runs/held-out.js'
+import { omitObservedFields } from './checkpoint.js'
 
 export interface Offer {
   /** Redacted already: what is judged is what is stored. */
@@ -35,12 +35,12 @@ export async function judgeOffered(
   const offered: ArtifactOffered[] = []
   const blobs: Blob[] = []
   for (const [type, content] of work.offer.artifacts) {
-    const required = work.needed.artifacts.find((one) => one.type === type)
+    const required = work.needed.artifacts.find((artifact) => artifact.type === type)
     const blob = blobOf(content)
     const validate =
       required?.schema === null || required === undefined
         ? onlyObject
-        : await app.contracts.validator(contract.hash, required.schema)
+        : await app.contracts.getValidator(contract.hash, required.schema)
     const problems = [...validate(content), ...exampleProblems(contract, type, content)]
     const bytes = Buffer.byteLength(blob.content)
     offered.push({ type, sha256: blob.sha256, bytes, grade: 'reported', problems })
@@ -51,7 +51,7 @@ export async function judgeOffered(
 
 // A contract that runs no examples may mean something else by the word.
 function exampleProblems(contract: Contract, type: string, content: Json): ArtifactOffered['problems'] {
-  return type === 'plan_document' && runsExamples(contract) ? examplesOfPlan(content).problems : []
+  return type === 'plan_document' && hasExampleGate(contract) ? readPlanExamples(content).problems : []
 }
 
 function onlyObject(value: unknown): readonly { pointer: string; message: string }[] {
@@ -72,7 +72,7 @@ export async function readContents(
   const all = new Map<string, Json>()
   const ofVisit = new Map<string, Json>()
   for (const [type, kept] of state.artifacts) {
-    const text = await app.ledger.store.blob(kept.sha256)
+    const text = await app.ledger.store.readBlob(kept.sha256)
     if (text === null) continue
     const content = JSON.parse(text) as Json
     all.set(type, content)
@@ -103,9 +103,10 @@ export function digestOf({ state, needed, offer, bound, contents, treeHash: tree
   for (const type of contents.ofVisit.keys()) {
     // What a run said follows from the tree, which is bound already; how long it took does not.
     if (needed.observesTests && type === OBSERVED_ARTIFACT) continue
-    artifacts[type] = bound.find((one) => one.type === type)?.sha256 ?? state.artifacts.get(type)?.sha256 ?? null
+    artifacts[type] =
+      bound.find((offered) => offered.type === type)?.sha256 ?? state.artifacts.get(type)?.sha256 ?? null
   }
   const to = needed.demand.transition?.to ?? state.phase
-  const evidence = withoutRuns(needed, offer.evidence)
+  const evidence = omitObservedFields(needed, offer.evidence)
   return blobOf({ task: state.id, visit: state.visit, to, artifacts, evidence, tree }).sha256
 }

@@ -46,8 +46,8 @@ export class LongGates {
   constructor(private readonly withinMs: number = ANSWER_WITHIN_MS) {}
 
   async answer(request: GateRequest, { work, checking, positionOf }: GateWork): Promise<Result<JsonObject>> {
-    const owner = ownerOf(request)
-    const digest = digestOf(request)
+    const owner = formatOwner(request)
+    const digest = hashRequest(request)
     const found = await this.#find(request, positionOf)
     const joined = found?.isTold === true && (found.digest === digest || isBare(request)) ? found : undefined
     if (found !== undefined && joined === undefined) return work()
@@ -65,7 +65,7 @@ export class LongGates {
 
   // The token of an agent outlives the phase: what it was answered there is not the answer when it comes back.
   async #find(request: GateRequest, positionOf: GateWork['positionOf']): Promise<Running | undefined> {
-    const found = this.#running.get(ownerOf(request))
+    const found = this.#running.get(formatOwner(request))
     if (found?.endedAt === undefined || request.bearer.kind === 'phase') return found
     if (found.endedAt === (await positionOf())) return found
     this.#drop(found)
@@ -101,13 +101,13 @@ export class LongGates {
   }
 }
 
-function ownerOf({ kind, bearer, target }: GateRequest): string {
+function formatOwner({ kind, bearer, target }: GateRequest): string {
   const who =
     bearer.kind === 'phase' ? [bearer.agentId, bearer.taskId, bearer.epoch] : [bearer.agentId, bearer.instance]
   return JSON.stringify([kind, who, target])
 }
 
-function digestOf({ artifacts, evidence, claims }: GateRequest): string {
+function hashRequest({ artifacts, evidence, claims }: GateRequest): string {
   return blobOf({ artifacts: Object.fromEntries(artifacts), evidence, claims }).sha256
 }
 

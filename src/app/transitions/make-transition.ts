@@ -4,16 +4,16 @@ import type { Needs } from '../../core/gates/needs.js'
 import type { Json, JsonObject } from '../../core/json.js'
 import type { Command } from '../../core/task/command.js'
 import type { TaskState } from '../../core/task/state.js'
-import { heldBack } from '../../core/watch/watch.js'
+import { findHoldingViolation } from '../../core/watch/watch.js'
 import type { App } from '../app.js'
 import { openVote } from '../councils/consensus.js'
-import type { Handled } from '../ledger/ledger.js'
+import type { CommandResult } from '../ledger/ledger.js'
 import { type Result, refuse } from '../result.js'
-import { pathConflict, withPathLease } from '../tasks/path-leases.js'
-import { evidenceFor } from './checkpoint.js'
+import { refusePathConflict, runWithPathLease } from '../tasks/path-leases.js'
+import { gatherEvidence } from './checkpoint.js'
 import { type Gathered, gather } from './gather.js'
 import { whileChecking } from './keep-lease.js'
-import { committedAtOf } from './newest-commit.js'
+import { readCommitTime } from './newest-commit.js'
 
 /** How long a transition waits for tools that still run before it ends them. */
 const TOOLS_WAIT_MS = 10_000
@@ -40,14 +40,14 @@ interface Transition {
   /** null: it is refused without looking at anything. */
   readonly needed: Needs | null
   /** Decides the command in the name of the caller. */
-  readonly apply: (command: Command, gathered: Pick<Gathered, 'blobs'>) => Promise<Result<Handled>>
+  readonly apply: (command: Command, gathered: Pick<Gathered, 'blobs'>) => Promise<Result<CommandResult>>
 }
 
 /**
  * The one way from a phase to the next, whoever asks: gathers what the gates need, lets the core decide, and does what follows. A
  * transition that is blocked or refused is an answer, not a failure.
  */
-export async function makeTransition(app: App, one: Transition): Promise<Result<Handled>> {
+export async function makeTransition(app: App, one: Transition): Promise<Result<CommandResult>> {
   const { contract, state, needed } = one
   if (needed === null) return decideTransition(app, one, { gathered: null, committedAt: null })
   // Checks read the work tree: while they run, another request for the same task waits its turn by asking again.
@@ -58,17 +58,17 @@ export async function makeTransition(app: App, one: Transition): Promise<Result<
   return whileChecking(app, one, async () => {
     await app.running.settle(state.id, TOOLS_WAIT_MS)
     // Nothing is run for a transition that another task is in the way of.
-    const taken = await pathConflict(app, enteringOf(one))
+    const taken = await refusePathConflict(app, enteringOf(one))
     if (taken !== null) return taken
-    const committedAt = await committedAtOf(app, one)
-    const held = heldBack(contract, state, { now: app.now(), matches: matchesPattern, committedAt })
+    const committedAt = await readCommitTime(app, one)
+    const held = findHoldingViolation(contract, state, { now: app.now(), matches: matchesPattern, committedAt })
     const gathered = held === null ? await gatherFor(app, one, needed) : null
     return decideTransition(app, one, { gathered, committedAt })
   })
 }
 
 async function gatherFor(app: App, { contract, state, wanted }: Transition, needed: Needs): Promise<Gathered> {
-  const evidence = await evidenceFor(app, state, { needed, sent: wanted.evidence })
+  const evidence = await gatherEvidence(app, state, { needed, sent: wanted.evidence })
   const artifacts = new Map([...wanted.artifacts].map(([type, content]) => [type, app.redact(content)]))
   return gather(app, contract, state, { needed, offer: { artifacts, evidence }, isAuto: wanted.auto === true })
 }
@@ -77,7 +77,7 @@ async function decideTransition(
   app: App,
   one: Transition,
   found: { readonly gathered: Gathered | null; readonly committedAt: number | null },
-): Promise<Result<Handled>> {
+): Promise<Result<CommandResult>> {
   const { state, needed } = one
   const { gathered, committedAt } = found
   const { target, currentPhase, claims, completes, auto } = one.wanted
@@ -87,7 +87,7 @@ async function decideTransition(
     ...(auto === true ? { auto } : {}),
   }
   const apply = () => one.apply(command, gathered ?? { blobs: [] })
-  const handled = await (gathered === null ? apply() : withPathLease(app, enteringOf(one), apply))
+  const handled = await (gathered === null ? apply() : runWithPathLease(app, enteringOf(one), apply))
   if (!handled.ok || gathered === null) return handled
   const { events, state: after } = handled.value
   if (gathered.index !== null && events.some((event) => event.type === 'gate_passed')) {

@@ -3,14 +3,14 @@ import type { AgentBearer } from '../../core/identity/admit.js'
 import type { JsonObject } from '../../core/json.js'
 import type { TaskState } from '../../core/task/state.js'
 import type { App } from '../app.js'
-import { type AgentCall, admitCall, applyAs, helpOf } from '../identity/agent-call.js'
-import { grantOf, promptOf, withToken } from '../identity/grant.js'
+import { type AgentCall, admitCall, applyAs, buildAgentHelp } from '../identity/agent-call.js'
+import { buildPrompt, issuePhaseToken, makeGrant } from '../identity/grant.js'
 import { type Completion, keepUnder, type Moved, type Once, type Refused } from '../kept-answer.js'
-import type { Handled } from '../ledger/ledger.js'
-import { ok, type Result, refusedBy } from '../result.js'
-import { interruptOf } from '../tasks/interrupts.js'
-import { artifactView, blockerView } from '../tasks/views.js'
-import { isoTime } from '../wire.js'
+import type { CommandResult } from '../ledger/ledger.js'
+import { ok, type Result, toProblem } from '../result.js'
+import { findInterrupt } from '../tasks/interrupts.js'
+import { toArtifactView, toBlockerView } from '../tasks/views.js'
+import { toIsoTime } from '../wire.js'
 import { answerSoon } from './answer-soon.js'
 import { makeTransition, type Wanted } from './make-transition.js'
 import { type Verdict, verdictOf } from './verdict.js'
@@ -25,11 +25,11 @@ interface TransitionRequest extends Wanted {
 
 /** A request to leave the phase. One whose gates take long is told so, and joined when it is sent again. */
 export function requestTransition(app: App, request: TransitionRequest): Promise<Result<JsonObject>> {
-  return answerSoon(app, { ...request, kind: 'transition' }, () => transitionNow(app, request))
+  return answerSoon(app, { ...request, kind: 'transition' }, () => runTransition(app, request))
 }
 
 /** Everything that is needed is gathered first, then it is decided once. */
-export async function transitionNow(app: App, request: TransitionRequest): Promise<Result<JsonObject>> {
+export async function runTransition(app: App, request: TransitionRequest): Promise<Result<JsonObject>> {
   const call = await admitCall(app, request.bearer, request.taskId)
   if (!call.ok) return call
   const { contract, state } = call.value
@@ -44,7 +44,7 @@ interface Leaving<A> {
   /** null: it is refused without looking at anything. */
   readonly needed: Needs | null
   /** What is kept of the answer. */
-  readonly answerOf: (call: AgentCall, done: Handled) => A | Refused
+  readonly answerOf: (call: AgentCall, done: CommandResult) => A | Refused
 }
 
 /** Asks for the transition in the name of the agent, and gives what is kept of the answer. */
@@ -73,58 +73,61 @@ function isRefused(answer: object): answer is Refused {
 }
 
 /** What is kept of the answer: everything but tokens and the prompt, which are made again. */
-function answerOf(call: AgentCall, done: Handled): Moved | Refused {
+function answerOf(call: AgentCall, done: CommandResult): Moved | Refused {
   const { state } = done
   const verdict = verdictOf(done)
-  if (verdict.kind === 'blocked') return { body: blockedAnswer(call, state, verdict.event) }
+  if (verdict.kind === 'blocked') return { body: buildBlockedAnswer(call, state, verdict.event) }
   if (verdict.kind !== 'passed') return refusedAnswer(call, done)
   const { warnings, violations } = verdict.event
   const body = {
     allowed: true,
     phase: state.phase,
     status: state.status,
-    warnings: warnings.map(blockerView),
-    artifacts: [...state.artifacts.values()].map((one) => ({ ...artifactView(one), phase: one.phase })),
+    warnings: warnings.map(toBlockerView),
+    artifacts: [...state.artifacts.values()].map((artifact) => ({
+      ...toArtifactView(artifact),
+      phase: artifact.phase,
+    })),
     ...(violations.length === 0
       ? {}
-      : { violation: { code: 'gate_blocked', detail: violations.map((one) => one.message).join('; ') } }),
+      : { violation: { code: 'gate_blocked', detail: violations.map((violation) => violation.message).join('; ') } }),
   }
   if (state.status === 'completed')
     return { body: { ...body, phase_token: null, expires_at: null, allowed_tools: [], prompt: null, completed: true } }
-  return { body, grant: grantOf(state, call.bearer.agentId), entered: verdict.isEntered }
+  return { body, grant: makeGrant(state, call.bearer.agentId), entered: verdict.isEntered }
 }
 
 /** A request that was refused without looking at anything. */
-export function refusedAnswer(call: AgentCall, { refusal, state }: Handled): Refused {
+export function refusedAnswer(call: AgentCall, { refusal, state }: CommandResult): Refused {
   if (refusal === null) throw new Error('a refusal without a reason')
-  return { problem: refusedBy(refusal, helpOf(call.contract, state)).problem }
+  return { problem: toProblem(refusal, buildAgentHelp(call.contract, state)).problem }
 }
 
-function blockedAnswer(
+function buildBlockedAnswer(
   call: AgentCall,
   state: TaskState,
   blocked: Extract<Verdict, { readonly kind: 'blocked' }>['event'],
 ): JsonObject {
-  const waitsFor = blocked.blockers.find((one) => one.approvalId !== undefined)?.approvalId
+  const waitsFor = blocked.blockers.find((blocker) => blocker.approvalId !== undefined)?.approvalId
   const pending = waitsFor === undefined ? undefined : state.approvals.get(waitsFor)
   return {
     allowed: false,
     phase: state.phase,
     phase_token: null,
-    blockers: blocked.blockers.map(blockerView),
-    warnings: blocked.warnings.map(blockerView),
+    blockers: blocked.blockers.map(toBlockerView),
+    warnings: blocked.warnings.map(toBlockerView),
     retry: { ...blocked.retry },
-    ...(blocked.code === 'rule_interrupt' ? { interrupt: interruptOf(state) } : {}),
+    ...(blocked.code === 'rule_interrupt' ? { interrupt: findInterrupt(state) } : {}),
     ...(pending?.status === 'pending'
-      ? { pending_approval: { id: pending.id, digest: pending.digest, expires_at: isoTime(pending.expiresAt) } }
+      ? { pending_approval: { id: pending.id, digest: pending.digest, expires_at: toIsoTime(pending.expiresAt) } }
       : {}),
-    ...pendingVote(state, blocked.code),
-    ...helpOf(call.contract, state),
+    ...describePendingVote(state, blocked.code),
+    ...buildAgentHelp(call.contract, state),
   }
 }
 
 // Of the votes of a visit only the newest goes on: a newer one ends those before.
-function pendingVote(state: TaskState, code: string): JsonObject {
+function describePendingVote(state: TaskState, code: string): JsonObject {
   const run = code === 'consensus_pending' ? state.consensus?.runs.at(-1) : undefined
   return run === undefined ? {} : { pending_consensus: { id: run.id } }
 }
@@ -134,6 +137,6 @@ export async function moveAnswer(app: App, { body, grant }: Moved): Promise<Json
   if (grant === undefined) return body
   const state = await app.ledger.read(grant.taskId)
   const contract = await app.contracts.get(grant.contract)
-  const prompt = state === null || state.phase !== grant.phase ? null : await promptOf(app, contract, state)
-  return { ...body, ...(await withToken(app, grant)), prompt }
+  const prompt = state === null || state.phase !== grant.phase ? null : await buildPrompt(app, contract, state)
+  return { ...body, ...(await issuePhaseToken(app, grant)), prompt }
 }

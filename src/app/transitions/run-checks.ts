@@ -1,9 +1,9 @@
 import type { PhaseChanges, ReviewSeen } from '../../checks/check-inputs.js'
 import { runCheck } from '../../checks/run-check.js'
-import { movedBeforeRed, movedSetup } from '../../checks/test-setup/moved-setup.js'
+import { findChangedBeforeRed, findChangedSetup } from '../../checks/test-setup/moved-setup.js'
 import type { Contract } from '../../core/contract/contract.js'
-import { gradeOfRun, isObserved } from '../../core/evidence/inverted-run.js'
-import { observedSource } from '../../core/evidence/observed-evidence.js'
+import { gradeRun, isObserved } from '../../core/evidence/inverted-run.js'
+import { findObservedSource } from '../../core/evidence/observed-evidence.js'
 import type { ObservedRun } from '../../core/evidence/observed-run.js'
 import type { Needs } from '../../core/gates/needs.js'
 import { isRed } from '../../core/gates/ways-back.js'
@@ -14,14 +14,14 @@ import type { Blob } from '../../store/store.js'
 import type { WorkTree } from '../../tree/work-tree.js'
 import type { App } from '../app.js'
 import { blobOf } from '../blobs.js'
-import { taskView } from '../tasks/views.js'
-import { ignoredIn } from '../test-runs/compose-view.js'
-import { inlineView } from '../test-runs/inline-view.js'
-import { type Observed, observedView, runView } from '../test-runs/observe-gates.js'
-import { pinnedRunOf } from '../test-runs/pinned-run.js'
+import { toTaskView } from '../tasks/views.js'
+import { makeIgnoredMatcher } from '../test-runs/compose-view.js'
+import { buildInlineView } from '../test-runs/inline-view.js'
+import { type ObservedRuns, runView, toObservedView } from '../test-runs/observe-gates.js'
+import { readPinnedRun } from '../test-runs/pinned-run.js'
 import { needsRedAgain } from '../test-runs/red-again.js'
 import { startOfWork } from '../test-runs/start-of-work.js'
-import { contentAtStart } from '../trees/content-at-start.js'
+import { makeStartContentReader } from '../trees/content-at-start.js'
 import type { Offer } from './handed-in.js'
 
 interface Scene {
@@ -40,33 +40,38 @@ interface Scene {
 export async function runChecks(
   app: App,
   scene: Scene,
-  observed: Observed,
+  observed: ObservedRuns,
 ): Promise<ReadonlyMap<string, CheckOutcome>> {
   const { contract, state, contents, offer, tree, needed } = scene
-  const pinnedRun = await pinnedRunOf(app, state)
-  const before = contentAtStart(app, state)
+  const pinnedRun = await readPinnedRun(app, state)
+  const before = makeStartContentReader(app, state)
   const start = startOfWork(app, contract, state)
   const movedInline = async () =>
     needsRedAgain(app, contract, state)
       ? []
-      : (await inlineView(app, state, { tree, pins: state.pinnedTests, isIgnored: ignoredIn(app, state.workspace) }))
-          .moved
+      : (
+          await buildInlineView(app, state, {
+            tree,
+            pins: state.pinnedTests,
+            isIgnored: makeIgnoredMatcher(app, state.workspace),
+          })
+        ).moved
   const ran = observed.runs.get('tests')
-  const shown = ran === undefined ? contents : withRun(contents, ran)
+  const shown = ran === undefined ? contents : addRun(contents, ran)
   const checks = new Map<string, CheckOutcome>()
   for (const { key, blocker, timeoutSeconds } of needed.checks) {
     const inputs = {
       ...shown,
       contract,
       evidence: offer.evidence,
-      task: taskView(state),
+      task: toTaskView(state),
       tree,
       pinnedTests: state.pinnedTests,
       movedInline,
       observed: observed.runs,
       git: observed.git,
       ...{ baseline: observed.baseline, noBaseline: observed.noBaseline },
-      observedView: observedView(observed.runs),
+      observedView: toObservedView(observed.runs),
       pinnedRun,
       changes: scene.changes,
       contentAtStart: before,
@@ -76,7 +81,7 @@ export async function runChecks(
       params: blocker.params,
     }
     const outcome = await runCheck(blocker.check, inputs, timeoutSeconds)
-    checks.set(key, isObserved(outcome.grade) ? withLeftOut(outcome, observed.runs) : outcome)
+    checks.set(key, isObserved(outcome.grade) ? addLeftOut(outcome, observed.runs) : outcome)
   }
   return checks
 }
@@ -84,13 +89,13 @@ export async function runChecks(
 const LEFT_OUT_NAMED_MAX = 5
 
 // An agent that wonders why its file has no effect is told.
-function withLeftOut(outcome: CheckOutcome, runs: Observed['runs']): CheckOutcome {
+function addLeftOut(outcome: CheckOutcome, runs: ObservedRuns['runs']): CheckOutcome {
   const paths = [...new Set([...runs.values()].flatMap(({ leftOut }) => leftOut ?? []))]
-  return outcome.result === 'holds' ? outcome : { ...outcome, found: `${outcome.found}${leftOutText(paths)}` }
+  return outcome.result === 'holds' ? outcome : { ...outcome, found: `${outcome.found}${formatLeftOut(paths)}` }
 }
 
 /** What a run did not see of the tree, in words to be put after what it said. */
-export function leftOutText(paths: readonly string[]): string {
+export function formatLeftOut(paths: readonly string[]): string {
   if (paths.length === 0) return ''
   const more = paths.length > LEFT_OUT_NAMED_MAX ? ` and ${paths.length - LEFT_OUT_NAMED_MAX} more` : ''
   const named = `${paths.slice(0, LEFT_OUT_NAMED_MAX).join(', ')}${more}`
@@ -98,36 +103,39 @@ export function leftOutText(paths: readonly string[]): string {
 }
 
 /** What observed evidence relies on and is not as it was, in words. At RED how the tests are run is still to be recorded. */
-export async function movedUnderEvidence(app: App, scene: Omit<Scene, 'changes'>): Promise<readonly string[]> {
+export async function findChangedUnderEvidence(app: App, scene: Omit<Scene, 'changes'>): Promise<readonly string[]> {
   const { contract, state, tree, needed } = scene
   const names = [...needed.evidence].flatMap(([name, field]) =>
-    field.grade === 'observed' ? (observedSource(contract.commands.keys(), name, field.type)?.command ?? []) : [],
+    field.grade === 'observed' ? (findObservedSource(contract.commands.keys(), name, field.type)?.command ?? []) : [],
   )
   const start = startOfWork(app, contract, state)
-  const pinnedRun = await pinnedRunOf(app, state)
-  const inputs = { contract, tree, pinnedRun, pinnedTests: state.pinnedTests, start, task: taskView(state) }
+  const pinnedRun = await readPinnedRun(app, state)
+  const inputs = { contract, tree, pinnedRun, pinnedTests: state.pinnedTests, start, task: toTaskView(state) }
   const moved: string[] = []
   for (const name of new Set(names)) {
     const command = contract.commands.get(name)
     if (command === undefined || (needed.pinsTests && name === 'tests')) continue
-    for (const text of await movedSetup(inputs, name, command)) moved.push(`${name}: ${text}`)
+    for (const text of await findChangedSetup(inputs, name, command)) moved.push(`${name}: ${text}`)
   }
   return moved
 }
 
 /** Test setup that has to be put back before a way back to the phase of the tests: there nobody could. */
-export async function movedOnWayBack(app: App, scene: Omit<Scene, 'changes'>): Promise<readonly string[]> {
+export async function findSetupToRestore(app: App, scene: Omit<Scene, 'changes'>): Promise<readonly string[]> {
   const { contract, state, tree, needed } = scene
   const to = needed.demand.full ? undefined : needed.demand.transition?.to
   if (to === undefined || !isRed(contract.phases.get(to)) || state.pinnedRun === null) return []
   const { pinnedTests } = state
   const start = startOfWork(app, contract, state)
-  const pinnedRun = await pinnedRunOf(app, state)
-  const moved = await movedBeforeRed({ contract, tree, pinnedRun, pinnedTests, start, task: taskView(state) }, to)
+  const pinnedRun = await readPinnedRun(app, state)
+  const moved = await findChangedBeforeRed(
+    { contract, tree, pinnedRun, pinnedTests, start, task: toTaskView(state) },
+    to,
+  )
   return moved.map((text) => `${text}. Put it back before ${to}, or ask for it with request_setup_change`)
 }
 
-function withRun(contents: Scene['contents'], run: ObservedRun): Scene['contents'] {
+function addRun(contents: Scene['contents'], run: ObservedRun): Scene['contents'] {
   const view = runView(run)
   return {
     all: new Map(contents.all).set('test_run_result', view),
@@ -136,12 +144,12 @@ function withRun(contents: Scene['contents'], run: ObservedRun): Scene['contents
 }
 
 /** The observed run as the artifact that the phase asks for. The agent's own words about a run that was observed do not count. */
-export function observedArtifact(
+export function buildObservedArtifact(
   needed: Needs,
   run: ObservedRun,
 ): { readonly offered: ArtifactOffered; readonly blob: Blob } | null {
-  if (!needed.artifacts.some((one) => one.type === 'test_run_result')) return null
+  if (!needed.artifacts.some((artifact) => artifact.type === 'test_run_result')) return null
   const blob = blobOf(runView(run))
-  const about = { sha256: blob.sha256, bytes: Buffer.byteLength(blob.content), grade: gradeOfRun(run) }
+  const about = { sha256: blob.sha256, bytes: Buffer.byteLength(blob.content), grade: gradeRun(run) }
   return { offered: { type: 'test_run_result', ...about, problems: [] }, blob }
 }

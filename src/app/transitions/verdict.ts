@@ -1,6 +1,6 @@
 import type { TaskEvent } from '../../core/task/event.js'
 import type { Refusal } from '../../core/task/refusal.js'
-import type { Handled } from '../ledger/ledger.js'
+import type { CommandResult } from '../ledger/ledger.js'
 
 type Event<T extends TaskEvent['type']> = Extract<TaskEvent, { readonly type: T }>
 
@@ -11,7 +11,7 @@ export type Verdict =
   | { readonly kind: 'incomplete'; readonly event: Event<'checkpoint_refused'> }
   | { readonly kind: 'refused'; readonly refusal: Refusal }
 
-export function verdictOf({ events, refusal }: Handled): Verdict {
+export function verdictOf({ events, refusal }: CommandResult): Verdict {
   for (const event of events) {
     if (event.type === 'checkpoint_refused') return { kind: 'incomplete', event }
     if (event.type === 'gate_blocked') return { kind: 'blocked', event }

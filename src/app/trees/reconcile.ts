@@ -16,7 +16,7 @@ import { applyTo } from '../find-task.js'
 import { keepBody, type Once } from '../kept-answer.js'
 import type { Resources } from '../resources.js'
 import { noTask, ok, type Result, refuse } from '../result.js'
-import { taskView } from '../tasks/views.js'
+import { toTaskView } from '../tasks/views.js'
 import { KEPT_BYTES_MAX } from './kept-contents.js'
 
 const GIT_MS_MAX = 30_000
@@ -33,7 +33,7 @@ interface TreeRequest {
 
 /** Takes over changes that no allowed call explains, with a reason. */
 export async function acceptTree(app: Resources, request: TreeRequest): Promise<Result<JsonObject>> {
-  const found = await changedPaths(app, request, 'with dependencies')
+  const found = await findChangedPaths(app, request, 'with dependencies')
   if (!found.ok) return found
   const { state, differences, index } = found.value
   const recorded = await record(app, state, { type: 'tree_accepted', differences, request })
@@ -42,12 +42,12 @@ export async function acceptTree(app: Resources, request: TreeRequest): Promise<
     app.trees.accept(
       state.workspace,
       index,
-      differences.map((one) => one.path),
+      differences.map((difference) => difference.path),
     )
     await app.views.acceptDependencies(
       state.id,
       state.workspace,
-      differences.map((one) => one.path),
+      differences.map((difference) => difference.path),
     )
   }
   return recorded
@@ -55,15 +55,15 @@ export async function acceptTree(app: Resources, request: TreeRequest): Promise<
 
 /** Puts back what was changed without an allowed call. All of it or nothing. */
 export async function revertTree(app: Resources, request: TreeRequest): Promise<Result<JsonObject>> {
-  const found = await changedPaths(app, request)
+  const found = await findChangedPaths(app, request)
   if (!found.ok) return found
   const { state, differences } = found.value
   const steps: TreeStep[] = []
   for (const { path, kind } of differences) {
     if (kind === 'created') steps.push({ type: 'delete', path, isRecursive: true })
     else {
-      const sha256 = app.trees.expectedHash(state.workspace, path)
-      const content = sha256 === null ? null : await contentWith(app, { tree: state.workspace, path, sha256 })
+      const sha256 = app.trees.findExpectedHash(state.workspace, path)
+      const content = sha256 === null ? null : await findContentByHash(app, { tree: state.workspace, path, sha256 })
       if (content === null)
         return refuse(
           'conflict',
@@ -80,39 +80,42 @@ export async function revertTree(app: Resources, request: TreeRequest): Promise<
   })
 }
 
-interface Found {
+interface FoundChanges {
   readonly state: TaskState
   readonly differences: readonly Difference[]
   readonly index: Awaited<ReturnType<Resources['trees']['compare']>>['index']
 }
 
 // Installed packages and ignored files have no expected content: they can be accepted as they are, and not be put back.
-async function changedPaths(
+async function findChangedPaths(
   app: Resources,
   { taskId, paths }: TreeRequest,
   which: 'tree' | 'with dependencies' = 'tree',
-): Promise<Result<Found>> {
+): Promise<Result<FoundChanges>> {
   const state = await app.ledger.peek(taskId)
   if (state === null) return noTask(taskId)
   if (app.checking.has(taskId)) return refuse('conflict', `The gates of task ${taskId} are being checked.`)
   const compared = await app.trees.compare(state.workspace)
   const isAsked = (path: string): boolean => paths === null || paths.includes(path)
   const tracked = compared.differences.filter(({ path }) => isAsked(path))
-  const ignored = which === 'tree' ? [] : await ignoredPaths(app, state, paths)
-  const differences = [...tracked, ...ignored.filter(({ path }) => !tracked.some((one) => one.path === path))]
-  const unknown = (paths ?? []).filter((path) => !differences.some((one) => one.path === path))
+  const ignored = which === 'tree' ? [] : await findIgnoredChanges(app, state, paths)
+  const differences = [
+    ...tracked,
+    ...ignored.filter(({ path }) => !tracked.some((difference) => difference.path === path)),
+  ]
+  const unknown = (paths ?? []).filter((path) => !differences.some((difference) => difference.path === path))
   if (unknown.length > 0) return refuse('conflict', `${unknown.join(', ')}: not changed without an allowed call.`)
   if (differences.length === 0) return refuse('conflict', 'Nothing in the work tree changed without an allowed call.')
   return ok({ state, differences, index: compared.index })
 }
 
 /** What came or was changed among dependencies and ignored files since work began; of those asked for, by folders too. */
-async function ignoredPaths(
+async function findIgnoredChanges(
   app: Resources,
   { id, workspace }: TaskState,
   paths: readonly string[] | null,
 ): Promise<readonly Difference[]> {
-  const since = (await app.views.dependenciesSince(id, workspace)) ?? []
+  const since = (await app.views.findDependencyChanges(id, workspace)) ?? []
   const isIn = (path: string, folder: string): boolean => path === folder || path.startsWith(`${folder}/`)
   const asked = paths?.filter((path) => since.some((one) => isIn(one, path) || isIn(path, one))) ?? since
   return asked.map((path) => ({ path, kind: 'modified' }))
@@ -130,7 +133,7 @@ async function record(
   const { request, differences } = one
   const contract = await app.contracts.get(state.contract.hash)
   const paths = differences.slice(0, PATHS_TOLD_MAX).map((each) => each.path)
-  const answerOf = (done: TaskState): JsonObject => ({ ...taskView(done), paths, path_count: differences.length })
+  const answerOf = (done: TaskState): JsonObject => ({ ...toTaskView(done), paths, path_count: differences.length })
   const command = { type: one.type, paths, pathCount: differences.length, reason: request.reason } as const
   const { once, actor } = request
   const by = { actor, isHolding: one.type === 'tree_reverted', remember: keepBody(once, 200, answerOf) }
@@ -163,13 +166,13 @@ export async function keepPrevious(app: Resources, tree: string, paths: readonly
 }
 
 /** What a file held that had this hash, from what was kept or from git; null when neither has it. */
-export async function contentWith(
+export async function findContentByHash(
   app: Pick<Resources, 'trees' | 'confinement'>,
   one: { readonly tree: string; readonly path: string; readonly sha256: string },
 ): Promise<Buffer | null> {
   const kept = app.trees.contents.get(one.sha256)
   if (kept !== null) return kept
-  const committed = await fromGit(app, one)
+  const committed = await readFromGit(app, one)
   return committed !== null && sha256Hex(committed) === one.sha256 ? committed : null
 }
 
@@ -180,7 +183,7 @@ const FIND = `for at in HEAD "" $(git --literal-pathspecs rev-list -n 50 --all -
   [ "$(sha256sum < ${OUTPUT} | cut -c1-64)" = "$2" ] && exit 0
 done; exit 1`
 
-async function fromGit(
+async function readFromGit(
   app: Pick<Resources, 'confinement'>,
   { tree, path, sha256 }: { readonly tree: string; readonly path: string; readonly sha256: string },
 ): Promise<Buffer | null> {

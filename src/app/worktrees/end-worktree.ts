@@ -1,14 +1,14 @@
 import { existsSync } from 'node:fs'
 import type { JsonObject } from '../../core/json.js'
 import type { TaskState } from '../../core/task/state.js'
-import { worktreeRefusal } from '../../core/task/worktree.js'
+import { refuseWorktreeEnd } from '../../core/task/worktree.js'
 import type { App } from '../app.js'
 import { applyTo } from '../find-task.js'
 import { keepBody, type Once } from '../kept-answer.js'
-import { noTask, ok, type Result, refuse, refusedBy } from '../result.js'
-import { taskView } from '../tasks/views.js'
-import { committedSource, fetchInto, sourceOf } from './repository-source.js'
-import { placeOf, removePlace } from './worktree-place.js'
+import { noTask, ok, type Result, refuse, toProblem } from '../result.js'
+import { toTaskView } from '../tasks/views.js'
+import { commitSource, fetchInto, openSource } from './repository-source.js'
+import { getPlace, removePlace } from './worktree-place.js'
 
 interface EndRequest {
   readonly taskId: string
@@ -30,26 +30,26 @@ export async function endWorktree(app: App, request: EndRequest): Promise<Result
   return app.running.inTree(state.worktree?.repository ?? state.workspace, () =>
     app.ledger.hold(taskId, async () => {
       const now = (await app.ledger.peek(taskId)) ?? state
-      const refused = worktreeRefusal(now, end, request.force)
-      if (refused !== null && refused.refusal !== null) return refusedBy(refused.refusal, {}, false)
-      const commit = end === 'discard' ? ok('') : await handedOver(app, now, request)
-      return commit.ok ? ended(app, now, { request, commit: commit.value }) : commit
+      const refused = refuseWorktreeEnd(now, end, request.force)
+      if (refused !== null && refused.refusal !== null) return toProblem(refused.refusal, {}, false)
+      const commit = end === 'discard' ? ok('') : await handOver(app, now, request)
+      return commit.ok ? applyEnd(app, now, { request, commit: commit.value }) : commit
     }),
   )
 }
 
-async function handedOver(app: App, state: TaskState, request: EndRequest): Promise<Result<string>> {
-  const source = sourceOf(app.stateDir, state)
+async function handOver(app: App, state: TaskState, request: EndRequest): Promise<Result<string>> {
+  const source = openSource(app.stateDir, state)
   if (!source.ok) return source
   const { worktree } = source.value
   if (!existsSync(worktree.repository)) return refuse('conflict', `The repository ${worktree.repository} is not there.`)
-  const tip = await committedSource(source.value, { commit: request.commit })
+  const tip = await commitSource(source.value, { commit: request.commit })
   if (!tip.ok) return tip
   const fetched = await fetchInto(source.value, tip.value, `refs/heads/${worktree.branch}`)
   return fetched.ok ? tip : fetched
 }
 
-async function ended(
+async function applyEnd(
   app: App,
   state: TaskState,
   { request, commit }: { readonly request: EndRequest; readonly commit: string },
@@ -57,9 +57,9 @@ async function ended(
   const { once, end, force, reason } = request
   const contract = await app.contracts.get(state.contract.hash)
   const command = { type: 'end_worktree', end, force, reason, ...(commit === '' ? {} : { commit }) } as const
-  const by = { actor: request.actor, isHolding: true, remember: keepBody(once, 200, taskView) }
+  const by = { actor: request.actor, isHolding: true, remember: keepBody(once, 200, toTaskView) }
   const handled = await applyTo(app, { state, contract }, command, by)
   if (!handled.ok) return handled
-  removePlace(placeOf(app.stateDir, state.id))
-  return ok(taskView(handled.value.state))
+  removePlace(getPlace(app.stateDir, state.id))
+  return ok(toTaskView(handled.value.state))
 }

@@ -5,12 +5,12 @@ import type { App } from '../app.js'
 import { applyTo, findTask } from '../find-task.js'
 import { keepBody, type Once } from '../kept-answer.js'
 import { ok, type Result } from '../result.js'
-import { taskView } from '../tasks/views.js'
-import { outlastGit } from './left-git.js'
-import { holdIndex, undoHalf } from './main-tree.js'
+import { toTaskView } from '../tasks/views.js'
+import { waitForGit } from './left-git.js'
+import { holdIndex, undoPartialWrites } from './main-tree.js'
 import { type MergePlan, MergePlans } from './merge-plan.js'
 import { askGit, type GitPlace, runGit } from './run-git.js'
-import { ownerOf, placeOf, removePlace, sweepPlaces } from './worktree-place.js'
+import { getPlace, readOwner, removePlace, sweepPlaces } from './worktree-place.js'
 
 /** Finishes merges that a killed server had begun, and removes what belongs to no task. Called before anybody is let in. */
 export async function recoverWorktrees(app: App, onFault: (error: unknown) => void): Promise<void> {
@@ -22,8 +22,8 @@ export async function recoverWorktrees(app: App, onFault: (error: unknown) => vo
       onFault(error)
     }
   for (const name of sweepPlaces(app.stateDir, onFault)) {
-    const id = ownerOf(app.stateDir, name)
-    const place = placeOf(app.stateDir, id)
+    const id = readOwner(app.stateDir, name)
+    const place = getPlace(app.stateDir, id)
     const state = await app.ledger.read(id)
     // Work of a task that this ledger does not know is nobody's to remove; but nobody has worked for one that never was.
     const isOver =
@@ -37,12 +37,12 @@ export async function recoverWorktrees(app: App, onFault: (error: unknown) => vo
 export async function finishMerge(app: App, plan: MergePlan): Promise<string | null> {
   const plans = new MergePlans(app.stateDir)
   const origin: GitPlace = { at: plan.repository, settings: 'operator' }
-  await outlastGit(plan.repository)
+  await waitForGit(plan.repository)
   const now = await askGit(origin, ['rev-parse', '--verify', '--quiet', `refs/heads/${plan.into}^{commit}`])
   if (now === null) return `A merge of task ${plan.taskId} was cut off, and ${plan.repository} cannot be read.`
   const contains = await runGit(origin, ['merge-base', '--is-ancestor', plan.after, now])
   if (plan.isShown) {
-    const why = await followed(plan, contains.code === 0 && now === plan.after)
+    const why = await followMerge(plan, contains.code === 0 && now === plan.after)
     if (why !== null) return why
   }
   if (contains.code === 0) {
@@ -54,7 +54,7 @@ export async function finishMerge(app: App, plan: MergePlan): Promise<string | n
   return null
 }
 
-async function followed(plan: MergePlan, isMerged: boolean): Promise<string | null> {
+async function followMerge(plan: MergePlan, isMerged: boolean): Promise<string | null> {
   const held = await holdIndex(plan.repository, plan.name)
   if (held === null) return `A merge of task ${plan.taskId} was cut off; another git is at work in ${plan.repository}.`
   try {
@@ -63,7 +63,7 @@ async function followed(plan: MergePlan, isMerged: boolean): Promise<string | nu
     const ours: GitPlace = { at: plan.repository, settings: 'operator', index: held.own }
     if ((await askGit(ours, ['symbolic-ref', '--quiet', 'HEAD'])) !== `refs/heads/${plan.into}`) return null
     if ((await runGit(ours, ['diff-index', '--cached', '--quiet', plan.after, '--'])).code === 0) return null
-    const stray = await undoHalf(held, plan)
+    const stray = await undoPartialWrites(held, plan)
     const why = stray.length > 0 ? `changed since: ${stray.join(', ')}` : await held.follow(plan)
     return why === null
       ? null
@@ -84,17 +84,18 @@ export async function recordEnd(
   const task = await findTask(app, taskId)
   if (!task.ok) return task
   const command = { type: 'end_worktree', end: 'merge', commit: tip, into, result: after, force, reason } as const
-  const answerOf = (state: TaskState): JsonObject => ({ ...taskView(state), ...shown })
+  const answerOf = (state: TaskState): JsonObject => ({ ...toTaskView(state), ...shown })
   const by = { actor: plan.actor, isHolding: true, remember: keepBody(once, 200, answerOf) }
   const handled = await applyTo(app, task.value, command, by)
   if (!handled.ok) return handled
   const { state } = handled.value
-  if (plan.isShown && app.trees.isKnown(plan.repository)) await app.trees.reread(plan.repository, await changedBy(plan))
-  if (state.worktree?.status !== 'open') removePlace(placeOf(app.stateDir, taskId))
+  if (plan.isShown && app.trees.isKnown(plan.repository))
+    await app.trees.acceptAsIs(plan.repository, await listChangedPaths(plan))
+  if (state.worktree?.status !== 'open') removePlace(getPlace(app.stateDir, taskId))
   return ok(answerOf(state))
 }
 
-async function changedBy(plan: MergePlan): Promise<readonly string[]> {
+async function listChangedPaths(plan: MergePlan): Promise<readonly string[]> {
   if (plan.before === plan.after) return []
   const words = ['diff-tree', '-r', '-z', '--name-only', '--no-renames', plan.before, plan.after]
   const run = await runGit({ at: plan.repository, settings: 'operator' }, words)

@@ -4,8 +4,8 @@ import type { LogPart, SpawnedAgent } from 'phaselock/sdk'
 import { AGENT_CLIS } from '../../core/contract/agent-programs.js'
 import type { JsonObject } from '../../core/json.js'
 import { plainJson, plainLine, plainText } from '../../core/plain-text.js'
-import { counted } from '../../core/text.js'
-import { given } from '../client/answer-values.js'
+import { formatCount } from '../../core/text.js'
+import { compact } from '../client/answer-values.js'
 import { type Ask, askLasting, type Client, openClient } from '../client/client.js'
 import type { ClientOptions } from '../client/connection.js'
 import { Signals } from '../councils/signals.js'
@@ -56,14 +56,14 @@ export async function run(first: string | undefined, second: string | undefined,
       EXIT.usage,
       '--id, --worktree and --take apply only to a new task; an existing task has its work tree.',
     )
-  const about = given({
+  const about = compact({
     args: options.arg,
     model: options.model,
     agent_id: options.name,
     adapter: options.tmux === true ? 'tmux' : undefined,
-    ...(title === undefined ? { task_id: options.task } : { task: given({ title, id: taskId, worktree, take }) }),
+    ...(title === undefined ? { task_id: options.task } : { task: compact({ title, id: taskId, worktree, take }) }),
   })
-  const spawned = await started(await openClient(options), agent, { about, command: options.command })
+  const spawned = await startAgent(await openClient(options), agent, { about, command: options.command })
   if (options.json !== true) tellStart(spawned, options)
   else if (options.detach === true) printJson(spawned)
   if (options.detach === true) return
@@ -96,7 +96,7 @@ async function followRun(ask: Ask, { agent_id, task_id }: SpawnedAgent, isShown:
 }
 
 // A name is an entry of the contract first; the names of harnesses are known everywhere.
-async function started(
+async function startAgent(
   client: Client,
   agent: string | undefined,
   { about, command }: { readonly about: JsonObject; readonly command: string | undefined },
@@ -110,12 +110,12 @@ async function started(
   } catch (error) {
     const problem = problemOf(error)
     if (!Array.isArray(problem?.agents) || !(error instanceof Stop)) throw error
-    if (!HARNESSES.has(agent ?? '')) throw new Stop(error.exit, unknownText(String(problem.detail)), error.details)
+    if (!HARNESSES.has(agent ?? '')) throw new Stop(error.exit, formatUnknown(String(problem.detail)), error.details)
     return client.spawnAgent({ ...about, harness: agent ?? '' })
   }
 }
 
-function unknownText(detail: string): string {
+function formatUnknown(detail: string): string {
   return [
     detail,
     `Name an agent CLI (${[...HARNESSES].join(', ')}), start a program with`,
@@ -124,7 +124,7 @@ function unknownText(detail: string): string {
   ].join('\n')
 }
 
-export async function logs(agent: string, options: FollowOptions): Promise<void> {
+export async function showLogs(agent: string, options: FollowOptions): Promise<void> {
   const show = options.json === true ? (part: LogPart): void => print(plainJson(part)) : write
   if (options.follow === true) return follow(askLasting(options), agent, { show })
   const part = await (await openClient(options)).agentLog(agent)
@@ -157,7 +157,7 @@ function write({ text }: LogPart): void {
 }
 
 export async function stop(agent: string, options: StopOptions): Promise<void> {
-  const body = given({ reason: options.reason, park: options.park })
+  const body = compact({ reason: options.reason, park: options.park })
   const stopped = await (await openClient(options)).stopAgent(agent, body)
   const what = options.park === true ? 'is parked' : 'can be claimed again'
   show(options, stopped, `Agent ${plainLine(agent)} is stopped; its task ${what}.`)
@@ -194,6 +194,6 @@ export async function attach(agent: string, options: ClientOptions): Promise<voi
 }
 
 function endText({ agent_id, outcome, restarts, reason }: SpawnedAgent): string {
-  const after = restarts === 0 ? '' : ` after ${counted(restarts, 'restart')}`
+  const after = restarts === 0 ? '' : ` after ${formatCount(restarts, 'restart')}`
   return `Agent ${plainLine(agent_id)}: ${plainLine(outcome)}${after}. ${plainLine(reason)}`
 }

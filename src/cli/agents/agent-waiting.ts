@@ -1,5 +1,5 @@
 import { plainLine } from '../../core/plain-text.js'
-import { counted } from '../../core/text.js'
+import { formatCount } from '../../core/text.js'
 import type { Ask } from '../client/client.js'
 import { tell } from '../terminal/terminal.js'
 
@@ -29,7 +29,7 @@ export class WaitingNotice {
     const questions = task.open_questions
     if (questions > this.#questions)
       tell(
-        `It asks you (${counted(questions, 'open question')}): phaselock questions --task ${plainLine(this.#taskId)}`,
+        `It asks you (${formatCount(questions, 'open question')}): phaselock questions --task ${plainLine(this.#taskId)}`,
       )
     this.#approval = approval
     this.#questions = questions

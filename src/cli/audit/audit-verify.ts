@@ -7,10 +7,10 @@ import { verifyExport } from '../../store/export/verify-export.js'
 import { verifyDirectory } from '../../store/verify/verify-ledger.js'
 import { openClient } from '../client/client.js'
 import type { ClientOptions } from '../client/connection.js'
-import { ledgerStateDir } from '../client/ledger-place.js'
-import { liveServerNote } from '../client/server-file.js'
+import { findLedgerStateDir } from '../client/ledger-place.js'
+import { findLiveServerNote } from '../client/server-file.js'
 import { EXIT, Stop } from '../exit.js'
-import { paint, print, printJson, tell } from '../terminal/terminal.js'
+import { paintText, print, printJson, tell } from '../terminal/terminal.js'
 
 export interface VerifyOptions extends ClientOptions {
   readonly publicKey?: string
@@ -21,7 +21,7 @@ async function reportOf(
   dir: string | null,
   options: VerifyOptions,
 ): Promise<LedgerCheck & { readonly where?: string }> {
-  if (dir === null || liveServerNote(dir) !== null) {
+  if (dir === null || findLiveServerNote(dir) !== null) {
     tell('Verifying the ledger through the server …')
     try {
       return await (await openClient(options)).verifyLedger()
@@ -37,11 +37,11 @@ async function reportOf(
 export async function verifyLedgerCommand(file: string | undefined, options: VerifyOptions): Promise<void> {
   if (file !== undefined) return verifyFile(file, options)
   if (options.publicKey !== undefined) throw new Stop(EXIT.usage, '--public-key is for an export: name its file.')
-  const dir = options.url === undefined ? ledgerStateDir(options.stateDir) : null
+  const dir = options.url === undefined ? findLedgerStateDir(options.stateDir) : null
   const report = await reportOf(dir, options)
   if (options.json === true) printJson(report)
   else {
-    for (const { code, detail } of report.problems) print(`${paint('red', code)}: ${plainLine(detail)}`)
+    for (const { code, detail } of report.problems) print(`${paintText('red', code)}: ${plainLine(detail)}`)
     const counted = `${report.events} events in ${report.streams} streams, ${report.checkpoints} checkpoints`
     print(report.ok ? `The ledger is intact: ${counted}.` : `The ledger is NOT intact (${counted} read).`)
     if (report.where !== undefined) print(`Checked without a server in ${report.where}`)
@@ -60,7 +60,7 @@ async function verifyFile(file: string, options: VerifyOptions): Promise<void> {
       print('Its own key vouches for it. To know who signed it, give --public-key FILE with the key of the server.')
   } else {
     const { line, code, detail } = report.problem
-    print(`${file}:${line}: ${paint('red', code)}: ${plainLine(detail)}`)
+    print(`${file}:${line}: ${paintText('red', code)}: ${plainLine(detail)}`)
     print(`The export is NOT intact; ${report.events} events before that line are.`)
   }
   if (!report.ok) throw new Stop(EXIT.refused, '')

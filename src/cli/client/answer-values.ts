@@ -1,9 +1,9 @@
 import type { Json, JsonObject } from '../../core/json.js'
 
 /** What a field of an event's data holds, as text; empty when it holds nothing. */
-export function textOf(value: unknown): string {
+export function toText(value: unknown): string {
   if (value === undefined || value === null) return ''
-  if (Array.isArray(value)) return value.map(textOf).join(', ')
+  if (Array.isArray(value)) return value.map(toText).join(', ')
   return typeof value === 'object' ? JSON.stringify(value) : String(value)
 }
 
@@ -12,12 +12,12 @@ export function isObject(value: unknown): value is JsonObject {
 }
 
 /** An RFC 3339 time to the second, as people read it. */
-export function timeOf(value: string | null | undefined): string {
+export function formatTime(value: string | null | undefined): string {
   return (value ?? '').replace('T', ' ').replace(/\.\d+Z$/, 'Z')
 }
 
 /** The object without what was not given. */
-export function given(fields: Readonly<Record<string, Json | undefined>>): JsonObject {
+export function compact(fields: Readonly<Record<string, Json | undefined>>): JsonObject {
   return Object.fromEntries(
     Object.entries(fields).filter(([, value]) => value !== undefined && !(Array.isArray(value) && value.length === 0)),
   ) as JsonObject

@@ -3,10 +3,10 @@ import type { Frame, OperatorClient, PhaselockError } from 'phaselock/sdk'
 import type { JsonObject } from '../../core/json.js'
 import { plainLine } from '../../core/plain-text.js'
 import { codeOf, EXIT, Stop } from '../exit.js'
-import { programName } from '../program-name.js'
-import { problemText } from '../terminal/problem-text.js'
+import { findProgramName } from '../program-name.js'
+import { formatProblem } from '../terminal/problem-text.js'
 import { tell } from '../terminal/terminal.js'
-import { type ClientOptions, type Connection, connect, pinned } from './connection.js'
+import { type ClientOptions, type Connection, connect, pinServer } from './connection.js'
 
 const RETRY_MS = 1000
 const RETRIES_MAX = 300
@@ -19,7 +19,7 @@ export async function openClient(options: ClientOptions): Promise<Client> {
   const { url, token, stateDir } = connection
   // Commands that ask no server do without the client, and without the keys and locks that prove a server.
   const sdk = await import('phaselock/sdk')
-  const before = async (): Promise<void> => (stateDir === null ? undefined : proven(stateDir, url))
+  const before = async (): Promise<void> => (stateDir === null ? undefined : requireServerProof(stateDir, url))
   try {
     return new sdk.OperatorClient({ url, token, before, fail: (error) => stopFor(error, connection) })
   } catch (error) {
@@ -33,7 +33,7 @@ export type Ask = <Answer>(call: (client: Client) => Promise<Answer>) => Promise
 
 /** Asks a server that may be restarted meanwhile: once it was reached, it is asked again for five minutes. */
 export function askLasting(options: ClientOptions): Ask {
-  const meant = pinned(options)
+  const meant = pinServer(options)
   let isReached = false
   return async (call) => {
     for (let tries = 0; ; tries += 1) {
@@ -80,12 +80,12 @@ export function isAway(error: unknown): boolean {
   return (error instanceof Stop && error.exit === EXIT.unreachable) || codeOf(error) === 'shutting_down'
 }
 
-async function proven(stateDir: string, url: string): Promise<void> {
+async function requireServerProof(stateDir: string, url: string): Promise<void> {
   const { requireProof } = await import('./prove-server.js')
   try {
     await requireProof(stateDir, url)
   } catch (error) {
-    throw error instanceof Stop ? error : unreachable(url, error)
+    throw error instanceof Stop ? error : stopUnreachable(url, error)
   }
 }
 
@@ -96,7 +96,7 @@ function stopFor(error: PhaselockError, connection: Connection): Stop {
     code?: string
     reason?: string
   }
-  if (problem === undefined) return unreachable(url, cause ?? reason ?? error.message)
+  if (problem === undefined) return stopUnreachable(url, cause ?? reason ?? error.message)
   if (code === 'unreadable_answer')
     return new Stop(
       EXIT.unreachable,
@@ -114,10 +114,10 @@ function stopFor(error: PhaselockError, connection: Connection): Stop {
       `${url} does not know this operator token: it is of another server, or revoked. [token_invalid]\nGive the right one with --token-file FILE.`,
       { problem },
     )
-  return new Stop(EXIT.refused, problemText(problem), { problem })
+  return new Stop(EXIT.refused, formatProblem(problem), { problem })
 }
 
-function unreachable(url: string, error: unknown): Stop {
+function stopUnreachable(url: string, error: unknown): Stop {
   const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error
   const name = error instanceof Error ? error.name : ''
   const { code } = Object(cause) as NodeJS.ErrnoException
@@ -130,6 +130,6 @@ function unreachable(url: string, error: unknown): Stop {
   const why = name === 'TimeoutError' ? 'no answer in time' : (code ?? plainLine(String(cause)))
   return new Stop(
     EXIT.unreachable,
-    `Cannot reach a server at ${url} (${why}).\nStart one with \`${programName()} serve\`, or \`npm start\` in the Phaselock folder; name another with --url.`,
+    `Cannot reach a server at ${url} (${why}).\nStart one with \`${findProgramName()} serve\`, or \`npm start\` in the Phaselock folder; name another with --url.`,
   )
 }

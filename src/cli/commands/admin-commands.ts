@@ -1,14 +1,14 @@
 import type { AgentRow, OperatorRow } from 'phaselock/sdk'
 import { plainLine } from '../../core/plain-text.js'
-import { duration } from '../../core/text.js'
+import { formatDuration } from '../../core/text.js'
 import { type CliCommand, serverCommand } from '../cli-command.js'
-import { given, timeOf } from '../client/answer-values.js'
+import { compact, formatTime } from '../client/answer-values.js'
 import type { Client } from '../client/client.js'
 import type { ClientOptions } from '../client/connection.js'
 import { collect } from '../options.js'
-import { programName } from '../program-name.js'
-import { type Column, table } from '../terminal/table.js'
-import { paint, print, show } from '../terminal/terminal.js'
+import { findProgramName } from '../program-name.js'
+import { type Column, formatTable } from '../terminal/table.js'
+import { paintText, print, show } from '../terminal/terminal.js'
 
 /** Who may act: agents, operators, and the secret that signs. */
 export function addAdminCommands(program: CliCommand): void {
@@ -37,12 +37,12 @@ function addAgents(program: CliCommand): void {
     .option('--capability <name>', 'capability of the agent; repeatable', collect)
     .examples('phaselock agent add coder --capability python')
     .asks(async (client, options: ClientOptions & { readonly capability?: readonly string[] }, id: string) => {
-      const added = await client.addAgent(given({ agent_id: id, capabilities: options.capability }))
+      const added = await client.addAgent(compact({ agent_id: id, capabilities: options.capability }))
       const name = plainLine(added.agent_id)
       show(
         options,
         added,
-        `Agent ${name} may claim tasks until ${timeOf(added.expires_at)}.\nIt needs PHASELOCK_URL=${client.url}, PHASELOCK_AGENT_ID=${name}\nand PHASELOCK_TOKEN: its token, shown this once; an older one is dead now:\n\n${added.agent_token}`,
+        `Agent ${name} may claim tasks until ${formatTime(added.expires_at)}.\nIt needs PHASELOCK_URL=${client.url}, PHASELOCK_AGENT_ID=${name}\nand PHASELOCK_TOKEN: its token, shown this once; an older one is dead now:\n\n${added.agent_token}`,
       )
     })
   serverCommand(agent, 'list', 'list agents and what they work on', true)
@@ -56,24 +56,24 @@ function addAgents(program: CliCommand): void {
 }
 
 function agentTable(agents: readonly AgentRow[]): string {
-  const program = programName()
+  const program = findProgramName()
   if (agents.length === 0)
     return `No agents. Start one with \`${program} run AGENT "task"\`, or let one in\nthat you start yourself with \`${program} agent add NAME\`.`
-  return table(agents, [
-    { title: 'AGENT', text: (one) => one.agent_id },
+  return formatTable(agents, [
+    { title: 'AGENT', text: (row) => row.agent_id },
     // Of agents that the server started: how that stands.
     { title: 'STATE', text: ({ spawn, status }) => spawn?.outcome ?? spawn?.state ?? status },
-    { title: 'RESTARTS', text: (one) => one.spawn?.restarts ?? '-' },
-    { title: 'TASK', text: (one) => taskOf(one) ?? '-', isFlexible: true },
-    { title: 'PHASE', text: (one) => one.phase ?? '-', isFlexible: true },
-    { title: 'ACTIVE', text: (one) => agoText(one.last_activity) },
+    { title: 'RESTARTS', text: (row) => row.spawn?.restarts ?? '-' },
+    { title: 'TASK', text: (row) => taskOf(row) ?? '-', isFlexible: true },
+    { title: 'PHASE', text: (row) => row.phase ?? '-', isFlexible: true },
+    { title: 'ACTIVE', text: (row) => formatAgo(row.last_activity) },
     ...(agents.some((one) => one.capabilities.length > 0) ? [CAPABILITIES] : []),
   ])
 }
 
 const CAPABILITIES: Column<AgentRow> = {
   title: 'CAPABLE OF',
-  text: (one) => one.capabilities.join(', ') || '-',
+  text: (row) => row.capabilities.join(', ') || '-',
   isFlexible: true,
 }
 
@@ -82,9 +82,9 @@ function taskOf({ task_id, spawn }: AgentRow): string | null {
   return task_id ?? (spawn?.outcome === null ? spawn.task_id : null)
 }
 
-function agoText(time: string | null): string {
+function formatAgo(time: string | null): string {
   const seconds = Math.round((Date.now() - Date.parse(time ?? '')) / 1000)
-  return Number.isFinite(seconds) ? `${duration(Math.max(0, seconds))} ago` : '-'
+  return Number.isFinite(seconds) ? `${formatDuration(Math.max(0, seconds))} ago` : '-'
 }
 
 function addOperators(program: CliCommand): void {
@@ -97,7 +97,7 @@ function addOperators(program: CliCommand): void {
     .option('--role <role>', 'role that approval gates can require, such as lead or ci')
     .examples('phaselock operator add ada --role lead')
     .asks(async (client, options: ClientOptions & { readonly role?: string }, name: string) => {
-      const added = await client.addOperator(given({ name, role: options.role }))
+      const added = await client.addOperator(compact({ name, role: options.role }))
       const who = `${plainLine(added.name)} is added${added.role === null ? '' : ` as ${plainLine(added.role)}`}`
       show(options, added, `Operator ${who}. The token is shown this once:\n\n${added.operator_token}`)
     })
@@ -112,11 +112,11 @@ function addOperators(program: CliCommand): void {
 }
 
 function operatorTable(operators: readonly OperatorRow[]): string {
-  return table(operators, [
-    { title: 'NAME', text: (one) => one.name },
-    { title: 'ROLE', text: (one) => one.role ?? '-' },
-    { title: 'ADDED', text: (one) => timeOf(one.added_at) },
-    { title: 'REVOKED', text: (one) => timeOf(one.revoked_at) || '-' },
+  return formatTable(operators, [
+    { title: 'NAME', text: (row) => row.name },
+    { title: 'ROLE', text: (row) => row.role ?? '-' },
+    { title: 'ADDED', text: (row) => formatTime(row.added_at) },
+    { title: 'REVOKED', text: (row) => formatTime(row.revoked_at) || '-' },
   ])
 }
 
@@ -125,7 +125,7 @@ function addRevoke(parent: CliCommand, kind: 'agent' | 'operator'): void {
     .option('--reason <text>', 'why')
     .examples(`phaselock ${kind} revoke ${kind === 'agent' ? 'coder' : 'ada'}`)
     .asks(async (client, options: ClientOptions & { readonly reason?: string }, id: string) => {
-      const body = given({ reason: options.reason })
+      const body = compact({ reason: options.reason })
       const revoked = await (kind === 'agent' ? client.revokeAgent(id, body) : client.revokeOperator(id, body))
       show(options, revoked, `The tokens of ${kind} ${plainLine(id)} are refused from now on.`)
       if (kind === 'agent' && options.json !== true) await tellHeld(client, id)
@@ -150,6 +150,6 @@ function addPauses(program: CliCommand): void {
       .option('--reason <text>', 'why; kept in the ledger')
       .examples(`phaselock ${name} --reason "looking at a leak"`)
       .asks(async (client, options: ClientOptions & { readonly reason?: string }) =>
-        show(options, await client[name](given({ reason: options.reason })), paint('bold', texts[name][1])),
+        show(options, await client[name](compact({ reason: options.reason })), paintText('bold', texts[name][1])),
       )
 }

@@ -1,4 +1,12 @@
-import { attach, type FollowOptions, logs, type RunOptions, run, type StopOptions, stop } from '../agents/agent-run.js'
+import {
+  attach,
+  type FollowOptions,
+  type RunOptions,
+  run,
+  type StopOptions,
+  showLogs,
+  stop,
+} from '../agents/agent-run.js'
 import { type CliCommand, serverCommand } from '../cli-command.js'
 import type { ClientOptions } from '../client/connection.js'
 import { collect, gather } from '../options.js'
@@ -29,7 +37,7 @@ export function addAgentRunCommands(program: CliCommand): void {
   serverCommand(program, 'logs <agent>', 'print what an agent wrote')
     .option('-f, --follow', 'keep printing until the agent has ended; with --json, one document per line')
     .examples('phaselock logs coder-3f2a91 --follow')
-    .action((agent: string, options: FollowOptions) => logs(agent, options))
+    .action((agent: string, options: FollowOptions) => showLogs(agent, options))
   serverCommand(program, 'attach <agent>', 'attach to the terminal window of an agent')
     .examples(['phaselock attach coder-3f2a91', 'started with --tmux; detach with Ctrl-b d'])
     .action((agent: string, options: ClientOptions) => attach(agent, options))

@@ -2,14 +2,14 @@ import { Option } from 'commander'
 import { plainText } from '../../core/plain-text.js'
 import { type CliCommand, serverCommand } from '../cli-command.js'
 import type { Client } from '../client/client.js'
-import { type ClientOptions, serverOf } from '../client/connection.js'
+import { type ClientOptions, findServer } from '../client/connection.js'
 import { EXIT, Stop } from '../exit.js'
-import { visitsDot, visitsMermaid } from '../report/analyze-graph.js'
-import { analyzeText } from '../report/analyze-text.js'
+import { renderVisitsDot, renderVisitsMermaid } from '../report/analyze-graph.js'
+import { formatAnalysis } from '../report/analyze-text.js'
 import { show } from '../terminal/terminal.js'
 import { readRun } from '../workflow/run-file.js'
 
-const FORMATS = { text: analyzeText, mermaid: visitsMermaid, dot: visitsDot } as const
+const FORMATS = { text: formatAnalysis, mermaid: renderVisitsMermaid, dot: renderVisitsDot } as const
 
 interface AnalyzeOptions extends ClientOptions {
   readonly format: keyof typeof FORMATS
@@ -29,16 +29,16 @@ export function addAnalyzeCommand(program: CliCommand): void {
       ['phaselock analyze task-1 --format mermaid', 'its way through the phases'],
     )
     .asks(async (client, options: AnalyzeOptions, task: string | undefined) => {
-      const metrics = await client.metrics(task ?? (await meantTask(client, options)))
+      const metrics = await client.metrics(task ?? (await findMeantTask(client, options)))
       const drawn = options.format === 'text' ? null : FORMATS[options.format](metrics)
       const answer = drawn === null ? metrics : { format: options.format, graph: drawn }
-      show(options, answer, plainText(drawn) || analyzeText(metrics))
+      show(options, answer, plainText(drawn) || formatAnalysis(metrics))
     })
 }
 
 /** The task of the active run, else the newest one. */
-async function meantTask(client: Client, options: ClientOptions): Promise<string> {
-  const { stateDir } = serverOf(options)
+async function findMeantTask(client: Client, options: ClientOptions): Promise<string> {
+  const { stateDir } = findServer(options)
   const run = stateDir === null ? null : readRun(stateDir)
   if (run !== null) return run.taskId
   const [newest] = (await client.tasks({ limit: 1 })).tasks

@@ -1,11 +1,11 @@
 import { plainLine } from '../../core/plain-text.js'
 import { type CliCommand, serverCommand } from '../cli-command.js'
-import { given } from '../client/answer-values.js'
+import { compact } from '../client/answer-values.js'
 import { type Client, openClient } from '../client/client.js'
 import type { ClientOptions } from '../client/connection.js'
-import { namedTask } from '../client/named-task.js'
+import { findNamedTask } from '../client/named-task.js'
 import { EXIT, Stop } from '../exit.js'
-import { approvalTable, approvalText, decidedText, endedText } from '../terminal/approval-text.js'
+import { formatApproval, formatApprovalTable, formatDecided, formatEnded } from '../terminal/approval-text.js'
 import { canAsk, confirm, print, printJson, show, tell } from '../terminal/terminal.js'
 
 const PAGE = 100
@@ -50,12 +50,12 @@ async function answer(
   asked: { readonly id: string; readonly decision: 'approve' | 'reject'; readonly options: AnswerOptions },
 ): Promise<void> {
   const { decision, options } = asked
-  const approval = await client.approval(await approvalId(client, asked.id))
+  const approval = await client.approval(await findApprovalId(client, asked.id))
   const { id, digest } = approval
   if (options.digest !== undefined && options.digest !== digest)
     throw new Stop(EXIT.refused, `What is to be approved now has the digest ${plainLine(digest)}, not the one given.`)
-  if (approval.status !== 'pending') throw new Stop(EXIT.refused, `Approval ${plainLine(id)} ${endedText(approval)}.`)
-  if (options.json !== true) print(approvalText(approval))
+  if (approval.status !== 'pending') throw new Stop(EXIT.refused, `Approval ${plainLine(id)} ${formatEnded(approval)}.`)
+  if (options.json !== true) print(formatApproval(approval))
   if (options.yes !== true) {
     if (!canAsk()) throw new Stop(EXIT.usage, 'There is no terminal to ask on: add --yes.')
     const sure = await confirm(`${decision === 'approve' ? 'Approve' : 'Reject'} exactly this?`)
@@ -65,28 +65,28 @@ async function answer(
     }
   }
   // The digest of what was shown: if it changes in between, the server refuses.
-  const decided = await client.decide(id, given({ decision, digest, comment: options.comment }))
-  show(options, decided, `${plainLine(decided.id)} ${decidedText(decided)}.`)
+  const decided = await client.decide(id, compact({ decision, digest, comment: options.comment }))
+  show(options, decided, `${plainLine(decided.id)} ${formatDecided(decided)}.`)
 }
 
 /** The id of an approval, where a task was named: of the one it waits for. */
-async function approvalId(client: Client, id: string): Promise<string> {
+async function findApprovalId(client: Client, id: string): Promise<string> {
   if (/^apr-\d+-/.test(id)) return id
-  const task = await namedTask(client, id, 'approval')
+  const task = await findNamedTask(client, id, 'approval')
   if (task.pending_approval !== null) return task.pending_approval.id
   throw new Stop(EXIT.refused, `Task ${plainLine(id)} waits for no approval; it is ${plainLine(task.status)}.`)
 }
 
 async function list(client: Client, id: string | undefined, options: ClientOptions): Promise<void> {
   if (id !== undefined) {
-    const approval = await client.approval(await approvalId(client, id))
-    return show(options, approval, approvalText(approval))
+    const approval = await client.approval(await findApprovalId(client, id))
+    return show(options, approval, formatApproval(approval))
   }
   const found = await client.approvals({ limit: PAGE })
   const { approvals, next_cursor } = found
   if (options.json === true) return printJson(found)
   if (approvals.length === 0) return print('Nothing waits for an approval.')
-  print(approvalTable(approvals))
+  print(formatApprovalTable(approvals))
   if (next_cursor !== null) print(`Only the first ${approvals.length} are shown.`)
   print('Look and answer: phaselock approve ID, phaselock reject ID --comment TEXT')
 }

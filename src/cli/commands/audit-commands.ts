@@ -3,11 +3,11 @@ import { plainLine } from '../../core/plain-text.js'
 import type { ExportOptions } from '../audit/audit-export.js'
 import type { VerifyOptions } from '../audit/audit-verify.js'
 import { type CliCommand, serverCommand } from '../cli-command.js'
-import { timeOf } from '../client/answer-values.js'
+import { formatTime } from '../client/answer-values.js'
 import type { ClientOptions } from '../client/connection.js'
-import { positiveNumber } from '../options.js'
-import { eventTable } from '../terminal/event-lines.js'
-import { table } from '../terminal/table.js'
+import { parsePositiveNumber } from '../options.js'
+import { formatEventTable } from '../terminal/event-lines.js'
+import { formatTable } from '../terminal/table.js'
 import { print, printJson, show } from '../terminal/terminal.js'
 
 /** `phaselock audit …` */
@@ -18,11 +18,11 @@ export function addAuditCommands(program: CliCommand): void {
     .examples('phaselock audit recent', 'phaselock audit verify')
   addQuery(audit)
   serverCommand(audit, 'recent', 'the newest events')
-    .option('--count <number>', 'number to print', positiveNumber, 20)
+    .option('--count <number>', 'number to print', parsePositiveNumber, 20)
     .examples('phaselock audit recent --count 100')
     .asks(async (client, options: ClientOptions & { readonly count: number }) => {
       const recent = await client.recentEvents(options.count)
-      show(options, recent, eventTable(recent.events))
+      show(options, recent, formatEventTable(recent.events))
     })
   serverCommand(audit, 'stats', 'count events by type and refusals by reason')
     .examples('phaselock audit stats')
@@ -78,7 +78,7 @@ function addQuery(audit: CliCommand): void {
     .option('--refused', 'only refusals')
     .option('--since <time>', 'RFC 3339, such as 2026-01-31T09:00:00Z')
     .option('--until <time>', 'RFC 3339')
-    .option('--limit <number>', 'maximum number to print', positiveNumber, 50)
+    .option('--limit <number>', 'maximum number to print', parsePositiveNumber, 50)
     .option('--cursor <cursor>', 'continue after the previous page')
     .examples(['phaselock audit query --task task-1 --refused', 'what the agent was denied'])
     .asks(async (client, options: QueryOptions) => {
@@ -89,7 +89,7 @@ function addQuery(audit: CliCommand): void {
         success: options.refused === true ? 'false' : undefined,
       })
       if (options.json === true) return printJson(found)
-      print(found.events.length === 0 ? 'No events.' : eventTable(found.events))
+      print(found.events.length === 0 ? 'No events.' : formatEventTable(found.events))
       if (found.next_cursor !== null) print(`There are more: add --cursor ${plainLine(found.next_cursor)}`)
     })
 }
@@ -101,8 +101,8 @@ function statsText({ events, streams, first_at, last_at, by_type, by_code }: Led
       { title, text: ([name]: readonly [string, number]) => name },
       { title: 'COUNT', text: ([, count]: readonly [string, number]) => count },
     ]
-    return rows.length === 0 ? '' : `\n\n${table(rows, columns)}`
+    return rows.length === 0 ? '' : `\n\n${formatTable(rows, columns)}`
   }
-  const head = `${events} events in ${streams} streams\nfrom ${timeOf(first_at)} to ${timeOf(last_at)}`
+  const head = `${events} events in ${streams} streams\nfrom ${formatTime(first_at)} to ${formatTime(last_at)}`
   return `${head}${counts('EVENT', by_type)}${counts('REFUSED FOR', by_code)}`
 }

@@ -1,14 +1,14 @@
 import type { CliCommand } from '../cli-command.js'
 import type { DownOptions } from '../server/background.js'
 import type { ServeOptions } from '../server/serve.js'
-import { serverOptions } from './serve-command.js'
+import { addServerOptions } from './serve-command.js'
 
 /** `up` and `down`. */
 export function addBackgroundCommands(program: CliCommand): void {
-  serverOptions(program.command('up').description('run the server in the background'))
+  addServerOptions(program.command('up').description('run the server in the background'))
     .option('--json', 'print JSON')
     .examples(['phaselock up --port 8001', 'returns when the server answers'])
-    .action(async (options: ServeOptions) => (await import('../server/background.js')).up(options))
+    .action(async (options: ServeOptions) => (await import('../server/background.js')).runUp(options))
   program
     .command('down')
     .description('stop the server of this work tree')
@@ -16,5 +16,5 @@ export function addBackgroundCommands(program: CliCommand): void {
     .option('--state-dir <dir>', 'state directory of the server ($PHASELOCK_STATE_DIR)')
     .option('--json', 'print JSON')
     .examples(['phaselock down', 'finishes running requests first'])
-    .action(async (options: DownOptions) => (await import('../server/background.js')).down(options))
+    .action(async (options: DownOptions) => (await import('../server/background.js')).runDown(options))
 }

@@ -1,11 +1,11 @@
 import { Option } from 'commander'
 import type { ContractRow } from 'phaselock/sdk'
 import { type CliCommand, serverCommand } from '../cli-command.js'
-import { timeOf } from '../client/answer-values.js'
+import { formatTime } from '../client/answer-values.js'
 import type { ClientOptions } from '../client/connection.js'
 import type { GraphOptions, LintOptions, ValidateOptions } from '../contracts/contract-actions.js'
 import { CONTRACT_FILE } from '../places.js'
-import { table } from '../terminal/table.js'
+import { formatTable } from '../terminal/table.js'
 import { show } from '../terminal/terminal.js'
 
 const WHICH = `contract file, folder of documents or bundled name (default: ${CONTRACT_FILE})`
@@ -31,7 +31,7 @@ export function addContractCommands(program: CliCommand): void {
     .option('--json', 'print {format, graph}')
     .examples('phaselock graph tdd --format svg > tdd.svg')
     .action(async (file: string | undefined, options: GraphOptions) =>
-      (await import('../contracts/contract-actions.js')).graph(file, options),
+      (await import('../contracts/contract-actions.js')).drawContract(file, options),
     )
   addKnown(program)
 }
@@ -67,7 +67,7 @@ function addLint(program: CliCommand): void {
       ['phaselock lint --format github', 'as annotations of a pull request'],
     )
     .action(async (files: readonly string[], options: LintOptions) =>
-      (await import('../contracts/contract-actions.js')).lint(files, options),
+      (await import('../contracts/contract-actions.js')).lintContracts(files, options),
     )
 }
 
@@ -93,12 +93,12 @@ function addKnown(program: CliCommand): void {
 }
 
 function contractTable(contracts: readonly ContractRow[]): string {
-  return table(contracts, [
-    { title: 'HASH', text: (one) => one.hash.slice(0, 12) },
-    { title: 'NAME', text: (one) => one.name, isFlexible: true },
-    { title: 'VERSION', text: (one) => one.version, isFlexible: true },
-    { title: 'FROM', text: (one) => one.origin },
-    { title: 'KNOWN SINCE', text: (one) => timeOf(one.registered_at) },
-    { title: '', text: (one) => (one.default ? 'default' : '') },
+  return formatTable(contracts, [
+    { title: 'HASH', text: (row) => row.hash.slice(0, 12) },
+    { title: 'NAME', text: (row) => row.name, isFlexible: true },
+    { title: 'VERSION', text: (row) => row.version, isFlexible: true },
+    { title: 'FROM', text: (row) => row.origin },
+    { title: 'KNOWN SINCE', text: (row) => formatTime(row.registered_at) },
+    { title: '', text: (row) => (row.default ? 'default' : '') },
   ])
 }

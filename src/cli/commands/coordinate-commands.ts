@@ -1,8 +1,8 @@
 import { type CliCommand, serverCommand } from '../cli-command.js'
-import { optionOf } from '../councils/council-option.js'
+import { parseOption } from '../councils/council-option.js'
 import type { CoordinateOptions } from '../councils/run-council.js'
 import { addTokenCommand } from '../councils/token-command.js'
-import { seconds } from '../options.js'
+import { parseSeconds } from '../options.js'
 
 const CONFIG = '-c, --config <file>'
 const EXIT_CODES = `
@@ -17,8 +17,8 @@ export function addCoordinateCommand(program: CliCommand): void {
     .argument('[question]', 'the question for the agents')
     .option(CONFIG, 'council file (YAML) with agents and options')
     .option('--question-file <file>', 'read the question from a file (- for standard input)')
-    .option('-o, --option <key=value>', 'override an option of the council file; repeatable', optionOf)
-    .option('--timeout <seconds>', 'time limit of the council (timeout_seconds)', seconds)
+    .option('-o, --option <key=value>', 'override an option of the council file; repeatable', parseOption)
+    .option('--timeout <seconds>', 'time limit of the council (timeout_seconds)', parseSeconds)
     .option('--jsonl', 'print every event as one line of JSON')
     .option('--events', 'the same as --jsonl')
     .option('--quiet', 'print only the answer')
@@ -33,7 +33,7 @@ export function addCoordinateCommand(program: CliCommand): void {
       // Not for its subcommands, which commander would ask for it as well.
       const { config } = options
       if (config === undefined) return command.error(`error: required option '${CONFIG}' not specified`)
-      return (await import('../councils/run-council.js')).coordinate(question, { ...options, config })
+      return (await import('../councils/run-council.js')).runCouncil(question, { ...options, config })
     })
   addTokenCommand(coordinate)
 }

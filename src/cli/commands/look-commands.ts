@@ -2,10 +2,10 @@ import type { LedgerEvent } from 'phaselock/sdk'
 import { plainJson, plainLine } from '../../core/plain-text.js'
 import { type CliCommand, serverCommand } from '../cli-command.js'
 import { type Client, followEvents, openClient } from '../client/client.js'
-import { type ClientOptions, pinned } from '../client/connection.js'
-import { positiveNumber, sequence } from '../options.js'
-import { eventLine, eventTable } from '../terminal/event-lines.js'
-import { type Status, statusText } from '../terminal/status-text.js'
+import { type ClientOptions, pinServer } from '../client/connection.js'
+import { parsePositiveNumber, parseSequence } from '../options.js'
+import { formatEventLine, formatEventTable } from '../terminal/event-lines.js'
+import { formatStatus, type Status } from '../terminal/status-text.js'
 import { print, show } from '../terminal/terminal.js'
 import { runStatus } from '../workflow/run-status.js'
 
@@ -18,13 +18,13 @@ export function addLookCommands(program: CliCommand): void {
     .asks(showStatus)
   serverCommand(program, 'events', 'print events, past or live')
     .option('-f, --follow', 'keep printing new events until Ctrl-C')
-    .option('--since <seq>', 'with --follow: start after this sequence number', sequence)
-    .option('--limit <number>', 'without --follow: number of recent events', positiveNumber, 20)
+    .option('--since <seq>', 'with --follow: start after this sequence number', parseSequence)
+    .option('--limit <number>', 'without --follow: number of recent events', parsePositiveNumber, 20)
     .examples(['phaselock events --follow', 'survives restarts of the server'])
     .action(async (options: EventOptions) => {
       if (options.follow === true) return follow(options)
       const recent = await (await openClient(options)).recentEvents(options.limit)
-      show(options, recent, eventTable(recent.events.toReversed()))
+      show(options, recent, formatEventTable(recent.events.toReversed()))
     })
 }
 
@@ -41,11 +41,11 @@ async function showStatus(client: Client, options: ClientOptions): Promise<void>
     client.health(),
     client.approvals({ limit: PENDING_MAX }),
     client.questions({ limit: PENDING_MAX, status: 'open' }),
-    parkedTasks(client),
+    listParkedTasks(client),
   ])
   const status: Status = {
     server: { url: client.url, status: health.status },
-    contract: contracts.find((one) => one.default) ?? {},
+    contract: contracts.find((contract) => contract.default) ?? {},
     mode: health.enforcement_mode,
     paused: overview.paused,
     tasks: overview.counts,
@@ -56,26 +56,26 @@ async function showStatus(client: Client, options: ClientOptions): Promise<void>
     parked,
     run: await runStatus(client, options),
   }
-  show(options, status, statusText(status))
+  show(options, status, formatStatus(status))
 }
 
 /** Tasks that only an operator lets go on, with the reason. */
-async function parkedTasks(client: Client): Promise<Status['parked']> {
+async function listParkedTasks(client: Client): Promise<Status['parked']> {
   const { tasks } = await client.tasks({ status: 'parked', limit: PENDING_MAX })
   return Promise.all(tasks.map(({ id }) => client.task(id)))
 }
 
 /** Prints events as they come. */
 async function follow(options: EventOptions): Promise<void> {
-  const meant = pinned(options)
-  const after = options.since ?? (await newest(await openClient(meant)))
+  const meant = pinServer(options)
+  const after = options.since ?? (await findNewest(await openClient(meant)))
   for await (const { data } of followEvents(meant, { after })) {
     const event = JSON.parse(data) as LedgerEvent
-    print(options.json === true ? plainJson(event) : plainLine(eventLine(event)))
+    print(options.json === true ? plainJson(event) : plainLine(formatEventLine(event)))
   }
 }
 
-async function newest(client: Client): Promise<string> {
+async function findNewest(client: Client): Promise<string> {
   const [event] = (await client.recentEvents(1)).events
   return String(event?.seq ?? 0)
 }

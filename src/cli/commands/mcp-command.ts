@@ -17,10 +17,10 @@ export function addMcpCommand(program: CliCommand): void {
     .option('--state-dir <dir>', 'state directory of the server ($PHASELOCK_STATE_DIR)')
     .examples(['PHASELOCK_TOKEN=… phaselock mcp', 'in the name of the agent whose token it is'])
     .notes("\nThe token is read from PHASELOCK_TOKEN only: an agent's or a reviewer's.")
-    .action(async (options: McpOptions) => speakMcp(options))
+    .action(async (options: McpOptions) => runMcp(options))
 }
 
-async function speakMcp(options: McpOptions): Promise<void> {
+async function runMcp(options: McpOptions): Promise<void> {
   const token = process.env.PHASELOCK_TOKEN?.trim() ?? ''
   if (token === '')
     throw new Stop(EXIT.usage, "Set PHASELOCK_TOKEN to an agent's token: `phaselock agent add NAME` prints one.")

@@ -1,7 +1,7 @@
 import type { MergedTask } from 'phaselock/sdk'
 import { plainLine } from '../../core/plain-text.js'
 import { type CliCommand, serverCommand } from '../cli-command.js'
-import { given } from '../client/answer-values.js'
+import { compact } from '../client/answer-values.js'
 import { openClient } from '../client/client.js'
 import type { ClientOptions } from '../client/connection.js'
 import { mustConfirm, show } from '../terminal/terminal.js'
@@ -32,7 +32,7 @@ function addMerge(task: CliCommand): void {
     .examples('phaselock task merge task-1')
     .asks(async (client, options: EndOptions, id: string) => {
       const { reason, into, commit, force } = options
-      const merged = await client.mergeTask(id, given({ reason, into, commit, force }))
+      const merged = await client.mergeTask(id, compact({ reason, into, commit, force }))
       show(options, merged, mergedText(merged))
     })
 }
@@ -49,7 +49,7 @@ function addHandover(task: CliCommand): void {
     .option('--commit', 'include uncommitted changes')
     .examples('phaselock task handover task-1')
     .asks(async (client, options: EndOptions, id: string) => {
-      const left = await client.handOver(id, given({ reason: options.reason, commit: options.commit }))
+      const left = await client.handOver(id, compact({ reason: options.reason, commit: options.commit }))
       const at = plainLine(left.worktree?.commit).slice(0, COMMIT_CHARS)
       show(options, left, `The work is on the branch ${plainLine(left.worktree?.branch)}, at ${at}.`)
     })
@@ -68,7 +68,7 @@ function addDiscard(task: CliCommand): void {
           no: 'Nothing was discarded.',
         })
       const client = await openClient(options)
-      const done = await client.discardTask(id, given({ reason: options.reason, force: options.force }))
+      const done = await client.discardTask(id, compact({ reason: options.reason, force: options.force }))
       show(options, done, `The work of ${plainLine(done.id)} is gone.`)
     })
 }

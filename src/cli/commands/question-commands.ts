@@ -1,13 +1,13 @@
 import type { Question } from 'phaselock/sdk'
 import { plainLine } from '../../core/plain-text.js'
 import { type CliCommand, serverCommand } from '../cli-command.js'
-import { given } from '../client/answer-values.js'
+import { compact } from '../client/answer-values.js'
 import { type Client, openClient } from '../client/client.js'
 import type { ClientOptions } from '../client/connection.js'
-import { namedTask } from '../client/named-task.js'
+import { findNamedTask } from '../client/named-task.js'
 import { EXIT, Stop } from '../exit.js'
-import { positiveNumber } from '../options.js'
-import { questionTable, questionText } from '../terminal/question-text.js'
+import { parsePositiveNumber } from '../options.js'
+import { formatQuestion, formatQuestionTable } from '../terminal/question-text.js'
 import { print, printJson, show } from '../terminal/terminal.js'
 
 const PAGE = 100
@@ -24,7 +24,7 @@ export function addQuestionCommands(program: CliCommand): void {
   serverCommand(program, 'answer', 'answer a question of an agent; answers are final')
     .argument('[id]', 'id of a question, or of a task with one open question (default: list the open questions)')
     .argument('[text...]', 'the answer; one of the options if the question has any')
-    .option('--option <number>', 'answer with the option that has this number', positiveNumber)
+    .option('--option <number>', 'answer with the option that has this number', parsePositiveNumber)
     .option('--other', 'answer with your own text instead of one of the options')
     .examples(
       'phaselock answer qst-7-task-1 Use port 8080',
@@ -48,15 +48,15 @@ interface AnswerOptions extends ClientOptions {
 
 async function list(client: Client, id: string | undefined, options: ListOptions): Promise<void> {
   if (id !== undefined) {
-    const question = await client.question(await questionId(client, id))
-    return show(options, question, questionText(question))
+    const question = await client.question(await findQuestionId(client, id))
+    return show(options, question, formatQuestion(question))
   }
   const status = options.all === true ? undefined : 'open'
   const found = await client.questions({ limit: PAGE, task_id: options.task, status })
   if (options.json === true) return printJson(found)
   const { questions, next_cursor } = found
   if (questions.length === 0) return print(options.all === true ? 'Nobody asked anything.' : 'No question is open.')
-  print(questionTable(questions))
+  print(formatQuestionTable(questions))
   if (next_cursor !== null) print(`Only the first ${questions.length} are shown; name one with --task.`)
   if (questions.some((one) => one.status === 'open'))
     print('Look and answer: phaselock questions ID, phaselock answer ID TEXT')
@@ -69,43 +69,43 @@ async function answer(id: string, words: readonly string[], options: AnswerOptio
   if (options.option === undefined && text.trim() === '')
     throw new Stop(EXIT.usage, 'Give the answer: a text, or --option NUMBER.')
   const client = await openClient(options)
-  const question = await client.question(await questionId(client, id))
-  const chosen = options.option === undefined ? text : optionAt(question, options.option)
+  const question = await client.question(await findQuestionId(client, id))
+  const chosen = options.option === undefined ? text : getOption(question, options.option)
   const known = question.options
   if (question.status === 'open' && known.length > 0 && !known.includes(chosen) && options.other !== true)
     throw new Stop(
       EXIT.refused,
-      `That is none of the options:\n${optionLines(question)}\nAnswer with --option NUMBER, or with --other and a text of your own.`,
+      `That is none of the options:\n${formatOptionLines(question)}\nAnswer with --option NUMBER, or with --other and a text of your own.`,
     )
-  const body = given({ answer: chosen, other: options.other === true ? true : undefined })
+  const body = compact({ answer: chosen, other: options.other === true ? true : undefined })
   const answered = await client.answer(question.id, body)
   const said = `${plainLine(answered.id)} is ${plainLine(answered.status)}: ${plainLine(answered.answer)}`
   show(options, answered, said)
 }
 
-function optionAt(question: Question, number: number): string {
+function getOption(question: Question, number: number): string {
   const option = question.options[number - 1]
   if (option !== undefined) return option
   throw new Stop(
     EXIT.usage,
     question.options.length === 0
       ? `Question ${plainLine(question.id)} has no options: give a text.`
-      : `There is no option ${number}. The options are:\n${optionLines(question)}`,
+      : `There is no option ${number}. The options are:\n${formatOptionLines(question)}`,
   )
 }
 
-function optionLines({ options }: Question): string {
-  return options.map((one, at) => `  ${at + 1}  ${plainLine(one)}`).join('\n')
+function formatOptionLines({ options }: Question): string {
+  return options.map((option, at) => `  ${at + 1}  ${plainLine(option)}`).join('\n')
 }
 
 /** The id of a question, where a task was named: of the only one that is open there. */
-async function questionId(client: Client, id: string): Promise<string> {
+async function findQuestionId(client: Client, id: string): Promise<string> {
   if (QUESTION_ID.test(id)) return id
-  const task = await namedTask(client, id, 'question')
+  const task = await findNamedTask(client, id, 'question')
   const { questions } = await client.questions({ task_id: task.id, status: 'open', limit: PAGE })
   const [only] = questions
   if (only === undefined) throw new Stop(EXIT.refused, `Task ${plainLine(id)} has no open question.`)
   if (questions.length === 1) return only.id
-  const named = questionTable(questions)
+  const named = formatQuestionTable(questions)
   throw new Stop(EXIT.refused, `Task ${plainLine(id)} has ${questions.length} open questions; name one:\n${named}`)
 }

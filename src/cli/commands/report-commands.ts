@@ -35,7 +35,7 @@ async function showReport(run: string | undefined, options: ReportOptions): Prom
   const door = await openDoor(options)
   try {
     const client = await openClient(door.client)
-    const report = await client.report(run ?? (await newestRun(client)))
+    const report = await client.report(run ?? (await findNewestRun(client)))
     if (options.html !== undefined) await writePage(report, options)
     else show(options, report, reportText(report))
   } finally {
@@ -47,12 +47,12 @@ async function writePage(report: Report, options: ReportOptions): Promise<void> 
   const { reportPage } = await import('../report/report-html.js')
   const page = reportPage(report)
   if (options.html === '-') return print(page)
-  const file = typeof options.html === 'string' ? options.html : defaultFile(report.run.id)
+  const file = typeof options.html === 'string' ? options.html : formatDefaultFile(report.run.id)
   replaceFile(file, page)
   show(options, { file }, `Written: ${file}`)
 }
 
-function defaultFile(run: string): string {
+function formatDefaultFile(run: string): string {
   return `phaselock-report-${run.replace(/[^A-Za-z0-9_.-]+/g, '-').slice(0, NAME_CHARS_MAX)}.html`
 }
 
@@ -65,7 +65,7 @@ function replaceFile(file: string, text: string): void {
   }
 }
 
-async function newestRun(client: Client): Promise<string> {
+async function findNewestRun(client: Client): Promise<string> {
   const [{ tasks }, { coordinations }] = await Promise.all([
     client.tasks({ limit: 1 }),
     client.coordinations({ limit: 1 }),

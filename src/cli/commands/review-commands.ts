@@ -1,11 +1,11 @@
 import type { JsonObject } from '../../core/json.js'
 import { plainLine } from '../../core/plain-text.js'
 import { type CliCommand, serverCommand } from '../cli-command.js'
-import { given, timeOf } from '../client/answer-values.js'
+import { compact, formatTime } from '../client/answer-values.js'
 import { openClient } from '../client/client.js'
 import { type ClientOptions, readToken } from '../client/connection.js'
 import { EXIT, Stop } from '../exit.js'
-import { seconds } from '../options.js'
+import { parseSeconds } from '../options.js'
 import { jsonObjectIn, readInput } from '../read-input.js'
 import { show } from '../terminal/terminal.js'
 
@@ -28,7 +28,7 @@ export function addReviewCommand(program: CliCommand): void {
     .notes(REPORT_FORM)
     .action(async (task: string, options: ReviewOptions) => {
       const client = await openClient({ ...options, token: reviewToken(options) })
-      const body = given({ report: readReport(options.report), subject: options.subject })
+      const body = compact({ report: readReport(options.report), subject: options.subject })
       const sent = await client.sendReview(task, body)
       const end = sent.finished ? 'It is finished, and the token with it.' : 'It can be sent again.'
       const what = `${plainLine(sent.reviewer)} of ${plainLine(sent.task_id)} is ${plainLine(sent.status)}`
@@ -65,7 +65,7 @@ interface ReviewerOptions extends ClientOptions {
 export function addReviewer(task: CliCommand): void {
   serverCommand(task, 'reviewer <id>', 'add a reviewer to a task and print its token once')
     .argument('<name>', 'name of the review, such as security')
-    .option('--expires <seconds>', 'lifetime of the token (default: the lifetime of a phase token)', seconds)
+    .option('--expires <seconds>', 'lifetime of the token (default: the lifetime of a phase token)', parseSeconds)
     .option('--revoke', 'revoke the token of the reviewer; its report no longer counts')
     .option('--reason <text>', 'why it is revoked; kept in the ledger')
     .examples(
@@ -80,11 +80,11 @@ export function addReviewer(task: CliCommand): void {
 async function letIn(id: string, name: string, options: ReviewerOptions): Promise<void> {
   if (options.reason !== undefined) throw new Stop(EXIT.usage, 'A --reason belongs to --revoke.')
   const client = await openClient(options)
-  const added = await client.addReviewer(id, given({ name, expires_seconds: options.expires }))
+  const added = await client.addReviewer(id, compact({ name, expires_seconds: options.expires }))
   show(
     options,
     added,
-    `Reviewer ${plainLine(added.reviewer)} may look at ${plainLine(id)} until ${timeOf(added.expires_at)}, or until the phase is left.\nThe token is shown this once; an older one is dead now:\n\n${added.review_token}`,
+    `Reviewer ${plainLine(added.reviewer)} may look at ${plainLine(id)} until ${formatTime(added.expires_at)}, or until the phase is left.\nThe token is shown this once; an older one is dead now:\n\n${added.review_token}`,
   )
 }
 

@@ -1,7 +1,7 @@
 import { type CliCommand, serverCommand } from '../cli-command.js'
 import { gather } from '../options.js'
 import { type StartOptions, start } from '../workflow/run-start.js'
-import { abort, done, previous, restart, type SteerOptions } from '../workflow/run-steer.js'
+import { abortRun, checkDone, goToPrevious, restart, type SteerOptions } from '../workflow/run-steer.js'
 import { goOn, type NextOptions, next, showPrompt } from '../workflow/run-steps.js'
 
 const EXITS = `
@@ -48,13 +48,13 @@ export function addRunCommands(program: CliCommand): void {
   addSteering(program)
   serverCommand(program, 'done', 'exit with 0 only if the run is finished')
     .examples(['phaselock done && git push', 'push only if the run is finished'])
-    .action(done)
+    .action(checkDone)
 }
 
 const STEERING = {
-  prev: ['return the run to the previous phase', previous, 'phaselock prev --reason "wrong plan"'],
+  prev: ['return the run to the previous phase', goToPrevious, 'phaselock prev --reason "wrong plan"'],
   restart: ['return the run to the first phase', restart, 'phaselock restart --restore-tree'],
-  abort: ['cancel the task of the run permanently', abort, 'phaselock abort --reason "not needed"'],
+  abort: ['cancel the task of the run permanently', abortRun, 'phaselock abort --reason "not needed"'],
 } as const
 
 function addSteering(program: CliCommand): void {

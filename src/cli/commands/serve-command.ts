@@ -1,11 +1,11 @@
 import { Option } from 'commander'
 import { PROVIDERS } from '../../confinement/confinement.js'
 import type { CliCommand } from '../cli-command.js'
-import { collect, portNumber } from '../options.js'
+import { collect, parsePortNumber } from '../options.js'
 import type { ServeOptions } from '../server/serve.js'
 
 export function addServeCommand(program: CliCommand): void {
-  serverOptions(program.command('serve').description('run the server in this terminal'))
+  addServerOptions(program.command('serve').description('run the server in this terminal'))
     .option('--json', 'print one line of JSON when ready')
     .examples(
       ['phaselock serve', 'this folder, its own contract or the bundled tdd'],
@@ -17,9 +17,9 @@ export function addServeCommand(program: CliCommand): void {
 }
 
 /** What `serve` and `up` have in common. */
-export function serverOptions(command: CliCommand): CliCommand {
+export function addServerOptions(command: CliCommand): CliCommand {
   return command
-    .option('--port <number>', 'port to listen on; 0 picks a free one', portNumber, 8000)
+    .option('--port <number>', 'port to listen on; 0 picks a free one', parsePortNumber, 8000)
     .option('--host <address>', 'address to listen on', '127.0.0.1')
     .option(
       '--contract <file|name>',

@@ -1,14 +1,14 @@
 import type { Stash } from 'phaselock/sdk'
 import { plainLine } from '../../core/plain-text.js'
-import { counted, thousands } from '../../core/text.js'
+import { formatCount, formatThousands } from '../../core/text.js'
 import { type CliCommand, serverCommand } from '../cli-command.js'
-import { given, timeOf } from '../client/answer-values.js'
+import { compact, formatTime } from '../client/answer-values.js'
 import type { Client } from '../client/client.js'
 import type { ClientOptions } from '../client/connection.js'
 import { EXIT, Stop } from '../exit.js'
-import { table } from '../terminal/table.js'
+import { formatTable } from '../terminal/table.js'
 import { mustConfirm, print, printJson, show, tell } from '../terminal/terminal.js'
-import { openSession, steeringClient, taskOf } from '../workflow/run-session.js'
+import { findTask, makeSteeringClient, openSession } from '../workflow/run-session.js'
 import { bringRunBack, dropRun, isRunFree, putRunAside } from '../workflow/stash-run.js'
 
 /** `phaselock stash …` */
@@ -36,12 +36,12 @@ function addSave(stash: CliCommand): void {
     .examples('phaselock stash save --reason "something urgent"')
     .action(async (task: string | undefined, options: SaveOptions) => {
       const session = openSession(options)
-      const id = task ?? (await taskOf(session))
-      const client = await steeringClient(session)
-      const saved = await client.stashTask(id, given({ name: options.name, reason: options.reason }))
+      const id = task ?? (await findTask(session))
+      const client = await makeSteeringClient(session)
+      const saved = await client.stashTask(id, compact({ name: options.name, reason: options.reason }))
       if (session.stateDir !== null && session.run?.taskId === id) putRunAside(session.stateDir, saved.id)
       if (options.json === true) return printJson(saved)
-      const what = `${plainLine(saved.task_id)} as ${plainLine(saved.id)}: ${counted(saved.path_count, 'path')}`
+      const what = `${plainLine(saved.task_id)} as ${plainLine(saved.id)}: ${formatCount(saved.path_count, 'path')}`
       print(`Stashed ${what}. The work tree is put back.`)
       for (const warning of saved.warnings ?? []) tell(`Warning: ${plainLine(warning)}`)
       print(`Bring it back: phaselock stash pop ${plainLine(saved.id)}`)
@@ -53,20 +53,20 @@ function addList(stash: CliCommand): void {
     .alias('ls')
     .examples(['phaselock stash list --json', 'with the paths'])
     .action(async (options: ClientOptions) => {
-      const found = await (await steeringClient(openSession(options))).stashes()
-      show(options, found, found.stashes.length === 0 ? 'There are no stashes.' : stashTable(found.stashes))
+      const found = await (await makeSteeringClient(openSession(options))).stashes()
+      show(options, found, found.stashes.length === 0 ? 'There are no stashes.' : formatStashTable(found.stashes))
     })
 }
 
-function stashTable(stashes: readonly Stash[]): string {
-  return table(stashes, [
-    { title: 'STASH', text: (one) => one.id },
-    { title: 'SAVED', text: (one) => timeOf(one.saved_at).slice(0, 16) },
-    { title: 'TASK', text: (one) => one.task_id, isFlexible: true },
-    { title: 'PHASE', text: (one) => one.phase, isFlexible: true },
-    { title: 'PATHS', text: (one) => thousands(one.path_count) },
-    { title: 'STATUS', text: (one) => one.status },
-    { title: 'NAME', text: (one) => one.name || one.reason, isFlexible: true },
+function formatStashTable(stashes: readonly Stash[]): string {
+  return formatTable(stashes, [
+    { title: 'STASH', text: (stash) => stash.id },
+    { title: 'SAVED', text: (stash) => formatTime(stash.saved_at).slice(0, 16) },
+    { title: 'TASK', text: (stash) => stash.task_id, isFlexible: true },
+    { title: 'PHASE', text: (stash) => stash.phase, isFlexible: true },
+    { title: 'PATHS', text: (stash) => formatThousands(stash.path_count) },
+    { title: 'STATUS', text: (stash) => stash.status },
+    { title: 'NAME', text: (stash) => stash.name || stash.reason, isFlexible: true },
   ])
 }
 
@@ -77,8 +77,8 @@ function addPop(stash: CliCommand): void {
     .examples('phaselock stash pop st-0123456789ab')
     .action(async (id: string | undefined, options: ClientOptions & { readonly reason: string }) => {
       const session = openSession(options)
-      const client = await steeringClient(session)
-      const chosen = id ?? (await newest(client))
+      const client = await makeSteeringClient(session)
+      const chosen = id ?? (await findNewest(client))
       const { stateDir } = session
       if (stateDir !== null && !isRunFree(stateDir, chosen))
         throw new Stop(
@@ -88,11 +88,11 @@ function addPop(stash: CliCommand): void {
       const task = await client.popStash(chosen, { reason: options.reason })
       if (stateDir !== null) bringRunBack(stateDir, chosen)
       const where = `${plainLine(task.id)} is back, ${plainLine(task.status)} in ${plainLine(task.phase)}`
-      show(options, task, `${where}: ${thousands(task.restored_count)} paths restored.`)
+      show(options, task, `${where}: ${formatThousands(task.restored_count)} paths restored.`)
     })
 }
 
-async function newest(client: Client): Promise<string> {
+async function findNewest(client: Client): Promise<string> {
   const [stash] = (await client.stashes()).stashes
   if (stash === undefined) throw new Stop(EXIT.refused, 'There are no stashes.')
   return stash.id
@@ -105,7 +105,7 @@ function addDrop(stash: CliCommand): void {
     .examples('phaselock stash drop st-0123456789ab --yes')
     .action(async (id: string, options: ClientOptions & { readonly reason: string; readonly yes?: boolean }) => {
       const session = openSession(options)
-      const client = await steeringClient(session)
+      const client = await makeSteeringClient(session)
       if (options.yes !== true) await askToDrop(client, id)
       const dropped = await client.dropStash(id, { reason: options.reason })
       if (session.stateDir !== null) dropRun(session.stateDir, id)
@@ -117,7 +117,7 @@ function addDrop(stash: CliCommand): void {
 async function askToDrop(client: Client, id: string): Promise<void> {
   const found = (await client.stashes()).stashes.find((one) => one.id === id)
   if (found === undefined) return
-  const what = `${plainLine(id)} of task ${plainLine(found.task_id)} (${counted(found.path_count, 'path')})`
+  const what = `${plainLine(id)} of task ${plainLine(found.task_id)} (${formatCount(found.path_count, 'path')})`
   await mustConfirm(`Drop ${what} for good?`, {
     unasked: 'A dropped stash cannot be restored: add --yes.',
     no: 'Nothing was dropped.',

@@ -4,16 +4,16 @@ import type { LedgerEvent } from 'phaselock/sdk'
 import type { JsonObject } from '../../core/json.js'
 import { plainLine } from '../../core/plain-text.js'
 import { type CliCommand, serverCommand } from '../cli-command.js'
-import { given } from '../client/answer-values.js'
+import { compact } from '../client/answer-values.js'
 import { type Client, openClient } from '../client/client.js'
 import type { ClientOptions } from '../client/connection.js'
-import { collect, integer, positiveNumber } from '../options.js'
+import { collect, parseInteger, parsePositiveNumber } from '../options.js'
 import { jsonObjectIn } from '../read-input.js'
-import { reviewLines } from '../terminal/review-text.js'
-import { showTask, taskTable } from '../terminal/task-text.js'
+import { formatReviewLines } from '../terminal/review-text.js'
+import { formatTaskTable, showTask } from '../terminal/task-text.js'
 import { print, printJson, show } from '../terminal/terminal.js'
 import { tellTree } from '../terminal/tree-text.js'
-import { heldOutLines, readHeldOutFile, refuseInsideTree } from '../workflow/held-out-file.js'
+import { formatHeldOutLines, readHeldOutFile, refuseInsideTree } from '../workflow/held-out-file.js'
 import { addMergeCommands } from './merge-commands.js'
 import { addReviewer } from './review-commands.js'
 
@@ -59,8 +59,8 @@ function addAdd(task: CliCommand): void {
     .option('--worktree', 'create a separate git work tree for this task')
     .option('--take <path>', 'with --worktree: copy this ignored path, such as node_modules; repeatable', collect)
     .option('--mode <mode>', 'enforcement mode of this task: strict, permissive or advisory')
-    .option('--priority <number>', 'tasks with a higher priority are claimed first (default: 0)', integer)
-    .option('--metadata <json>', 'JSON object to store with the task', jsonObject)
+    .option('--priority <number>', 'tasks with a higher priority are claimed first (default: 0)', parseInteger)
+    .option('--metadata <json>', 'JSON object to store with the task', parseJsonObject)
     .option('--held-out <file>', 'YAML or JSON file of examples that no agent sees, run once the tests pass')
     .examples(
       'phaselock task add "Add a health endpoint"',
@@ -70,7 +70,7 @@ function addAdd(task: CliCommand): void {
     .action(async (title: string, options: AddOptions) => {
       const { id, description, contract, dependsOn, requires, workspace, mode, priority, metadata } = options
       const { worktree, take, heldOut } = options
-      const body = given({
+      const body = compact({
         ...{ title, id, description, contract, mode, priority, metadata, requires, worktree, take },
         depends_on: dependsOn,
         workspace: workspace === undefined ? undefined : resolve(workspace),
@@ -99,29 +99,29 @@ function addList(task: CliCommand): void {
     .option('--status <status>', 'queued, active, awaiting_approval, interrupted, parked, completed or cancelled')
     .option('--phase <id>', 'only tasks in this phase')
     .option('--agent <id>', 'only tasks of this agent')
-    .option('--limit <number>', 'maximum number to print', positiveNumber, 50)
+    .option('--limit <number>', 'maximum number to print', parsePositiveNumber, 50)
     .option('--cursor <cursor>', 'continue after the previous page')
     .examples(['phaselock task list --status active', 'what is being worked on'])
     .asks(async (client, options: ListOptions) => {
       const { status, phase, agent, limit, cursor } = options
       const found = await client.tasks({ status, phase, agent_id: agent, limit, cursor })
       if (options.json === true) return printJson(found)
-      print(found.tasks.length === 0 ? 'No tasks.' : taskTable(found.tasks))
+      print(found.tasks.length === 0 ? 'No tasks.' : formatTaskTable(found.tasks))
       if (found.next_cursor !== null) print(`There are more: add --cursor ${plainLine(found.next_cursor)}`)
     })
 }
 
 function addShow(task: CliCommand): void {
   serverCommand(task, 'show <id>', 'show one task and what happened to it')
-    .option('--limit <number>', 'number of recent events to print', positiveNumber, 30)
+    .option('--limit <number>', 'number of recent events to print', parsePositiveNumber, 30)
     .examples(['phaselock task show task-1 --json', 'with the whole timeline'])
     .asks(async (client, options: ClientOptions & { readonly limit: number }, id: string) => {
       const shown = await client.task(id)
       const reviews = await client.reviews(id)
-      const events = await timeline(client, id)
+      const events = await readTimeline(client, id)
       const held_out = shown.held_out === undefined ? null : await client.heldOut(id)
       const answer = { task: shown, reviews: reviews.reviews, events, ...(held_out === null ? {} : { held_out }) }
-      const lines = [...(held_out === null ? [] : heldOutLines(held_out)), ...reviewLines(reviews)]
+      const lines = [...(held_out === null ? [] : formatHeldOutLines(held_out)), ...formatReviewLines(reviews)]
       show(options, answer, showTask(shown, { events, reviews: lines }, options.limit))
     })
 }
@@ -130,7 +130,7 @@ const TIMELINE_PAGE = 500
 const TIMELINE_PAGES_MAX = 40
 
 /** Every event of the task, oldest first, up to a maximum. */
-export async function timeline(client: Client, id: string): Promise<readonly LedgerEvent[]> {
+export async function readTimeline(client: Client, id: string): Promise<readonly LedgerEvent[]> {
   const events: LedgerEvent[] = []
   let after: number | null = 0
   for (let page = 0; page < TIMELINE_PAGES_MAX && after !== null; page++) {
@@ -165,7 +165,7 @@ function addSteering(task: CliCommand): void {
     if (name === 'reassign') command.option('--agent <id>', 'reserve the task for this agent')
     command.examples(example).asks(async (client, options: ClientOptions & Steering, id: string) => {
       const { reason, to, agent, restoreTree } = options
-      const body = given({ reason, to_phase: to, agent_id: agent, restore_tree: restoreTree })
+      const body = compact({ reason, to_phase: to, agent_id: agent, restore_tree: restoreTree })
       const changed = await client.changeTask(id, name, body)
       const { status, phase } = changed
       show(options, changed, `${plainLine(changed.id)} is ${plainLine(status)} in ${plainLine(phase)}.`)
@@ -189,7 +189,7 @@ function addAcceptTools(task: CliCommand): void {
     })
 }
 
-function jsonObject(text: string): JsonObject {
+function parseJsonObject(text: string): JsonObject {
   const value = jsonObjectIn(text)
   if (value !== null) return value
   throw new InvalidArgumentError('Give a JSON object, such as {"ticket": 7}.')

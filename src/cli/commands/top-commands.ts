@@ -3,9 +3,9 @@ import type { Activity } from 'phaselock/sdk'
 import { type CliCommand, serverCommand } from '../cli-command.js'
 import { isAway, openClient } from '../client/client.js'
 import type { ClientOptions } from '../client/connection.js'
-import { show, width } from '../terminal/terminal.js'
-import { frameOf } from '../terminal/top-frame.js'
-import { Screen, screenSize } from '../terminal/top-screen.js'
+import { getWidth, show } from '../terminal/terminal.js'
+import { renderFrame } from '../terminal/top-frame.js'
+import { readScreenSize, Screen } from '../terminal/top-screen.js'
 
 const REFRESH_MS = 1000
 const HELP = 'q quits'
@@ -16,10 +16,10 @@ export function addTopCommand(program: CliCommand): void {
     .option('--once', 'print once and exit')
     .examples(['phaselock top', 'q or Ctrl-C quits'], ['phaselock top --once --json', 'for programs'])
     .action(async (options: ClientOptions & { readonly once?: boolean }) => {
-      if (process.stdout.isTTY === true && options.once !== true && options.json !== true) return live(options)
+      if (process.stdout.isTTY === true && options.once !== true && options.json !== true) return runLive(options)
       const activity = await activityNow(options)
-      const size = { columns: width(), rows: Number.MAX_SAFE_INTEGER }
-      show(options, activity, frameOf(activity, size).join('\n'))
+      const size = { columns: getWidth(), rows: Number.MAX_SAFE_INTEGER }
+      show(options, activity, renderFrame(activity, size).join('\n'))
     })
 }
 
@@ -28,12 +28,12 @@ async function activityNow(options: ClientOptions): Promise<Activity> {
   return (await openClient(options)).activity()
 }
 
-async function live(options: ClientOptions): Promise<void> {
+async function runLive(options: ClientOptions): Promise<void> {
   // Whoever may not look is told so on the screen they are on.
   let activity = await activityNow(options)
   let note = HELP
   const screen = new Screen()
-  const draw = (): void => screen.draw(frameOf(activity, screenSize(), note))
+  const draw = (): void => screen.draw(renderFrame(activity, readScreenSize(), note))
   let isLeaving = false
   const left = screen.open(draw).then(() => {
     isLeaving = true
@@ -43,7 +43,7 @@ async function live(options: ClientOptions): Promise<void> {
       draw()
       await Promise.race([left, wait(REFRESH_MS)])
       if (isLeaving) break
-      const next = await newest(options)
+      const next = await readNewest(options)
       note = next === null ? 'The server does not answer; trying again … (q quits)' : HELP
       activity = next ?? activity
     }
@@ -52,7 +52,7 @@ async function live(options: ClientOptions): Promise<void> {
   }
 }
 
-async function newest(options: ClientOptions): Promise<Activity | null> {
+async function readNewest(options: ClientOptions): Promise<Activity | null> {
   try {
     return await activityNow(options)
   } catch (error) {

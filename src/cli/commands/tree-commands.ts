@@ -1,6 +1,6 @@
 import { plainLine } from '../../core/plain-text.js'
 import { type CliCommand, serverCommand } from '../cli-command.js'
-import { given } from '../client/answer-values.js'
+import { compact } from '../client/answer-values.js'
 import type { ClientOptions } from '../client/connection.js'
 import { show } from '../terminal/terminal.js'
 
@@ -18,9 +18,9 @@ export function addTreeCommands(program: CliCommand): void {
       .requiredOption('--reason <text>', 'why; kept in the ledger')
       .examples(example)
       .asks(async (client, options: ClientOptions & { reason: string }, id: string, paths: readonly string[]) => {
-        const done = await client.settleTree(id, name, given({ reason: options.reason, paths }))
+        const done = await client.settleTree(id, name, compact({ reason: options.reason, paths }))
         const left = done.path_count - done.paths.length
-        const lines = [...done.paths.map((one) => `  ${plainLine(one)}`), ...(left > 0 ? [`  and ${left} more`] : [])]
+        const lines = [...done.paths.map((path) => `  ${plainLine(path)}`), ...(left > 0 ? [`  and ${left} more`] : [])]
         show(options, done, [`${told} in the work tree of ${plainLine(id)}:`, ...lines].join('\n'))
       })
   }

@@ -22,7 +22,7 @@ export function addTrustCommands(program: CliCommand): void {
       'phaselock trust --list',
     )
     .action(async (file: string | undefined, options: TrustOptions) =>
-      (await import('../contracts/trust.js')).trust(file, options),
+      (await import('../contracts/trust.js')).trustContract(file, options),
     )
   program
     .command('untrust')
@@ -32,6 +32,6 @@ export function addTrustCommands(program: CliCommand): void {
     .option('--json', 'print JSON')
     .examples(['phaselock untrust', 'the next start asks again'])
     .action(async (file: string | undefined, options: TrustOptions) =>
-      (await import('../contracts/trust.js')).trust(file, { ...options, remove: true }),
+      (await import('../contracts/trust.js')).trustContract(file, { ...options, remove: true }),
     )
 }

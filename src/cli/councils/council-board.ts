@@ -1,5 +1,5 @@
 import { plainText } from '../../core/plain-text.js'
-import { columnsOf } from '../terminal/table.js'
+import { countColumns } from '../terminal/table.js'
 import { writeAtOnce } from '../terminal/terminal.js'
 
 // Terminals that know it show the whole picture at once; others do not mind.
@@ -37,11 +37,11 @@ export class Board {
   #back(): string {
     const columns = Math.max(1, process.stdout.columns ?? COLUMNS_DEFAULT)
     // A terminal that became narrower has wrapped what was drawn.
-    const rows = this.#block.reduce((sum, line) => sum + rowsOf(line, columns), 0)
+    const rows = this.#block.reduce((sum, line) => sum + countRows(line, columns), 0)
     return rows === 0 ? CLEAR_BELOW : `\u001B[${rows}F${CLEAR_BELOW}`
   }
 }
 
-function rowsOf(line: string, columns: number): number {
-  return Math.max(1, Math.ceil(columnsOf(plainText(line)) / columns))
+function countRows(line: string, columns: number): number {
+  return Math.max(1, Math.ceil(countColumns(plainText(line)) / columns))
 }

@@ -38,7 +38,7 @@ const RUN_EVENTS: ReadonlySet<string> = new Set<RunEvent['type']>([
 /** An event of a run as the server shows it, in the words of the core; null for those of a newer server. */
 export function runEventOf({ type, at, data }: Pick<LedgerEvent, 'type' | 'at' | 'data'>): RunEvent | null {
   if (!RUN_EVENTS.has(type)) return null
-  return { ...(renamed(data as JsonObject) as JsonObject), type, at: Date.parse(at) } as unknown as RunEvent
+  return { ...(renameKeys(data as JsonObject) as JsonObject), type, at: Date.parse(at) } as unknown as RunEvent
 }
 
 /** A piece of what an agent streams. */
@@ -50,24 +50,24 @@ export interface Part {
 }
 
 /** After one more event. */
-export function afterEvent(live: Live, event: RunEvent): Live {
-  const run = evolveRun(live.run, withoutContent(event))
+export function applyEvent(live: Live, event: RunEvent): Live {
+  const run = evolveRun(live.run, stripContent(event))
   switch (event.type) {
     case 'answer_accepted': {
       const { agent, label, content } = event
       const newest = new Map(live.newest).set(agent, { agent, label, content })
-      return { ...live, run, newest, lanes: quiet(live.lanes, agent) }
+      return { ...live, run, newest, lanes: clearLane(live.lanes, agent) }
     }
     case 'final_presented': {
       const { agent, label, text } = event
-      return { ...live, run, presentation: { agent, label, content: text }, lanes: quiet(live.lanes, agent) }
+      return { ...live, run, presentation: { agent, label, content: text }, lanes: clearLane(live.lanes, agent) }
     }
     case 'turn_began':
     case 'vote_cast':
     case 'agent_stopped':
     case 'agent_failed':
     case 'agent_timed_out':
-      return { ...live, run, lanes: quiet(live.lanes, event.agent) }
+      return { ...live, run, lanes: clearLane(live.lanes, event.agent) }
     default:
       return { ...live, run }
   }
@@ -76,7 +76,7 @@ export function afterEvent(live: Live, event: RunEvent): Live {
 const DOING: Readonly<Record<string, Lane['doing']>> = { text: 'writing', reasoning: 'reasoning', tool_call: 'calling' }
 
 /** After a piece of an agent's stream; pieces are for looking at and are kept nowhere. */
-export function afterPart(live: Live, { agent, type, text = '', name = '' }: Part): Live {
+export function applyPart(live: Live, { agent, type, text = '', name = '' }: Part): Live {
   if (live.run?.agents.has(agent) !== true || !(type in DOING)) return live
   const before = live.lanes.get(agent) ?? NO_LANE
   const said = type === 'tool_call' ? `\n${name}` : text
@@ -85,22 +85,22 @@ export function afterPart(live: Live, { agent, type, text = '', name = '' }: Par
 }
 
 /** Contents can be large and many; what the state needs of them is that they are there. */
-function withoutContent(event: RunEvent): RunEvent {
+function stripContent(event: RunEvent): RunEvent {
   if (event.type === 'answer_accepted') return { ...event, content: '' }
   return event.type === 'final_presented' ? { ...event, text: '' } : event
 }
 
-function quiet(lanes: Live['lanes'], agent: string): Live['lanes'] {
+function clearLane(lanes: Live['lanes'], agent: string): Live['lanes'] {
   return new Map(lanes).set(agent, NO_LANE)
 }
 
 // Agents write texts, and those have no keys.
-function renamed(value: Json): Json {
+function renameKeys(value: Json): Json {
   if (typeof value !== 'object' || value === null) return value
-  if (Array.isArray(value)) return value.map((one: Json) => renamed(one))
-  return Object.fromEntries(Object.entries(value).map(([key, one]) => [camel(key), renamed(one)]))
+  if (Array.isArray(value)) return value.map((one: Json) => renameKeys(one))
+  return Object.fromEntries(Object.entries(value).map(([key, one]) => [toCamelCase(key), renameKeys(one)]))
 }
 
-function camel(key: string): string {
+function toCamelCase(key: string): string {
   return key.replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase())
 }

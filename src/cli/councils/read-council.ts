@@ -1,7 +1,7 @@
 import { readFileSync, statSync } from 'node:fs'
 import { CONTRACT_CODES, type Place, type Report } from '../../contract/diagnostic.js'
 import { BYTES_MAX, parseSource, type SourceNode } from '../../contract/load/yaml.js'
-import { nearest } from '../../contract/nearest.js'
+import { findNearest } from '../../contract/nearest.js'
 import type { Json, JsonObject } from '../../core/json.js'
 import { plainLine } from '../../core/plain-text.js'
 import { isObject } from '../client/answer-values.js'
@@ -34,40 +34,45 @@ export function readCouncil(file: string): Council {
   const report = (one: Report): void => {
     if (problems.length >= PROBLEMS_MAX) return
     const remedy = one.remedy ?? CONTRACT_CODES[one.code].remedy
-    problems.push({ at: one.at, path: one.at.path, message: inOurWords(one.message), remedy: inOurWords(remedy) })
+    problems.push({
+      at: one.at,
+      path: one.at.path,
+      message: rewordForCouncils(one.message),
+      remedy: rewordForCouncils(remedy),
+    })
   }
-  const root = parseSource(textOfFile(file), report)
+  const root = parseSource(readFileText(file), report)
   if (root !== null && root.kind !== 'map')
     report({ code: 'contract.wrong_type', at: root.at, message: 'Expected a map with agents and options.' })
   if (root?.kind === 'map')
     for (const [key, { keyAt }] of root.entries) {
       if (KEYS.some((known) => known === key) || key.startsWith('x-')) continue
-      const meant = nearest(key, KEYS)
+      const meant = findNearest(key, KEYS)
       const hint = meant === null ? '' : ` Did you mean '${meant}'?`
       report({ code: 'contract.unknown_key', at: keyAt, message: `The key '${key}' is not known here.${hint}` })
     }
-  if (root === null || problems.length > 0) throw refused(file, problems)
-  const said = jsonOf(root) as JsonObject
+  if (root === null || problems.length > 0) throw stopWithProblems(file, problems)
+  const said = toJson(root) as JsonObject
   return {
     file,
     agents: said.agents ?? null,
-    options: objectOrStop(said.options, file),
-    placeOf: (path) => placeIn(root, path),
+    options: requireObject(said.options, file),
+    placeOf: (path) => findPlace(root, path),
   }
 }
 
 /** What the server found wrong with the council, each with its place in the file; null when it is about something else. */
-export function councilStop(council: Council, stop: Stop): Stop | null {
+export function explainCouncilStop(council: Council, stop: Stop): Stop | null {
   const { errors = [], problems: more = [] } = (problemOf(stop) ?? {}) as Readonly<Record<string, readonly Found[]>>
   const problems = [...errors, ...more].slice(0, PROBLEMS_MAX).map(({ path: named, field, message, remedy }) => {
     const path = named || field || ''
     return { path, message: message ?? '', remedy: remedy ?? '', at: council.placeOf(path) }
   })
   if (problems.length === 0 || !problems.some(({ path }) => /^(agents|options)\b/.test(path))) return null
-  return refused(council.file, problems)
+  return stopWithProblems(council.file, problems)
 }
 
-function textOfFile(file: string): string {
+function readFileText(file: string): string {
   try {
     const { size } = statSync(file)
     if (size > BYTES_MAX) throw new Stop(EXIT.usage, `${file} is larger than ${BYTES_MAX} bytes.`)
@@ -80,13 +85,13 @@ function textOfFile(file: string): string {
   }
 }
 
-function objectOrStop(value: Json | undefined, file: string): JsonObject {
+function requireObject(value: Json | undefined, file: string): JsonObject {
   if (value === undefined || value === null) return {}
   if (isObject(value)) return value
   throw new Stop(EXIT.usage, `${file}: options must be a map such as {novelty: balanced}.`)
 }
 
-function refused(file: string, problems: readonly (CouncilProblem & { readonly at: Place | null })[]): Stop {
+function stopWithProblems(file: string, problems: readonly (CouncilProblem & { readonly at: Place | null })[]): Stop {
   const lines = problems.map(({ at, path, message, remedy }) => {
     const where = at === null ? file : `${file}:${at.line}:${at.column}`
     const what = path === '' ? message : `${path}: ${message}`
@@ -100,7 +105,7 @@ function refused(file: string, problems: readonly (CouncilProblem & { readonly a
 }
 
 // The reader of YAML speaks of contracts, because it was made for them.
-function inOurWords(text: string): string {
+function rewordForCouncils(text: string): string {
   return text
     .replace('Write a contract with name, version and phases.', 'Write agents: and a list of them.')
     .replaceAll('The contract', 'The council file')
@@ -109,14 +114,14 @@ function inOurWords(text: string): string {
     .replaceAll('one contract per file', 'one council per file')
 }
 
-function jsonOf(node: SourceNode): Json {
+function toJson(node: SourceNode): Json {
   if (node.kind === 'scalar') return node.value
-  if (node.kind === 'list') return node.items.map(jsonOf)
-  return Object.fromEntries([...node.entries].map(([key, { value }]) => [key, jsonOf(value)]))
+  if (node.kind === 'list') return node.items.map(toJson)
+  return Object.fromEntries([...node.entries].map(([key, { value }]) => [key, toJson(value)]))
 }
 
 /** The place of `agents[0].script` or `agents.0.script`, or of the nearest thing around it that is there. */
-function placeIn(root: SourceNode, path: string): Place | null {
+function findPlace(root: SourceNode, path: string): Place | null {
   const parts = path.replace(/\[(\d+)\]/g, '.$1').split('.')
   let node: SourceNode | undefined = root
   let place: Place | null = null

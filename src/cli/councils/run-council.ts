@@ -6,11 +6,18 @@ import type { ClientOptions } from '../client/connection.js'
 import { EXIT, type ExitCode, Stop } from '../exit.js'
 import { readInput } from '../read-input.js'
 import { tell } from '../terminal/terminal.js'
-import { exitOf } from './council-end.js'
+import { toExitCode } from './council-end.js'
 import { type Door, openDoor } from './council-server.js'
-import { afterEvent, afterPart, type Live, NOTHING_YET } from './live-council.js'
-import { type Council, councilStop, readCouncil } from './read-council.js'
-import { jsonShow, lanesShow, linesOfJsonShow, plainShow, quietShow, type Show } from './show-council.js'
+import { applyEvent, applyPart, type Live, NOTHING_YET } from './live-council.js'
+import { type Council, explainCouncilStop, readCouncil } from './read-council.js'
+import {
+  makeJsonLinesShow,
+  makeJsonShow,
+  makeLanesShow,
+  makePlainShow,
+  makeQuietShow,
+  type Show,
+} from './show-council.js'
 import { Signals } from './signals.js'
 import { watchRun } from './watch-council.js'
 
@@ -27,9 +34,9 @@ export interface CoordinateOptions extends ClientOptions {
 }
 
 /** Runs a council on a question and shows how it goes; sets the exit code. */
-export async function coordinate(question: string | undefined, options: CoordinateOptions): Promise<void> {
+export async function runCouncil(question: string | undefined, options: CoordinateOptions): Promise<void> {
   const council = readCouncil(options.config)
-  const asked = questionOf(question, options)
+  const asked = readQuestionText(question, options)
   const door = await openDoor(options)
   const signals = new Signals()
   try {
@@ -43,7 +50,7 @@ export async function coordinate(question: string | undefined, options: Coordina
   }
 }
 
-interface Started {
+interface StartedCouncil {
   readonly id: string
   readonly answer: Coordination
   readonly url: string
@@ -53,7 +60,7 @@ async function startRun(
   door: Door,
   council: Council,
   { asked, options }: { readonly asked: string; readonly options: CoordinateOptions },
-): Promise<Started> {
+): Promise<StartedCouncil> {
   const client = await openClient(door.client)
   const limit: JsonObject = options.timeout === undefined ? {} : { timeout_seconds: options.timeout }
   const body: JsonObject = {
@@ -65,37 +72,37 @@ async function startRun(
     const answer = await client.coordinate(body)
     return { id: answer.id, answer, url: client.url }
   } catch (error) {
-    throw error instanceof Stop ? (councilStop(council, error) ?? error) : error
+    throw error instanceof Stop ? (explainCouncilStop(council, error) ?? error) : error
   }
 }
 
 async function follow(
   door: Door,
-  started: Started,
+  started: StartedCouncil,
   { options, show }: { readonly options: CoordinateOptions; readonly show: Show },
 ): Promise<ExitCode> {
   let live: Live = NOTHING_YET
   try {
-    invite(started, options, show)
+    showInvitations(started, options, show)
     for await (const seen of watchRun(door.client, started.id)) {
-      if (seen.kind === 'part') live = afterPart(live, seen.part)
-      else if (seen.event !== null) live = afterEvent(live, seen.event)
+      if (seen.kind === 'part') live = applyPart(live, seen.part)
+      else if (seen.event !== null) live = applyEvent(live, seen.event)
       show.see(seen, live)
     }
     const { run } = live
     if (run === null) throw new Stop(EXIT.refused, `Nothing was heard of the coordination ${started.id}.`)
     show.end(run, live)
-    return exitOf(run)
+    return toExitCode(run)
   } finally {
     show.close()
   }
 }
 
-function showOf({ answer, id, url }: Started, options: CoordinateOptions): Show {
-  if (options.jsonl === true || options.events === true) return linesOfJsonShow({ ...answer, id, url })
-  if (options.json === true) return jsonShow()
-  if (options.quiet === true) return quietShow()
-  return process.stdout.isTTY === true && process.env.TERM !== 'dumb' ? lanesShow() : plainShow()
+function showOf({ answer, id, url }: StartedCouncil, options: CoordinateOptions): Show {
+  if (options.jsonl === true || options.events === true) return makeJsonLinesShow({ ...answer, id, url })
+  if (options.json === true) return makeJsonShow()
+  if (options.quiet === true) return makeQuietShow()
+  return process.stdout.isTTY === true && process.env.TERM !== 'dumb' ? makeLanesShow() : makePlainShow()
 }
 
 /** Asks for the end of the run, which then comes as everything else of it does. */
@@ -110,7 +117,7 @@ function cancel(door: Door, id: string, show: Show): void {
 }
 
 /** How those take part who come from elsewhere. Their tokens are shown once, and only here. */
-function invite({ answer, id, url }: Started, options: CoordinateOptions, show: Show): void {
+function showInvitations({ answer, id, url }: StartedCouncil, options: CoordinateOptions, show: Show): void {
   const guests = answer.agents.filter(({ token = '' }) => token !== '')
   if (guests.length === 0 || options.jsonl === true || options.events === true) return
   const at = `${url}/api/v1/coordinations/${encodeURIComponent(id)}`
@@ -132,7 +139,7 @@ function invite({ answer, id, url }: Started, options: CoordinateOptions, show: 
   else show.say(text)
 }
 
-function questionOf(question: string | undefined, options: CoordinateOptions): string {
+function readQuestionText(question: string | undefined, options: CoordinateOptions): string {
   const { questionFile: file } = options
   if ((question === undefined) === (file === undefined))
     throw new Stop(EXIT.usage, 'Give the question, or a file that holds it with --question-file FILE; one of both.')

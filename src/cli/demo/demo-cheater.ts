@@ -2,7 +2,7 @@ import type { PendingApproval } from 'phaselock/sdk'
 import type { JsonObject } from '../../core/json.js'
 import type { Answer, Api } from './demo-api.js'
 
-interface Claimed {
+interface ClaimedTask {
   readonly api: Api
   readonly task: string
   readonly tree: string
@@ -21,7 +21,7 @@ export class Cheater {
   /** The approval that it asked for last. */
   approval: PendingApproval = { id: '', digest: '', expires_at: '' }
 
-  private constructor({ api, task, tree, token }: Claimed) {
+  private constructor({ api, task, tree, token }: ClaimedTask) {
     this.api = api
     this.task = task
     this.tree = tree
@@ -63,15 +63,15 @@ export class Cheater {
   }
 
   /** Goes on as it should, for once: what is written here is allowed. */
-  async writes(path: string, content: string): Promise<void> {
-    granted(`writing ${path}`, await this.write(path, content), (body) => body.decision === 'allowed')
+  async writeAllowed(path: string, content: string): Promise<void> {
+    requireGranted(`writing ${path}`, await this.write(path, content), (body) => body.decision === 'allowed')
   }
 
-  async enters(target: string, artifacts: JsonObject = {}): Promise<void> {
-    granted(`going to ${target}`, await this.move(target, artifacts), (body) => body.allowed === true)
+  async enterAllowed(target: string, artifacts: JsonObject = {}): Promise<void> {
+    requireGranted(`going to ${target}`, await this.move(target, artifacts), (body) => body.allowed === true)
   }
 }
 
-function granted(what: string, answer: Answer, isGranted: (body: JsonObject) => boolean): void {
+function requireGranted(what: string, answer: Answer, isGranted: (body: JsonObject) => boolean): void {
   if (!isGranted(answer.body)) throw new Error(`${what} should be allowed: ${JSON.stringify(answer.body)}`)
 }

@@ -26,5 +26,5 @@ export function addDemoCommand(program: CliCommand): void {
 Everything is real: a server of its own, two repositories in a temporary
 folder, tests that are run. Exit code 0 only if the honest agent is done,
 no trick opened anything and the ledger is intact.`)
-    .action(async (options: DemoOptions) => (await import('./demo.js')).demo(options))
+    .action(async (options: DemoOptions) => (await import('./demo.js')).runDemo(options))
 }

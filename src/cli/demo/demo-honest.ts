@@ -3,7 +3,7 @@ import { createInterface } from 'node:readline'
 import { packagePath } from '../../base/package-root.js'
 import { plainLine } from '../../core/plain-text.js'
 import type { Api } from './demo-api.js'
-import { type Stage, serverEnvironment } from './demo-stage.js'
+import { buildServerEnvironment, type Stage } from './demo-stage.js'
 
 const PROGRAM = packagePath('demo/honest-agent.mjs')
 const STEPS_MAX = 200
@@ -22,7 +22,7 @@ export interface Step {
 }
 
 /** Runs the honest agent: a process of its own, with a token and the address, as any other agent. */
-export async function* honestSteps(
+export async function* runHonestSteps(
   stage: Stage,
   api: Api,
   agent: { readonly id: string; readonly token: string },
@@ -30,7 +30,7 @@ export async function* honestSteps(
   const child = stage.own(
     spawn(process.execPath, [PROGRAM], {
       env: {
-        ...serverEnvironment(),
+        ...buildServerEnvironment(),
         PHASELOCK_URL: api.url,
         PHASELOCK_TOKEN: agent.token,
         PHASELOCK_AGENT_ID: agent.id,
@@ -48,13 +48,13 @@ export async function* honestSteps(
   for await (const line of createInterface({ input: child.stdout })) {
     count += 1
     if (count > STEPS_MAX) throw new Error('the honest agent does not come to an end')
-    yield stepOf(JSON.parse(line) as Partial<Step>)
+    yield toStep(JSON.parse(line) as Partial<Step>)
   }
   const code = await ended
   if (code !== 0) throw new Error(`the honest agent ended with ${code}: ${complaint}`)
 }
 
-function stepOf({ phase, did, note, code, why, approval }: Partial<Step>): Step {
+function toStep({ phase, did, note, code, why, approval }: Partial<Step>): Step {
   return {
     ...{ phase: plainLine(phase), did: plainLine(did), note: plainLine(note) },
     ...{ code: plainLine(code), why: plainLine(why), approval: plainLine(approval) },

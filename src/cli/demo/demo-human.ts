@@ -1,6 +1,6 @@
 import type { OperatorClient } from 'phaselock/sdk'
 import { EXIT, Stop } from '../exit.js'
-import { approvalText } from '../terminal/approval-text.js'
+import { formatApproval } from '../terminal/approval-text.js'
 import { confirm, tell } from '../terminal/terminal.js'
 import type { Api } from './demo-api.js'
 
@@ -20,7 +20,7 @@ export class Human {
   async approve(id: string): Promise<void> {
     const approval = await this.client.approval(id)
     if (this.isAsked) {
-      tell(`\n${approvalText(approval)}`)
+      tell(`\n${formatApproval(approval)}`)
       if (!(await confirm('Do you approve?')))
         throw new Stop(EXIT.refused, 'You did not approve the plan, so the agent gets no further. The demo ends here.')
     }

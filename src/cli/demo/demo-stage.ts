@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import type { ProviderName } from '../../confinement/confinement.js'
 import { plainText } from '../../core/plain-text.js'
 import { EXIT, Stop } from '../exit.js'
-import { programScript } from '../program-name.js'
+import { findProgramScript } from '../program-name.js'
 import { Api } from './demo-api.js'
 import { makeSample } from './demo-sample.js'
 
@@ -34,7 +34,7 @@ interface StageOptions {
 
 /** A temporary folder with two repositories, and a server with its own state that knows nothing else. */
 export class Stage {
-  readonly folder = newFolder()
+  readonly folder = makeFolder()
   readonly stateDir = join(this.folder, 'state')
   readonly #options: StageOptions
   readonly #children: ChildProcess[] = []
@@ -47,7 +47,7 @@ export class Stage {
     process.once('exit', this.#onExit)
   }
 
-  treeOf(agent: string): string {
+  getTree(agent: string): string {
     return join(this.folder, agent)
   }
 
@@ -60,10 +60,10 @@ export class Stage {
 
   async open(agents: readonly string[]): Promise<{ readonly api: Api; readonly wall: Wall }> {
     for (const agent of agents) {
-      mkdirSync(this.treeOf(agent))
-      makeSample(this.treeOf(agent))
+      mkdirSync(this.getTree(agent))
+      makeSample(this.getTree(agent))
     }
-    const ready = await this.#serve(this.treeOf(agents[0] ?? ''))
+    const ready = await this.#serve(this.getTree(agents[0] ?? ''))
     const operator = readFileSync(join(this.stateDir, 'operator.token'), 'utf8').trim()
     const { provider, missing } = ready.confinement
     return {
@@ -77,8 +77,8 @@ export class Stage {
     const wall = confinement === undefined ? [] : ['--confinement', confinement]
     const places = ['--workspace', workspace, '--state-dir', this.stateDir]
     const args = ['serve', '--port', '0', '--json', '--contract', 'tdd', ...places, ...wall]
-    const child = spawn(process.execPath, [programScript(), ...args], {
-      env: serverEnvironment(),
+    const child = spawn(process.execPath, [findProgramScript(), ...args], {
+      env: buildServerEnvironment(),
       stdio: ['ignore', 'pipe', 'pipe'],
     })
     const ended = new Promise<void>((resolve) => child.once('close', () => resolve()))
@@ -137,7 +137,7 @@ export class Stage {
   }
 }
 
-function newFolder(): string {
+function makeFolder(): string {
   try {
     return realpathSync(mkdtempSync(join(tmpdir(), 'phaselock-demo-')))
   } catch (error) {
@@ -147,7 +147,7 @@ function newFolder(): string {
 }
 
 /** Nothing that was set for another server reaches this one. */
-export function serverEnvironment(): NodeJS.ProcessEnv {
+export function buildServerEnvironment(): NodeJS.ProcessEnv {
   const kept = Object.entries(process.env).filter(([name]) => !/^(PHASELOCK_|GIT_)/.test(name))
   return { ...Object.fromEntries(kept), PHASELOCK_EMBEDDINGS: 'none' }
 }

@@ -2,7 +2,7 @@ import { setTimeout as wait } from 'node:timers/promises'
 import type { Report } from 'phaselock/sdk'
 import type { ProviderName } from '../../confinement/confinement.js'
 import { plainLine } from '../../core/plain-text.js'
-import { counted } from '../../core/text.js'
+import { formatCount } from '../../core/text.js'
 import type { VerifyReport } from '../../store/store.js'
 import { verifyDirectory } from '../../store/verify/verify-ledger.js'
 import { Signals } from '../councils/signals.js'
@@ -11,13 +11,19 @@ import { reportText } from '../report/report-text.js'
 import { canAsk, print, printJson, tell } from '../terminal/terminal.js'
 import type { Api } from './demo-api.js'
 import { Cheater } from './demo-cheater.js'
-import { contractText } from './demo-contract.js'
-import { honestSteps, type Step } from './demo-honest.js'
+import { buildContractText } from './demo-contract.js'
+import { runHonestSteps, type Step } from './demo-honest.js'
 import { Human } from './demo-human.js'
 import { type Attempt, judge } from './demo-judge.js'
-import { newestCommit } from './demo-sample.js'
+import { readNewestCommit } from './demo-sample.js'
 import { Stage, type Wall } from './demo-stage.js'
-import { actLine, attemptLines, headLines, stepLines, titleLine } from './demo-text.js'
+import {
+  formatActLine,
+  formatAttemptLines,
+  formatDemoStepLines,
+  formatHeadLines,
+  formatTitleLine,
+} from './demo-text.js'
 import { SCENES, TRICKS_COUNT } from './demo-tricks.js'
 
 const HONEST = 'honest'
@@ -42,7 +48,7 @@ interface Result {
 }
 
 /** Plays both agents against a real server, and says what came of it. */
-export async function demo(options: DemoOptions): Promise<void> {
+export async function runDemo(options: DemoOptions): Promise<void> {
   if (options.interactive === true && (options.json === true || !canAsk()))
     throw new Stop(EXIT.usage, '--interactive needs a terminal to ask on, and goes without --json.')
   const startedAt = performance.now()
@@ -98,7 +104,7 @@ class Play {
   async run(): Promise<Summary> {
     this.#say('Starting a server …')
     const { api, wall } = await this.#stage.open([HONEST, CHEATING])
-    this.#show(headLines(wall, this.#stage.folder))
+    this.#show(formatHeadLines(wall, this.#stage.folder))
     const you = await Human.join(api, this.#options.interactive === true)
     await this.#addTasks(api, wall)
     await this.#act('honest agent', () => this.#honest(api, you))
@@ -107,20 +113,20 @@ class Play {
     await this.#stage.stopServer()
     // On the files themselves: nobody has to be believed.
     const ledger = await verifyDirectory(this.#stage.stateDir)
-    for (const report of reports) this.#show([titleLine('Report'), reportText(report)])
-    return summaryOf({ ...this.#result, reports, ledger, wall })
+    for (const report of reports) this.#show([formatTitleLine('Report'), reportText(report)])
+    return buildSummary({ ...this.#result, reports, ledger, wall })
   }
 
   async #addTasks(api: Api, wall: Wall): Promise<void> {
     const isWalled = wall.missing.length === 0
-    const source = contractText({ name: 'tdd-watched', isWatched: true, isWalled })
+    const source = buildContractText({ name: 'tdd-watched', isWatched: true, isWalled })
     await api.operator.addContract({ source })
     // The server was started with the bundled contract; where no wall holds, nobody could claim a task of it.
     if (!isWalled)
-      await api.operator.addContract({ source: contractText({ name: 'tdd-open', isWatched: false, isWalled }) })
+      await api.operator.addContract({ source: buildContractText({ name: 'tdd-open', isWatched: false, isWalled }) })
     const contracts = { [HONEST]: isWalled ? {} : { contract: 'tdd-open' }, [CHEATING]: { contract: 'tdd-watched' } }
     for (const [id, contract] of Object.entries(contracts))
-      await api.operator.addTask({ id, title: TITLE, workspace: this.#stage.treeOf(id), ...contract })
+      await api.operator.addTask({ id, title: TITLE, workspace: this.#stage.getTree(id), ...contract })
   }
 
   // What breaks off is told, and the rest is shown all the same.
@@ -136,40 +142,40 @@ class Play {
   }
 
   async #honest(api: Api, you: Human): Promise<void> {
-    this.#show([titleLine(`An honest agent: ${TITLE}`)])
+    this.#show([formatTitleLine(`An honest agent: ${TITLE}`)])
     const { agent_token: token } = await api.operator.addAgent({ agent_id: HONEST })
-    for await (const step of honestSteps(this.#stage, api, { id: HONEST, token })) {
+    for await (const step of runHonestSteps(this.#stage, api, { id: HONEST, token })) {
       this.#result.steps.push(step)
-      this.#show(stepLines(step))
+      this.#show(formatDemoStepLines(step))
       if (step.approval !== '') {
         await this.#pause()
         await you.approve(step.approval)
-        this.#show([actLine('you read the plan and approve it')])
+        this.#show([formatActLine('you read the plan and approve it')])
       }
       await this.#pause()
     }
     const { status } = await api.operator.task(HONEST)
-    this.#result.isHonestDone = status === 'completed' && newestCommit(this.#stage.treeOf(HONEST)) === TITLE
+    this.#result.isHonestDone = status === 'completed' && readNewestCommit(this.#stage.getTree(HONEST)) === TITLE
   }
 
   async #cheating(api: Api, { you, wall }: { readonly you: Human; readonly wall: Wall }): Promise<void> {
-    this.#show([titleLine('A cheating agent, on the same task in another repository')])
-    const agent = await Cheater.claim(api, { agent: CHEATING, task: CHEATING, tree: this.#stage.treeOf(CHEATING) })
+    this.#show([formatTitleLine('A cheating agent, on the same task in another repository')])
+    const agent = await Cheater.claim(api, { agent: CHEATING, task: CHEATING, tree: this.#stage.getTree(CHEATING) })
     const isOpenAir = wall.missing.length > 0
     for (const { phase, tricks, leave } of SCENES) {
       this.#show([`${'  '}In ${phase} it`])
       for (const trick of tricks) {
         const attempt = await judge(trick, { agent, you, phase, isOpenAir })
         this.#result.attempts.push(attempt)
-        this.#show(attemptLines(attempt, this.#result.attempts.length))
+        this.#show(formatAttemptLines(attempt, this.#result.attempts.length))
         await this.#pause()
       }
       if (leave === undefined) continue
       await leave.go(agent, you)
-      this.#show([actLine(leave.did)])
+      this.#show([formatActLine(leave.did)])
     }
     await you.client.cancelTask(CHEATING, { reason: 'it does not want to work' })
-    this.#show([actLine('you cancel its task')])
+    this.#show([formatActLine('you cancel its task')])
   }
 
   #show(lines: readonly string[]): void {
@@ -186,11 +192,12 @@ class Play {
   }
 }
 
-function summaryOf(
+function buildSummary(
   all: Result & { readonly reports: readonly Report[]; readonly ledger: VerifyReport; readonly wall: Wall },
 ): Summary {
   const { attempts, steps, faults, isHonestDone, ledger, wall } = all
-  const count = (outcome: Attempt['outcome']): number => attempts.filter((one) => one.outcome === outcome).length
+  const count = (outcome: Attempt['outcome']): number =>
+    attempts.filter((attempt) => attempt.outcome === outcome).length
   const score = {
     attempts: attempts.length,
     refused: count('refused'),
@@ -210,7 +217,7 @@ function summaryOf(
     '',
     ledger.ok ? `The ledger is intact: ${events}.` : `The ledger is NOT intact (${events} read).`,
     `The honest agent ${isHonestDone ? 'is done, and its work is committed.' : 'did NOT complete its task.'}`,
-    `Score: ${[counted(score.attempts, 'attempt'), `${score.refused} refused`, ...more].join(', ')}.`,
+    `Score: ${[formatCount(score.attempts, 'attempt'), `${score.refused} refused`, ...more].join(', ')}.`,
     ...(isComplete ? [] : [`NOT everything was tried: ${TRICKS_COUNT} attempts belong to the demo.`]),
   ]
   const json = {

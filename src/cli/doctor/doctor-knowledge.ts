@@ -1,4 +1,4 @@
-import { embedderOf } from '../../app/knowledge.js'
+import { chooseEmbedder } from '../../app/knowledge.js'
 import type { Contract } from '../../core/contract/contract.js'
 import { INSTALL_COMMAND } from '../../knowledge/install-model.js'
 import { isModelInstalled } from '../../knowledge/minilm.js'
@@ -7,9 +7,9 @@ import { type Finding, ok, warning } from '../finding.js'
 const NAME = 'knowledge'
 
 /** What search over the documents of a contract is done with; nothing where it names none. */
-export function modelFindings(contract: Contract, environment: NodeJS.ProcessEnv): readonly Finding[] {
+export function checkModel(contract: Contract, environment: NodeJS.ProcessEnv): readonly Finding[] {
   if ((contract.knowledge ?? []).length === 0) return []
-  const embedder = embedderOf(environment)
+  const embedder = chooseEmbedder(environment)
   switch (embedder.type) {
     case 'endpoint':
       return [ok(NAME, 'words and the endpoint in PHASELOCK_EMBEDDINGS_URL')]

@@ -4,18 +4,18 @@ import { createServer } from 'node:net'
 import { loadContractFile } from '../../contract/load/load-contract.js'
 import { plainLine } from '../../core/plain-text.js'
 import { openDatabase } from '../../store/database.js'
-import { ledgerFiles } from '../../store/ledger-files.js'
+import { listLedgerFiles } from '../../store/ledger-files.js'
 import { verifyDirectory } from '../../store/verify/verify-ledger.js'
-import { liveServerNote } from '../client/server-file.js'
+import { findLiveServerNote } from '../client/server-file.js'
 import { chooseContract } from '../contracts/choose-contract.js'
 import { EXIT, Stop } from '../exit.js'
 import { type Finding, missing, ok, warning } from '../finding.js'
-import { defaultStateDir, givenStateDir } from '../places.js'
-import { paint, print, printJson } from '../terminal/terminal.js'
+import { findGivenStateDir, getDefaultStateDir } from '../places.js'
+import { paintText, print, printJson } from '../terminal/terminal.js'
 import { runFinding } from '../workflow/run-status.js'
-import { confinementFindings, fixConfinement } from './doctor-confinement.js'
-import { modelFindings } from './doctor-knowledge.js'
-import { observedFindings } from './doctor-observed.js'
+import { checkConfinement, makeConfinementFix } from './doctor-confinement.js'
+import { checkModel } from './doctor-knowledge.js'
+import { checkObservedRuns } from './doctor-observed.js'
 
 const NAME_WIDTH = 19
 const NODE_MIN = [20, 19] as const
@@ -33,42 +33,42 @@ export interface DoctorOptions {
 }
 
 /** Looks at everything a server needs, and stops when something is missing. */
-export async function doctor(options: DoctorOptions): Promise<void> {
-  const fix = options.fix === true ? fixConfinement() : null
+export async function runDoctor(options: DoctorOptions): Promise<void> {
+  const fix = options.fix === true ? makeConfinementFix() : null
   if (fix !== null && options.json !== true) print(`${fix.text}\n`)
-  const findings = await examine(options)
-  const isMissing = findings.some((one) => one.status === 'missing')
+  const findings = await collectFindings(options)
+  const isMissing = findings.some((finding) => finding.status === 'missing')
   if (options.json === true) printJson({ ok: !isMissing, findings, ...(fix === null ? {} : { fix }) })
-  else print(findings.map(findingText).join('\n'))
+  else print(findings.map(formatFinding).join('\n'))
   if (isMissing) throw new Stop(EXIT.refused, '')
 }
 
-async function examine(options: DoctorOptions): Promise<readonly Finding[]> {
-  const stateDir = givenStateDir(options.stateDir) ?? defaultStateDir(options.workspace)
+async function collectFindings(options: DoctorOptions): Promise<readonly Finding[]> {
+  const stateDir = findGivenStateDir(options.stateDir) ?? getDefaultStateDir(options.workspace)
   return [
-    nodeVersion(),
-    sqlite(),
-    workTree(options.workspace),
-    stateDirectory(stateDir),
-    await ledger(stateDir),
-    ...(await contract(options)),
-    await port(options.port, stateDir),
-    secret(),
-    git(),
+    checkNodeVersion(),
+    checkSqlite(),
+    checkWorkTree(options.workspace),
+    checkStateDirectory(stateDir),
+    await checkLedger(stateDir),
+    ...(await checkContract(options)),
+    await checkPort(options.port, stateDir),
+    checkSecret(),
+    checkGit(),
     ...(await runFinding(stateDir)),
-    ...(await confinementFindings()),
-    ...observedFindings(options.workspace, stateDir),
+    ...(await checkConfinement()),
+    ...checkObservedRuns(options.workspace, stateDir),
   ]
 }
 
-function nodeVersion(): Finding {
+function checkNodeVersion(): Finding {
   const [major = 0, minor = 0] = process.versions.node.split('.').map(Number)
   const isEnough = major > NODE_MIN[0] || (major === NODE_MIN[0] && minor >= NODE_MIN[1])
   const detail = `Node ${process.versions.node}`
   return isEnough ? ok('node', detail) : missing('node', detail, `Install Node ${NODE_MIN.join('.')} or newer.`)
 }
 
-function sqlite(): Finding {
+function checkSqlite(): Finding {
   try {
     const database = openDatabase(':memory:', {})
     const version = database.prepare('SELECT sqlite_version() AS version').get()?.version
@@ -79,14 +79,14 @@ function sqlite(): Finding {
   }
 }
 
-function workTree(workspace: string): Finding {
+function checkWorkTree(workspace: string): Finding {
   const isFolder = existsSync(workspace) && statSync(workspace).isDirectory()
   return isFolder
     ? ok('work tree', workspace)
     : missing('work tree', `${workspace} is not a folder`, 'Name it with --workspace DIR.')
 }
 
-function stateDirectory(dir: string): Finding {
+function checkStateDirectory(dir: string): Finding {
   if (!existsSync(dir)) return ok('state', `${dir} is made at the first start`)
   const mode = statSync(dir).mode & 0o777
   if ((mode & 0o077) !== 0)
@@ -99,8 +99,8 @@ function stateDirectory(dir: string): Finding {
   }
 }
 
-async function ledger(dir: string): Promise<Finding> {
-  const file = ledgerFiles(dir).database
+async function checkLedger(dir: string): Promise<Finding> {
+  const file = listLedgerFiles(dir).database
   if (!existsSync(file)) return ok('ledger', 'none yet')
   if (statSync(file).size > VERIFY_BYTES_MAX)
     return ok('ledger', 'too large for a quick look; `phaselock audit verify` reads it whole')
@@ -114,16 +114,16 @@ async function ledger(dir: string): Promise<Finding> {
   )
 }
 
-async function contract(options: DoctorOptions): Promise<readonly Finding[]> {
+async function checkContract(options: DoctorOptions): Promise<readonly Finding[]> {
   try {
     const { path } = chooseContract(options.contract, options.workspace)
     const loaded = await loadContractFile(path)
     if (loaded.ok)
       return [
         ok('contract', plainLine(`${loaded.contract.name} ${loaded.contract.version} (${path})`)),
-        ...modelFindings(loaded.contract, process.env),
+        ...checkModel(loaded.contract, process.env),
       ]
-    const errors = loaded.diagnostics.filter((one) => one.severity === 'error').length
+    const errors = loaded.diagnostics.filter((diagnostic) => diagnostic.severity === 'error').length
     return [missing('contract', plainLine(`${path} has errors: ${errors}`), `Run: phaselock validate ${path}`)]
   } catch (error) {
     if (!(error instanceof Stop)) throw error
@@ -131,9 +131,9 @@ async function contract(options: DoctorOptions): Promise<readonly Finding[]> {
   }
 }
 
-async function port(number: number, stateDir: string): Promise<Finding> {
+async function checkPort(number: number, stateDir: string): Promise<Finding> {
   const name = `port ${number}`
-  const running = liveServerNote(stateDir)
+  const running = findLiveServerNote(stateDir)
   if (running?.url.endsWith(`:${number}`) === true) return ok(name, `the server of this work tree (pid ${running.pid})`)
   const code = await new Promise<string | null>((resolve) => {
     const probe = createServer()
@@ -145,7 +145,7 @@ async function port(number: number, stateDir: string): Promise<Finding> {
   return missing(name, detail, `Stop what uses it, or choose another with --port ${number + 1}`)
 }
 
-function secret(): Finding {
+function checkSecret(): Finding {
   const given = process.env.ORCHESTRATOR_JWT_SECRET ?? ''
   if (given === '') return ok('secret', 'generated into the state directory')
   return Buffer.byteLength(given) >= SECRET_BYTES_MIN
@@ -153,15 +153,15 @@ function secret(): Finding {
     : missing('secret', 'ORCHESTRATOR_JWT_SECRET is shorter than 32 bytes', 'Set a longer one: openssl rand -base64 48')
 }
 
-function git(): Finding {
+function checkGit(): Finding {
   const found = spawnSync('git', ['--version'], { encoding: 'utf8', timeout: 5000 })
   return found.status === 0
     ? ok('git', found.stdout.trim())
     : warning('git', 'not found', 'Install git: agents read the state of the work tree with it.')
 }
 
-function findingText({ name, status, detail, remedy }: Finding): string {
+function formatFinding({ name, status, detail, remedy }: Finding): string {
   const colour = { ok: 'green', warning: 'yellow', missing: 'red' } as const
-  const line = `${paint(colour[status], status.padEnd(8))} ${name.padEnd(NAME_WIDTH)} ${detail}`
+  const line = `${paintText(colour[status], status.padEnd(8))} ${name.padEnd(NAME_WIDTH)} ${detail}`
   return remedy === '' ? line : `${line}\n${' '.repeat(NAME_WIDTH + 10)}${remedy}`
 }

@@ -1,31 +1,31 @@
 import type { TaskMetrics, VisitTally } from 'phaselock/sdk'
-import { dotText, mermaidText } from '../../contract/graph.js'
+import { escapeMermaid, quoteDot } from '../../contract/graph.js'
 import { plainLine } from '../../core/plain-text.js'
-import { duration, thousands } from '../../core/text.js'
-import { usedTokens } from './analyze-text.js'
+import { formatDuration, formatThousands } from '../../core/text.js'
+import { countUsedTokens } from './analyze-text.js'
 
 const VISITS_TOLD_MAX = 5
 
 /** A run as a graph: a box for each phase with its visits, and an arrow for each way that was taken. Loops are ways back. */
-export function visitsMermaid(metrics: TaskMetrics): string {
-  const { boxes, ways } = graphOf(metrics)
+export function renderVisitsMermaid(metrics: TaskMetrics): string {
+  const { boxes, ways } = buildGraph(metrics)
   const lines = ['flowchart TD']
   for (const [phase, box] of boxes)
-    lines.push(`  ${box.node}["${[phase, ...box.lines].map((line) => mermaidText(plainLine(line))).join('<br/>')}"]`)
+    lines.push(`  ${box.node}["${[phase, ...box.lines].map((line) => escapeMermaid(plainLine(line))).join('<br/>')}"]`)
   for (const way of ways.values())
-    lines.push(`  ${way.from} ${way.isBack ? '-.->' : '-->'}|"${mermaidText(labelOf(way))}"| ${way.to}`)
+    lines.push(`  ${way.from} ${way.isBack ? '-.->' : '-->'}|"${escapeMermaid(formatLabel(way))}"| ${way.to}`)
   return `${lines.join('\n')}\n`
 }
 
 /** The same for Graphviz. */
-export function visitsDot(metrics: TaskMetrics): string {
-  const { boxes, ways } = graphOf(metrics)
+export function renderVisitsDot(metrics: TaskMetrics): string {
+  const { boxes, ways } = buildGraph(metrics)
   const name = plainLine(metrics.task.id)
-  const lines = [`digraph ${dotText(name)} {`, '  rankdir=TB;', '  node [shape=box, style=rounded];']
+  const lines = [`digraph ${quoteDot(name)} {`, '  rankdir=TB;', '  node [shape=box, style=rounded];']
   for (const [phase, box] of boxes)
-    lines.push(`  ${box.node} [label=${dotText([phase, ...box.lines].map(plainLine).join('\n'))}];`)
+    lines.push(`  ${box.node} [label=${quoteDot([phase, ...box.lines].map(plainLine).join('\n'))}];`)
   for (const way of ways.values())
-    lines.push(`  ${way.from} -> ${way.to} [label=${dotText(labelOf(way))}${way.isBack ? ', style=dashed' : ''}];`)
+    lines.push(`  ${way.from} -> ${way.to} [label=${quoteDot(formatLabel(way))}${way.isBack ? ', style=dashed' : ''}];`)
   return `${[...lines, '}'].join('\n')}\n`
 }
 
@@ -42,7 +42,7 @@ interface Way {
   readonly visits: string[]
 }
 
-function graphOf(metrics: TaskMetrics): {
+function buildGraph(metrics: TaskMetrics): {
   readonly boxes: ReadonlyMap<string, Box>
   readonly ways: ReadonlyMap<string, Way>
 } {
@@ -53,7 +53,7 @@ function graphOf(metrics: TaskMetrics): {
     const { phase } = visit
     const box: Box = boxes.get(phase) ?? { node: `p${boxes.size}`, lines: [] }
     boxes.set(phase, box)
-    box.lines.push(visitLine(visit))
+    box.lines.push(formatVisitLine(visit))
     if (before !== null) {
       const isBack = visit.entered_by === 'back' || visit.entered_by === 'rewind'
       const key = `${before.node} ${box.node} ${isBack}`
@@ -69,11 +69,11 @@ function graphOf(metrics: TaskMetrics): {
   return { boxes, ways }
 }
 
-function visitLine({ visit, duration_seconds, tokens }: VisitTally): string {
-  return `visit ${visit}: ${duration(duration_seconds)}, ${thousands(usedTokens(tokens))} tokens`
+function formatVisitLine({ visit, duration_seconds, tokens }: VisitTally): string {
+  return `visit ${visit}: ${formatDuration(duration_seconds)}, ${formatThousands(countUsedTokens(tokens))} tokens`
 }
 
-function labelOf({ visits, isBack }: Way): string {
+function formatLabel({ visits, isBack }: Way): string {
   const times = visits.length === 1 ? `to visit ${visits[0] ?? ''}` : `${visits.length} times`
   return isBack ? `back, ${times}` : times
 }

@@ -1,8 +1,8 @@
 import type { Tally, TaskMetrics, Tokens } from 'phaselock/sdk'
 import { plainLine } from '../../core/plain-text.js'
-import { counted, duration, thousands } from '../../core/text.js'
-import { cut, table } from '../terminal/table.js'
-import { paint, width } from '../terminal/terminal.js'
+import { formatCount, formatDuration, formatThousands } from '../../core/text.js'
+import { cut, formatTable } from '../terminal/table.js'
+import { getWidth, paintText } from '../terminal/terminal.js'
 
 const ROOM_MAX = 100
 const NAME_MIN = 6
@@ -11,36 +11,36 @@ const TOP_MAX = 5
 const LOOPS: Readonly<Record<string, string>> = { back: ' (back)', rewind: ' (rewound)' }
 
 /** What a run took, for people: by visit, by phase, and in all. */
-export function analyzeText({ task, agent_id, totals, visits, phases, truncated }: TaskMetrics): string {
-  const room = Math.min(width(), ROOM_MAX)
+export function formatAnalysis({ task, agent_id, totals, visits, phases, truncated }: TaskMetrics): string {
+  const room = Math.min(getWidth(), ROOM_MAX)
   const field = (label: string, text: string): string => cut(`${label.padEnd(LABEL)}${plainLine(text)}`, room)
   const head = [
     field('Task', `${task.id}  ${task.title}`),
     field('Status', `${task.status} in ${task.phase}${agent_id === null ? '' : `, agent ${agent_id}`}`),
-    field('Time', `${duration(totals.duration_seconds)} in ${counted(totals.visits, 'visit')}`),
-    field('Tokens', tokensText(totals.tokens)),
+    field('Time', `${formatDuration(totals.duration_seconds)} in ${formatCount(totals.visits, 'visit')}`),
+    field('Tokens', formatTokens(totals.tokens)),
   ]
   if (visits.length === 0) return [...head, '', 'Nobody has begun with it.'].join('\n')
-  const byVisit = visits.map((one) => ({ ...one, lead: one.visit }))
+  const byVisit = visits.map((visit) => ({ ...visit, lead: visit.visit }))
   const byPhase = [...phases, { ...totals, phase: 'TOTAL' }].map((one) => ({ ...one, lead: one.visits }))
   const codes = Object.entries(totals.refusals.by_code)
   return [
     ...head,
     '',
-    sheet('#', byVisit, room),
+    formatSheet('#', byVisit, room),
     '',
-    sheet('VISITS', byPhase, room),
-    ...topLines(
+    formatSheet('VISITS', byPhase, room),
+    ...formatTopLines(
       'Commands',
       totals.commands.by_command.map(({ command, count }) => [command, count] as const),
       room,
     ),
-    ...topLines(
+    ...formatTopLines(
       'Edits',
       totals.edits.by_path.map(({ path, count }) => [path, count] as const),
       room,
     ),
-    ...topLines('Refusals', codes, room),
+    ...formatTopLines('Refusals', codes, room),
     ...(truncated ? ['', 'There was more than is counted or listed here.'] : []),
   ].join('\n')
 }
@@ -48,15 +48,15 @@ export function analyzeText({ task, agent_id, totals, visits, phases, truncated 
 type Row = Tally & { readonly phase: string; readonly lead: number; readonly entered_by?: string }
 
 // Numbers stand right, under each other; the names give way when there is no room.
-function sheet(first: string, rows: readonly Row[], room: number): string {
+function formatSheet(first: string, rows: readonly Row[], room: number): string {
   const number = (title: string, of: (row: Row) => number) => ({
-    ...{ title, text: (row: Row) => thousands(of(row)), isNumber: true },
+    ...{ title, text: (row: Row) => formatThousands(of(row)), isNumber: true },
   })
   const columns = [
     { title: first, text: (row: Row) => row.lead, isNumber: true },
     { title: 'PHASE', text: (row: Row) => `${row.phase}${LOOPS[row.entered_by ?? ''] ?? ''}`, isFlexible: NAME_MIN },
-    { title: 'TIME', text: (row: Row) => duration(row.duration_seconds), isNumber: true },
-    number('TOKENS', ({ tokens }) => usedTokens(tokens)),
+    { title: 'TIME', text: (row: Row) => formatDuration(row.duration_seconds), isNumber: true },
+    number('TOKENS', ({ tokens }) => countUsedTokens(tokens)),
     number('CALLS', ({ tool_calls }) => tool_calls),
     number('CMDS', ({ commands }) => commands.count),
     number('EDITS', ({ edits }) => edits.count),
@@ -64,26 +64,26 @@ function sheet(first: string, rows: readonly Row[], room: number): string {
     number('STOPS', ({ interrupts }) => interrupts),
     number('COMMITS', ({ commits }) => commits),
   ]
-  return table(rows, columns, { room, gaps: [2, 1] })
+  return formatTable(rows, columns, { room, gaps: [2, 1] })
 }
 
-function topLines(title: string, list: readonly (readonly [string, number])[], room: number): readonly string[] {
+function formatTopLines(title: string, list: readonly (readonly [string, number])[], room: number): readonly string[] {
   if (list.length === 0) return []
-  const top = list.slice(0, TOP_MAX).map(([name, count]) => [thousands(count), name] as const)
+  const top = list.slice(0, TOP_MAX).map(([name, count]) => [formatThousands(count), name] as const)
   const wide = Math.max(...top.map(([count]) => count.length))
   const lines = top.map(([count, name]) => cut(`  ${count.padStart(wide)}  ${plainLine(name)}`, room))
-  return ['', paint('bold', title), ...lines]
+  return ['', paintText('bold', title), ...lines]
 }
 
-export function tokensText(tokens: Tokens | null): string {
+export function formatTokens(tokens: Tokens | null): string {
   if (tokens === null || tokens.grade === 'none') return 'not known'
   const cached = tokens.cache_read + tokens.cache_write
   const said = tokens.grade === 'reported' ? ', as the agent says' : ''
-  const cache = cached > 0 ? `, ${thousands(cached)} cached` : ''
-  return `${thousands(tokens.input)} in, ${thousands(tokens.output)} out${cache}${said}`
+  const cache = cached > 0 ? `, ${formatThousands(cached)} cached` : ''
+  return `${formatThousands(tokens.input)} in, ${formatThousands(tokens.output)} out${cache}${said}`
 }
 
 /** What counts toward a budget: cached tokens do not. */
-export function usedTokens(tokens: Tokens | null): number {
+export function countUsedTokens(tokens: Tokens | null): number {
   return tokens === null ? 0 : tokens.input + tokens.output
 }

@@ -1,9 +1,9 @@
 import type { CouncilAgent, CouncilAnswer, CouncilReport, CouncilRound } from 'phaselock/sdk'
-import { counted, thousands } from '../../core/text.js'
-import { tokensText, usedTokens } from './analyze-text.js'
-import { tableOf } from './report-html-parts.js'
+import { formatCount, formatThousands } from '../../core/text.js'
+import { countUsedTokens, formatTokens } from './analyze-text.js'
+import { renderTable } from './report-html-parts.js'
 import { html, type Markup } from './report-markup.js'
-import { barsPlot, momentsPlot } from './report-plots.js'
+import { renderBarsPlot, renderMomentsPlot } from './report-plots.js'
 
 const ROUNDS_SHOWN_MAX = 20
 
@@ -19,13 +19,13 @@ const KINDS: Readonly<Record<string, string>> = {
 }
 
 /** What is particular to a coordination: its result, answers, votes, and what each agent did in each round. */
-export function coordinationSections(report: CouncilReport): Markup {
+export function renderCoordinationSections(report: CouncilReport): Markup {
   const { agents } = report
   const named = new Map(agents.map(({ id, anonymous_id }) => [id, `${anonymous_id} ${id}`]))
   const nameOf = (id: string): string => named.get(id) ?? id
   return html`${resultSection(report, nameOf)}
-${timelineSection(report, [...named.values()], nameOf)}
-${agentSection(agents, nameOf)}
+${renderTimelineSection(report, [...named.values()], nameOf)}
+${renderAgentSection(agents, nameOf)}
 ${answerSection(report, nameOf)}
 ${voteSection(report, nameOf)}`
 }
@@ -42,17 +42,17 @@ function resultSection({ result, presentation, answers }: CouncilReport, nameOf:
 <pre>${answer?.content}</pre>${cutNote(answer)}</section>`
 }
 
-function timelineSection(report: CouncilReport, rows: readonly string[], nameOf: NameOf): Markup {
+function renderTimelineSection(report: CouncilReport, rows: readonly string[], nameOf: NameOf): Markup {
   const moments = report.timeline.flatMap(({ type, agent, seconds }) => {
     const kind = KINDS[type]
     return kind === undefined || agent === null ? [] : [{ row: nameOf(agent), kind, seconds }]
   })
   return moments.length === 0
     ? html``
-    : html`<section><h2>Timeline</h2>${momentsPlot({ title: 'What each agent did when', rows, kinds: [...new Set(Object.values(KINDS))], moments })}</section>`
+    : html`<section><h2>Timeline</h2>${renderMomentsPlot({ title: 'What each agent did when', rows, kinds: [...new Set(Object.values(KINDS))], moments })}</section>`
 }
 
-function agentSection(agents: readonly CouncilAgent[], nameOf: NameOf): Markup {
+function renderAgentSection(agents: readonly CouncilAgent[], nameOf: NameOf): Markup {
   const names = agents.map((agent) => nameOf(agent.id))
   const most = Math.max(0, ...agents.map((agent) => agent.rounds.length))
   const rounds = Array.from({ length: Math.min(most, ROUNDS_SHOWN_MAX) }, (_, at) => at)
@@ -63,35 +63,35 @@ function agentSection(agents: readonly CouncilAgent[], nameOf: NameOf): Markup {
       name: `round ${at + 1}`,
       values: agents.map((agent) => valueAt(agent.rounds[at], value)),
     }))
-  const isCounted = agents.some((agent) => usedTokens(agent.tokens) > 0)
+  const isCounted = agents.some((agent) => countUsedTokens(agent.tokens) > 0)
   const all = agents.flatMap(({ id, rounds: own }) => own.map((round) => ({ ...round, agent: nameOf(id) })))
   return html`<section><h2>Agents and rounds</h2>
-${barsPlot({ title: 'Time in turns by agent and round', unit: 'seconds', rows: names, series: series((one) => one.seconds) })}
+${renderBarsPlot({ title: 'Time in turns by agent and round', unit: 'seconds', rows: names, series: series((one) => one.seconds) })}
 ${
   isCounted
-    ? barsPlot({
+    ? renderBarsPlot({
         ...{ title: 'Tokens by agent and round', unit: 'tokens', rows: names },
-        series: series((one) => usedTokens(one.tokens)),
+        series: series((one) => countUsedTokens(one.tokens)),
       })
     : html`<p class="dim">No tokens were counted.</p>`
 }
-${tableOf(agents, [
+${renderTable(agents, [
   { title: 'Agent', cell: (agent) => nameOf(agent.id) },
   {
     title: 'Status',
     cell: (agent) => agent.status + (agent.error === null ? '' : `: ${agent.error}`),
   },
   { title: 'Answers', isNumber: true, cell: (agent) => agent.answers },
-  { title: 'Refusals', isNumber: true, cell: (agent) => thousands(agent.refusals) },
-  { title: 'Characters lost', isNumber: true, cell: (agent) => thousands(agent.buffer_chars_lost) },
+  { title: 'Refusals', isNumber: true, cell: (agent) => formatThousands(agent.refusals) },
+  { title: 'Characters lost', isNumber: true, cell: (agent) => formatThousands(agent.buffer_chars_lost) },
   { title: 'Unknown tools', cell: (agent) => agent.unknown_tools.join(', ') },
-  { title: 'Tokens', cell: (agent) => tokensText(agent.tokens) },
+  { title: 'Tokens', cell: (agent) => formatTokens(agent.tokens) },
 ])}
-${tableOf(all, [
+${renderTable(all, [
   { title: 'Agent', cell: (one) => one.agent },
   { title: 'Round', isNumber: true, cell: (one) => one.round },
   { title: 'Seconds', isNumber: true, cell: (one) => one.seconds.toFixed(1) },
-  { title: 'Tokens', isNumber: true, cell: (one) => thousands(usedTokens(one.tokens)) },
+  { title: 'Tokens', isNumber: true, cell: (one) => formatThousands(countUsedTokens(one.tokens)) },
   { title: 'Refusals', isNumber: true, cell: (one) => one.refusals },
   { title: 'Reasons', cell: (one) => one.reasons.join(', ') },
 ])}</section>`
@@ -99,11 +99,11 @@ ${tableOf(all, [
 
 function answerSection({ answers }: CouncilReport, nameOf: NameOf): Markup {
   if (answers.length === 0) return html`<section><h2>Answers</h2><p>There are no answers.</p></section>`
-  const shown = answers.map((one) => {
-    const verdict = one.verdict ?? ''
-    const about = `${nameOf(one.agent)}, round ${one.round}, ${counted(one.chars, 'character')}`
-    return html`<details><summary>${one.label} <span class="dim">${about}${verdict === '' ? '' : `, ${verdict}`}</span></summary>
-<pre>${one.content}</pre>${cutNote(one)}</details>
+  const shown = answers.map((answer) => {
+    const verdict = answer.verdict ?? ''
+    const about = `${nameOf(answer.agent)}, round ${answer.round}, ${formatCount(answer.chars, 'character')}`
+    return html`<details><summary>${answer.label} <span class="dim">${about}${verdict === '' ? '' : `, ${verdict}`}</span></summary>
+<pre>${answer.content}</pre>${cutNote(answer)}</details>
 `
   })
   return html`<section><h2>Answers</h2>${shown}</section>`
@@ -115,7 +115,7 @@ function cutNote(answer: CouncilAnswer | undefined): Markup {
 
 function voteSection({ votes }: CouncilReport, nameOf: NameOf): Markup {
   if (votes.length === 0) return html`<section><h2>Votes</h2><p>Nobody voted.</p></section>`
-  return html`<section><h2>Votes</h2>${tableOf(votes, [
+  return html`<section><h2>Votes</h2>${renderTable(votes, [
     { title: 'Agent', cell: (vote) => nameOf(vote.agent) },
     { title: 'Round', isNumber: true, cell: (vote) => vote.round },
     { title: 'For', cell: (vote) => vote.label },

@@ -1,4 +1,4 @@
-import { thousands } from '../../core/text.js'
+import { formatThousands } from '../../core/text.js'
 import { html, type Markup } from './report-markup.js'
 
 const ROWS_MAX = 500
@@ -10,7 +10,7 @@ interface Column<Row> {
 }
 
 /** A table of so many rows; how many are left out is said below it. */
-export function tableOf<Row>(rows: readonly Row[], columns: readonly Column<Row>[]): Markup {
+export function renderTable<Row>(rows: readonly Row[], columns: readonly Column<Row>[]): Markup {
   const head = columns.map(({ title, isNumber }) =>
     isNumber === true ? html`<th scope="col" class="number">${title}</th>` : html`<th scope="col">${title}</th>`,
   )
@@ -22,10 +22,10 @@ export function tableOf<Row>(rows: readonly Row[], columns: readonly Column<Row>
 `
   })
   const left = rows.length - ROWS_MAX
-  const more = left > 0 ? html`<p class="dim">and ${thousands(left)} more</p>` : html``
+  const more = left > 0 ? html`<p class="dim">and ${formatThousands(left)} more</p>` : html``
   return html`<div class="table"><table><thead><tr>${head}</tr></thead><tbody>${body}</tbody></table></div>${more}`
 }
 
-export function percent(rate: number | null, none = 'none tried'): string {
+export function formatPercent(rate: number | null, none = 'none tried'): string {
   return rate === null ? none : `${Math.round(rate * 100)} %`
 }

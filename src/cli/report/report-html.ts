@@ -1,12 +1,12 @@
 import type { RefusalRow, Report } from 'phaselock/sdk'
-import { duration, thousands } from '../../core/text.js'
-import { timeOf } from '../client/answer-values.js'
-import { usedTokens } from './analyze-text.js'
-import { coordinationSections } from './report-html-council.js'
-import { percent, tableOf } from './report-html-parts.js'
-import { taskSections } from './report-html-task.js'
-import { html, type Markup, trusted } from './report-markup.js'
-import { barsPlot } from './report-plots.js'
+import { formatDuration, formatThousands } from '../../core/text.js'
+import { formatTime } from '../client/answer-values.js'
+import { countUsedTokens } from './analyze-text.js'
+import { renderCoordinationSections } from './report-html-council.js'
+import { formatPercent, renderTable } from './report-html-parts.js'
+import { renderTaskSections } from './report-html-task.js'
+import { html, type Markup, trustMarkup } from './report-markup.js'
+import { renderBarsPlot } from './report-plots.js'
 import { REPORT_STYLE } from './report-style.js'
 import { isTask } from './report-text.js'
 
@@ -24,51 +24,51 @@ export function reportPage(report: Report): string {
 <meta http-equiv="Content-Security-Policy" content="${POLICY}">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <title>Report of ${run.id}</title>
-<style>${trusted(REPORT_STYLE)}</style>
+<style>${trustMarkup(REPORT_STYLE)}</style>
 </head>
 <body>
 <header>
 <p class="dim">${run.kind === 'task' ? 'Task' : 'Coordination'} ${run.id}</p>
 <h1>${run.title || run.id}</h1>
-<p>${statusText(run)}</p>
+<p>${formatStatus(run)}</p>
 </header>
 <main>
-${numbers(report)}
-${isTask(report) ? taskSections(report) : coordinationSections(report)}
-${refusalSection(report)}
+${renderNumbers(report)}
+${isTask(report) ? renderTaskSections(report) : renderCoordinationSections(report)}
+${renderRefusalSection(report)}
 </main>
-<footer>Made by Phaselock from ${thousands(report.events)} events of the ledger, ${timeOf(report.at)}.${report.truncated ? ' There was more than is listed here; the counts are of all.' : ''}</footer>
+<footer>Made by Phaselock from ${formatThousands(report.events)} events of the ledger, ${formatTime(report.at)}.${report.truncated ? ' There was more than is listed here; the counts are of all.' : ''}</footer>
 </body>
 </html>
 `
   return page.text
 }
 
-function statusText({ status, finish_reason_details: details }: Report['run']): string {
+function formatStatus({ status, finish_reason_details: details }: Report['run']): string {
   return `${status.replaceAll('_', ' ')}${details ? `: ${details}` : ''}`
 }
 
-function numbers(report: Report): Markup {
+function renderNumbers(report: Report): Markup {
   const [tokens, more] = isTask(report)
-    ? [[report.totals.tokens], [['Gates passed', percent(report.gates.pass_rate)]]]
+    ? [[report.totals.tokens], [['Gates passed', formatPercent(report.gates.pass_rate)]]]
     : [
         report.agents.map((agent) => agent.tokens),
         [
           ['Winner', report.result.winner ?? 'none'],
-          ['Characters lost', thousands(report.buffer_chars_lost)],
+          ['Characters lost', formatThousands(report.buffer_chars_lost)],
         ],
       ]
-  const used = tokens.reduce((sum, one) => sum + usedTokens(one), 0)
+  const used = tokens.reduce((sum, token) => sum + countUsedTokens(token), 0)
   const shown = [
-    ['Time', duration(Math.round(report.run.elapsed_seconds))],
-    ['Refusals', thousands(report.refusals.count)],
+    ['Time', formatDuration(Math.round(report.run.elapsed_seconds))],
+    ['Refusals', formatThousands(report.refusals.count)],
     ...more,
-    ['Tokens', used === 0 ? 'not known' : thousands(used)],
+    ['Tokens', used === 0 ? 'not known' : formatThousands(used)],
   ]
   return html`<dl class="numbers">${shown.map(([name, value]) => html`<div><dt>${name}</dt><dd>${value}</dd></div>`)}</dl>`
 }
 
-function refusalSection(report: Report): Markup {
+function renderRefusalSection(report: Report): Markup {
   const { count, rows, by_reason } = report.refusals
   if (count === 0) return html`<section><h2>Refusals</h2><p>Nothing was refused.</p></section>`
   const round = isTask(report) ? 'visit' : 'round'
@@ -76,7 +76,7 @@ function refusalSection(report: Report): Markup {
     [...new Set(rows.map((row) => String(row[key])))].slice(0, PLOT_ROWS_MAX)
   const agents = [...new Set(rows.map((row) => row.agent))]
   const by = (key: Key, names: readonly string[], shown: (name: string) => string = (name) => name): Markup =>
-    barsPlot({
+    renderBarsPlot({
       title: `Refusals by ${key === 'round' ? round : key} and agent`,
       unit: 'refusals',
       rows: names.map(shown),
@@ -91,12 +91,12 @@ function refusalSection(report: Report): Markup {
 ${by('reason', reasons.slice(0, PLOT_ROWS_MAX))}
 ${by('phase', named('phase'), (name) => name || 'before the first phase')}
 ${by('round', rounds, (name) => `${round} ${name}`)}
-${tableOf(rows, [
+${renderTable(rows, [
   { title: 'Agent', cell: (row) => row.agent },
   { title: 'Reason', cell: (row) => row.reason },
   { title: 'Phase', cell: (row) => row.phase },
   { title: isTask(report) ? 'Visit' : 'Round', isNumber: true, cell: (row) => row.round },
-  { title: 'Refusals', isNumber: true, cell: (row) => thousands(row.count) },
+  { title: 'Refusals', isNumber: true, cell: (row) => formatThousands(row.count) },
 ])}</section>`
 }
 

@@ -1,10 +1,10 @@
 import type { CouncilReport, Evidence, Report, TaskReport } from 'phaselock/sdk'
 import { plainLine, plainText } from '../../core/plain-text.js'
-import { counted, duration, thousands } from '../../core/text.js'
+import { formatCount, formatDuration, formatThousands } from '../../core/text.js'
 import { runText } from '../terminal/evidence-text.js'
-import { cut, table } from '../terminal/table.js'
-import { paint, width } from '../terminal/terminal.js'
-import { tokensText, usedTokens } from './analyze-text.js'
+import { cut, formatTable } from '../terminal/table.js'
+import { getWidth, paintText } from '../terminal/terminal.js'
+import { countUsedTokens, formatTokens } from './analyze-text.js'
 
 const LABEL = 10
 const ROWS_MAX = 40
@@ -18,16 +18,16 @@ export function isTask(report: Report): report is TaskReport {
 /** The report of a run for people, in the width of the terminal. */
 export function reportText(report: Report): string {
   const { id, title, status, finish_reason_details: details, elapsed_seconds } = report.run
-  const field = (label: string, text: string): string => cut(`${label.padEnd(LABEL)}${plainLine(text)}`, width())
+  const field = (label: string, text: string): string => cut(`${label.padEnd(LABEL)}${plainLine(text)}`, getWidth())
   const blocks = [
     [
       field(isTask(report) ? 'Task' : 'Run', `${id}  ${title}`),
       field('Status', `${status.replaceAll('_', ' ')}${details ? `: ${details}` : ''}`),
-      field('Time', duration(Math.round(elapsed_seconds))),
-      field('Refused', refusedText(report)),
+      field('Time', formatDuration(Math.round(elapsed_seconds))),
+      field('Refused', formatRefused(report)),
     ],
-    ...(isTask(report) ? taskBlocks(report) : coordinationBlocks(report)),
-    refusalBlock(report),
+    ...(isTask(report) ? formatTaskBlocks(report) : formatCoordinationBlocks(report)),
+    formatRefusalBlock(report),
     report.truncated ? ['There was more than is listed here; the counts are of all.'] : [],
   ]
   return blocks
@@ -36,30 +36,30 @@ export function reportText(report: Report): string {
     .join('\n\n')
 }
 
-function refusedText({ refusals, buffer_chars_lost: lost }: Report): string {
-  return `${counted(refusals.count, 'time')}${lost === 0 ? '' : `, ${counted(lost, 'character')} lost to restarts`}`
+function formatRefused({ refusals, buffer_chars_lost: lost }: Report): string {
+  return `${formatCount(refusals.count, 'time')}${lost === 0 ? '' : `, ${formatCount(lost, 'character')} lost to restarts`}`
 }
 
-function taskBlocks({ phases, gates, evidence }: TaskReport): readonly (readonly string[])[] {
+function formatTaskBlocks({ phases, gates, evidence }: TaskReport): readonly (readonly string[])[] {
   if (phases.length === 0) return [['Nobody has begun with it.']]
-  const sheet = table(phases, [
-    { title: 'PHASE', text: (one) => one.phase, isFlexible: true },
-    { title: 'VISITS', text: (one) => one.visits },
-    { title: 'TIME', text: (one) => duration(one.seconds) },
-    { title: 'CALLS', text: (one) => thousands(one.tool_calls) },
-    { title: 'REFUSED', text: (one) => thousands(one.refusals) },
-    { title: 'STOPS', text: (one) => thousands(one.interrupts) },
-    { title: 'TOKENS', text: (one) => tokensText(one.tokens), isFlexible: true },
+  const sheet = formatTable(phases, [
+    { title: 'PHASE', text: (phase) => phase.phase, isFlexible: true },
+    { title: 'VISITS', text: (phase) => phase.visits },
+    { title: 'TIME', text: (phase) => formatDuration(phase.seconds) },
+    { title: 'CALLS', text: (phase) => formatThousands(phase.tool_calls) },
+    { title: 'REFUSED', text: (phase) => formatThousands(phase.refusals) },
+    { title: 'STOPS', text: (phase) => formatThousands(phase.interrupts) },
+    { title: 'TOKENS', text: (phase) => formatTokens(phase.tokens), isFlexible: true },
   ])
-  return [[sheet], gateBlock(gates), evidenceBlock(evidence)]
+  return [[sheet], gateBlock(gates), formatEvidenceBlock(evidence)]
 }
 
 function gateBlock({ by_gate, pass_rate }: TaskReport['gates']): readonly string[] {
   if (by_gate.length === 0) return []
   const rate = pass_rate === null ? 'none' : `${Math.round(pass_rate * 100)} %`
   return [
-    paint('bold', `Gates: ${rate} passed`),
-    table(by_gate.slice(0, ROWS_MAX), [
+    paintText('bold', `Gates: ${rate} passed`),
+    formatTable(by_gate.slice(0, ROWS_MAX), [
       { title: 'GATE', text: (one) => one.gate, isFlexible: true },
       { title: 'PASSED', text: (one) => one.passed },
       { title: 'BLOCKED', text: (one) => one.blocked },
@@ -67,10 +67,10 @@ function gateBlock({ by_gate, pass_rate }: TaskReport['gates']): readonly string
   ]
 }
 
-function evidenceBlock(evidence: readonly Evidence[]): readonly string[] {
+function formatEvidenceBlock(evidence: readonly Evidence[]): readonly string[] {
   if (evidence.length === 0) return []
   return [
-    table(evidence.slice(-ROWS_MAX), [
+    formatTable(evidence.slice(-ROWS_MAX), [
       { title: 'PHASE', text: (one) => one.phase, isFlexible: true },
       { title: 'EVIDENCE', text: (one) => one.name, isFlexible: true },
       { title: 'GRADE', text: (one) => one.grade },
@@ -79,54 +79,54 @@ function evidenceBlock(evidence: readonly Evidence[]): readonly string[] {
   ]
 }
 
-function coordinationBlocks(report: CouncilReport): readonly (readonly string[])[] {
+function formatCoordinationBlocks(report: CouncilReport): readonly (readonly string[])[] {
   const { agents } = report
   const names = new Map(agents.map(({ id, anonymous_id }) => [id, `${anonymous_id} ${id}`]))
   const nameOf = (id: string): string => names.get(id) ?? id
   const rounds = agents.flatMap(({ id, rounds: own }) => own.map((round) => ({ ...round, agent: nameOf(id) })))
   return [
-    resultLines(report, nameOf),
+    formatResultLines(report, nameOf),
     [
-      table(agents, [
-        { title: 'AGENT', text: (one) => nameOf(one.id), isFlexible: true },
-        { title: 'STATUS', text: (one) => one.status },
-        { title: 'ANSWERS', text: (one) => one.answers },
-        { title: 'REFUSED', text: (one) => one.refusals },
-        { title: 'LOST', text: (one) => thousands(one.buffer_chars_lost) },
-        { title: 'OUTCOME', text: (one) => one.outcome ?? '-' },
-        { title: 'ERROR', text: (one) => one.error ?? '-', isFlexible: true },
+      formatTable(agents, [
+        { title: 'AGENT', text: (agent) => nameOf(agent.id), isFlexible: true },
+        { title: 'STATUS', text: (agent) => agent.status },
+        { title: 'ANSWERS', text: (agent) => agent.answers },
+        { title: 'REFUSED', text: (agent) => agent.refusals },
+        { title: 'LOST', text: (agent) => formatThousands(agent.buffer_chars_lost) },
+        { title: 'OUTCOME', text: (agent) => agent.outcome ?? '-' },
+        { title: 'ERROR', text: (agent) => agent.error ?? '-', isFlexible: true },
       ]),
     ],
     [
-      table(rounds.slice(0, ROWS_MAX), [
+      formatTable(rounds.slice(0, ROWS_MAX), [
         { title: 'AGENT', text: (one) => one.agent, isFlexible: true },
         { title: 'ROUND', text: (one) => one.round },
         { title: 'TIME', text: (one) => `${one.seconds.toFixed(1)}s` },
-        { title: 'TOKENS', text: (one) => thousands(usedTokens(one.tokens)) },
+        { title: 'TOKENS', text: (one) => formatThousands(countUsedTokens(one.tokens)) },
         { title: 'REFUSED FOR', text: (one) => one.reasons.join(', ') || '-', isFlexible: true },
       ]),
     ],
-    voteLines(report, nameOf),
+    formatVoteLines(report, nameOf),
   ]
 }
 
-function resultLines(report: CouncilReport, nameOf: (id: string) => string): readonly string[] {
+function formatResultLines(report: CouncilReport, nameOf: (id: string) => string): readonly string[] {
   const { winner, label, is_tie } = report.result
   if (winner === null) return ['No winner.']
   const answer = report.presentation ?? report.answers.find((one) => one.label === label)
   const lines = plainText(answer?.content).trimEnd().split('\n')
   const left = lines.length - ANSWER_LINES_MAX
   return [
-    paint('bold', plainLine(`Winner: ${nameOf(winner)} with ${label ?? ''}${is_tie ? ', a tie' : ''}`)),
+    paintText('bold', plainLine(`Winner: ${nameOf(winner)} with ${label ?? ''}${is_tie ? ', a tie' : ''}`)),
     ...lines.slice(0, ANSWER_LINES_MAX),
-    ...(left > 0 ? [`… and ${counted(left, 'more line')}; --json shows them`] : []),
+    ...(left > 0 ? [`… and ${formatCount(left, 'more line')}; --json shows them`] : []),
   ]
 }
 
-function voteLines({ votes }: CouncilReport, nameOf: (id: string) => string): readonly string[] {
+function formatVoteLines({ votes }: CouncilReport, nameOf: (id: string) => string): readonly string[] {
   if (votes.length === 0) return []
   return [
-    table(votes.slice(0, ROWS_MAX), [
+    formatTable(votes.slice(0, ROWS_MAX), [
       { title: 'VOTER', text: (one) => nameOf(one.agent), isFlexible: true },
       { title: 'ROUND', text: (one) => one.round },
       { title: 'FOR', text: (one) => one.label },
@@ -136,18 +136,18 @@ function voteLines({ votes }: CouncilReport, nameOf: (id: string) => string): re
   ]
 }
 
-function refusalBlock(report: Report): readonly string[] {
+function formatRefusalBlock(report: Report): readonly string[] {
   const rows = report.refusals.rows.toSorted((a, b) => b.count - a.count)
   if (rows.length === 0) return []
   const left = rows.length - ROWS_MAX
   return [
-    table(rows.slice(0, ROWS_MAX), [
-      { title: 'REFUSED', text: (one) => thousands(one.count) },
-      { title: 'REASON', text: (one) => one.reason },
-      { title: 'AGENT', text: (one) => one.agent, isFlexible: true },
-      { title: 'PHASE', text: (one) => one.phase || '-', isFlexible: true },
-      { title: isTask(report) ? 'VISIT' : 'ROUND', text: (one) => one.round },
+    formatTable(rows.slice(0, ROWS_MAX), [
+      { title: 'REFUSED', text: (row) => formatThousands(row.count) },
+      { title: 'REASON', text: (row) => row.reason },
+      { title: 'AGENT', text: (row) => row.agent, isFlexible: true },
+      { title: 'PHASE', text: (row) => row.phase || '-', isFlexible: true },
+      { title: isTask(report) ? 'VISIT' : 'ROUND', text: (row) => row.round },
     ]),
-    ...(left > 0 ? [`… and ${counted(left, 'more row')}; --json shows them`] : []),
+    ...(left > 0 ? [`… and ${formatCount(left, 'more row')}; --json shows them`] : []),
   ]
 }

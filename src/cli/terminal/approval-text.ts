@@ -1,53 +1,53 @@
 import type { Approval, Artifact, Decision, Json, JsonObject } from 'phaselock/sdk'
 import { plainLine, plainText } from '../../core/plain-text.js'
-import { timeOf } from '../client/answer-values.js'
-import { table } from './table.js'
-import { paint } from './terminal.js'
+import { formatTime } from '../client/answer-values.js'
+import { formatTable } from './table.js'
+import { paintText } from './terminal.js'
 
 const LINES_MAX = 200
 const LINE_CHARS_MAX = 2000
 
-export function approvalTable(approvals: readonly Approval[]): string {
-  return table(approvals, [
-    { title: 'ID', text: (one) => one.id },
-    { title: 'GATE', text: (one) => one.gate, isFlexible: true },
-    { title: 'STEP', text: (one) => `${one.phase} -> ${one.target_phase}` },
-    { title: 'TASK', text: (one) => one.task_title, isFlexible: true },
+export function formatApprovalTable(approvals: readonly Approval[]): string {
+  return formatTable(approvals, [
+    { title: 'ID', text: (approval) => approval.id },
+    { title: 'GATE', text: (approval) => approval.gate, isFlexible: true },
+    { title: 'STEP', text: (approval) => `${approval.phase} -> ${approval.target_phase}` },
+    { title: 'TASK', text: (approval) => approval.task_title, isFlexible: true },
   ])
 }
 
 /** Exactly what is to be approved: every artifact with its digest and content. */
-export function approvalText(approval: Approval): string {
+export function formatApproval(approval: Approval): string {
   const { contents = {}, artifacts } = approval
   const field = (label: string, text: string): string => `  ${label.padEnd(10)} ${plainLine(text)}`
   return [
-    `${paint('bold', plainLine(approval.id))}  ${plainLine(approval.task_title)}`,
+    `${paintText('bold', plainLine(approval.id))}  ${plainLine(approval.task_title)}`,
     field('Task', `${approval.task_id}, agent ${approval.agent_id ?? '-'}`),
     field('Step', `${approval.phase} -> ${approval.target_phase}, gate ${approval.gate}`),
-    field('Approvers', approversText(approval)),
+    field('Approvers', formatApprovers(approval)),
     // The digest is of the files, too, and they are not shown here.
     field('Work tree', approval.workspace),
     field('Status', approval.status),
-    field('Expires', timeOf(approval.expires_at)),
+    field('Expires', formatTime(approval.expires_at)),
     field('Digest', approval.digest),
-    ...approval.decisions.map((one) => field('Decided', decisionText(one))),
-    ...approval.warnings.map((one) => field('Warning', String(one.message))),
-    ...artifacts.flatMap((artifact) => artifactLines(artifact, contents[artifact.type])),
+    ...approval.decisions.map((decision) => field('Decided', formatDecision(decision))),
+    ...approval.warnings.map((warning) => field('Warning', String(warning.message))),
+    ...artifacts.flatMap((artifact) => formatArtifactLines(artifact, contents[artifact.type])),
     ...(artifacts.length === 0 ? ['', '  There are no artifacts.'] : []),
-    ...evidenceLines(approval.evidence),
+    ...formatEvidenceLines(approval.evidence),
     '',
   ].join('\n')
 }
 
 /** What became of an approval with the answer that was just given. */
-export function decidedText({ status, decisions, min_approvals, approvers }: Approval): string {
+export function formatDecided({ status, decisions, min_approvals, approvers }: Approval): string {
   if (status !== 'pending') return `is ${plainLine(status)}`
-  const more = min_approvals - decisions.filter((one) => one.decision === 'approve').length
+  const more = min_approvals - decisions.filter((decision) => decision.decision === 'approve').length
   return `has your approval and needs ${more} more of ${plainLine(approvers.join(', '))}`
 }
 
 /** Why an approval takes no answer any more. */
-export function endedText(approval: Approval): string {
+export function formatEnded(approval: Approval): string {
   const by = plainLine(approval.decisions.at(-1)?.by)
   switch (approval.status) {
     case 'approved':
@@ -56,39 +56,39 @@ export function endedText(approval: Approval): string {
     case 'rejected':
       return `was rejected already, by ${by}`
     case 'expired':
-      return `has expired: nobody answered until ${timeOf(approval.expires_at)}`
+      return `has expired: nobody answered until ${formatTime(approval.expires_at)}`
     default:
       return 'is void: the task does not wait with this content any more'
   }
 }
 
-function approversText({ approvers, min_approvals }: Approval): string {
+function formatApprovers({ approvers, min_approvals }: Approval): string {
   const names = approvers.join(', ')
   if (min_approvals !== 1) return `${min_approvals} of ${names}`
   return approvers.length > 1 ? `one of ${names}` : names
 }
 
-function decisionText({ decision, by, comment }: Decision): string {
+function formatDecision({ decision, by, comment }: Decision): string {
   const said = comment === null || comment === '' ? '' : `: ${comment}`
   return `${decision === 'approve' ? 'approved' : 'rejected'} by ${by}${said}`
 }
 
-function artifactLines(artifact: Artifact, content: Json | undefined): readonly string[] {
+function formatArtifactLines(artifact: Artifact, content: Json | undefined): readonly string[] {
   return [
     '',
-    `${paint('bold', plainLine(artifact.type))}  ${artifact.bytes} bytes, ${artifact.grade}`,
+    `${paintText('bold', plainLine(artifact.type))}  ${artifact.bytes} bytes, ${artifact.grade}`,
     `  sha256 ${plainLine(artifact.sha256)}`,
-    ...contentLines(content ?? null),
+    ...formatContentLines(content ?? null),
   ]
 }
 
-function evidenceLines(evidence: JsonObject): readonly string[] {
-  return Object.keys(evidence).length === 0 ? [] : ['', paint('bold', 'Evidence'), ...contentLines(evidence)]
+function formatEvidenceLines(evidence: JsonObject): readonly string[] {
+  return Object.keys(evidence).length === 0 ? [] : ['', paintText('bold', 'Evidence'), ...formatContentLines(evidence)]
 }
 
 /** What an agent wrote, made safe to print, with a word about what is not shown. */
-function contentLines(content: Json): readonly string[] {
-  const raw = readable(content, '').replace(/^\n/, '')
+function formatContentLines(content: Json): readonly string[] {
+  const raw = formatValue(content, '').replace(/^\n/, '')
   const text = plainText(raw)
   const lines = text.split('\n')
   const hidden = raw.length - text.length
@@ -102,23 +102,25 @@ function contentLines(content: Json): readonly string[] {
 }
 
 /** A value as people read it: keys, lists with dashes, texts as they are. */
-function readable(value: Json, indent: string): string {
+function formatValue(value: Json, indent: string): string {
   if (typeof value === 'string') return value.split('\n').join(`\n${indent}`)
   if (value === null || typeof value !== 'object') return String(value)
   if (Array.isArray(value)) {
     if (value.length === 0) return '(none)'
-    return (value as readonly Json[]).map((one) => `\n${indent}- ${readable(one, `${indent}  `).trimStart()}`).join('')
+    return (value as readonly Json[])
+      .map((one) => `\n${indent}- ${formatValue(one, `${indent}  `).trimStart()}`)
+      .join('')
   }
-  return titleFirst(Object.entries(value as Readonly<Record<string, Json>>))
+  return sortTitleFirst(Object.entries(value as Readonly<Record<string, Json>>))
     .map(([key, one]) => {
-      const text = readable(one, `${indent}  `)
+      const text = formatValue(one, `${indent}  `)
       return `\n${indent}${key}:${text.startsWith('\n') ? '' : ' '}${text}`
     })
     .join('')
 }
 
 // Contents are kept with their keys in order of the alphabet; people look for what it is about.
-function titleFirst(entries: readonly (readonly [string, Json])[]): readonly (readonly [string, Json])[] {
+function sortTitleFirst(entries: readonly (readonly [string, Json])[]): readonly (readonly [string, Json])[] {
   return [...entries.filter(([key]) => key === 'title'), ...entries.filter(([key]) => key !== 'title')]
 }
 

@@ -22,7 +22,7 @@ function countedAs(count: number | null | undefined, words: string): readonly st
 }
 
 /** The newest run of the tests at a gate, with its grade; empty where there is none. */
-export function newestTests(events: readonly Pick<LedgerEvent, 'type' | 'data'>[]): string {
+export function formatNewestTests(events: readonly Pick<LedgerEvent, 'type' | 'data'>[]): string {
   const run = events
     .flatMap(({ type, data }) =>
       type === 'transition_requested' ? ((data.observed ?? []) as readonly Observed[]) : [],

@@ -1,5 +1,5 @@
 import { plainLine, type Shown } from '../../core/plain-text.js'
-import { paint, width } from './terminal.js'
+import { getWidth, paintText } from './terminal.js'
 
 const FLEXIBLE_MIN = 8
 
@@ -21,36 +21,40 @@ interface Layout {
 }
 
 /** A table that fits the terminal, as far as its ids let it. Everything in it is made safe to print. */
-export function table<Row>(rows: readonly Row[], columns: readonly Column<Row>[], layout: Layout = {}): string {
+export function formatTable<Row>(rows: readonly Row[], columns: readonly Column<Row>[], layout: Layout = {}): string {
   const [head = '', ...lines] = tableLines(rows, columns, layout)
-  return [paint('bold', head), ...lines].join('\n')
+  return [paintText('bold', head), ...lines].join('\n')
 }
 
 /** The lines of a table, the titles first. */
 export function tableLines<Row>(
   rows: readonly Row[],
   columns: readonly Column<Row>[],
-  { room = width(), gaps = [2], isAiry = false }: Layout = {},
+  { room = getWidth(), gaps = [2], isAiry = false }: Layout = {},
 ): readonly string[] {
   const cells = [
     columns.map(({ title }) => title),
     ...rows.map((row) => columns.map(({ text }) => plainLine(text(row)))),
   ]
-  const natural = columns.map((_, at) => Math.max(...cells.map((line) => columnsOf(line[at] ?? ''))))
+  const natural = columns.map((_, at) => Math.max(...cells.map((line) => countColumns(line[at] ?? ''))))
   const wide = natural.reduce((sum, one) => sum + one, 0)
   const between = columns.length - 1
   const gap = gaps.find((one) => wide + one * between <= room) ?? gaps.at(-1) ?? 1
-  const widths = shrink(natural, columns, wide + gap * between - room)
+  const widths = shrinkWidths(natural, columns, wide + gap * between - room)
   const spare = isAiry && room - wide - gap * between >= columns.length ? 1 : 0
   return cells.map((texts) =>
     texts
-      .map((text, at) => pad(text, (widths[at] ?? 0) + spare, columns[at]?.isNumber))
+      .map((text, at) => padText(text, (widths[at] ?? 0) + spare, columns[at]?.isNumber))
       .join(' '.repeat(gap))
       .trimEnd(),
   )
 }
 
-function shrink(natural: readonly number[], columns: readonly Column<never>[], tooWide: number): readonly number[] {
+function shrinkWidths(
+  natural: readonly number[],
+  columns: readonly Column<never>[],
+  tooWide: number,
+): readonly number[] {
   const widths = [...natural]
   const least = columns.map(({ isFlexible = false }) =>
     isFlexible === false ? Number.POSITIVE_INFINITY : isFlexible === true ? FLEXIBLE_MIN : isFlexible,
@@ -67,11 +71,11 @@ function shrink(natural: readonly number[], columns: readonly Column<never>[], t
 
 /** The text in at most so many columns, with an ellipsis where something is missing. */
 export function cut(text: string, room: number): string {
-  if (columnsOf(text) <= room) return text
+  if (countColumns(text) <= room) return text
   let out = ''
   let used = 0
   for (const char of text) {
-    used += columnsOf(char)
+    used += countColumns(char)
     if (used > room - 1) break
     out += char
   }
@@ -79,9 +83,9 @@ export function cut(text: string, room: number): string {
 }
 
 /** The text in exactly so many columns. */
-export function pad(text: string, room: number, isRight = false): string {
+export function padText(text: string, room: number, isRight = false): string {
   const fitted = cut(text, room)
-  const space = ' '.repeat(Math.max(0, room - columnsOf(fitted)))
+  const space = ' '.repeat(Math.max(0, room - countColumns(fitted)))
   return isRight ? space + fitted : fitted + space
 }
 
@@ -89,7 +93,7 @@ const WIDE =
   /[\u1100-\u115F\u2E80-\u303E\u3041-\uA4CF\uAC00-\uD7A3\uF900-\uFAFF\uFE30-\uFE6F\uFF01-\uFF60\uFFE0-\uFFE6]|[\u{1F300}-\u{1FAFF}\u{20000}-\u{3FFFD}]/u
 
 /** How many columns a terminal takes for the text. */
-export function columnsOf(text: string): number {
+export function countColumns(text: string): number {
   let sum = 0
   for (const char of text) sum += /\p{M}/u.test(char) ? 0 : WIDE.test(char) ? 2 : 1
   return sum

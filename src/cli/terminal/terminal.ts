@@ -27,7 +27,7 @@ export function show(options: { readonly json?: boolean }, answer: unknown, text
 }
 
 /** Columns of the terminal; 80 where there is none. */
-export function width(): number {
+export function getWidth(): number {
   return Math.max(WIDTH_MIN, process.stdout.columns ?? WIDTH_DEFAULT)
 }
 
@@ -72,7 +72,7 @@ export function writeAtOnce(text: string): void {
 const STYLES = { bold: 1, dim: 2, red: 31, green: 32, yellow: 33, cyan: 36 } as const
 
 /** Colours the text where it goes to a terminal. Never the only signal: the words say the same. */
-export function paint(
+export function paintText(
   style: keyof typeof STYLES,
   text: string,
   stream: { readonly isTTY?: boolean } = process.stdout,

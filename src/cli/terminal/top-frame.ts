@@ -1,8 +1,8 @@
 import type { ActiveTask, Activity } from 'phaselock/sdk'
 import { plainLine } from '../../core/plain-text.js'
-import { counted, duration, thousands } from '../../core/text.js'
+import { formatCount, formatDuration, formatThousands } from '../../core/text.js'
 import { type Column, cut, tableLines } from './table.js'
-import { paint } from './terminal.js'
+import { paintText } from './terminal.js'
 
 const MILLION = 1_000_000
 
@@ -12,26 +12,26 @@ export interface Size {
 }
 
 const COLUMNS: readonly Column<ActiveTask>[] = [
-  { title: 'TASK', text: (one) => one.id, isFlexible: 8 },
-  { title: 'PHASE', text: (one) => one.phase, isFlexible: 6 },
-  { title: 'AGENT', text: (one) => one.agent_id ?? '-', isFlexible: 5 },
-  { title: 'STATUS', text: (one) => (one.checking ? 'checking' : (STATUS[one.status] ?? one.status)) },
-  { title: 'IN PHASE', text: (one) => timeIn(one.phase_seconds), isNumber: true },
-  { title: 'TOKENS', text: shortTokens, isNumber: true },
-  { title: 'CALLS/M', text: (one) => thousands(one.calls_per_minute), isNumber: true },
-  { title: 'REFUSED', text: (one) => thousands(one.refusals), isNumber: true },
+  { title: 'TASK', text: (task) => task.id, isFlexible: 8 },
+  { title: 'PHASE', text: (task) => task.phase, isFlexible: 6 },
+  { title: 'AGENT', text: (task) => task.agent_id ?? '-', isFlexible: 5 },
+  { title: 'STATUS', text: (task) => (task.checking ? 'checking' : (STATUS[task.status] ?? task.status)) },
+  { title: 'IN PHASE', text: (task) => timeIn(task.phase_seconds), isNumber: true },
+  { title: 'TOKENS', text: formatShortTokens, isNumber: true },
+  { title: 'CALLS/M', text: (task) => formatThousands(task.calls_per_minute), isNumber: true },
+  { title: 'REFUSED', text: (task) => formatThousands(task.refusals), isNumber: true },
 ]
 
 const STATUS: Readonly<Record<string, string>> = { awaiting_approval: 'waiting', interrupted: 'no agent' }
 
 /** One picture of what goes on, in at most so many lines of at most so many columns. Everything in it is safe to print. */
-export function frameOf(activity: Activity, { columns, rows }: Size, note = ''): readonly string[] {
+export function renderFrame(activity: Activity, { columns, rows }: Size, note = ''): readonly string[] {
   const { tasks } = activity
-  const head = [titleLine(activity, columns), cut(countsLine(activity), columns), '']
+  const head = [formatTitleLine(activity, columns), cut(formatCountsLine(activity), columns), '']
   const notes = note === '' ? [] : [cut(plainLine(note), columns)]
   if (tasks.length === 0) return [...head, 'No task is waiting or worked on.', ...notes].slice(0, rows)
   const [titles = '', ...lines] = tableLines(tasks, COLUMNS, { room: columns, gaps: [1], isAiry: true })
-  const body = tasks.map((task, at) => [lines[at] ?? '', ...waits(task, columns)])
+  const body = tasks.map((task, at) => [lines[at] ?? '', ...listWaits(task, columns)])
   const room = rows - head.length - 1 - notes.length
   const shown: string[] = []
   let count = 0
@@ -45,42 +45,45 @@ export function frameOf(activity: Activity, { columns, rows }: Size, note = ''):
   const left = body.length - count
   return [
     ...head,
-    paint('bold', cut(titles, columns)),
+    paintText('bold', cut(titles, columns)),
     ...shown,
-    ...(left > 0 ? [cut(`… and ${thousands(left)} more`, columns)] : []),
+    ...(left > 0 ? [cut(`… and ${formatThousands(left)} more`, columns)] : []),
     ...notes,
   ].slice(0, rows)
 }
 
-function titleLine({ at, paused }: Activity, columns: number): string {
+function formatTitleLine({ at, paused }: Activity, columns: number): string {
   const time = /T(\d\d:\d\d:\d\d)/.exec(at)?.[1] ?? ''
-  return paint('bold', cut(`phaselock top  ${time} UTC${paused === null ? '' : '  ALL AGENTS ARE PAUSED'}`, columns))
+  return paintText(
+    'bold',
+    cut(`phaselock top  ${time} UTC${paused === null ? '' : '  ALL AGENTS ARE PAUSED'}`, columns),
+  )
 }
 
-function countsLine({ counts }: Activity): string {
+function formatCountsLine({ counts }: Activity): string {
   const parts = Object.entries(counts).map(
-    ([status, count]) => `${thousands(count)} ${plainLine(status).replaceAll('_', ' ')}`,
+    ([status, count]) => `${formatThousands(count)} ${plainLine(status).replaceAll('_', ' ')}`,
   )
   return parts.length === 0 ? 'no tasks' : parts.join(', ')
 }
 
 // What somebody has to do something about stands below its task.
-function waits(task: ActiveTask, columns: number): readonly string[] {
+function listWaits(task: ActiveTask, columns: number): readonly string[] {
   const { violation, pending_approval: approval, open_questions: questions, parked_reason: parked } = task
   const lines = [
     ...(violation === null ? [] : [`! ${violation.diagnostic} (${violation.rule})`]),
     ...(approval === null ? [] : [`? approval ${approval.id} waits for an operator`]),
-    ...(questions === 0 ? [] : [`? ${counted(questions, 'open question')}`]),
+    ...(questions === 0 ? [] : [`? ${formatCount(questions, 'open question')}`]),
     ...(parked === null || parked === '' ? [] : [`! parked: ${parked}`]),
   ]
-  return lines.map((line) => paint('yellow', cut(`    ${plainLine(line)}`, columns)))
+  return lines.map((line) => paintText('yellow', cut(`    ${plainLine(line)}`, columns)))
 }
 
 function timeIn(seconds: number | null): string {
-  return seconds === null ? '-' : duration(seconds, 'short')
+  return seconds === null ? '-' : formatDuration(seconds, 'short')
 }
 
-function shortTokens({ tokens, tokens_grade }: ActiveTask): string {
+function formatShortTokens({ tokens, tokens_grade }: ActiveTask): string {
   if (tokens_grade === 'none') return '-'
-  return tokens < MILLION ? thousands(tokens) : `${(tokens / MILLION).toFixed(1)}M`
+  return tokens < MILLION ? formatThousands(tokens) : `${(tokens / MILLION).toFixed(1)}M`
 }

@@ -36,15 +36,15 @@ export async function refuseInsideTree(client: Client, { id, workspace }: AddedT
 }
 
 /** The held-out examples of a task, for `task show`. */
-export function heldOutLines({ count, failures, examples, last_failure }: HeldOut): readonly string[] {
+export function formatHeldOutLines({ count, failures, examples, last_failure }: HeldOut): readonly string[] {
   if (count === 0) return []
   const often = failures === 0 ? '' : `, failed ${failures} times since an operator looked`
   return [
     '',
     `Held-out examples (${count}, never shown to an agent${often})`,
-    ...examples.map((one, index) => {
+    ...examples.map((example, index) => {
       const difference = last_failure?.[index]?.difference ?? ''
-      const what = `${one.criterion || 'the task'}: ${one.run} -> ${JSON.stringify(one.expect)}`
+      const what = `${example.criterion || 'the task'}: ${example.run} -> ${JSON.stringify(example.expect)}`
       return `  ${plainLine(`${what}${difference === '' ? '' : `; last time: ${difference}`}`)}`
     }),
   ]

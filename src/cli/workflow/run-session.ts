@@ -1,6 +1,6 @@
 import { plainText } from '../../core/plain-text.js'
 import { type Client, openClient } from '../client/client.js'
-import { type ClientOptions, serverOf } from '../client/connection.js'
+import { type ClientOptions, findServer } from '../client/connection.js'
 import { codeOf, EXIT, problemOf, Stop } from '../exit.js'
 import { type Run, readRun, runFile } from './run-file.js'
 
@@ -17,21 +17,21 @@ export interface Session {
 }
 
 export function openSession(options: ClientOptions): Session {
-  const agentToken = tokenFromEnvironment()
-  const { stateDir } = serverOf(options)
+  const agentToken = readTokenFromEnvironment()
+  const { stateDir } = findServer(options)
   return { options, stateDir, run: stateDir === null ? null : readRunIfAllowed(stateDir, agentToken), agentToken }
 }
 
 /** For what only operators may do. An agent's token is sent all the same: the server refuses it, and says so in the ledger. */
-export function steeringClient({ options, agentToken }: Session): Promise<Client> {
+export function makeSteeringClient({ options, agentToken }: Session): Promise<Client> {
   return openClient(agentToken === null ? options : { ...options, token: agentToken })
 }
 
 /** Asks in the name of the agent. A task whose lease ran out is claimed again first. */
-export async function asAgent<Answer>(session: Session, send: (client: Client) => Promise<Answer>): Promise<Answer> {
+export async function askAsAgent<Answer>(session: Session, send: (client: Client) => Promise<Answer>): Promise<Answer> {
   const { run } = session
   const token = session.agentToken ?? run?.agentToken
-  if (token === undefined) return noActiveRun(session)
+  if (token === undefined) return stopWithoutRun(session)
   const client = await openClient({ ...session.options, token })
   try {
     return await send(client)
@@ -54,14 +54,14 @@ async function claimAgain(client: Client, run: Run): Promise<void> {
 }
 
 /** The task that is meant: of the agent that asks, else of the run. */
-export async function taskOf(session: Session): Promise<string> {
+export async function findTask(session: Session): Promise<string> {
   if (session.run !== null) return session.run.taskId
-  if (session.agentToken === null) return noActiveRun(session)
-  const { task } = await asAgent(session, (client) => client.snapshot())
-  return task?.id ?? noActiveRun(session)
+  if (session.agentToken === null) return stopWithoutRun(session)
+  const { task } = await askAsAgent(session, (client) => client.snapshot())
+  return task?.id ?? stopWithoutRun(session)
 }
 
-export async function noActiveRun({ options, stateDir }: Session): Promise<never> {
+export async function stopWithoutRun({ options, stateDir }: Session): Promise<never> {
   // Whether nothing was started or nobody is there are two things to do.
   await (await openClient(options)).health()
   const where = stateDir === null ? 'no state directory of this server is here' : `there is no ${runFile(stateDir)}`
@@ -72,7 +72,7 @@ export async function noActiveRun({ options, stateDir }: Session): Promise<never
   )
 }
 
-function tokenFromEnvironment(): string | null {
+function readTokenFromEnvironment(): string | null {
   const token = process.env.PHASELOCK_TOKEN?.trim() ?? ''
   return token === '' || token.startsWith(OPERATOR_PREFIX) ? null : token
 }

@@ -2,14 +2,14 @@ import { randomBytes } from 'node:crypto'
 import type { ClaimAnswer, Step } from 'phaselock/sdk'
 import type { JsonObject } from '../../core/json.js'
 import { plainLine } from '../../core/plain-text.js'
-import { given } from '../client/answer-values.js'
+import { compact } from '../client/answer-values.js'
 import { type Client, openClient } from '../client/client.js'
 import type { ClientOptions } from '../client/connection.js'
-import { chooseStartContract, contractHash } from '../contracts/start-contract.js'
+import { chooseStartContract, resolveContractHash } from '../contracts/start-contract.js'
 import { codeOf, EXIT, Stop } from '../exit.js'
 import { tell } from '../terminal/terminal.js'
 import { createRun, forgetRun, type Run, readRun, runFile } from './run-file.js'
-import { asAgent, openSession, type Session, steeringClient } from './run-session.js'
+import { askAsAgent, makeSteeringClient, openSession, type Session } from './run-session.js'
 import { showAnswer } from './run-steps.js'
 import { putAway } from './run-totals.js'
 
@@ -25,21 +25,21 @@ export interface StartOptions extends ClientOptions {
 /** Begins a run: a task, an agent of its own for it, and the prompt of the first phase. */
 export async function start(named: string | undefined, options: StartOptions): Promise<void> {
   const session = openSession(options)
-  const client = await steeringClient(session)
+  const client = await makeSteeringClient(session)
   if (session.agentToken !== null) return startAsAgent(session, client, options)
   const { stateDir } = session
-  if (stateDir === null) return noPlace(session)
+  if (stateDir === null) return stopWithoutPlace(session)
   const choice = named === undefined ? null : await chooseStartContract(client, named, options.task)
   await clearTheWay({ ...session, stateDir }, client, options)
-  const contract = choice === null ? undefined : await contractHash(client, choice)
-  const run = await begin(client, stateDir, taskBody(options, contract, named))
+  const contract = choice === null ? undefined : await resolveContractHash(client, choice)
+  const run = await begin(client, stateDir, buildTaskBody(options, contract, named))
   const claimed = await claim({ ...session, run }, client, stateDir)
   const { name, version, hash } = claimed.task.contract
   tell(plainLine(`Started ${run.taskId} under ${name} ${version}, agent ${run.agentId}.`))
   const answer: Step =
     claimed.task.status === 'completed'
       ? { kind: 'prompt', text: `Task ${run.taskId} is completed.`, phase: claimed.phase }
-      : await asAgent({ ...session, run }, (agent) => agent.prompt())
+      : await askAsAgent({ ...session, run }, (agent) => agent.prompt())
   const about = { task_id: run.taskId, agent_id: run.agentId, run_file: runFile(stateDir), contract: hash }
   return showAnswer(options.json === true ? { ...about, ...answer } : answer, options)
 }
@@ -48,15 +48,15 @@ export async function start(named: string | undefined, options: StartOptions): P
 async function claim(session: Session & { readonly run: Run }, client: Client, stateDir: string): Promise<ClaimAnswer> {
   const { run } = session
   try {
-    return await asAgent(session, (agent) => agent.claim({ agent_id: run.agentId, task_id: run.taskId }))
+    return await askAsAgent(session, (agent) => agent.claim({ agent_id: run.agentId, task_id: run.taskId }))
   } catch (error) {
-    await undo(client, run, 'start: the task could not be claimed')
+    await undoStart(client, run, 'start: the task could not be claimed')
     forgetRun(stateDir, run)
     throw error
   }
 }
 
-async function undo(client: Client, run: Run, reason: string): Promise<void> {
+async function undoStart(client: Client, run: Run, reason: string): Promise<void> {
   await client.cancelTask(run.taskId, { reason })
   await client.revokeAgent(run.agentId, { reason })
 }
@@ -65,11 +65,11 @@ async function undo(client: Client, run: Run, reason: string): Promise<void> {
 async function startAsAgent(session: Session, client: Client, options: StartOptions): Promise<void> {
   const { run } = session
   if (options.force === true && run !== null) await client.cancelTask(run.taskId, { reason: options.reason })
-  await client.addTask(taskBody(options, undefined, undefined))
+  await client.addTask(buildTaskBody(options, undefined, undefined))
   throw new Stop(EXIT.refused, 'PHASELOCK_TOKEN is set: take it out of the environment to start a run.')
 }
 
-async function noPlace({ options }: Session): Promise<never> {
+async function stopWithoutPlace({ options }: Session): Promise<never> {
   await (await openClient(options)).health()
   throw new Stop(
     EXIT.usage,
@@ -84,7 +84,7 @@ async function clearTheWay(
 ): Promise<void> {
   const { run, stateDir } = session
   if (run === null) return
-  const status = await statusOf(client, run)
+  const status = await readStatus(client, run)
   if (!FINISHED.has(status)) {
     if (options.force !== true)
       throw new Stop(
@@ -99,7 +99,7 @@ async function clearTheWay(
 }
 
 /** The status of the run's task; `unknown` where the server has no such task. */
-async function statusOf(client: Client, run: Run): Promise<string> {
+async function readStatus(client: Client, run: Run): Promise<string> {
   try {
     return (await client.task(run.taskId)).status
   } catch (error) {
@@ -114,17 +114,17 @@ async function begin(client: Client, stateDir: string, body: JsonObject): Promis
   const { agent_id: agentId, agent_token: agentToken } = await client.addAgent({ agent_id: `runner-${id}` })
   const run: Run = { taskId: task.id, agentId, agentToken, startedAt: task.created_at }
   if (createRun(stateDir, run)) return run
-  await undo(client, run, 'start: another run was started at the same time')
+  await undoStart(client, run, 'start: another run was started at the same time')
   const other = readRun(stateDir)?.taskId ?? 'another one'
   throw new Stop(EXIT.refused, `A run was started at the same time: ${other}. This one is cancelled.`)
 }
 
-function taskBody(options: StartOptions, contract: string | undefined, named: string | undefined): JsonObject {
+function buildTaskBody(options: StartOptions, contract: string | undefined, named: string | undefined): JsonObject {
   const text = options.task?.trim() ?? ''
   const [first = ''] = text.split('\n')
   const title = plainLine(first).slice(0, TITLE_CHARS_MAX)
   const fallback = named === undefined ? 'A run' : `A run of ${plainLine(named)}`.slice(0, TITLE_CHARS_MAX)
-  return given({
+  return compact({
     title: title === '' ? fallback : title,
     description: title === text ? undefined : text,
     contract,

@@ -2,12 +2,12 @@ import type { TaskDetails } from 'phaselock/sdk'
 import { plainLine } from '../../core/plain-text.js'
 import { type Client, openClient } from '../client/client.js'
 import type { ClientOptions } from '../client/connection.js'
-import { liveServerNote } from '../client/server-file.js'
+import { findLiveServerNote } from '../client/server-file.js'
 import { codeOf, Stop } from '../exit.js'
 import { type Finding, ok, warning } from '../finding.js'
 import { readRun, runFile } from './run-file.js'
 import { openSession } from './run-session.js'
-import { unavailableText } from './run-text.js'
+import { formatUnavailable } from './run-text.js'
 
 const SHOWN = [
   ...(['title', 'status', 'checking', 'phase', 'visit', 'phase_entered_at', 'phase_seconds'] as const),
@@ -37,13 +37,13 @@ export async function runStatus(client: Client, options: ClientOptions): Promise
 
 /** What `doctor` says of the active run: rules that cannot be judged block nothing, so somebody has to be told. */
 export async function runFinding(stateDir: string): Promise<readonly Finding[]> {
-  const server = liveServerNote(stateDir)
+  const server = findLiveServerNote(stateDir)
   if (server === null) return []
   try {
     const run = readRun(stateDir)
     if (run === null) return []
     const task = await (await openClient({ url: server.url, stateDir })).task(run.taskId)
-    const unavailable = unavailableText(task.rules.unavailable)
+    const unavailable = formatUnavailable(task.rules.unavailable)
     if (unavailable !== '')
       return [
         warning(

@@ -5,8 +5,8 @@ import type { ClientOptions } from '../client/connection.js'
 import { EXIT, Stop } from '../exit.js'
 import { parseJson, readRegularFile } from '../read-input.js'
 import { print, printJson, tell } from '../terminal/terminal.js'
-import { asAgent, openSession } from './run-session.js'
-import { answerText, asCommandLine, isBlocked, isInterrupt, warningLines } from './run-text.js'
+import { askAsAgent, openSession } from './run-session.js'
+import { formatAnswer, formatWarningLines, isBlocked, isInterrupt, rewordForCommandLine } from './run-text.js'
 
 const PROGRESS_MS = 1000
 
@@ -18,31 +18,31 @@ export interface NextOptions extends ClientOptions {
 /** The prompt of the phase, or the interrupt in its place. */
 export async function showPrompt(options: ClientOptions): Promise<void> {
   const session = openSession(options)
-  return showAnswer(await asAgent(session, (client) => client.prompt()), options)
+  return showAnswer(await askAsAgent(session, (client) => client.prompt()), options)
 }
 
 /** Acknowledges the interrupt that was shown. */
 export async function goOn(options: ClientOptions): Promise<void> {
   const session = openSession(options)
-  return showAnswer(await asAgent(session, (client) => client.continue()), options)
+  return showAnswer(await askAsAgent(session, (client) => client.continue()), options)
 }
 
 /** Claims that something is done, and tries the way on that the claim leads to. */
 export async function next(claim: string | undefined, options: NextOptions): Promise<void> {
-  const artifacts = Object.fromEntries((options.artifact ?? []).map(artifactOf))
-  const evidence = options.evidence === undefined ? undefined : evidenceOf(options.evidence)
-  const named = claim === undefined ? null : claimsOf(claim)
+  const artifacts = Object.fromEntries((options.artifact ?? []).map(readArtifact))
+  const evidence = options.evidence === undefined ? undefined : readEvidence(options.evidence)
+  const named = claim === undefined ? null : parseStatements(claim)
   const session = openSession(options)
   const begun = performance.now()
   const waiting = setTimeout(() => process.stderr.isTTY && tell('Waiting for the gates …'), PROGRESS_MS)
   try {
-    const answer = await asAgent(session, async (client) => {
-      const claims = named ?? bareClaims(await client.snapshot())
+    const answer = await askAsAgent(session, async (client) => {
+      const claims = named ?? makeBareStatements(await client.snapshot())
       const body = { claims, artifacts, ...(evidence === undefined ? {} : { evidence }) }
       let answered = await client.next(body)
       // The same request joins the one whose gates are still being checked.
       while (answered.checking === true) {
-        tell(`The gates of ${answered.phase} are still being checked (${secondsSince(begun)} s) …`)
+        tell(`The gates of ${answered.phase} are still being checked (${countSecondsSince(begun)} s) …`)
         answered = await client.next(body)
       }
       return answered
@@ -55,38 +55,38 @@ export async function next(claim: string | undefined, options: NextOptions): Pro
   }
 }
 
-function secondsSince(begun: number): number {
+function countSecondsSince(begun: number): number {
   return Math.round((performance.now() - begun) / 1000)
 }
 
 /** Prints what the agent is told. An interrupt and a closed gate are no success. */
 export function showAnswer(answer: Step, options: ClientOptions): void {
-  const shown = asCommandLine(answer)
+  const shown = rewordForCommandLine(answer)
   if (options.json === true) printJson(shown)
   else {
-    for (const line of warningLines(shown)) tell(line)
-    print(answerText(shown))
+    for (const line of formatWarningLines(shown)) tell(line)
+    print(formatAnswer(shown))
   }
   if (isInterrupt(shown)) throw new Stop(EXIT.interrupted, '', { problem: { code: 'rule_interrupt' } })
   if (isBlocked(shown)) throw new Stop(EXIT.refused, '', { problem: { code: 'gate_blocked' } })
 }
 
 // Without a claim the phase itself is said to be complete; contracts write it in either case.
-function bareClaims({ task }: AgentSnapshot): JsonObject {
+function makeBareStatements({ task }: AgentSnapshot): JsonObject {
   if (task !== null) return { [`${task.phase}_complete`]: true, [`${task.phase.toLowerCase()}_complete`]: true }
   throw new Stop(EXIT.refused, 'The agent holds no task. [no_active_task]\nClaim a task first.', {
     problem: { code: 'no_active_task' },
   })
 }
 
-function claimsOf(text: string): JsonObject {
+function parseStatements(text: string): JsonObject {
   if (!text.trimStart().startsWith('{')) return { [text]: true }
   const claims = parseJson(text, 'The claims')
   if (isObject(claims) && Object.values(claims).every((one) => typeof one === 'boolean')) return claims
   throw new Stop(EXIT.usage, 'Claims are a JSON object of true and false, such as {"code_complete": true}.')
 }
 
-function artifactOf(text: string): readonly [string, Json] {
+function readArtifact(text: string): readonly [string, Json] {
   const at = text.indexOf('=')
   if (at < 1 || at === text.length - 1)
     throw new Stop(EXIT.usage, `'${text}' is not NAME=FILE, such as plan_document=plan.json.`)
@@ -95,7 +95,7 @@ function artifactOf(text: string): readonly [string, Json] {
   return [text.slice(0, at), file.endsWith('.json') ? parseJson(content, file) : content]
 }
 
-function evidenceOf(file: string): JsonObject {
+function readEvidence(file: string): JsonObject {
   const value = parseJson(readRegularFile(file), file)
   if (isObject(value)) return value
   throw new Stop(EXIT.usage, `${file} does not hold a JSON object.`)

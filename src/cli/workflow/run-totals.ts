@@ -1,7 +1,7 @@
 import type { LedgerEvent, TaskDetails } from 'phaselock/sdk'
 import type { JsonObject } from '../../core/json.js'
 import type { Client } from '../client/client.js'
-import { timeline } from '../commands/task-commands.js'
+import { readTimeline } from '../commands/task-commands.js'
 import { codeOf } from '../exit.js'
 import { archiveRun, type Run } from './run-file.js'
 
@@ -17,7 +17,7 @@ const COUNTED = {
 
 /** Puts a run away that is over: its totals are kept, and its agent can do nothing any more. */
 export async function putAway(stateDir: string, run: Run, client: Client): Promise<string> {
-  const totals = await totalsOf(client, run)
+  const totals = await readTotals(client, run)
   try {
     await client.revokeAgent(run.agentId, { reason: `the run ${run.taskId} is over` })
   } catch (error) {
@@ -27,16 +27,16 @@ export async function putAway(stateDir: string, run: Run, client: Client): Promi
   return archiveRun(stateDir, run, totals)
 }
 
-async function totalsOf(client: Client, run: Run): Promise<JsonObject> {
+async function readTotals(client: Client, run: Run): Promise<JsonObject> {
   try {
-    return summed(await client.task(run.taskId), await timeline(client, run.taskId))
+    return sumEvents(await client.task(run.taskId), await readTimeline(client, run.taskId))
   } catch (error) {
     if (codeOf(error) !== 'not_found') throw error
     return { status: 'unknown' }
   }
 }
 
-function summed({ status, phase, contract, refusals }: TaskDetails, events: readonly LedgerEvent[]): JsonObject {
+function sumEvents({ status, phase, contract, refusals }: TaskDetails, events: readonly LedgerEvent[]): JsonObject {
   const counts = Object.entries(COUNTED).map(([name, type]) => {
     return [name, events.filter((event) => event.type === type && event.data.shadow !== true).length] as const
   })
@@ -44,8 +44,8 @@ function summed({ status, phase, contract, refusals }: TaskDetails, events: read
   const ended = events.findLast((event) => OVER.has(event.type))?.at
   return {
     ...{ status, phase, contract, finished_at: ended ?? null },
-    seconds: began === undefined || ended === undefined ? null : secondsBetween(began, ended),
-    visits: visitsOf(events, ended),
+    seconds: began === undefined || ended === undefined ? null : countSecondsBetween(began, ended),
+    visits: listVisits(events, ended),
     refusals,
     ...Object.fromEntries(counts),
   }
@@ -53,14 +53,18 @@ function summed({ status, phase, contract, refusals }: TaskDetails, events: read
 
 const OVER: ReadonlySet<string> = new Set(['task_completed', 'task_cancelled'])
 
-function visitsOf(events: readonly LedgerEvent[], ended: string | undefined): readonly JsonObject[] {
+function listVisits(events: readonly LedgerEvent[], ended: string | undefined): readonly JsonObject[] {
   const entered = events.filter((event) => event.type === 'phase_entered' || event.type === 'task_rewound')
   return entered.map(({ at, data }, index) => {
     const left = entered[index + 1]?.at ?? ended
-    return { phase: String(data.to), entered_at: at, seconds: left === undefined ? null : secondsBetween(at, left) }
+    return {
+      phase: String(data.to),
+      entered_at: at,
+      seconds: left === undefined ? null : countSecondsBetween(at, left),
+    }
   })
 }
 
-function secondsBetween(from: string, to: string): number {
+function countSecondsBetween(from: string, to: string): number {
   return Math.max(0, Math.round((Date.parse(to) - Date.parse(from)) / 1000))
 }

@@ -2,17 +2,17 @@ import type { CheckName } from '../../core/contract/contract.js'
 import { CHECK_ARTIFACTS, CHECKS_OF_TEST_RUN } from '../../core/contract/contract.js'
 import type { BlockerDocument, ContractDocument, PhaseDocument, ValidationDocument } from '../document.js'
 import { readExpression } from '../expression.js'
-import { didYouMean } from '../nearest.js'
+import { formatDidYouMean } from '../nearest.js'
 import type { Reading } from '../read/reading.js'
-import { isFinal, upTo } from './check-graph.js'
-import { takesPathsAlone } from './test-files-schema.js'
+import { isFinal, listPhasesUpTo } from './check-graph.js'
+import { isPathsOnly } from './test-files-schema.js'
 
 /** Gates: named by transitions that exist, and holding checks that have something to look at. */
 export function checkGates(reading: Reading, document: ContractDocument): void {
   for (const phase of document.phases) {
     checkGateIds(reading, phase)
-    const available = artifactsUpTo(document, phase)
-    for (const { owner, check } of checksOf(phase)) {
+    const available = listArtifactsUpTo(document, phase)
+    for (const { owner, check } of listChecks(phase)) {
       checkArtifacts(reading, document, { owner, check, available })
       if (check === 'tests_exist_for_acceptance_criteria') checkCovers(reading, document, owner)
       checkExpression(reading, owner, check, available)
@@ -26,7 +26,7 @@ export function checkGates(reading: Reading, document: ContractDocument): void {
 
 function checkInverted(reading: Reading, { tests, phases }: ContractDocument): void {
   if (tests.inverted === undefined) return
-  if (phases.some((phase) => checksOf(phase).some(({ check }) => check === 'tests_can_fail'))) return
+  if (phases.some((phase) => listChecks(phase).some(({ check }) => check === 'tests_can_fail'))) return
   reading.reportAt(
     'contract.unused_setting',
     [tests, 'inverted'],
@@ -38,7 +38,7 @@ function checkInverted(reading: Reading, { tests, phases }: ContractDocument): v
 type Owner = BlockerDocument | ValidationDocument
 
 /** Every check that a phase holds, in gates and in its artifacts' validation. */
-export function checksOf(phase: PhaseDocument): { owner: Owner; check: CheckName }[] {
+export function listChecks(phase: PhaseDocument): { owner: Owner; check: CheckName }[] {
   return [
     ...phase.required_artifacts.flatMap((artifact) =>
       artifact.validation.map((rule) => ({ owner: rule, check: rule.rule })),
@@ -48,8 +48,8 @@ export function checksOf(phase: PhaseDocument): { owner: Owner; check: CheckName
 }
 
 /** The artifact types that this phase or one before it demands. */
-export function artifactsUpTo(document: ContractDocument, phase: PhaseDocument): ReadonlySet<string> {
-  const before = upTo(document, phase.id)
+export function listArtifactsUpTo(document: ContractDocument, phase: PhaseDocument): ReadonlySet<string> {
+  const before = listPhasesUpTo(document, phase.id)
   const phases = document.phases.filter((candidate) => before.has(candidate.id))
   return new Set(phases.flatMap((candidate) => candidate.required_artifacts.map((artifact) => artifact.type)))
 }
@@ -74,7 +74,7 @@ function checkCovers(reading: Reading, document: ContractDocument, owner: Owner)
   const names = artifacts
     .filter((artifact) => artifact.type === 'test_files')
     .map((artifact) => artifact.schema ?? null)
-  if (!takesPathsAlone(new Map(Object.entries(document.schemas)), names)) return
+  if (!isPathsOnly(new Map(Object.entries(document.schemas)), names)) return
   reading.report({
     code: 'contract.effect_differs',
     at: reading.place(owner),
@@ -123,7 +123,7 @@ function checkCommand(reading: Reading, document: ContractDocument, owner: Owner
   const names = Object.keys(document.commands ?? {})
   if (names.includes(owner.command)) return
   const message = `The command '${owner.command}' is not defined.`
-  const remedy = `${didYouMean(owner.command, names)}Known commands: ${names.length === 0 ? 'none' : names.join(', ')}.`
+  const remedy = `${formatDidYouMean(owner.command, names)}Known commands: ${names.length === 0 ? 'none' : names.join(', ')}.`
   reading.reportAt('contract.unknown_command', [owner, 'command'], message, remedy)
 }
 
@@ -155,7 +155,7 @@ function checkTransitionGates(reading: Reading, document: ContractDocument): voi
       'contract.unknown_gate',
       [transition, 'gate'],
       `The phase '${phase.id}' has no gate '${transition.gate}'.`,
-      `${didYouMean(transition.gate, ids)}Its gates: ${ids.length === 0 ? 'none' : ids.join(', ')}.`,
+      `${formatDidYouMean(transition.gate, ids)}Its gates: ${ids.length === 0 ? 'none' : ids.join(', ')}.`,
     )
   }
 }

@@ -1,5 +1,5 @@
 import type { ContractDocument, PhaseDocument, TransitionDocument } from '../document.js'
-import { didYouMean } from '../nearest.js'
+import { formatDidYouMean } from '../nearest.js'
 import type { Reading } from '../read/reading.js'
 
 /** Phases and transitions: every name known, every phase reachable, a final phase reachable from everywhere. */
@@ -13,9 +13,9 @@ export function checkGraph(reading: Reading, document: ContractDocument): void {
   checkTwice(reading, document.transitions)
   // With a misspelt name the rest of the graph would be judged by a mistake that is already reported.
   if (hasUnknown.includes(true)) return
-  const forward = closure([document.start_node], document.transitions, (t) => [t.from, t.to])
+  const forward = computeClosure([document.start_node], document.transitions, (t) => [t.from, t.to])
   const finals = document.phases.filter((phase) => isFinal(phase, document.transitions)).map((phase) => phase.id)
-  const backward = closure(finals, document.transitions, (t) => [t.to, t.from])
+  const backward = computeClosure(finals, document.transitions, (t) => [t.to, t.from])
   for (const phase of document.phases) {
     if (!forward.has(phase.id)) {
       const message = `The phase '${phase.id}' cannot be reached from '${document.start_node}'.`
@@ -33,17 +33,17 @@ export function isFinal(phase: PhaseDocument, transitions: readonly TransitionDo
 }
 
 /** The phases from which `phase` can be reached, and itself. */
-export function upTo(document: ContractDocument, phase: string): ReadonlySet<string> {
-  return closure([phase], document.transitions, (t) => [t.to, t.from])
+export function listPhasesUpTo(document: ContractDocument, phase: string): ReadonlySet<string> {
+  return computeClosure([phase], document.transitions, (t) => [t.to, t.from])
 }
 
 /** The phases that a task can get to without ever taking this transition. */
-export function reachedWithout(document: ContractDocument, left: TransitionDocument): ReadonlySet<string> {
+export function listReachedWithout(document: ContractDocument, left: TransitionDocument): ReadonlySet<string> {
   const others = document.transitions.filter((transition) => transition !== left)
-  return closure([document.start_node], others, (t) => [t.from, t.to])
+  return computeClosure([document.start_node], others, (t) => [t.from, t.to])
 }
 
-function closure(
+function computeClosure(
   start: readonly string[],
   transitions: readonly TransitionDocument[],
   step: (transition: TransitionDocument) => readonly [from: string, to: string],
@@ -74,7 +74,12 @@ function checkIds(reading: Reading, phases: readonly PhaseDocument[]): ReadonlyS
 function checkStart(reading: Reading, document: ContractDocument, ids: ReadonlySet<string>): boolean {
   if (ids.has(document.start_node)) return false
   const message = `The start node '${document.start_node}' is not a phase.`
-  reading.reportAt('contract.unknown_phase', [document, 'start_node'], message, known(document.start_node, ids))
+  reading.reportAt(
+    'contract.unknown_phase',
+    [document, 'start_node'],
+    message,
+    formatKnownPhases(document.start_node, ids),
+  )
   return true
 }
 
@@ -86,7 +91,7 @@ function checkEnds(reading: Reading, transition: TransitionDocument, ids: Readon
     hasUnknown = true
     if (id === '') continue
     const message = `The transition ${end === 'from' ? 'starts in' : 'leads to'} '${id}', which is not a phase.`
-    reading.reportAt('contract.unknown_phase', [transition, end], message, known(id, ids))
+    reading.reportAt('contract.unknown_phase', [transition, end], message, formatKnownPhases(id, ids))
   }
   return hasUnknown
 }
@@ -103,6 +108,6 @@ function checkTwice(reading: Reading, transitions: readonly TransitionDocument[]
   }
 }
 
-function known(typed: string, ids: ReadonlySet<string>): string {
-  return `${didYouMean(typed, ids)}Known phases: ${[...ids].join(', ')}.`
+function formatKnownPhases(typed: string, ids: ReadonlySet<string>): string {
+  return `${formatDidYouMean(typed, ids)}Known phases: ${[...ids].join(', ')}.`
 }

@@ -1,6 +1,6 @@
 import { BUILT_IN_TOOLS, HARNESS_TOOLS } from '../../core/tool-calls/built-in-tools.js'
 import type { ContractDocument, PhaseDocument } from '../document.js'
-import { didYouMean } from '../nearest.js'
+import { formatDidYouMean } from '../nearest.js'
 import type { Reading } from '../read/reading.js'
 
 /** Tools: every name provided by something, and able to produce what the phase requires. */
@@ -27,7 +27,7 @@ export function checkTools(reading: Reading, document: ContractDocument): void {
 }
 
 /** Tools beside the built-in ones that the contract names: its own, and those of upstream servers. */
-export function extraTools(document: ContractDocument): string[] {
+export function listExtraTools(document: ContractDocument): string[] {
   const listed = document.phases.flatMap((phase) => [
     ...(phase.allowed_tools === 'all' ? [] : phase.allowed_tools),
     ...phase.forbidden_tools,
@@ -63,7 +63,7 @@ function checkTool(
     'contract.unknown_tool',
     [at.made, at.key],
     `Nothing provides the tool '${tool}'.`,
-    `${didYouMean(tool, names)}Known tools: ${names.join(', ')}.`,
+    `${formatDidYouMean(tool, names)}Known tools: ${names.join(', ')}.`,
   )
 }
 
@@ -95,7 +95,7 @@ function checkAgents(reading: Reading, document: ContractDocument): void {
   const names = Object.keys(document.agents ?? {})
   const check = (agent: string | undefined, made: object, key: string): void => {
     if (agent === undefined || agent === '' || names.includes(agent)) return
-    const remedy = `${didYouMean(agent, names)}Known agents: ${names.length === 0 ? 'none' : names.join(', ')}.`
+    const remedy = `${formatDidYouMean(agent, names)}Known agents: ${names.length === 0 ? 'none' : names.join(', ')}.`
     reading.reportAt('contract.unknown_agent', [made, key], `The agent '${agent}' is not defined.`, remedy)
   }
   const remote = (agent: string, made: object, key: number): void =>
@@ -103,7 +103,7 @@ function checkAgents(reading: Reading, document: ContractDocument): void {
       'contract.effect_differs',
       [made, key],
       `No entry of agents is called '${agent}': an operator hands whoever votes under that name its token.`,
-      `${didYouMean(agent, names)}Known agents: ${names.join(', ')}.`,
+      `${formatDidYouMean(agent, names)}Known agents: ${names.join(', ')}.`,
     )
   for (const phase of document.phases) {
     for (const spawn of phase.auto_spawn ?? []) check(spawn.agent, spawn, 'agent')

@@ -14,14 +14,14 @@ export function compileConsensus(consensus: ConsensusDocument, agents: Agents): 
   return {
     voters: consensus.agents.map((id) => ({
       id,
-      program: programOf(Object.hasOwn(agents, id) ? agents[id] : undefined),
+      program: toProgram(Object.hasOwn(agents, id) ? agents[id] : undefined),
     })),
     question: consensus.question,
     options: voteOptions(consensus),
   }
 }
 
-function programOf(agent: AgentDocument | undefined): ConsensusPlan['voters'][number]['program'] {
+function toProgram(agent: AgentDocument | undefined): ConsensusPlan['voters'][number]['program'] {
   if (agent === undefined) return null
   const { harness, command = null, args = [], model = null } = agent
   return { harness, command, args, model }

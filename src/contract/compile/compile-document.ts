@@ -17,8 +17,8 @@ import type { TestRules } from '../../core/contract/test-rules.js'
 import type { JsonObject } from '../../core/json.js'
 import { compileRule } from '../../core/rules/rule.js'
 import { camelKeys } from '../camel-keys.js'
-import { extraTools } from '../check/check-tools.js'
-import { phasesBeforeRed } from '../check/demands.js'
+import { listExtraTools } from '../check/check-tools.js'
+import { listPhasesBeforeRed } from '../check/demands.js'
 import type {
   AgentDocument,
   ArtifactDocument,
@@ -35,7 +35,7 @@ import type {
   ValidationDocument,
 } from '../document.js'
 import { findUnenforced } from '../not-enforced.js'
-import { spawnNames } from '../read/read-agents.js'
+import { listSpawnNames } from '../read/read-agents.js'
 import { compileConsensus } from './compile-consensus.js'
 
 /** The core's contract, from a canonical document that was loaded (and perhaps stored) before. Nothing is lost between. */
@@ -43,7 +43,7 @@ export function compileDocument(document: JsonObject, hash: string): Contract {
   // Only `load-contract.ts` makes canonical documents, and the hash says that this is one of them.
   const source = document as unknown as ContractDocument
   const { agents = {}, knowledge, monitoring, recovery, webhooks } = source
-  const beforeRed = phasesBeforeRed(source)
+  const beforeRed = listPhasesBeforeRed(source)
   const crash = recovery?.agent_crash
   return {
     hash,
@@ -57,7 +57,7 @@ export function compileDocument(document: JsonObject, hash: string): Contract {
     commands: compileEach(source.commands, compileCommand),
     tests: compileTests(source.tests),
     schemas: new Map(Object.entries(source.schemas)),
-    extraTools: extraTools(source),
+    extraTools: listExtraTools(source),
     tools: compileEach(source.tools, compileTool),
     mcpServers: compileEach(source.mcp_servers, compileServer),
     webHosts: source.web.allowed_hosts,
@@ -111,7 +111,7 @@ function compilePhase(
 ): Phase {
   const { id, name, description, prompt, consensus, document, review, auto_spawn: spawns = [] } = phase
   const autoSpawn = spawns.flatMap((spawn) =>
-    spawn.agent === undefined ? [] : [{ agent: spawn.agent, names: spawnNames(spawn) }],
+    spawn.agent === undefined ? [] : [{ agent: spawn.agent, names: listSpawnNames(spawn) }],
   )
   return {
     id,
@@ -127,7 +127,7 @@ function compilePhase(
     gates: phase.gates.map(compileGate),
     ...(consensus && { consensus: compileConsensus(consensus, agents) }),
     slots: spawns.flatMap((spawn) =>
-      spawnNames(spawn).map((slot) => ({ name: slot, isAwaited: spawn.wait_for_completion === true })),
+      listSpawnNames(spawn).map((slot) => ({ name: slot, isAwaited: spawn.wait_for_completion === true })),
     ),
     ...(autoSpawn.length > 0 && { autoSpawn }),
     rules: (phase.rules ?? []).map((rule, index) => compileRule(`${id}[${index}]`, rule)),

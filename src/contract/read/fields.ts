@@ -1,6 +1,6 @@
 import type { ContractCode, Place } from '../diagnostic.js'
 import type { ListNode, MapNode, SourceNode } from '../load/yaml.js'
-import { didYouMean } from '../nearest.js'
+import { formatDidYouMean } from '../nearest.js'
 import type { Reading } from './reading.js'
 
 /** One map of the file, for checks that look at what is written. */
@@ -14,7 +14,7 @@ export class Fields {
   }
 
   /** Reports keys that are not in `keys` and do not start with `x-`. */
-  static of(reading: Reading, node: SourceNode, keys: readonly string[]): Fields | null {
+  static openFields(reading: Reading, node: SourceNode, keys: readonly string[]): Fields | null {
     const map = expectKind(reading, node, 'map')
     if (map === null) return null
     for (const [key, entry] of map.entries) {
@@ -23,7 +23,7 @@ export class Fields {
         code: 'contract.unknown_key',
         at: entry.keyAt,
         message: `The key '${key}' is not known here.`,
-        remedy: `${didYouMean(key, keys)}Known keys: ${keys.join(', ')}. Keys of your own start with x-.`,
+        remedy: `${formatDidYouMean(key, keys)}Known keys: ${keys.join(', ')}. Keys of your own start with x-.`,
       })
     }
     return new Fields(reading, map)
@@ -50,7 +50,7 @@ export class Fields {
     })
   }
 
-  bad(key: string, code: ContractCode, message: string, remedy?: string): void {
+  reportBad(key: string, code: ContractCode, message: string, remedy?: string): void {
     this.reading.report({ code, at: this.at(key), message, remedy })
   }
 }
@@ -59,10 +59,10 @@ type NodeOf<K> = K extends 'map' ? MapNode : ListNode
 
 export function expectKind<K extends 'map' | 'list'>(reading: Reading, node: SourceNode, kind: K): NodeOf<K> | null {
   if (node.kind === kind) return node as NodeOf<K>
-  return wrongType(reading, node, kind === 'map' ? 'a map of keys and values' : 'a list')
+  return reportWrongType(reading, node, kind === 'map' ? 'a map of keys and values' : 'a list')
 }
 
-export function wrongType(reading: Reading, node: SourceNode, expected: string, remedy?: string): null {
+export function reportWrongType(reading: Reading, node: SourceNode, expected: string, remedy?: string): null {
   const message = `Expected ${expected}, found ${describe(node)}.`
   reading.report({ code: 'contract.wrong_type', at: node.at, message, remedy })
   return null

@@ -1,5 +1,5 @@
 import { findValueProblem, isHeldByShell, isVariableName } from '../../core/contract/variables.js'
-import { AGENTS_MAX, optionProblem } from '../../core/councils/options.js'
+import { AGENTS_MAX, findOptionProblem } from '../../core/councils/options.js'
 import { REVIEWER_NAME } from '../../core/reviews/review.js'
 import { voteOptions } from '../compile/compile-consensus.js'
 import { has, when } from '../schema/conditions.js'
@@ -104,7 +104,7 @@ const VOTE_QUESTION_CHARS_MAX = 10_000
 
 function checkVote(fields: Fields, consensus: ConsensusDocument): void {
   const { agents, question } = consensus
-  const bad = (key: string, message: string): void => fields.bad(key, 'contract.invalid_value', message)
+  const bad = (key: string, message: string): void => fields.reportBad(key, 'contract.invalid_value', message)
   if (fields.has('agents') && agents.length === 0) bad('agents', 'Nobody votes.')
   if (agents.length > AGENTS_MAX) bad('agents', `At most ${AGENTS_MAX} agents vote.`)
   const taken = new Set<string>()
@@ -116,7 +116,7 @@ function checkVote(fields: Fields, consensus: ConsensusDocument): void {
   if (question.length > VOTE_QUESTION_CHARS_MAX)
     bad('question', `The question has at most ${VOTE_QUESTION_CHARS_MAX} characters.`)
   // `check-openable.ts` reports a quorum that the voters cannot reach.
-  const problem = optionProblem(voteOptions(consensus), AGENTS_MAX)
+  const problem = findOptionProblem(voteOptions(consensus), AGENTS_MAX)
   const key = problem?.slice(0, problem.indexOf(' ')) ?? ''
   if (problem !== null) bad(fields.has(key) ? key : 'agents', problem)
 }
@@ -147,7 +147,7 @@ const AUTO_SPAWN = object('auto_spawn', 'Auto-spawn', SPAWN_FIELDS, {
   finish: (spawn, fields): SpawnDocument => {
     if (fields.has('agent') === fields.has('agent_type')) {
       const message = 'Exactly one of agent and agent_type must be given.'
-      fields.bad('agent', 'contract.missing_field', message, 'Name an entry of agents.')
+      fields.reportBad('agent', 'contract.missing_field', message, 'Name an entry of agents.')
     }
     const counted = spawn.agent === undefined ? spawn : { ...spawn, count: spawn.count ?? 1 }
     checkSlots(fields, counted)
@@ -156,7 +156,7 @@ const AUTO_SPAWN = object('auto_spawn', 'Auto-spawn', SPAWN_FIELDS, {
 })
 
 /** The names of the places that an `auto_spawn` opens: its models, else the type or agent, numbered where there are several. */
-export function spawnNames({ agent, agent_type, models = [], count = 1 }: SpawnDocument): readonly string[] {
+export function listSpawnNames({ agent, agent_type, models = [], count = 1 }: SpawnDocument): readonly string[] {
   const kind = agent ?? agent_type
   if (kind === undefined || kind === '') return []
   if (models.length > 0) return models
@@ -173,30 +173,30 @@ function keyOfNames({ agent, models = [] }: SpawnDocument): string {
 function checkSlots(fields: Fields, spawn: SpawnDocument): void {
   const kind = spawn.agent ?? spawn.agent_type
   if (kind === undefined || kind === '') return
-  const slots = spawnNames(spawn)
+  const slots = listSpawnNames(spawn)
   const key = keyOfNames(spawn)
-  const bad = (message: string): void => fields.bad(key, 'contract.invalid_value', message)
+  const bad = (message: string): void => fields.reportBad(key, 'contract.invalid_value', message)
   for (const name of slots) if (!isReviewerName(name)) bad(`No reviewer can be called '${name.slice(0, 80)}'.`)
   if (spawn.agent !== undefined) {
     if (key === 'models') bad('An entry of agents has its own model; count says how many are started.')
     return
   }
   if (key === 'models' && spawn.count !== undefined && spawn.count !== slots.length)
-    fields.bad('count', 'contract.effect_differs', `There is one place for each model: ${slots.length}.`)
+    fields.reportBad('count', 'contract.effect_differs', `There is one place for each model: ${slots.length}.`)
   const message = `No agent is started: entering the phase opens a place for ${slots.slice(0, 10).join(', ')}, and an operator lets each reviewer in under that name.`
-  fields.bad('agent_type', 'contract.effect_differs', message, 'Use phaselock task reviewer, or remove it.')
+  fields.reportBad('agent_type', 'contract.effect_differs', message, 'Use phaselock task reviewer, or remove it.')
   if (spawn.parallel === false)
-    fields.bad('parallel', 'contract.effect_differs', 'Reviewers may always work at the same time.')
+    fields.reportBad('parallel', 'contract.effect_differs', 'Reviewers may always work at the same time.')
 }
 
 /** The agents of a phase: no two places have the same name, and there are not too many. */
 export const autoSpawns = checked(list(AUTO_SPAWN), (spawns, _bad, { reading }) => {
   const taken = new Set<string>()
   for (const spawn of spawns) {
-    const origin = reading.origin(spawn)
+    const origin = reading.findOrigin(spawn)
     const at = (origin?.kind === 'map' ? origin.entries.get(keyOfNames(spawn))?.value.at : null) ?? reading.place(spawn)
     const bad = (message: string): void => reading.report({ code: 'contract.invalid_value', at, message })
-    for (const name of spawnNames(spawn)) {
+    for (const name of listSpawnNames(spawn)) {
       if (isReviewerName(name) && taken.has(name)) bad(`There are two places for '${name}'.`)
       taken.add(name)
     }

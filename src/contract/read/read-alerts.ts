@@ -39,20 +39,20 @@ export const ALERT = object(
   {
     finish: ({ above, above_seconds, condition: said, ...rest }, fields) => {
       if (said === '') return null
-      return { ...rest, ...limitOf(fields, said, { above, above_seconds }) }
+      return { ...rest, ...parseLimit(fields, said, { above, above_seconds }) }
     },
   },
 )
 
 type Limits = { readonly [K in Measure]: number | undefined }
 
-function limitOf(fields: Fields, said: string, limits: Limits) {
+function parseLimit(fields: Fields, said: string, limits: Limits) {
   const parts = /^(\w+)\s*>\s*(\d+(?:\.\d+)?)\s*(%|[smhd])?$/.exec(said.trim())
   const condition = parts?.[1] ?? said
   const measure = CONDITIONS.get(condition)
   if (measure === undefined) {
     const message = `The condition '${said}' is not known.`
-    fields.bad('condition', 'contract.invalid_value', message, `Known conditions: ${NAMES.join(', ')}.`)
+    fields.reportBad('condition', 'contract.invalid_value', message, `Known conditions: ${NAMES.join(', ')}.`)
     return { condition }
   }
   if (parts === null && !fields.has(measure)) {
@@ -61,9 +61,9 @@ function limitOf(fields: Fields, said: string, limits: Limits) {
   }
   const limit = parts === null ? limits[measure] : inUnit(Number(parts[2]), parts[3] ?? '', measure)
   if (limit === undefined)
-    fields.bad('condition', 'contract.invalid_value', `The limit of '${said}' has the wrong unit.`)
+    fields.reportBad('condition', 'contract.invalid_value', `The limit of '${said}' has the wrong unit.`)
   else if (limit <= 0)
-    fields.bad(parts === null ? measure : 'condition', 'contract.not_positive', 'The limit must be above 0.')
+    fields.reportBad(parts === null ? measure : 'condition', 'contract.not_positive', 'The limit must be above 0.')
   return { condition, [measure]: limit } as { condition: string } & { [K in Measure]?: number }
 }
 

@@ -1,8 +1,8 @@
 import type { CheckName } from '../../core/contract/contract.js'
 import { CHECK_NAMES } from '../../core/contract/contract.js'
 import { REVIEWER_NAME } from '../../core/reviews/review.js'
-import { didYouMean } from '../nearest.js'
-import { globProblem } from '../patterns.js'
+import { formatDidYouMean } from '../nearest.js'
+import { findGlobProblem } from '../patterns.js'
 import { has, when } from '../schema/conditions.js'
 import {
   checked,
@@ -19,7 +19,7 @@ import {
 } from '../schema/kinds.js'
 import { maybe, need, object, otherwise, type ReadOf } from '../schema/object.js'
 import type { Fields } from './fields.js'
-import { RULE_ALIAS_NAMES, ruleAlias } from './validation-rules.js'
+import { findRuleAlias, RULE_ALIAS_NAMES } from './validation-rules.js'
 
 const SEVERITIES = ['blocking', 'warning', 'info'] as const
 
@@ -49,7 +49,7 @@ const reviews = checked(
 )
 
 function problemOfPath(given: string): string | null {
-  const problem = globProblem(given)
+  const problem = findGlobProblem(given)
   return problem === null ? null : `The path '${given}' is refused: ${problem}.`
 }
 
@@ -157,7 +157,12 @@ export const BLOCKER = object(
       if (name === '') return null
       const check = checkNamed(name)
       if (check === undefined) {
-        fields.bad('check', 'contract.unknown_check', `The check '${name}' is not known.`, knownChecks(name))
+        fields.reportBad(
+          'check',
+          'contract.unknown_check',
+          `The check '${name}' is not known.`,
+          formatKnownChecks(name),
+        )
         return null
       }
       refuseOtherParams(fields, check, rest)
@@ -184,13 +189,13 @@ export const VALIDATION = object(
     json: takenJson('rule', { all_reviews_completed: 'all_review_models_completed' }),
     finish: ({ rule: name, ...rest }, fields, { owner }) => {
       if (name === '') return null
-      const alias = ruleAlias(name, owner ?? '')
+      const alias = findRuleAlias(name, owner ?? '')
       const rule = alias?.check ?? checkNamed(name)
       if (rule === undefined) {
-        fields.bad('rule', 'contract.unknown_check', `The rule '${name}' is not known.`, knownChecks(name))
+        fields.reportBad('rule', 'contract.unknown_check', `The rule '${name}' is not known.`, formatKnownChecks(name))
         return null
       }
-      if (alias?.differs !== undefined) fields.bad('rule', 'contract.effect_differs', alias.differs)
+      if (alias?.differs !== undefined) fields.reportBad('rule', 'contract.effect_differs', alias.differs)
       refuseOtherParams(fields, rule, rest)
       if (alias === undefined) needParams(fields, rule)
       return { rule, ...rest, ...alias?.params }
@@ -207,7 +212,7 @@ function refuseOtherParams(fields: Fields, check: CheckName, params: BlockerPara
     delete params[key]
     const takes = accepted.length === 0 ? 'nothing' : accepted.join(', ')
     const message = `The check ${check} takes no '${key}'.`
-    fields.bad(key, 'contract.unknown_key', message, `It takes ${takes} beside its name.`)
+    fields.reportBad(key, 'contract.unknown_key', message, `It takes ${takes} beside its name.`)
   }
 }
 
@@ -215,13 +220,13 @@ function needParams(fields: Fields, check: CheckName): void {
   const { needs = [], oneOf = [] } = TAKEN.get(check) ?? {}
   for (const key of needs) if (!fields.has(key)) fields.missing(key, PARAMS[key].example)
   if (oneOf.length > 0 && oneOf.filter((key) => fields.has(key)).length !== 1)
-    fields.bad('check', 'contract.missing_field', `The check ${check} takes exactly one of ${oneOf.join(', ')}.`)
+    fields.reportBad('check', 'contract.missing_field', `The check ${check} takes exactly one of ${oneOf.join(', ')}.`)
 }
 
 function checkNamed(name: string): CheckName | undefined {
   return CHECK_NAMES.find((check) => check === name)
 }
 
-function knownChecks(name: string): string {
-  return `${didYouMean(name, CHECK_NAMES)}Known checks: ${CHECK_NAMES.join(', ')}.`
+function formatKnownChecks(name: string): string {
+  return `${formatDidYouMean(name, CHECK_NAMES)}Known checks: ${CHECK_NAMES.join(', ')}.`
 }

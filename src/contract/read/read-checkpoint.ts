@@ -17,7 +17,7 @@ import {
   value,
 } from '../schema/kinds.js'
 import { maybe, need, object, otherwise } from '../schema/object.js'
-import { type Fields, wrongType } from './fields.js'
+import { type Fields, reportWrongType } from './fields.js'
 import { DOCUMENT_PLACE } from './read-phase-text.js'
 
 const TYPES = ['string', 'integer', 'number', 'boolean', 'array', 'object'] as const
@@ -35,10 +35,10 @@ const BOUND_TYPES: Readonly<Record<string, readonly EvidenceType[]>> = {
 
 const values: Kind<Json[]> = {
   read: (node, { reading }) => {
-    if (node.kind !== 'list') return wrongType(reading, node, 'a list')
+    if (node.kind !== 'list') return reportWrongType(reading, node, 'a list')
     const message = 'The list of accepted values is empty.'
     if (node.items.length === 0) reading.report({ code: 'contract.invalid_value', at: node.at, message })
-    return node.items.map((item) => reading.json(item))
+    return node.items.map((item) => reading.toJson(item))
   },
   json: { type: 'array', minItems: 1 },
   words: 'list of values',
@@ -91,7 +91,7 @@ const EVIDENCE = object(
       if (mustBe !== undefined) checkType(fields, mustBe, field.type)
       const { min, max } = field
       if (min !== undefined && max !== undefined && min > max)
-        fields.bad('min', 'contract.invalid_value', `min ${min} is greater than max ${max}.`, 'Swap the two.')
+        fields.reportBad('min', 'contract.invalid_value', `min ${min} is greater than max ${max}.`, 'Swap the two.')
       return field
     },
   },
@@ -137,12 +137,12 @@ function checkBoundTypes(fields: Fields, type: EvidenceType): void {
     const remedy = types.includes('integer')
       ? 'Use min_length for texts and lists.'
       : `It is for ${types.join(' and ')}.`
-    fields.bad(key, 'contract.invalid_value', `A field of type ${type} takes no '${key}'.`, remedy)
+    fields.reportBad(key, 'contract.invalid_value', `A field of type ${type} takes no '${key}'.`, remedy)
   }
 }
 
 function checkType({ reading }: Fields, node: SourceNode, type: EvidenceType): void {
-  if (!isOfType(reading.json(node), type)) wrongType(reading, node, `a value of type ${type}`)
+  if (!isOfType(reading.toJson(node), type)) reportWrongType(reading, node, `a value of type ${type}`)
 }
 
 export function isOfType(value: Json, type: EvidenceType): boolean {

@@ -1,6 +1,6 @@
 import type { JsonObject } from '../../core/json.js'
 import { CONTRACT_FIELDS } from '../contract-fields.js'
-import { addTestsUnchanged, linearTransitions, placeSharedGates, resolveNodeTargets } from '../load/normalise.js'
+import { addTestsUnchanged, makeLinearTransitions, placeSharedGates, resolveNodeTargets } from '../load/normalise.js'
 import type { SourceNode } from '../load/yaml.js'
 import { has, when } from '../schema/conditions.js'
 import { emptyAsMap, list, mapOf, readList, type Scope, text } from '../schema/kinds.js'
@@ -57,7 +57,7 @@ function settle(written: Written, fields: Fields, scope: Scope) {
   const { reading } = scope
   const { name, version, description, mode, summary, guides, recovery, schemas_dir, nodes, ...rest } = written
   if (nodes !== undefined && written.phases !== undefined)
-    fields.bad('nodes', 'contract.invalid_value', "A contract has either 'phases' or 'nodes', not both.")
+    fields.reportBad('nodes', 'contract.invalid_value', "A contract has either 'phases' or 'nodes', not both.")
   const { gate_timeout: timeout, ...kept } = recovery ?? {}
   const shared = fields.get('gates')
   reading.gates = {
@@ -73,12 +73,12 @@ function settle(written: Written, fields: Fields, scope: Scope) {
     ...readHead(written, fields),
     start_node: start,
     phases,
-    transitions: transitions ?? linearTransitions(reading, phases),
+    transitions: transitions ?? makeLinearTransitions(reading, phases),
     schemas: {} as Record<string, JsonObject | boolean>,
     guides: readInlineGuides(guides, scope),
     ...(recovery === undefined || Object.keys(kept).length === 0
       ? {}
-      : { recovery: reading.made(kept, reading.origin(recovery) ?? fields.node) }),
+      : { recovery: reading.made(kept, reading.findOrigin(recovery) ?? fields.node) }),
   }
   placeSharedGates(reading, document)
   addTestsUnchanged(reading, document)
@@ -89,7 +89,7 @@ function settle(written: Written, fields: Fields, scope: Scope) {
 function readPhases({ nodes, phases }: Written, fields: Fields, scope: Scope): PhaseDocument[] {
   const node = nodes ?? phases
   if (node === undefined || isEmptyCollection(node)) {
-    fields.bad(nodes === undefined ? 'phases' : 'nodes', 'contract.no_phases', 'The contract has no phases.')
+    fields.reportBad(nodes === undefined ? 'phases' : 'nodes', 'contract.no_phases', 'The contract has no phases.')
     return []
   }
   const kind = nodes === undefined ? PHASE : NODE
@@ -109,7 +109,7 @@ function isEmptyCollection(node: SourceNode): boolean {
 function readHead({ name, version, description, summary, mode, nodes }: Written, fields: Fields) {
   if (MODES.some((known) => known === mode)) {
     const message = "The top-level 'mode' is only a label; how strict Phaselock is stands in enforcement.mode."
-    fields.bad('mode', 'contract.effect_differs', message, 'Use enforcement.mode.')
+    fields.reportBad('mode', 'contract.effect_differs', message, 'Use enforcement.mode.')
   }
   const isNodes = nodes !== undefined
   if (name === undefined && !(isNodes && mode !== undefined)) fields.missing('name', CONTRACT_FIELDS.name.example)

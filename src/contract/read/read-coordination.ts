@@ -90,5 +90,5 @@ export const COORDINATION = object(
       '{optimistic_locking: true}',
     ),
   },
-  { finish: (_parts, { reading, node }) => reading.jsonObject(node) },
+  { finish: (_parts, { reading, node }) => reading.toJsonObject(node) },
 )

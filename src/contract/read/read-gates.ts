@@ -64,7 +64,7 @@ export const GATE = object('gate', 'Gates', FIELDS, {
   finish: ({ approvers, min_approvals, ...gate }, fields, { reading, owner }) => {
     if (gate.auto_advance && gate.type === 'approval') {
       const message = 'Only a validation gate can advance by itself.'
-      fields.bad('auto_advance', 'contract.invalid_value', message, 'Remove auto_advance.')
+      fields.reportBad('auto_advance', 'contract.invalid_value', message, 'Remove auto_advance.')
     }
     const approval = { approvers: approvers ?? ['human'], min_approvals: min_approvals ?? 1 }
     if (gate.type === 'approval') checkApproval(fields, approval)
@@ -83,22 +83,31 @@ function checkApproval(
   { approvers, min_approvals }: Required<Pick<ReadOf<typeof FIELDS>, 'approvers' | 'min_approvals'>>,
 ): void {
   if (approvers.length === 0) {
-    fields.bad('approvers', 'contract.no_approver', 'The approval gate lists no approver.')
+    fields.reportBad('approvers', 'contract.no_approver', 'The approval gate lists no approver.')
   } else if (approvers.every((approver) => approver === 'orchestrator') && min_approvals > 1) {
     const message = `${min_approvals} approvals are demanded, but only the orchestrator could answer.`
-    fields.bad('min_approvals', 'contract.no_approver', message, 'Add human, or demand one approval.')
+    fields.reportBad('min_approvals', 'contract.no_approver', message, 'Add human, or demand one approval.')
   } else if (!approvers.some((name) => APPROVER_NAME.test(name))) {
     const message = `Nobody can be called ${approvers.map((name) => `'${name.slice(0, 80)}'`).join(', ')}.`
-    fields.bad('approvers', 'contract.no_approver', message, 'List human, or names of operators, roles or reviewers.')
+    fields.reportBad(
+      'approvers',
+      'contract.no_approver',
+      message,
+      'List human, or names of operators, roles or reviewers.',
+    )
   } else if (approvers.includes('orchestrator') && approvers.includes('human')) {
-    fields.bad('approvers', 'contract.human_decides', "With both 'human' and 'orchestrator' listed, the human decides.")
+    fields.reportBad(
+      'approvers',
+      'contract.human_decides',
+      "With both 'human' and 'orchestrator' listed, the human decides.",
+    )
   }
 }
 
 function refuseApproval(fields: Fields): void {
   for (const key of ['approvers', 'min_approvals']) {
     const message = `A validation gate takes no '${key}'.`
-    if (fields.has(key)) fields.bad(key, 'contract.invalid_value', message, 'Use type: approval, or remove it.')
+    if (fields.has(key)) fields.reportBad(key, 'contract.invalid_value', message, 'Use type: approval, or remove it.')
   }
 }
 

@@ -14,10 +14,10 @@ export function settleId(fields: Fields, given: string | undefined, key: string 
   if (key === null && given === undefined) fields.missing('id', example)
   const settled = key ?? given ?? ''
   if ((key !== null || settled !== '') && !new RegExp(ID_PATTERN).test(settled))
-    fields.bad('id', 'contract.invalid_id', `The id '${settled.slice(0, 80)}' is not accepted.`)
+    fields.reportBad('id', 'contract.invalid_id', `The id '${settled.slice(0, 80)}' is not accepted.`)
   if (key !== null && given !== undefined && given !== key) {
     const message = `The id differs from its key '${key}'.`
-    fields.bad('id', 'contract.invalid_value', message, 'Remove the field id, or make them equal.')
+    fields.reportBad('id', 'contract.invalid_value', message, 'Remove the field id, or make them equal.')
   }
   return settled
 }

@@ -70,12 +70,13 @@ export type ConstraintDocument = TypeOf<typeof CONSTRAINT>
 
 function refuseMisplaced(fields: Fields, tool: string): void {
   for (const key of tool === 'bash' ? [] : SHELL_ONLY) {
-    if (fields.has(key)) fields.bad(key, 'contract.invalid_value', `Only bash takes '${key}'.`, 'Move it under bash.')
+    if (fields.has(key))
+      fields.reportBad(key, 'contract.invalid_value', `Only bash takes '${key}'.`, 'Move it under bash.')
   }
   for (const key of WITHOUT_PATHS.includes(tool) ? PATHS_ONLY : []) {
     const message = `The tool ${tool} has no path to hold against '${key}'.`
     const remedy = "Use the phase's writable to say what commands may change."
-    if (fields.has(key)) fields.bad(key, 'contract.invalid_value', message, remedy)
+    if (fields.has(key)) fields.reportBad(key, 'contract.invalid_value', message, remedy)
   }
 }
 

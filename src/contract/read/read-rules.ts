@@ -1,10 +1,10 @@
 import type { JsonObject } from '../../core/json.js'
 import type { SourceNode } from '../load/yaml.js'
-import { didYouMean } from '../nearest.js'
+import { formatDidYouMean } from '../nearest.js'
 import { compilePattern } from '../patterns.js'
 import { choice, emptyAsMap, filled, flag, type Kind, positive, type Scope, text, value } from '../schema/kinds.js'
 import { maybe, need, object, otherwise, type Part, type Shape, unkept } from '../schema/object.js'
-import { wrongType } from './fields.js'
+import { reportWrongType } from './fields.js'
 
 /** A positive integer of a rule. */
 const count: Kind<number> = {
@@ -141,7 +141,7 @@ export const rule: Kind<JsonObject> = {
       code: 'contract.unknown_rule_type',
       at,
       message: `The rule type '${name}' is not known.`,
-      remedy: `${didYouMean(name, RULE_TYPES)}Known rules: ${RULE_TYPES.join(', ')}.`,
+      remedy: `${formatDidYouMean(name, RULE_TYPES)}Known rules: ${RULE_TYPES.join(', ')}.`,
       extra: { rule_id: scope.owner ?? '', type_name: name },
     })
     return null
@@ -158,7 +158,7 @@ interface NamedRule {
 }
 
 function nameRule(item: SourceNode, { reading, owner }: Scope): NamedRule | null {
-  if (item.kind !== 'map') return wrongType(reading, item, 'a rule such as token_budget: {max_tokens: 5000}')
+  if (item.kind !== 'map') return reportWrongType(reading, item, 'a rule such as token_budget: {max_tokens: 5000}')
   const type = item.entries.get('type')?.value
   if (type !== undefined) return { name: type.kind === 'scalar' ? String(type.value) : '', at: type.at, body: item }
   const [first, ...others] = item.entries

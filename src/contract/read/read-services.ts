@@ -1,5 +1,5 @@
 import { BUILT_IN_TOOLS, HARNESS_TOOLS } from '../../core/tool-calls/built-in-tools.js'
-import { ARG_NAME, partsOf, problemOfWord } from '../command-words.js'
+import { ARG_NAME, findWordProblem, splitWord } from '../command-words.js'
 import { has } from '../schema/conditions.js'
 import {
   checked,
@@ -87,17 +87,17 @@ export const MCP_SERVER = object(
 export type McpServerDocument = TypeOf<typeof MCP_SERVER>
 
 function checkRemote(fields: Fields, url: string): void {
-  const problem = url === '' ? null : urlProblem(url)
+  const problem = url === '' ? null : findUrlProblem(url)
   const remedy = 'Write an address such as https://example.org/mcp.'
-  if (problem !== null) fields.bad('url', 'contract.invalid_value', `The url ${problem}.`, remedy)
+  if (problem !== null) fields.reportBad('url', 'contract.invalid_value', `The url ${problem}.`, remedy)
   for (const key of ['args', 'env', 'writable', 'network']) {
     if (!fields.has(key)) continue
     const message = `'${key}' has no effect on a server that runs elsewhere.`
-    fields.bad(key, 'contract.invalid_value', message, `Remove ${key}, or start the server with command.`)
+    fields.reportBad(key, 'contract.invalid_value', message, `Remove ${key}, or start the server with command.`)
   }
 }
 
-function urlProblem(address: string): string | null {
+function findUrlProblem(address: string): string | null {
   if (!URL.canParse(address)) return 'is not an address'
   const url = new URL(address)
   if (url.protocol !== 'https:' && url.protocol !== 'http:') return 'is not an http(s) address'
@@ -130,7 +130,7 @@ const TOOL_ARG = object('tool_arg', 'Arguments of own tools', ARG_FIELDS, {
 })
 
 function checkArg(fields: Fields, { type, path, min, max, enum: accepted }: ToolArgDocument): void {
-  const bad = (key: string, message: string): void => fields.bad(key, 'contract.invalid_value', message)
+  const bad = (key: string, message: string): void => fields.reportBad(key, 'contract.invalid_value', message)
   if (path !== undefined && type !== 'string') bad('path', `A path is a string, not ${type}.`)
   for (const [key, bound] of Object.entries({ min, max }))
     if (bound !== undefined && type !== 'integer' && type !== 'number')
@@ -167,7 +167,12 @@ export const TOOL = object(
         reading.report({ code: 'contract.duplicate_id', at, message: `'${owner}' is a built-in tool.` })
       }
       if (fields.has('command') && tool.command.length === 0)
-        fields.bad('command', 'contract.invalid_value', 'The command is empty.', 'Write the program and its words.')
+        fields.reportBad(
+          'command',
+          'contract.invalid_value',
+          'The command is empty.',
+          'Write the program and its words.',
+        )
       checkWords(reading, tool)
       return tool
     },
@@ -177,12 +182,12 @@ export type ToolDocument = TypeOf<typeof TOOL>
 
 function checkWords(reading: Reading, { command, args }: Pick<ToolDocument, 'command' | 'args'>): void {
   for (const [index, word] of command.entries()) {
-    const message = problemOfWord(word, index, (arg) => (Object.hasOwn(args, arg) ? args[arg] : undefined))
+    const message = findWordProblem(word, index, (arg) => (Object.hasOwn(args, arg) ? args[arg] : undefined))
     if (message === null) continue
     const remedy = 'A placeholder names an argument under args; a path is a separate word, or the end of one after =.'
     reading.reportAt('contract.invalid_value', [command, index], message, remedy)
   }
-  const used = new Set(command.flatMap(partsOf).flatMap((part) => ('arg' in part ? [part.arg] : [])))
+  const used = new Set(command.flatMap(splitWord).flatMap((part) => ('arg' in part ? [part.arg] : [])))
   for (const arg of Object.keys(args)) {
     if (used.has(arg)) continue
     const message = `The argument '${arg.slice(0, 80)}' stands nowhere in the command.`

@@ -1,4 +1,4 @@
-import { didYouMean } from '../nearest.js'
+import { formatDidYouMean } from '../nearest.js'
 import { anyMap, filled, flag, list, listed } from '../schema/kinds.js'
 import { alwaysTrue, isEmpty, maybe, need, object, type ReadOf } from '../schema/object.js'
 
@@ -28,11 +28,11 @@ const TRIGGER = object(
       if (action === '') return null
       const known = TRIGGERS.find((name) => name === action)
       if (known === undefined) {
-        const remedy = `${didYouMean(action, TRIGGERS)}Known actions: ${TRIGGERS.join(', ')}.`
-        fields.bad('action', 'contract.invalid_value', `The action '${action}' is not known.`, remedy)
+        const remedy = `${formatDidYouMean(action, TRIGGERS)}Known actions: ${TRIGGERS.join(', ')}.`
+        fields.reportBad('action', 'contract.invalid_value', `The action '${action}' is not known.`, remedy)
         return null
       }
-      fields.bad('action', 'contract.effect_differs', TRIGGER_DIFFERS[known])
+      fields.reportBad('action', 'contract.effect_differs', TRIGGER_DIFFERS[known])
       return known === 'spawn_review_agents' ? trigger : null
     },
   },

@@ -1,5 +1,5 @@
 import { TASK_EVENT_TYPES } from '../../core/task/event-types.js'
-import { nearest } from '../nearest.js'
+import { findNearest } from '../nearest.js'
 import { checked, filled, name, names } from '../schema/kinds.js'
 import { maybe, need, object } from '../schema/object.js'
 
@@ -20,7 +20,7 @@ const address = checked(
 const events = checked(names, (given, bad) => {
   for (const event of given) {
     if (TASK_EVENT_TYPES.includes(event)) continue
-    const meant = nearest(event, TASK_EVENT_TYPES)
+    const meant = findNearest(event, TASK_EVENT_TYPES)
     const remedy = meant === null ? 'See docs/webhooks.md for the events there are.' : `Did you mean '${meant}'?`
     bad(`There is no event '${event.slice(0, 80)}'.`, remedy)
   }

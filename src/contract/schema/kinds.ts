@@ -1,9 +1,9 @@
 import type { Json, JsonObject } from '../../core/json.js'
 import type { ContractCode } from '../diagnostic.js'
 import type { MapNode, SourceNode } from '../load/yaml.js'
-import { didYouMean } from '../nearest.js'
-import { compilePattern, globProblem } from '../patterns.js'
-import { expectKind, type Fields, wrongType } from '../read/fields.js'
+import { formatDidYouMean } from '../nearest.js'
+import { compilePattern, findGlobProblem } from '../patterns.js'
+import { expectKind, type Fields, reportWrongType } from '../read/fields.js'
 import type { Reading } from '../read/reading.js'
 import type { Part } from './object.js'
 
@@ -64,7 +64,7 @@ export const path: Kind<string> = { ...filled, words: 'path' }
 export const flag: Kind<boolean> = {
   read: (node, { reading }) => {
     if (node.kind === 'scalar' && typeof node.value === 'boolean') return node.value
-    return wrongType(reading, node, 'true or false')
+    return reportWrongType(reading, node, 'true or false')
   },
   blank: false,
   json: { type: 'boolean' },
@@ -74,7 +74,7 @@ export const flag: Kind<boolean> = {
 export const positive: Kind<number> = {
   read: (node, { reading, key }) => {
     const value = node.kind === 'scalar' ? node.value : null
-    if (typeof value !== 'number') return wrongType(reading, node, 'a positive integer')
+    if (typeof value !== 'number') return reportWrongType(reading, node, 'a positive integer')
     if (Number.isSafeInteger(value) && value >= 1 && value <= POSITIVE_MAX) return value
     const isLarge = value > POSITIVE_MAX
     reading.report({
@@ -92,7 +92,7 @@ export const positive: Kind<number> = {
 export const number: Kind<number> = {
   read: (node, { reading }) => {
     if (node.kind === 'scalar' && typeof node.value === 'number') return node.value
-    return wrongType(reading, node, 'a number')
+    return reportWrongType(reading, node, 'a number')
   },
   json: { type: 'number' },
   words: 'number',
@@ -111,7 +111,7 @@ export function choice<T extends string>(
       const given = isFlag ? String(node.value) : readText(reading, node)
       const found = values.find((value) => value === given)
       if (given !== null && found === undefined) {
-        const remedy = `${didYouMean(given, values)}Known: ${values.join(', ')}.`
+        const remedy = `${formatDidYouMean(given, values)}Known: ${values.join(', ')}.`
         reading.report({ code, at: node.at, message: `'${given}' is not a known ${key}.`, remedy })
       }
       return found ?? null
@@ -163,7 +163,7 @@ export function eachText(
 
 export const globs: Kind<string[]> = eachText(
   (glob) => {
-    const problem = globProblem(glob)
+    const problem = findGlobProblem(glob)
     return problem === null ? null : `The pattern '${glob}' is refused: ${problem}.`
   },
   { json: { pattern: '^[^/!]' }, words: 'list of globs' },
@@ -176,13 +176,13 @@ export const pattern: Kind<string> = checked({ ...filled, words: 'RE2 pattern' }
 })
 
 /** Any value. */
-export const value: Kind<Json> = { read: (node, { reading }) => reading.json(node), json: {}, words: 'value' }
+export const value: Kind<Json> = { read: (node, { reading }) => reading.toJson(node), json: {}, words: 'value' }
 
 /** Any map. */
 export const anyMap: Kind<JsonObject> = {
   read: (node, { reading }) => {
     const map = expectKind(reading, node, 'map')
-    return map === null ? null : reading.jsonObject(map)
+    return map === null ? null : reading.toJsonObject(map)
   },
   json: { type: 'object' },
   words: 'map',
@@ -291,7 +291,7 @@ export function listed(words: readonly string[]): string {
 export function readText(reading: Reading, node: SourceNode): string | null {
   if (node.kind !== 'scalar' || typeof node.value !== 'string') {
     const isNumber = node.kind === 'scalar' && typeof node.value === 'number'
-    return wrongType(reading, node, 'a text', isNumber ? 'Put it in quotes.' : undefined)
+    return reportWrongType(reading, node, 'a text', isNumber ? 'Put it in quotes.' : undefined)
   }
   if (node.value.length <= TEXT_CHARS_MAX) return node.value
   reading.report({ code: 'contract.invalid_value', at: node.at, message: `A text is longer than ${TEXT_CHARS_MAX}.` })

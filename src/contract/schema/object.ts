@@ -121,7 +121,7 @@ export function object<S extends Shape, T extends object = ReadOf<S>>(
       return [kind]
     },
     read: (node, scope) => {
-      const found = Fields.of(scope.reading, node, keys)
+      const found = Fields.openFields(scope.reading, node, keys)
       if (found === null) return null
       const read = readFields(fields, found, scope) as ReadOf<S>
       const made = finish === undefined ? (read as unknown as T) : finish(read, found, scope)
@@ -142,7 +142,7 @@ function readFields(shape: Shape, fields: Fields, { reading, owner }: Scope): Re
     }
     const read = node === undefined ? null : field.kind.read(node, scope)
     const differs = typeof field.differs === 'function' && read !== null ? field.differs(read) : field.differs
-    if (read !== null && typeof differs === 'string') fields.bad(key, 'contract.effect_differs', differs)
+    if (read !== null && typeof differs === 'string') fields.reportBad(key, 'contract.effect_differs', differs)
     if (field.presence === 'never' || (field.presence === 'maybe' && node === undefined)) continue
     const value = read ?? copyOf(field.fallback === undefined ? field.kind.blank : field.fallback)
     if (value !== undefined && field.isNone?.(value) !== true) values[key] = value

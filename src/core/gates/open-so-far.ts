@@ -1,10 +1,10 @@
 import type { Contract } from '../contract/contract.js'
 import type { Json } from '../json.js'
 import { isVoting } from '../reviews/consensus.js'
-import { comesOfReviews } from '../reviews/consensus-plan.js'
+import { dependsOnReviews } from '../reviews/consensus-plan.js'
 import { REVIEW_ARTIFACTS } from '../reviews/review.js'
 import type { ArtifactOffered, CheckOutcome, Context, GateFacts } from '../task/command.js'
-import { unledgeredBlockers } from '../task/reconcile.js'
+import { findUnledgeredBlockers } from '../task/reconcile.js'
 import type { TaskState } from '../task/state.js'
 import { findBlockers, OBSERVED_ARTIFACT } from './blockers.js'
 import type { Needs } from './needs.js'
@@ -39,7 +39,7 @@ export function isOpenSoFar(
   if (problems.length > 0 || !artifactsFit || !evidenceHolds) return false
   const fillsEvidence = [...needed.evidence.values()].some((field) => field.grade === 'observed')
   return needed.checks.every(({ key, blocker, artifact }) => {
-    if (needed.isReviewedByVote && comesOfReviews(blocker, artifact)) return true
+    if (needed.isReviewedByVote && dependsOnReviews(blocker, artifact)) return true
     if (blocker.severity !== 'blocking' || needsRun(contract, blocker.check, blocker.params.when)) return true
     if (fillsEvidence && blocker.check === 'expression' && /\bevidence\b/.test(String(blocker.params.when ?? '')))
       return true
@@ -78,7 +78,7 @@ export function isOpenButForExamples(
     claims: when === null ? [] : [when],
     mode: 'strict',
     isVoting: isVoting(needed.consensus, facts.consensus),
-    more: unledgeredBlockers(contract, state, facts.unledgered ?? [], one.context),
+    more: findUnledgeredBlockers(contract, state, facts.unledgered ?? [], one.context),
   })
   return blockers.every(({ check }) => check === 'examples_hold')
 }

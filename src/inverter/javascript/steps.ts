@@ -1,5 +1,5 @@
 import type { Syntax } from '../parse.js'
-import { fieldOf, wrap } from '../syntax.js'
+import { getField, wrap } from '../syntax.js'
 import type { TestRange } from '../test-range.js'
 import type { Edit, Step } from '../types.js'
 import { readMember } from './nodes.js'
@@ -45,7 +45,7 @@ function stepWithin(top: Syntax): Step | null {
 
 /** `if (wrong) throw ...` as a whole. */
 export function stepOfIf(node: Syntax): Step | null {
-  return fieldOf(node, 'alternative') === null ? stepAround(node) : null
+  return getField(node, 'alternative') === null ? stepAround(node) : null
 }
 
 function stepAround(statement: Syntax): Step | null {
@@ -68,7 +68,8 @@ function climb(node: Syntax): { readonly top: Syntax; readonly words: readonly s
   for (;;) {
     const { parent } = top
     const member = readMember(parent)
-    const goesOn = member?.object === top || (parent?.type === 'call_expression' && fieldOf(parent, 'function') === top)
+    const goesOn =
+      member?.object === top || (parent?.type === 'call_expression' && getField(parent, 'function') === top)
     if (parent === null || !goesOn) return { top, words }
     if (member !== null) words.push(member.name)
     top = parent
@@ -76,7 +77,7 @@ function climb(node: Syntax): { readonly top: Syntax; readonly words: readonly s
 }
 
 function readsSoft(node: Syntax): boolean {
-  return node.type === 'call_expression' && readMember(fieldOf(node, 'function'))?.name === 'soft'
+  return node.type === 'call_expression' && readMember(getField(node, 'function'))?.name === 'soft'
 }
 
 /** The name of the test around a statement, `0` in a function outside of tests, and whether a failure is caught there. */
@@ -85,7 +86,8 @@ function placeOf(statement: Syntax): { readonly test: string; readonly isCaught:
   let isInFunction = false
   for (let node: Syntax = statement; node.parent !== null; node = node.parent) {
     const { parent } = node
-    if (parent.type === 'try_statement' && node.field === 'body' && fieldOf(parent, 'handler') !== null) isCaught = true
+    if (parent.type === 'try_statement' && node.field === 'body' && getField(parent, 'handler') !== null)
+      isCaught = true
     if (!FUNCTIONS.includes(node.type)) continue
     isInFunction = true
     if (isTestFunction(node)) return bodyOfTest(node) === null ? null : { test: '$test', isCaught }
@@ -95,7 +97,7 @@ function placeOf(statement: Syntax): { readonly test: string; readonly isCaught:
 }
 
 function awaitsThrow(call: Syntax): boolean {
-  const callee = fieldOf(call, 'function')
+  const callee = getField(call, 'function')
   return AWAITS_THROW.test(readMember(callee)?.name ?? callee?.text ?? '')
 }
 

@@ -1,5 +1,5 @@
 import type { Syntax } from '../parse.js'
-import { fieldOf, insert, namedChildren, wrap } from '../syntax.js'
+import { getField, insert, listNamedChildren, wrap } from '../syntax.js'
 import type { TestRange } from '../test-range.js'
 import type { Edit, Step } from '../types.js'
 
@@ -26,7 +26,7 @@ export function stepOf(node: Syntax, file: string): Step | null {
 
 /** A statement that shares its line with another one. */
 function stepWithin(statement: Syntax, isCaught: boolean): Step | null {
-  const [first] = namedChildren(statement)
+  const [first] = listNamedChildren(statement)
   if (first === undefined || /\b(?:await|yield)\b|:=/.test(statement.text)) return null
   const caught = isCaught ? 'True' : 'False'
   const [before, after] =
@@ -44,8 +44,8 @@ function statementOf(node: Syntax): Syntax | null {
 }
 
 function itemsOf(statement: Syntax): readonly Syntax[] {
-  const clause = namedChildren(statement).find(({ type }) => type === 'with_clause')
-  return namedChildren(clause).filter(({ type }) => type === 'with_item')
+  const clause = listNamedChildren(statement).find(({ type }) => type === 'with_clause')
+  return listNamedChildren(clause).filter(({ type }) => type === 'with_item')
 }
 
 // Before a compound statement there may be no other one on its line.
@@ -69,7 +69,9 @@ function placeOf(statement: Syntax): { readonly isCaught: boolean } | null {
       if (items.some((text) => SUPPRESSES.test(text))) isCaught = true
     }
     if (parent.type === 'try_statement' && isBody)
-      isCaught ||= namedChildren(parent).some(({ type, text }) => /^except/.test(type) && CATCHES_FAILURES.test(text))
+      isCaught ||= listNamedChildren(parent).some(
+        ({ type, text }) => /^except/.test(type) && CATCHES_FAILURES.test(text),
+      )
   }
   return isInFunction ? { isCaught } : null
 }
@@ -78,8 +80,8 @@ function placeOf(statement: Syntax): { readonly isCaught: boolean } | null {
 export function watchTests(tests: readonly TestRange[], root: Syntax, file: string): readonly Edit[] {
   if (tests.length === 0) return []
   const text = `$watch(globals(), '${tests.map(({ name }) => name).join(' ')}')`
-  const last = namedChildren(root).at(-1)
-  if (last?.type === 'if_statement' && fieldOf(last, 'condition')?.text.startsWith('__name__') === true) {
+  const last = listNamedChildren(root).at(-1)
+  if (last?.type === 'if_statement' && getField(last, 'condition')?.text.startsWith('__name__') === true) {
     const line = file.lastIndexOf('\n', last.start - 1)
     const before = file.lastIndexOf('\n', line - 1) + 1
     if (line > 0 && /^\s*$/.test(file.slice(before, line))) return [insert(before, text)]

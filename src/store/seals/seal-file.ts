@@ -3,7 +3,7 @@ import { readdirSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { readFileIfPresent, writeFileAtomically } from '../../base/atomic-file.js'
 import { sha256Hex } from '../../base/sha256.js'
-import { ledgerFiles } from '../ledger-files.js'
+import { listLedgerFiles } from '../ledger-files.js'
 
 /** What a checkpoint states. Snake case: this is the form on disk. */
 export interface Checkpoint {
@@ -24,7 +24,7 @@ export function writeCheckpointFile(dir: string, checkpoint: Checkpoint, key: Ke
   const statement = JSON.stringify(checkpoint)
   const signature = sign(null, Buffer.from(statement), key).toString('base64')
   const text = `${JSON.stringify({ ...checkpoint, signature })}\n`
-  writeFileAtomically(checkpointPath(dir, checkpoint.seq), text)
+  writeFileAtomically(formatCheckpointPath(dir, checkpoint.seq), text)
   return { hash: sha256Hex(text) }
 }
 
@@ -34,7 +34,7 @@ type FoundCheckpoint =
   | { readonly state: 'valid'; readonly checkpoint: Checkpoint; readonly fileHash: string }
 
 export function readCheckpointFile(dir: string, seq: number, key: KeyObject): FoundCheckpoint {
-  const text = readFileIfPresent(checkpointPath(dir, seq))?.toString('utf8')
+  const text = readFileIfPresent(formatCheckpointPath(dir, seq))?.toString('utf8')
   if (text === undefined) return { state: 'missing' }
   const parsed = parseObject(text)
   if (parsed === null) return { state: 'invalid', detail: 'it is not a JSON object' }
@@ -62,7 +62,7 @@ function parseObject(text: string): (Checkpoint & { readonly signature?: unknown
 
 /** The events that have a checkpoint file, in order. */
 export function listCheckpoints(dir: string): readonly number[] {
-  const folder = ledgerFiles(dir).checkpoints
+  const folder = listLedgerFiles(dir).checkpoints
   if (statSync(folder, { throwIfNoEntry: false }) === undefined) return []
   return readdirSync(folder)
     .flatMap((name) => /^(\d{12})\.json$/.exec(name)?.[1] ?? [])
@@ -70,6 +70,6 @@ export function listCheckpoints(dir: string): readonly number[] {
     .sort((a, b) => a - b)
 }
 
-function checkpointPath(dir: string, seq: number): string {
-  return join(ledgerFiles(dir).checkpoints, `${String(seq).padStart(12, '0')}.json`)
+function formatCheckpointPath(dir: string, seq: number): string {
+  return join(listLedgerFiles(dir).checkpoints, `${String(seq).padStart(12, '0')}.json`)
 }

@@ -1,5 +1,5 @@
 import type { Job } from '../../confinement/confinement.js'
-import type { CommandRun, Kept } from '../../confinement/run-command.js'
+import type { CommandRun, OutputLimits } from '../../confinement/run-command.js'
 import type { GitAccess } from '../../core/task/fact-parts.js'
 import type { ToolOutcome } from '../tool-place.js'
 
@@ -7,7 +7,7 @@ import type { ToolOutcome } from '../tool-place.js'
 export interface CommandCall {
   readonly job: Pick<Job, 'argv' | 'cwd' | 'network' | 'timeoutMs' | 'writes' | 'git' | 'env'>
   /** How much of the output is kept, where it is more than an agent is shown. */
-  readonly kept?: Kept
+  readonly kept?: OutputLimits
   readonly git: GitAccess
   readonly outcome: (run: CommandRun) => ToolOutcome
 }
